@@ -1,0 +1,1 @@
+"""The perceptron family: scikit-learn's API, a Rust core, one bit pattern everywhere."""

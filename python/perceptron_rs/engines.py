@@ -1,0 +1,112 @@
+"""The two engines behind every estimator, and the protocol that both satisfy.
+
+An engine is a module: the compiled core (``perceptron_rs._core``) or the readable
+reference (``perceptron_rs.reference``). Both export the functions below with equal
+signatures and equal results, to the last bit.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ENGINES", "Engine", "Report", "Rows", "State", "get_engine"]
+
+EngineName: TypeAlias = Literal["rust", "reference"]
+ENGINES: tuple[EngineName, ...] = ("rust", "reference")
+
+#: A learner's numbers, by name; arrays of one entry (or row) per plane.
+#: ``coef`` float64 (K, d), ``intercept`` float64 (K,), ``seen`` int64 (K,): the examples seen, T.
+#: The averaged perceptron adds ``coef_u`` float64 (K, d) and ``intercept_u`` float64 (K,).
+State: TypeAlias = dict[str, NDArray[Any]]
+
+
+class Rows(Protocol):
+    """Examples, checked once: made by ``dense_rows`` or ``csr_rows`` of the same engine."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of examples, number of columns."""
+
+    @property
+    def canonical(self) -> bool:
+        """False if a CSR row has unsorted or duplicate columns; such rows cannot be learnt from."""
+
+
+class Report(TypedDict):
+    """What a fit returns. E epochs were run (the longest plane's), K planes."""
+
+    state: State
+    mistakes: NDArray[np.int64]  # (E, K): 0 after a plane has stopped
+    losses: NDArray[np.float64]  # (E, K): mean perceptron loss, 0.0 after a plane has stopped
+    n_iter: NDArray[np.int64]  # (K,)
+    stopped: list[str]  # (K,): "clean", "tol" or "max_iter"
+    mistakes_per_example: NDArray[np.int64] | None  # (n, K)
+
+
+class Engine(Protocol):
+    """What an engine offers; the docstrings of the reference say what each function does."""
+
+    ARITHMETIC_VERSION: int
+
+    def dense_rows(self, values: NDArray[Any]) -> Rows:
+        """Wrap a C-contiguous matrix of one of the seven storage types, without copying it."""
+
+    def csr_rows(
+        self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_columns: int
+    ) -> Rows:
+        """Wrap the three arrays of a CSR matrix, without copying them."""
+
+    def fit(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        sample_weight: NDArray[np.float64] | None,
+        *,
+        learner: str,
+        state: State,
+        positive: NDArray[np.uint32],
+        class_weight: NDArray[np.float64],
+        eta0: float,
+        tie: str,
+        fit_intercept: bool,
+        seed: int | None,
+        first_epoch: int,
+        max_iter: int,
+        tol: float | None,
+        n_iter_no_change: int,
+        track_mistakes: bool,
+        threads: int,
+    ) -> Report:
+        """Run epochs until every plane has stopped; ``state`` is not modified."""
+
+    def scores(
+        self, rows: Any, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
+    ) -> NDArray[np.float64]:
+        """Activations (n, K) of every row under every plane."""
+
+    def average(self, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Averaged (coef, intercept) of a state of the averaged perceptron."""
+
+    def permutation(self, n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]:
+        """Visiting order of an epoch."""
+
+    def updates_until_right(
+        self, x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
+    ) -> int:
+        """Least number of updates in a row on one example after which it is right."""
+
+
+def get_engine(name: str) -> Engine:
+    """Return the engine called ``name``: ``"rust"`` or ``"reference"``."""
+    module: ModuleType
+    if name == "rust":
+        from perceptron_rs import _core as module
+    elif name == "reference":
+        from perceptron_rs import reference as module
+    else:
+        raise ValueError(f"engine must be one of {ENGINES}, got {name!r}")
+    return cast("Engine", module)

@@ -1,0 +1,10 @@
+//! The perceptron family with one bit pattern. See ARCHITECTURE.md for the map.
+
+pub mod arith;
+pub mod error;
+
+#[cfg(feature = "python")]
+mod python;
+
+/// Raised by one whenever any learned bit changes.
+pub const ARITHMETIC_VERSION: u32 = 1;
