@@ -9,6 +9,8 @@ pub enum Error {
     Invalid(String),
     /// A weight, an activation or an average left the finite numbers.
     Overflow { epoch: u64 },
+    /// A result outside the finite numbers.
+    TooLarge(String),
     /// The monitor asked to stop.
     Interrupted,
 }
@@ -16,7 +18,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Invalid(text) => f.write_str(text),
+            Self::Invalid(text) | Self::TooLarge(text) => f.write_str(text),
             Self::Overflow { epoch } => write!(
                 f,
                 "training overflowed in epoch {epoch} (counted from 0): a weight, an activation or an average \

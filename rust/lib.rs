@@ -2,6 +2,9 @@
 
 pub mod arith;
 pub mod error;
+pub mod online;
+pub mod order;
+pub mod rows;
 
 #[cfg(feature = "python")]
 mod python;

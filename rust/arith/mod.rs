@@ -1,3 +1,17 @@
 //! The arithmetic contract. No other module adds or multiplies learned numbers.
+//!
+//! - [`value`]: the storage types and their exact widening to f64
+//! - [`dot`], [`axpy`]: the two loops over a row, dense and sparse
+//! - [`exact`]: the same results in integers, any order, where a bound proves them exact
+//! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
+//! - [`simd`]: the instruction sets a loop is compiled for
+//! - [`environment`]: rounding mode and denormals
 
+pub mod average;
+pub mod axpy;
+pub mod dot;
 pub mod environment;
+pub mod exact;
+pub mod simd;
+pub mod step;
+pub mod value;

@@ -1,0 +1,80 @@
+//! The storage types: read in place, widened exactly.
+
+/// A stored number. The storage type never changes a result, because [`Value::widen`] is exact.
+pub trait Value: Copy + Send + Sync + 'static {
+    /// One byte wide: dense rows of it can take the exact path in i16 halves.
+    const BYTE: bool;
+
+    fn widen(self) -> f64;
+
+    /// The value as an integer; the caller knows that it is one and that it fits.
+    fn to_i32(self) -> i32;
+
+    /// The row as f64: itself where it is stored so, else widened into `buffer`.
+    #[inline(always)]
+    fn widened<'a>(row: &'a [Self], buffer: &'a mut [f64]) -> &'a [f64] {
+        let buffer = &mut buffer[..row.len()];
+        for (wide, value) in buffer.iter_mut().zip(row) {
+            *wide = value.widen();
+        }
+        buffer
+    }
+}
+
+impl Value for f64 {
+    const BYTE: bool = false;
+
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        self
+    }
+
+    #[inline(always)]
+    fn to_i32(self) -> i32 {
+        self as i32
+    }
+
+    #[inline(always)]
+    fn widened<'a>(row: &'a [Self], _buffer: &'a mut [f64]) -> &'a [f64] {
+        row
+    }
+}
+
+macro_rules! narrow {
+    ($($type:ty),*) => {$(
+        impl Value for $type {
+            const BYTE: bool = size_of::<$type>() == 1;
+
+            #[inline(always)]
+            fn widen(self) -> f64 {
+                f64::from(self)
+            }
+
+            #[inline(always)]
+            fn to_i32(self) -> i32 {
+                self as i32
+            }
+        }
+    )*};
+}
+narrow!(f32, i8, u8, i16, u16, i32);
+
+/// A column index of a CSR row.
+pub trait Index: Copy + Send + Sync + 'static {
+    /// A negative index becomes a huge one, which every bounds check refuses.
+    fn at(self) -> usize;
+}
+
+impl Index for i32 {
+    #[inline(always)]
+    fn at(self) -> usize {
+        self as isize as usize
+    }
+}
+
+impl Index for i64 {
+    #[inline(always)]
+    fn at(self) -> usize {
+        self as usize
+    }
+}

@@ -1,0 +1,87 @@
+//! The averaged perceptron.
+//!
+//! - Problem: a weight vector that depends less on the last examples: the mean of all that the run
+//!   went through, `(w_0 + w_1 + … + w_T)/(T+1)`, `w_t` being the vector after example t.
+//! - Update rule: the perceptron's; on the mistake at example t also `u += (t*c)*x`, the intercept
+//!   alike. `w_T − u/(T+1)` is the mean, so `u` is touched on mistakes only.
+//! - Given: what the perceptron is given, and `u` of an earlier call.
+//! - Result: `u`; [`average`] makes the mean of it, `w` and `T`.
+//! - Paper: Freund, Schapire 1999, Large margin classification using the perceptron algorithm
+//!   (section 5, "average"); the lazy sum after Daumé 2006, Practical structured learning
+//!   techniques (figure 2.3), with the step in it.
+
+use std::ops::Range;
+
+use super::fit::State;
+use super::rule::{Learner, Rule};
+use crate::arith::average::{average as mean, timed};
+use crate::rows::{Mistake, Rows};
+
+/// The sums u of all planes: `coef` is K x columns.
+pub struct Averaged {
+    pub coef: Vec<f64>,
+    pub intercept: Vec<f64>,
+    pub fit_intercept: bool,
+}
+
+struct Part<'a> {
+    first: usize,
+    columns: usize,
+    coef: &'a mut [f64],
+    intercept: &'a mut [f64],
+    fit_intercept: bool,
+}
+
+impl Rule for Part<'_> {
+    fn absorb(&mut self, rows: &dyn Rows, log: &[Mistake]) {
+        for mistake in log {
+            let k = mistake.plane as usize - self.first;
+            let tc = timed(mistake.t, mistake.c);
+            rows.axpy(mistake.row as usize, tc, &mut self.coef[k * self.columns..][..self.columns]);
+            if self.fit_intercept {
+                self.intercept[k] += tc;
+            }
+        }
+    }
+
+    fn is_finite(&self) -> bool {
+        self.coef.iter().chain(&*self.intercept).all(|u| u.is_finite())
+    }
+}
+
+impl Learner for Averaged {
+    fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>> {
+        let columns = self.coef.len() / self.intercept.len().max(1);
+        let fit_intercept = self.fit_intercept;
+        let (mut coef, mut intercept) = (&mut self.coef[..], &mut self.intercept[..]);
+        let mut rules: Vec<Box<dyn Rule + '_>> = Vec::new();
+        for range in ranges {
+            let (coef_here, coef_rest) = coef.split_at_mut(range.len() * columns);
+            let (intercept_here, intercept_rest) = intercept.split_at_mut(range.len());
+            (coef, intercept) = (coef_rest, intercept_rest);
+            rules.push(Box::new(Part {
+                first: range.start,
+                columns,
+                coef: coef_here,
+                intercept: intercept_here,
+                fit_intercept,
+            }));
+        }
+        rules
+    }
+
+    fn answer_is_finite(&self, state: &State) -> bool {
+        let columns = self.coef.len() / self.intercept.len().max(1);
+        let mut coef = state.coef.iter().zip(&self.coef).enumerate();
+        let mut intercept = state.intercept.iter().zip(&self.intercept).zip(&state.seen);
+        coef.all(|(i, (&w, &u))| mean(w, u, state.seen[i / columns]).is_finite())
+            && intercept.all(|((&w, &u), &seen)| mean(w, u, seen).is_finite())
+    }
+}
+
+/// Averages of values `w` with sums `u`, `columns` of them for each plane of `seen`.
+#[must_use]
+pub fn average(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> Vec<f64> {
+    let pairs = w.iter().zip(u).enumerate();
+    pairs.map(|(i, (&w, &u))| mean(w, u, seen[i / columns])).collect()
+}

@@ -1,0 +1,63 @@
+//! The resumable pass: blocks, absorbed while they are in cache, with a monitor between them.
+
+use crate::error::{Error, Result};
+use crate::rows::{Cursor, Mistake, Planes, Rows, Stop, Visit};
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    Continue,
+    Break,
+}
+
+/// One epoch of all planes; 0 for a plane that has stopped before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EpochRecord {
+    pub epoch: u64,
+    pub mistakes: Vec<i64>,
+    pub losses: Vec<f64>,
+}
+
+/// Watches a run from outside: interrupts, progress, callbacks.
+pub trait Monitor: Sync {
+    /// Between two blocks, on any thread. `Break` ends the run with [`Error::Interrupted`].
+    fn block(&self) -> Flow {
+        Flow::Continue
+    }
+
+    /// After an epoch, on the thread that called [`super::fit`]. `Break` ends the run there.
+    fn epoch(&self, _record: &EpochRecord) -> Flow {
+        Flow::Continue
+    }
+}
+
+/// The monitor that watches nothing.
+impl Monitor for () {}
+
+/// Runs from the cursor to position `end`: learn a block, let `absorb` see its log, ask the
+/// monitor. After an `Ok` the cursor, the planes and the rule's memory are a checkpoint.
+pub fn feed(
+    rows: &dyn Rows,
+    visit: &Visit,
+    at: &mut Cursor,
+    end: usize,
+    planes: &mut Planes,
+    absorb: &mut dyn FnMut(&[Mistake]),
+    monitor: &dyn Monitor,
+) -> Result<Stop> {
+    let block = rows.block();
+    let mut log = Vec::new();
+    rows.prepare(visit, planes);
+    while at.pos < end {
+        let stop = rows.learn(visit, at, end.min(at.pos + block), planes, &mut log);
+        absorb(&log);
+        log.clear();
+        if stop != Stop::Block {
+            return Ok(stop);
+        }
+        if monitor.block() == Flow::Break {
+            return Err(Error::Interrupted);
+        }
+    }
+    Ok(Stop::Block)
+}

@@ -1,0 +1,16 @@
+//! Online learners: the resumable epoch, the loop over epochs, and one rule per file.
+
+pub mod averaged;
+mod feed;
+mod fit;
+mod group;
+pub mod perceptron;
+mod rule;
+mod scores;
+mod stopping;
+
+pub use feed::{EpochRecord, Flow, Monitor, feed};
+pub use fit::{Problem, Report, Schedule, Shuffle, State, fit};
+pub use rule::{Learner, Rule};
+pub use scores::scores;
+pub use stopping::{Criterion, Stopped};

@@ -1,0 +1,73 @@
+//! The perceptron.
+//!
+//! - Problem: find `(w, b)` with `y*(w·x + b) > 0` for every example.
+//! - Update rule: on a mistake, `w += c*x`, `b += c`, with `c = (eta*s)*y`. The leaf makes it.
+//! - Given: rows, labels, weights, an order, start values.
+//! - Result: the last `(w, b)`; the rule itself keeps nothing.
+//! - Paper: Rosenblatt 1958, The perceptron: a probabilistic model for information storage and
+//!   organization in the brain; convergence: Block 1962, Novikoff 1962 (Theorem 1).
+
+use std::ops::Range;
+
+use super::fit::State;
+use super::rule::{Learner, Rule};
+use crate::arith::dot::dot;
+use crate::arith::environment::Standard;
+use crate::arith::step::{moved_by, signed, updates_needed};
+use crate::error::{Error, Result};
+use crate::rows::{Mistake, Rows};
+
+pub struct Perceptron;
+
+impl Rule for Perceptron {
+    fn absorb(&mut self, _rows: &dyn Rows, _log: &[Mistake]) {}
+
+    fn is_finite(&self) -> bool {
+        true
+    }
+}
+
+impl Learner for Perceptron {
+    fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>> {
+        ranges.iter().map(|_| Box::new(Self) as Box<dyn Rule>).collect()
+    }
+
+    fn answer_is_finite(&self, _state: &State) -> bool {
+        true
+    }
+}
+
+/// Whole part of the number of updates in a row on one example, step `step` each, that leave it
+/// wrong: one more makes it right. `None`: it is right already.
+pub fn updates_until_right(
+    x: &[f64],
+    positive: bool,
+    w: &[f64],
+    b: Option<f64>,
+    step: f64,
+) -> Result<Option<f64>> {
+    let _standard = Standard::enter();
+    if x.len() != w.len() {
+        return Err(Error::Invalid(format!(
+            "x and w must be vectors of equal length, got {} and {}",
+            x.len(),
+            w.len()
+        )));
+    }
+    let m = signed(dot(x, w) + b.unwrap_or(0.0), positive);
+    if m > 0.0 && m.is_finite() {
+        return Ok(None);
+    }
+    let shift = moved_by(step, dot(x, x), b.is_some());
+    if shift == 0.0 {
+        return Err(Error::Invalid(
+            "x has norm 0 and there is no intercept: no update changes that; pass b or scale x".into(),
+        ));
+    }
+    let bound = updates_needed(m, shift);
+    if m.is_finite() && shift.is_finite() && bound.is_finite() {
+        Ok(Some(bound.floor()))
+    } else {
+        Err(Error::TooLarge("x, w and b: the activation or its shift is not finite; scale x and w".into()))
+    }
+}

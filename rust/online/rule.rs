@@ -1,0 +1,25 @@
+//! What a learner adds to the plain update: a rule over the mistake log.
+
+use std::ops::Range;
+
+use super::fit::State;
+use crate::rows::{Mistake, Rows};
+
+/// The memory of a learner for a range of planes, while it trains.
+pub trait Rule: Send {
+    /// Takes in the mistakes of a block, in the order they were made. The planes have made the
+    /// plain update already, and the rows are still in cache.
+    fn absorb(&mut self, rows: &dyn Rows, log: &[Mistake]);
+
+    /// Whether all that it remembers is finite.
+    fn is_finite(&self) -> bool;
+}
+
+/// A learner as a whole: it hands each range of planes its part of the memory.
+pub trait Learner {
+    /// One rule for each range. The ranges are disjoint and increasing, and cover all planes.
+    fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>>;
+
+    /// Whether the answer that the learner makes of its memory and of the last weights is finite.
+    fn answer_is_finite(&self, state: &State) -> bool;
+}

@@ -1,0 +1,61 @@
+//! When a plane stops.
+
+/// Why a plane stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// An epoch without a mistake.
+    Clean,
+    /// The loss did not improve by `tol` for `n_iter_no_change` epochs in a row.
+    Tol,
+    /// The number of epochs was used up.
+    MaxIter,
+    /// The monitor ended the run.
+    Monitor,
+}
+
+impl Stopped {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Tol => "tol",
+            Self::MaxIter => "max_iter",
+            Self::Monitor => "monitor",
+        }
+    }
+}
+
+/// Watches one plane.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Criterion {
+    tol: Option<f64>,
+    patience: u64,
+    best: f64,
+    without_progress: u64,
+}
+
+impl Criterion {
+    #[must_use]
+    pub fn new(tol: Option<f64>, patience: u64) -> Self {
+        Self { tol, patience, best: f64::INFINITY, without_progress: 0 }
+    }
+
+    /// Judges an epoch; `last`: no further one is allowed.
+    pub fn judge(&mut self, mistakes: u64, loss: f64, last: bool) -> Option<Stopped> {
+        if mistakes == 0 {
+            return Some(Stopped::Clean);
+        }
+        if let Some(tol) = self.tol {
+            if loss > self.best - tol {
+                self.without_progress += 1;
+            } else {
+                self.without_progress = 0;
+            }
+            self.best = self.best.min(loss);
+            if self.without_progress >= self.patience {
+                return Some(Stopped::Tol);
+            }
+        }
+        last.then_some(Stopped::MaxIter)
+    }
+}

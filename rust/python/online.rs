@@ -1,0 +1,263 @@
+//! The online learners: arrays in, arrays out.
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::rows::with_rows;
+use super::signals::Signals;
+use crate::arith::environment::Standard;
+use crate::online::averaged::{self, Averaged};
+use crate::online::perceptron::{self, Perceptron};
+use crate::online::{self, Learner, Problem, Report, Schedule, Shuffle, State};
+use crate::order::shuffle;
+use crate::rows::Tie;
+
+fn matrix(name: &str, state: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
+    let array: PyReadonlyArray2<f64> = get(name, state)?.extract()?;
+    Ok(array.as_array().iter().copied().collect())
+}
+
+fn vector(name: &str, state: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
+    let array: PyReadonlyArray1<f64> = get(name, state)?.extract()?;
+    Ok(array.as_array().to_vec())
+}
+
+fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    state.get_item(name)?.ok_or_else(|| PyKeyError::new_err(format!("state must have the entry {name:?}")))
+}
+
+fn to_matrix<'py>(py: Python<'py>, values: &[f64], planes: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    PyArray1::from_slice(py, values).reshape([planes, values.len() / planes.max(1)])
+}
+
+fn parse_tie(tie: &str) -> PyResult<Tie> {
+    match tie {
+        "mistake" => Ok(Tie::Mistake),
+        "positive" => Ok(Tie::Positive),
+        _ => Err(PyValueError::new_err(format!("tie must be \"mistake\" or \"positive\", got {tie:?}"))),
+    }
+}
+
+/// What a learner remembers besides the weights.
+enum Memory {
+    Perceptron(Perceptron),
+    Averaged(Averaged),
+}
+
+impl Memory {
+    fn read(learner: &str, state: &Bound<'_, PyDict>, fit_intercept: bool) -> PyResult<Self> {
+        match learner {
+            "perceptron" => Ok(Self::Perceptron(Perceptron)),
+            "averaged" => Ok(Self::Averaged(Averaged {
+                coef: matrix("coef_u", state)?,
+                intercept: vector("intercept_u", state)?,
+                fit_intercept,
+            })),
+            _ => Err(PyValueError::new_err(format!(
+                "learner must be \"perceptron\" or \"averaged\", got {learner:?}"
+            ))),
+        }
+    }
+
+    fn learner(&mut self) -> &mut (dyn Learner + Send) {
+        match self {
+            Self::Perceptron(learner) => learner,
+            Self::Averaged(learner) => learner,
+        }
+    }
+
+    fn write(&self, state: &Bound<'_, PyDict>, planes: usize) -> PyResult<()> {
+        if let Self::Averaged(u) = self {
+            let py = state.py();
+            state.set_item("coef_u", to_matrix(py, &u.coef, planes)?)?;
+            state.set_item("intercept_u", PyArray1::from_slice(py, &u.intercept))?;
+        }
+        Ok(())
+    }
+}
+
+/// Run epochs until every plane has stopped; `state` is not modified.
+#[pyfunction]
+#[pyo3(signature = (rows, labels, sample_weight, *, learner, state, positive, class_weight, eta0, tie,
+                    fit_intercept, seed, first_epoch, max_iter, tol, n_iter_no_change, track_mistakes, threads))]
+#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // one per parameter of the protocol
+fn fit<'py>(
+    rows: &Bound<'py, PyAny>,
+    labels: PyReadonlyArray1<'py, u32>,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
+    learner: &str,
+    state: &Bound<'py, PyDict>,
+    positive: PyReadonlyArray1<'py, u32>,
+    class_weight: PyReadonlyArray2<'py, f64>,
+    eta0: f64,
+    tie: &str,
+    fit_intercept: bool,
+    seed: Option<u64>,
+    first_epoch: u64,
+    max_iter: u64,
+    tol: Option<f64>,
+    n_iter_no_change: u64,
+    track_mistakes: bool,
+    threads: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = rows.py();
+    let tie = parse_tie(tie)?;
+    let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
+    let start = State {
+        coef: matrix("coef", state)?,
+        intercept: vector("intercept", state)?,
+        seen: seen.as_array().iter().map(|&seen| seen as u64).collect(),
+    };
+    let mut memory = Memory::read(learner, state, fit_intercept)?;
+    let labels = labels.as_slice()?;
+    let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let positive = positive.as_slice()?;
+    let class_weight: Vec<[f64; 2]> =
+        class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect();
+    let planes = positive.len();
+    let schedule = Schedule {
+        shuffle: seed.map(|seed| Shuffle { seed }),
+        first_epoch,
+        max_iter,
+        tol,
+        n_iter_no_change,
+        track_mistakes,
+        threads,
+    };
+    let signals = Signals::new();
+    let done = with_rows(rows, |rows| {
+        let problem =
+            Problem::new(rows, labels, sample_weight, positive, &class_weight, eta0, tie, fit_intercept)?;
+        online::fit(&problem, &schedule, start, memory.learner(), &signals)
+    })?;
+    let (state, report) = done.map_err(|error| signals.into_error(error))?;
+    let arrays = PyDict::new(py);
+    arrays.set_item("coef", to_matrix(py, &state.coef, planes)?)?;
+    arrays.set_item("intercept", PyArray1::from_slice(py, &state.intercept))?;
+    let seen: Vec<i64> = state.seen.iter().map(|&seen| seen as i64).collect();
+    arrays.set_item("seen", PyArray1::from_slice(py, &seen))?;
+    memory.write(&arrays, planes)?;
+    describe(py, &arrays, &report, planes, track_mistakes)
+}
+
+fn describe<'py>(
+    py: Python<'py>,
+    state: &Bound<'py, PyDict>,
+    report: &Report,
+    planes: usize,
+    track_mistakes: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let epochs = report.epochs.len();
+    let mistakes: Vec<i64> = report.epochs.iter().flat_map(|epoch| epoch.mistakes.iter().copied()).collect();
+    let losses: Vec<f64> = report.epochs.iter().flat_map(|epoch| epoch.losses.iter().copied()).collect();
+    let n_iter: Vec<i64> = report.n_iter.iter().map(|&n| n as i64).collect();
+    let out = PyDict::new(py);
+    out.set_item("state", state)?;
+    out.set_item("mistakes", PyArray1::from_slice(py, &mistakes).reshape([epochs, planes])?)?;
+    out.set_item("losses", PyArray1::from_slice(py, &losses).reshape([epochs, planes])?)?;
+    out.set_item("n_iter", PyArray1::from_slice(py, &n_iter))?;
+    out.set_item("stopped", PyList::new(py, report.stopped.iter().map(|stopped| stopped.name()))?)?;
+    let counts = &report.mistakes_per_example;
+    let counts = track_mistakes
+        .then(|| PyArray1::from_slice(py, counts).reshape([counts.len() / planes.max(1), planes]))
+        .transpose()?;
+    out.set_item("mistakes_per_example", counts)?;
+    Ok(out)
+}
+
+/// Activations (n, K) of every row under every plane.
+#[pyfunction]
+#[pyo3(signature = (rows, coef, intercept, *, threads))]
+#[allow(clippy::needless_pass_by_value)]
+fn scores<'py>(
+    rows: &Bound<'py, PyAny>,
+    coef: PyReadonlyArray2<'py, f64>,
+    intercept: PyReadonlyArray1<'py, f64>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (n, _): (usize, usize) = rows.getattr("shape")?.extract()?;
+    let coef: Vec<f64> = coef.as_array().iter().copied().collect();
+    let intercept = intercept.as_array().to_vec();
+    let out = PyArray2::zeros(rows.py(), [n, intercept.len()], false);
+    {
+        let mut out = out.readwrite();
+        let out = out.as_slice_mut()?;
+        with_rows(rows, |rows| online::scores(rows, &coef, &intercept, threads, out))??;
+    }
+    Ok(out)
+}
+
+/// Averaged (coef, intercept) of a state of the averaged perceptron.
+#[pyfunction]
+fn average<'py>(
+    state: &Bound<'py, PyDict>,
+) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)> {
+    let py = state.py();
+    let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
+    let seen: Vec<u64> = seen.as_array().iter().map(|&seen| seen as u64).collect();
+    let (w, u) = (matrix("coef", state)?, matrix("coef_u", state)?);
+    let (b, ub) = (vector("intercept", state)?, vector("intercept_u", state)?);
+    if w.len() != u.len() || b.len() != seen.len() || ub.len() != seen.len() || seen.is_empty() {
+        return Err(PyValueError::new_err(
+            "state must have one entry of coef, intercept, seen and u per plane",
+        ));
+    }
+    let _standard = Standard::enter();
+    let coef = averaged::average(&w, &u, &seen, w.len() / seen.len());
+    let intercept = averaged::average(&b, &ub, &seen, 1);
+    Ok((to_matrix(py, &coef, seen.len())?, PyArray1::from_slice(py, &intercept)))
+}
+
+/// Visiting order of an epoch.
+#[pyfunction]
+#[pyo3(signature = (n, *, seed, epoch, partition))]
+fn permutation(py: Python<'_>, n: u32, seed: u64, epoch: u64, partition: u64) -> Bound<'_, PyArray1<u32>> {
+    let order = py.detach(|| {
+        let mut order: Vec<u32> = (0..n).collect();
+        shuffle(&mut order, seed, epoch, partition);
+        order
+    });
+    PyArray1::from_vec(py, order)
+}
+
+/// Least number of updates in a row on one example after which it is right.
+#[pyfunction]
+#[pyo3(signature = (x, y, w, b, *, step))]
+#[allow(clippy::needless_pass_by_value)]
+fn updates_until_right<'py>(
+    py: Python<'py>,
+    x: PyReadonlyArray1<'py, f64>,
+    y: i64,
+    w: PyReadonlyArray1<'py, f64>,
+    b: Option<f64>,
+    step: f64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let wrong = perceptron::updates_until_right(x.as_slice()?, y == 1, w.as_slice()?, b, step)?;
+    match wrong {
+        None => Ok(0_i64.into_pyobject(py)?.into_any()),
+        // A Python int, because the count may exceed every machine integer.
+        Some(wrong) => wrong.into_pyobject(py)?.call_method0("__int__")?.add(1),
+    }
+}
+
+/// Rule 3's dot product of two vectors, for tests.
+#[pyfunction]
+fn _dot(values: &Bound<'_, PyAny>, weights: PyReadonlyArray1<'_, f64>) -> PyResult<f64> {
+    let rows = values.call_method1("reshape", (1, -1))?;
+    let rows = values.py().import("perceptron_rs._core")?.call_method1("dense_rows", (rows,))?;
+    let weights = weights.as_slice()?;
+    let mut out = [0.0];
+    with_rows(&rows, |rows| online::scores(rows, weights, &[0.0], 1, &mut out))??;
+    Ok(out[0])
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(fit, m)?)?;
+    m.add_function(wrap_pyfunction!(scores, m)?)?;
+    m.add_function(wrap_pyfunction!(average, m)?)?;
+    m.add_function(wrap_pyfunction!(permutation, m)?)?;
+    m.add_function(wrap_pyfunction!(updates_until_right, m)?)?;
+    m.add_function(wrap_pyfunction!(_dot, m)?)
+}

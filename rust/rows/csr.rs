@@ -1,0 +1,334 @@
+//! CSR rows with sorted, unique columns, in any of the seven storage types and two index types.
+
+use std::ops::Range;
+
+use super::Rows;
+use super::learn::{Kernel, Learn};
+use super::planes::{Magnitude, Planes, Weights, transpose};
+use super::prefetch::prefetch;
+use super::visit::{Cursor, Mistake, Stop, Visit};
+use crate::arith::axpy::axpy_entries;
+use crate::arith::dot::{LANES, dot_entries, dots_entries};
+use crate::arith::exact;
+use crate::arith::simd::{Leaf, dispatch};
+use crate::arith::value::{Index, Value};
+use crate::error::{Error, Result};
+
+/// What one pass over the arrays found out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Facts {
+    /// Columns of every row are sorted and unique.
+    pub canonical: bool,
+    /// Every value is 1.
+    pub ones: bool,
+    /// Bounds, if every value is an integer (rule 10).
+    pub magnitude: Option<Magnitude>,
+}
+
+#[derive(Clone, Copy)]
+pub struct Csr<'a, T, I> {
+    indptr: &'a [I],
+    indices: &'a [I],
+    values: &'a [T],
+    columns: usize,
+    facts: Facts,
+}
+
+impl<'a, T: Value, I: Index> Csr<'a, T, I> {
+    /// Checks the three arrays and learns what the leaves need to know of them.
+    pub fn new(indptr: &'a [I], indices: &'a [I], values: &'a [T], columns: usize) -> Result<Self> {
+        check_shape(indptr, indices, values)?;
+        let mut csr = Self {
+            indptr,
+            indices,
+            values,
+            columns,
+            facts: Facts { canonical: true, ones: false, magnitude: None },
+        };
+        csr.facts.canonical = csr.check_columns()?;
+        csr.facts.ones = values.iter().all(|v| v.widen() == 1.0);
+        csr.facts.magnitude = csr.magnitude();
+        Ok(csr)
+    }
+
+    /// The same arrays again, with what [`Csr::new`] found. If they were changed in between, the
+    /// answers are wrong or a bounds check panics; nothing worse.
+    #[must_use]
+    pub fn again(indptr: &'a [I], indices: &'a [I], values: &'a [T], columns: usize, facts: Facts) -> Self {
+        Self { indptr, indices, values, columns, facts }
+    }
+
+    #[must_use]
+    pub fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> (&'a [I], &'a [T]) {
+        let range = self.indptr[i].at()..self.indptr[i + 1].at();
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// Refuses columns out of range; true if every row is sorted without duplicates.
+    fn check_columns(&self) -> Result<bool> {
+        let mut canonical = true;
+        for i in 0..self.len() {
+            let (columns, _) = self.row(i);
+            let sorted = columns.windows(2).all(|pair| pair[0].at() < pair[1].at());
+            // Of a sorted row the last column is the largest, a negative one being huge.
+            let largest =
+                if sorted { columns.last().copied() } else { columns.iter().copied().max_by_key(|j| j.at()) };
+            if let Some(j) = largest
+                && j.at() >= self.columns
+            {
+                return Err(Error::Invalid(format!(
+                    "indices of row {i} must be at least 0 and below the number of columns, {}, got {}",
+                    self.columns,
+                    j.at() as isize
+                )));
+            }
+            canonical &= sorted;
+        }
+        Ok(canonical)
+    }
+
+    fn magnitude(&self) -> Option<Magnitude> {
+        let value = self.values.iter().try_fold(0.0_f64, |top, v| {
+            let v = v.widen();
+            (v.fract() == 0.0).then_some(top.max(v.abs()))
+        })?;
+        let row = (0..self.len()).fold(0.0_f64, |top, i| {
+            let (_, values) = self.row(i);
+            top.max(if self.facts.ones { values.len() as f64 } else { mass(values) })
+        });
+        Some(Magnitude { value, row })
+    }
+}
+
+/// Sum of |values|: a bound that is compared with room to spare, so its rounding does not matter.
+fn mass<T: Value>(values: &[T]) -> f64 {
+    values.iter().fold(0.0, |sum, v| sum + v.widen().abs())
+}
+
+fn check_shape<T: Value, I: Index>(indptr: &[I], indices: &[I], values: &[T]) -> Result<()> {
+    let invalid = |text: String| Err(Error::Invalid(text));
+    if indices.len() != values.len() {
+        return invalid(format!(
+            "indices and data must have the same length, got {} and {}",
+            indices.len(),
+            values.len()
+        ));
+    }
+    let (Some(first), Some(last)) = (indptr.first(), indptr.last()) else {
+        return invalid("indptr must have one entry more than there are rows, got none".into());
+    };
+    if first.at() != 0 {
+        return invalid(format!("indptr must start at 0, got {}", first.at() as isize));
+    }
+    if let Some(i) = indptr.windows(2).position(|pair| pair[0].at() > pair[1].at()) {
+        return invalid(format!(
+            "indptr must not be negative or decrease, got {} after {} at row {i}",
+            indptr[i + 1].at() as isize,
+            indptr[i].at() as isize
+        ));
+    }
+    if last.at() != indices.len() {
+        return invalid(format!(
+            "indptr must end at the number of stored entries, {}, got {}",
+            indices.len(),
+            last.at() as isize
+        ));
+    }
+    Ok(())
+}
+
+struct Float<'a, T, I> {
+    rows: &'a Csr<'a, T, I>,
+    weights: &'a mut [f64],
+    planes: usize,
+    lanes: Vec<f64>,
+}
+
+impl<T: Value, I: Index> Kernel for Float<'_, T, I> {
+    #[inline(always)]
+    fn activate(&mut self, row: usize, sums: &mut [f64]) {
+        let (columns, values) = self.rows.row(row);
+        if let [sum] = sums {
+            *sum = dot_entries(columns, values, self.weights);
+        } else {
+            dots_entries(columns, values, self.weights, &mut self.lanes, sums);
+        }
+    }
+
+    #[inline(always)]
+    fn update(&mut self, plane: usize, row: usize, c: f64) {
+        let (columns, values) = self.rows.row(row);
+        axpy_entries(c, columns, values, self.weights, (self.planes, plane));
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        let (columns, values) = self.rows.row(row);
+        prefetch(columns);
+        prefetch(values);
+    }
+}
+
+struct Counts<'a, T, I, const ONES: bool> {
+    rows: &'a Csr<'a, T, I>,
+    weights: &'a mut [i32],
+    stride: usize,
+}
+
+impl<T: Value, I: Index, const ONES: bool> Counts<'_, T, I, ONES> {
+    /// `8*C` planes from `offset` on, their sums in registers.
+    #[inline(always)]
+    fn group<const C: usize>(&self, row: usize, offset: usize, sums: &mut [f64]) {
+        let (columns, values) = self.rows.row(row);
+        let place = (self.stride, offset);
+        let exact = exact::dots_entries::<T, I, ONES, C>(columns, values, self.weights, place);
+        for (sum, exact) in sums[offset..].iter_mut().zip(exact.as_flattened()) {
+            *sum = f64::from(*exact);
+        }
+    }
+}
+
+impl<T: Value, I: Index, const ONES: bool> Kernel for Counts<'_, T, I, ONES> {
+    #[inline(always)]
+    fn activate(&mut self, row: usize, sums: &mut [f64]) {
+        if let [sum] = sums {
+            let (columns, values) = self.rows.row(row);
+            *sum = f64::from(exact::dot_entries::<T, I, ONES>(columns, values, self.weights));
+            return;
+        }
+        let mut offset = 0;
+        while offset < sums.len() {
+            match (self.stride - offset) / 8 {
+                1 => self.group::<1>(row, offset, sums),
+                2 => self.group::<2>(row, offset, sums),
+                3 => self.group::<3>(row, offset, sums),
+                _ => self.group::<4>(row, offset, sums),
+            }
+            offset += 32;
+        }
+    }
+
+    #[inline(always)]
+    fn update(&mut self, plane: usize, row: usize, c: f64) {
+        let (columns, values) = self.rows.row(row);
+        exact::axpy_entries(c as i32, columns, values, self.weights, (self.stride, plane));
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        let (columns, values) = self.rows.row(row);
+        prefetch(columns);
+        if !ONES {
+            prefetch(values);
+        }
+    }
+}
+
+struct Scores<'a, T, I> {
+    rows: &'a Csr<'a, T, I>,
+    range: Range<usize>,
+    weights: &'a [f64],
+    intercept: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let planes = self.intercept.len();
+        let mut lanes = vec![0.0; LANES * planes];
+        for (row, sums) in self.range.zip(self.out.chunks_mut(planes)) {
+            let (columns, values) = self.rows.row(row);
+            if let [sum] = sums {
+                *sum = dot_entries(columns, values, self.weights);
+            } else {
+                dots_entries(columns, values, self.weights, &mut lanes, sums);
+            }
+            for (sum, b) in sums.iter_mut().zip(self.intercept) {
+                *sum += b;
+            }
+        }
+    }
+}
+
+impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
+    fn len(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn block(&self) -> usize {
+        let entry = size_of::<T>() + size_of::<I>();
+        let per_row = (self.values.len() / self.len().max(1) + 1) * entry;
+        (128 * 1024 / per_row).clamp(16, 4096)
+    }
+
+    fn prepare(&self, visit: &Visit, planes: &mut Planes) {
+        if self.facts.magnitude.is_some() {
+            planes.make_counts(visit.integer_step);
+        }
+        if !planes.is_exact() {
+            planes.make_by_column();
+        }
+    }
+
+    fn learn(
+        &self,
+        visit: &Visit,
+        at: &mut Cursor,
+        end: usize,
+        planes: &mut Planes,
+        log: &mut Vec<Mistake>,
+    ) -> Stop {
+        let size = self.facts.magnitude.unwrap_or(Magnitude { value: f64::INFINITY, row: f64::INFINITY });
+        let logged = log.len();
+        if !(planes.is_exact() && planes.stays_exact(end - at.pos, visit.integer_step, size)) {
+            planes.make_by_column();
+        }
+        let heads = &mut planes.heads[..];
+        match &mut planes.weights {
+            Weights::Counts { w, stride } => {
+                let (weights, stride) = (&mut w[..], *stride);
+                let stop = if self.facts.ones {
+                    let kernel = Counts::<_, _, true> { rows: self, weights, stride };
+                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                } else {
+                    let kernel = Counts::<_, _, false> { rows: self, weights, stride };
+                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                };
+                planes.grew(log.len() - logged, visit.integer_step, size);
+                stop
+            }
+            Weights::ByColumn(weights) => {
+                let planes = heads.len();
+                let lanes = vec![0.0; LANES * planes];
+                let kernel = Float { rows: self, weights, planes, lanes };
+                dispatch(Learn { kernel, visit, at, end, heads, log })
+            }
+            Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
+        }
+    }
+
+    fn axpy(&self, row: usize, c: f64, out: &mut [f64]) {
+        let (columns, values) = self.row(row);
+        axpy_entries(c, columns, values, out, (1, 0));
+    }
+
+    fn arrange(&self, coef: &[f64], planes: usize) -> Vec<f64> {
+        transpose(coef.to_vec(), planes, self.columns)
+    }
+
+    fn scores(&self, rows: Range<usize>, arranged: &[f64], intercept: &[f64], out: &mut [f64]) {
+        dispatch(Scores { rows: self, range: rows, weights: arranged, intercept, out });
+    }
+}

@@ -1,0 +1,222 @@
+//! Dense rows, C-contiguous, in any of the seven storage types.
+
+use std::ops::Range;
+
+use super::Rows;
+use super::learn::{Kernel, Learn};
+use super::planes::{Magnitude, Planes, Weights};
+use super::prefetch::prefetch;
+use super::visit::{Cursor, Mistake, Stop, Visit};
+use crate::arith::axpy::axpy;
+use crate::arith::dot::dots;
+use crate::arith::exact::Halves;
+use crate::arith::simd::{Leaf, dispatch};
+use crate::arith::value::Value;
+use crate::error::{Error, Result};
+
+pub struct Dense<'a, T> {
+    values: &'a [T],
+    len: usize,
+    columns: usize,
+}
+
+impl<'a, T: Value> Dense<'a, T> {
+    pub fn new(values: &'a [T], len: usize, columns: usize) -> Result<Self> {
+        if len.checked_mul(columns) != Some(values.len()) {
+            return Err(Error::Invalid(format!(
+                "values must hold {len} x {columns} numbers, got {}",
+                values.len()
+            )));
+        }
+        Ok(Self { values, len, columns })
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> &'a [T] {
+        &self.values[i * self.columns..][..self.columns]
+    }
+
+    fn magnitude(&self) -> Magnitude {
+        let value = 255.0;
+        Magnitude { value, row: value * self.columns as f64 }
+    }
+}
+
+/// Planes that share one load (and widening) of a row: eight accumulators of four lanes each.
+const GROUP: usize = 4;
+
+/// `w·x` of a row for planes stored one after another.
+#[inline(always)]
+fn activations(x: &[f64], weights: &[f64], sums: &mut [f64]) {
+    let d = x.len();
+    let mut k = 0;
+    while k + GROUP <= sums.len() {
+        let w: [&[f64]; GROUP] = std::array::from_fn(|p| &weights[(k + p) * d..][..d]);
+        sums[k..k + GROUP].copy_from_slice(&dots(w, x));
+        k += GROUP;
+    }
+    if k + 2 <= sums.len() {
+        let w: [&[f64]; 2] = std::array::from_fn(|p| &weights[(k + p) * d..][..d]);
+        sums[k..k + 2].copy_from_slice(&dots(w, x));
+        k += 2;
+    }
+    if k < sums.len() {
+        sums[k] = dots([&weights[k * d..][..d]], x)[0];
+    }
+}
+
+struct Float<'a, T> {
+    rows: &'a Dense<'a, T>,
+    weights: &'a mut [f64],
+    wide: Vec<f64>,
+}
+
+impl<T: Value> Kernel for Float<'_, T> {
+    #[inline(always)]
+    fn activate(&mut self, row: usize, sums: &mut [f64]) {
+        let x = self.rows.row(row);
+        if let [sum] = sums {
+            *sum = dots([self.weights], x)[0];
+        } else {
+            activations(T::widened(x, &mut self.wide), self.weights, sums);
+        }
+    }
+
+    #[inline(always)]
+    fn update(&mut self, plane: usize, row: usize, c: f64) {
+        let d = self.rows.columns;
+        axpy(c, self.rows.row(row), &mut self.weights[plane * d..][..d]);
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        prefetch(self.rows.row(row));
+    }
+}
+
+struct Exact<'a, T> {
+    rows: &'a Dense<'a, T>,
+    weights: &'a mut [Halves],
+}
+
+impl<T: Value> Kernel for Exact<'_, T> {
+    #[inline(always)]
+    fn activate(&mut self, row: usize, sums: &mut [f64]) {
+        let x = self.rows.row(row);
+        for (sum, w) in sums.iter_mut().zip(&*self.weights) {
+            *sum = w.dot(x);
+        }
+    }
+
+    #[inline(always)]
+    fn update(&mut self, plane: usize, row: usize, c: f64) {
+        self.weights[plane].axpy(c as i32, self.rows.row(row));
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        prefetch(self.rows.row(row));
+    }
+}
+
+struct Scores<'a, T> {
+    rows: &'a Dense<'a, T>,
+    range: Range<usize>,
+    weights: &'a [f64],
+    intercept: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl<T: Value> Leaf for Scores<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let mut wide = vec![0.0; self.rows.columns];
+        for (row, sums) in self.range.zip(self.out.chunks_mut(self.intercept.len())) {
+            let x = self.rows.row(row);
+            if let [sum] = sums {
+                *sum = dots([self.weights], x)[0];
+            } else {
+                activations(T::widened(x, &mut wide), self.weights, sums);
+            }
+            for (sum, b) in sums.iter_mut().zip(self.intercept) {
+                *sum += b;
+            }
+        }
+    }
+}
+
+struct Axpy<'a, T>(f64, &'a [T], &'a mut [f64]);
+
+impl<T: Value> Leaf for Axpy<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        axpy(self.0, self.1, self.2);
+    }
+}
+
+impl<T: Value> Rows for Dense<'_, T> {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn block(&self) -> usize {
+        (128 * 1024 / (self.columns * size_of::<T>()).max(1)).clamp(16, 4096)
+    }
+
+    fn prepare(&self, visit: &Visit, planes: &mut Planes) {
+        if T::BYTE {
+            planes.make_halves(visit.integer_step);
+        } else {
+            planes.make_by_plane();
+        }
+    }
+
+    fn learn(
+        &self,
+        visit: &Visit,
+        at: &mut Cursor,
+        end: usize,
+        planes: &mut Planes,
+        log: &mut Vec<Mistake>,
+    ) -> Stop {
+        let (size, logged) = (self.magnitude(), log.len());
+        if !(planes.is_exact() && planes.stays_exact(end - at.pos, visit.integer_step, size)) {
+            planes.make_by_plane();
+        }
+        let heads = &mut planes.heads[..];
+        match &mut planes.weights {
+            Weights::Halves(weights) => {
+                let kernel = Exact { rows: self, weights };
+                let stop = dispatch(Learn { kernel, visit, at, end, heads, log });
+                planes.grew(log.len() - logged, visit.integer_step, size);
+                stop
+            }
+            Weights::ByPlane(weights) => {
+                let wide = vec![0.0; self.columns];
+                let kernel = Float { rows: self, weights, wide };
+                dispatch(Learn { kernel, visit, at, end, heads, log })
+            }
+            Weights::ByColumn(_) | Weights::Counts { .. } => unreachable!("forms of CSR rows"),
+        }
+    }
+
+    fn axpy(&self, row: usize, c: f64, out: &mut [f64]) {
+        dispatch(Axpy(c, self.row(row), out));
+    }
+
+    fn arrange(&self, coef: &[f64], _planes: usize) -> Vec<f64> {
+        coef.to_vec()
+    }
+
+    fn scores(&self, rows: Range<usize>, arranged: &[f64], intercept: &[f64], out: &mut [f64]) {
+        dispatch(Scores { rows: self, range: rows, weights: arranged, intercept, out });
+    }
+}

@@ -1,0 +1,111 @@
+//! What a leaf is told, where it stands, and what it reports.
+
+use super::planes::Head;
+use crate::arith::step;
+
+/// When an activation of exactly 0 is a mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tie {
+    /// Always.
+    Mistake,
+    /// sign(0) = +1: for negative examples only.
+    Positive,
+}
+
+impl Tie {
+    /// Whether `m = y*a` is a mistake. Written so that NaN is one.
+    #[inline(always)]
+    #[must_use]
+    #[allow(clippy::neg_cmp_op_on_partial_ord)]
+    pub fn is_mistake(self, m: f64, positive: bool) -> bool {
+        !(m > 0.0) && !(self == Self::Positive && positive && m >= 0.0)
+    }
+}
+
+/// One pass: what to visit and how to judge it.
+#[derive(Clone, Copy)]
+pub struct Visit<'a> {
+    /// Rows by position; `None`: 0, 1, 2, …
+    pub order: Option<&'a [u32]>,
+    /// Class index of every row.
+    pub labels: &'a [u32],
+    pub sample_weight: Option<&'a [f64]>,
+    pub eta: f64,
+    pub tie: Tie,
+    pub fit_intercept: bool,
+    /// See [`integer_step`].
+    pub integer_step: Option<f64>,
+}
+
+impl Visit<'_> {
+    /// Number of positions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.order.map_or(self.labels.len(), <[u32]>::len)
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[inline(always)]
+    #[must_use]
+    pub fn row(&self, pos: usize) -> usize {
+        match self.order {
+            Some(order) => order[pos] as usize,
+            None => pos,
+        }
+    }
+
+    /// The step c of a plane's update on a row.
+    #[inline(always)]
+    #[must_use]
+    pub fn step(&self, head: &Head, row: usize, positive: bool) -> f64 {
+        let class_weight = head.class_weight[usize::from(positive)];
+        let s = step::weight(self.sample_weight.map(|weights| weights[row]), class_weight);
+        step::step(self.eta, s, positive)
+    }
+}
+
+/// The largest |c| of a run if every step is an integer, else `None` (rule 10).
+#[must_use]
+pub fn integer_step(eta: f64, sample_weight: Option<&[f64]>, class_weight: &[[f64; 2]]) -> Option<f64> {
+    let sample = match sample_weight {
+        Some(weights) => largest_integer(weights)?,
+        None => 1.0,
+    };
+    let class = largest_integer(class_weight.as_flattened())?;
+    Some(step::step(largest_integer(&[eta])?, step::weight(Some(sample), class), true))
+}
+
+fn largest_integer(values: &[f64]) -> Option<f64> {
+    values.iter().try_fold(0.0_f64, |top, v| (v.fract() == 0.0).then_some(top.max(*v)))
+}
+
+/// Where a pass stands: with the planes and a rule's memory, this is a checkpoint.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cursor {
+    /// The next position of the order.
+    pub pos: usize,
+}
+
+/// One entry of the log.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mistake {
+    pub row: u32,
+    /// Index of the plane in the state.
+    pub plane: u32,
+    /// The example's number, counted from 1 since the plane's last cold start.
+    pub t: u64,
+    pub c: f64,
+}
+
+/// Why a leaf returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The end of the block.
+    Block,
+    /// An activation is not finite.
+    Overflow,
+}
