@@ -82,8 +82,8 @@ pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[f64]) -
     fold(lanes)
 }
 
-/// CSR row with `sums.len()` weight vectors stored by column (`w[j * stride ..]`): one entry
-/// updates adjacent sums. `lanes` is scratch of `LANES * sums.len()`.
+/// CSR row with many weight vectors stored by column (`w[j * stride ..]`): one entry updates
+/// adjacent sums. `lanes` is scratch of `LANES * stride`, the stride a multiple of four.
 #[inline(always)]
 pub fn dots_entries<T: Value, I: Index>(
     columns: &[I],
@@ -92,15 +92,16 @@ pub fn dots_entries<T: Value, I: Index>(
     lanes: &mut [f64],
     sums: &mut [f64],
 ) {
-    let stride = sums.len();
-    let lanes = &mut lanes[..LANES * stride];
+    let stride = lanes.len() / LANES;
     lanes.fill(0.0);
     for (j, x) in columns.iter().zip(values) {
         let (j, x) = (j.at(), x.widen());
-        let w = &w[j * stride..][..stride];
-        let lane = &mut lanes[j % LANES * stride..][..stride];
+        let w = w[j * stride..][..stride].as_chunks::<4>().0;
+        let lane = lanes[j % LANES * stride..][..stride].as_chunks_mut::<4>().0;
         for (lane, w) in lane.iter_mut().zip(w) {
-            *lane += w * x;
+            for k in 0..4 {
+                lane[k] += w[k] * x;
+            }
         }
     }
     for (k, sum) in sums.iter_mut().enumerate() {

@@ -7,22 +7,30 @@
 //!   a multiply-add of i16 pairs does the rest. A lane of i32 holds the products of
 //!   [`FLUSH`] columns, then it is emptied into an i64.
 //! - the `_entries` functions: i32 weights stored by column, i32 sums, over CSR rows.
+//!
+//! Each update returns the largest |weight| that it wrote; the caller leaves the exact path as soon
+//! as that passes [`weight_limit`].
 
-use std::hint::black_box;
-
+use super::simd::Simd;
 use super::value::{Index, Value};
 
-/// No weight of the integer paths may exceed it, so that both halves fit in i16.
-pub const LARGEST_WEIGHT: f64 = (i32::MAX - (1 << 16)) as f64;
+/// A weight below this and a product `c*x` below it add up within i32, and both halves fit in i16.
+pub const LARGEST: f64 = (1 << 30) as f64;
 
-/// Below this, sums in i32 are exact.
-pub const LARGEST_I32_SUM: f64 = i32::MAX as f64;
-
-/// Below this, sums of integers in f64 are exact: 2^53.
-pub const LARGEST_F64_SUM: f64 = 9_007_199_254_740_992.0;
+/// Half of 2^53: room for the intercept beside the sum, and for the rounding of the bound itself.
+pub const LARGEST_SUM: f64 = 4_503_599_627_370_496.0;
 
 /// Columns after which an i32 lane is emptied: 256 products a lane, each at most 255 * 32768.
 const FLUSH: usize = 2048;
+
+const WIDTH: usize = 16;
+
+/// The largest |weight| with which every sum over a row stays below `largest_sum`; `mass` is at
+/// least the largest sum of |values| of a row.
+#[must_use]
+pub fn weight_limit(mass: f64, largest_sum: f64) -> i32 {
+    (largest_sum / mass.max(1.0)).min(LARGEST) as i32
+}
 
 /// One weight vector, as i32 and split in halves.
 pub struct Halves {
@@ -45,25 +53,38 @@ impl Halves {
         &self.w
     }
 
+    /// `x` is the row in i16 ([`Halves::narrowed`]).
     #[inline(always)]
     #[must_use]
-    pub fn dot<T: Value>(&self, x: &[T]) -> f64 {
+    pub fn dot<S: Simd>(&self, simd: S, x: &[i16]) -> f64 {
         let mut sum = 0_i64;
         let strips = x.chunks(FLUSH).zip(self.hi.chunks(FLUSH).zip(self.lo.chunks(FLUSH)));
         for (x, (hi, lo)) in strips {
-            sum += strip(x, hi, lo);
+            sum += strip(simd, x, hi, lo);
         }
         sum as f64
     }
 
-    /// `w += c*x`.
+    /// The row in i16, in `buffer`.
     #[inline(always)]
-    pub fn axpy<T: Value>(&mut self, c: i32, x: &[T]) {
+    pub fn narrowed<'a, T: Value>(row: &[T], buffer: &'a mut [i16]) -> &'a [i16] {
+        for (narrow, value) in buffer.iter_mut().zip(row) {
+            *narrow = value.to_i32() as i16;
+        }
+        buffer
+    }
+
+    /// `w += c*x`; returns the largest |w| of the row.
+    #[inline(always)]
+    pub fn axpy<T: Value>(&mut self, c: i32, x: &[T]) -> i32 {
         let halves = self.hi.iter_mut().zip(&mut self.lo);
+        let mut largest = 0;
         for ((w, (hi, lo)), x) in self.w.iter_mut().zip(halves).zip(x) {
             *w += c * x.to_i32();
             (*hi, *lo) = split(*w);
+            largest = largest.max(w.abs());
         }
+        largest
     }
 }
 
@@ -74,32 +95,20 @@ fn split(w: i32) -> (i16, i16) {
 }
 
 #[inline(always)]
-fn strip<T: Value>(x: &[T], hi: &[i16], lo: &[i16]) -> i64 {
-    const WIDTH: usize = 16;
+fn strip<S: Simd>(simd: S, x: &[i16], hi: &[i16], lo: &[i16]) -> i64 {
     let (chunks, rest) = x.as_chunks::<WIDTH>();
     let tail = chunks.len() * WIDTH;
-    let mut high = [0_i32; WIDTH / 2];
-    let mut low = [0_i32; WIDTH / 2];
+    let (mut high, mut low) = (simd.zero(), simd.zero());
     for (x, (hi, lo)) in chunks.iter().zip(hi.as_chunks::<WIDTH>().0.iter().zip(lo.as_chunks::<WIDTH>().0)) {
-        let x = x.map(|x| i32::from(x.to_i32() as i16));
-        let (mut p, mut q) = ([0; WIDTH], [0; WIDTH]);
-        for k in 0..WIDTH {
-            p[k] = x[k] * i32::from(hi[k]);
-            q[k] = x[k] * i32::from(lo[k]);
-        }
-        for k in 0..WIDTH / 2 {
-            high[k] += p[2 * k] + p[2 * k + 1];
-            low[k] += q[2 * k] + q[2 * k + 1];
-        }
+        high = simd.add_pairs(high, x, hi);
+        low = simd.add_pairs(low, x, lo);
     }
-    // As in `dot`: keeps the lanes apart, so that the loop becomes multiply-adds of pairs.
-    let (high, low) = black_box((high, low));
     let mut sum = 0;
-    for (high, low) in high.iter().zip(&low) {
+    for (high, low) in simd.to_array(high).iter().zip(&simd.to_array(low)) {
         sum += 65536 * i64::from(*high) + i64::from(*low);
     }
     for (x, (hi, lo)) in rest.iter().zip(hi[tail..].iter().zip(&lo[tail..])) {
-        sum += i64::from(x.to_i32()) * (65536 * i64::from(*hi) + i64::from(*lo));
+        sum += i64::from(*x) * (65536 * i64::from(*hi) + i64::from(*lo));
     }
     sum
 }
@@ -142,7 +151,7 @@ pub fn dots_entries<T: Value, I: Index, const ONES: bool, const C: usize>(
     sums
 }
 
-/// `w += c*x` for one of the weight vectors stored by column.
+/// `w += c*x` for one of the weight vectors stored by column; returns the largest |w| written.
 #[inline(always)]
 pub fn axpy_entries<T: Value, I: Index>(
     c: i32,
@@ -150,8 +159,12 @@ pub fn axpy_entries<T: Value, I: Index>(
     values: &[T],
     w: &mut [i32],
     (stride, offset): (usize, usize),
-) {
+) -> i32 {
+    let mut largest = 0;
     for (j, x) in columns.iter().zip(values) {
-        w[j.at() * stride + offset] += c * x.to_i32();
+        let w = &mut w[j.at() * stride + offset];
+        *w += c * x.to_i32();
+        largest = largest.max(w.abs());
     }
+    largest
 }

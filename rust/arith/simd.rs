@@ -49,11 +49,88 @@ pub fn force(set: Option<InstructionSet>) {
     FORCED.store(mark, Ordering::Relaxed);
 }
 
+/// An instruction set as a type. A value of it is proof that the machine has it.
+///
+/// It offers the one operation that plain loops do not reach: everything else vectorises by itself.
+pub trait Simd: Copy {
+    /// Eight sums in i32.
+    type Sums: Copy;
+
+    fn zero(self) -> Self::Sums;
+
+    /// `sums[k] += x[2k]*w[2k] + x[2k+1]*w[2k+1]`, wrapping.
+    fn add_pairs(self, sums: Self::Sums, x: &[i16; 16], w: &[i16; 16]) -> Self::Sums;
+
+    fn to_array(self, sums: Self::Sums) -> [i32; 8];
+}
+
+#[derive(Clone, Copy)]
+pub struct Portable;
+
+impl Simd for Portable {
+    type Sums = [i32; 8];
+
+    #[inline(always)]
+    fn zero(self) -> Self::Sums {
+        [0; 8]
+    }
+
+    #[inline(always)]
+    fn add_pairs(self, mut sums: Self::Sums, x: &[i16; 16], w: &[i16; 16]) -> Self::Sums {
+        for (k, sum) in sums.iter_mut().enumerate() {
+            let pair = [2 * k, 2 * k + 1].map(|i| i32::from(x[i]) * i32::from(w[i]));
+            *sum = sum.wrapping_add(pair[0]).wrapping_add(pair[1]);
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn to_array(self, sums: Self::Sums) -> [i32; 8] {
+        sums
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::{__m256i, _mm256_add_epi32, _mm256_madd_epi16, _mm256_setzero_si256};
+
+    /// Made by [`super::dispatch`] alone, after it has seen that the processor has AVX2.
+    #[derive(Clone, Copy)]
+    pub struct Avx2(pub(super) ());
+
+    impl super::Simd for Avx2 {
+        type Sums = __m256i;
+
+        #[inline(always)]
+        fn zero(self) -> Self::Sums {
+            // SAFETY: `self` proves that the processor has AVX2.
+            unsafe { _mm256_setzero_si256() }
+        }
+
+        #[inline(always)]
+        fn add_pairs(self, sums: Self::Sums, x: &[i16; 16], w: &[i16; 16]) -> Self::Sums {
+            // SAFETY: `self` proves that the processor has AVX2; an array of 16 i16 and a vector
+            // have the same size, and every bit pattern is valid in both.
+            unsafe {
+                let x: __m256i = std::mem::transmute(*x);
+                let w: __m256i = std::mem::transmute(*w);
+                _mm256_add_epi32(sums, _mm256_madd_epi16(x, w))
+            }
+        }
+
+        #[inline(always)]
+        fn to_array(self, sums: Self::Sums) -> [i32; 8] {
+            // SAFETY: same size, every bit pattern is valid in both.
+            unsafe { std::mem::transmute(sums) }
+        }
+    }
+}
+
 /// A loop to be compiled for every instruction set. `run` and all that it calls in its inner loop
 /// must be `#[inline(always)]`, else the copy is compiled for the baseline.
 pub trait Leaf {
     type Output;
-    fn run(self) -> Self::Output;
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
 }
 
 /// Runs the leaf on the best instruction set, or on the forced one.
@@ -63,11 +140,11 @@ pub fn dispatch<L: Leaf>(leaf: L) -> L::Output {
         // SAFETY: the line above saw that the processor has AVX2.
         return unsafe { run_avx2(leaf) };
     }
-    leaf.run()
+    leaf.run(Portable)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn run_avx2<L: Leaf>(leaf: L) -> L::Output {
-    leaf.run()
+    leaf.run(avx2::Avx2(()))
 }

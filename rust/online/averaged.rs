@@ -15,6 +15,7 @@ use std::ops::Range;
 use super::fit::State;
 use super::rule::{Learner, Rule};
 use crate::arith::average::{average as mean, timed};
+use crate::error::{Error, Result};
 use crate::rows::{Mistake, Rows};
 
 /// The sums u of all planes: `coef` is K x columns.
@@ -30,6 +31,8 @@ struct Part<'a> {
     coef: &'a mut [f64],
     intercept: &'a mut [f64],
     fit_intercept: bool,
+    /// False after a t*c that overflowed: a row without entries would hide it.
+    finite: bool,
 }
 
 impl Rule for Part<'_> {
@@ -37,6 +40,7 @@ impl Rule for Part<'_> {
         for mistake in log {
             let k = mistake.plane as usize - self.first;
             let tc = timed(mistake.t, mistake.c);
+            self.finite &= tc.is_finite();
             rows.axpy(mistake.row as usize, tc, &mut self.coef[k * self.columns..][..self.columns]);
             if self.fit_intercept {
                 self.intercept[k] += tc;
@@ -45,11 +49,24 @@ impl Rule for Part<'_> {
     }
 
     fn is_finite(&self) -> bool {
-        self.coef.iter().chain(&*self.intercept).all(|u| u.is_finite())
+        self.finite && self.coef.iter().chain(&*self.intercept).all(|u| u.is_finite())
     }
 }
 
 impl Learner for Averaged {
+    fn check(&self, state: &State) -> Result<()> {
+        if self.coef.len() == state.coef.len() && self.intercept.len() == state.intercept.len() {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!(
+            "coef_u and intercept_u must have the shapes of coef and intercept, got {} and {} numbers for {} and {}",
+            self.coef.len(),
+            self.intercept.len(),
+            state.coef.len(),
+            state.intercept.len()
+        )))
+    }
+
     fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>> {
         let columns = self.coef.len() / self.intercept.len().max(1);
         let fit_intercept = self.fit_intercept;
@@ -65,6 +82,7 @@ impl Learner for Averaged {
                 coef: coef_here,
                 intercept: intercept_here,
                 fit_intercept,
+                finite: true,
             }));
         }
         rules

@@ -207,6 +207,10 @@ pub fn fit(
             state.coef.len()
         )));
     }
+    if schedule.max_iter == 0 {
+        return Err(Error::Invalid("max_iter must be at least 1, got 0".into()));
+    }
+    learner.check(&state)?;
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
     }

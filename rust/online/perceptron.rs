@@ -28,6 +28,10 @@ impl Rule for Perceptron {
 }
 
 impl Learner for Perceptron {
+    fn check(&self, _state: &State) -> Result<()> {
+        Ok(())
+    }
+
     fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>> {
         ranges.iter().map(|_| Box::new(Self) as Box<dyn Rule>).collect()
     }

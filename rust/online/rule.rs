@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::fit::State;
+use crate::error::Result;
 use crate::rows::{Mistake, Rows};
 
 /// The memory of a learner for a range of planes, while it trains.
@@ -17,6 +18,9 @@ pub trait Rule: Send {
 
 /// A learner as a whole: it hands each range of planes its part of the memory.
 pub trait Learner {
+    /// Refuses a memory that does not fit the state.
+    fn check(&self, state: &State) -> Result<()>;
+
     /// One rule for each range. The ranges are disjoint and increasing, and cover all planes.
     fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>>;
 

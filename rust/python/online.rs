@@ -1,7 +1,7 @@
 //! The online learners: arrays in, arrays out.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -25,7 +25,9 @@ fn vector(name: &str, state: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
 }
 
 fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-    state.get_item(name)?.ok_or_else(|| PyKeyError::new_err(format!("state must have the entry {name:?}")))
+    state
+        .get_item(name)?
+        .ok_or_else(|| PyValueError::new_err(format!("state lacks {name:?}, which the learner needs")))
 }
 
 fn to_matrix<'py>(py: Python<'py>, values: &[f64], planes: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
@@ -114,6 +116,10 @@ fn fit<'py>(
     let labels = labels.as_slice()?;
     let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let positive = positive.as_slice()?;
+    if class_weight.shape()[1] != 2 {
+        let shape = class_weight.shape();
+        return Err(PyValueError::new_err(format!("class_weight must have shape (K, 2), got {shape:?}")));
+    }
     let class_weight: Vec<[f64; 2]> =
         class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect();
     let planes = positive.len();

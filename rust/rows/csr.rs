@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::Rows;
 use super::learn::{Kernel, Learn};
-use super::planes::{Magnitude, Planes, Weights, transpose};
+use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
 use super::prefetch::prefetch;
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{LANES, dot_entries, dots_entries};
 use crate::arith::exact;
-use crate::arith::simd::{Leaf, dispatch};
+use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
 use crate::error::{Error, Result};
 
@@ -145,13 +145,15 @@ fn check_shape<T: Value, I: Index>(indptr: &[I], indices: &[I], values: &[T]) ->
 struct Float<'a, T, I> {
     rows: &'a Csr<'a, T, I>,
     weights: &'a mut [f64],
-    planes: usize,
+    stride: usize,
     lanes: Vec<f64>,
 }
 
 impl<T: Value, I: Index> Kernel for Float<'_, T, I> {
+    const EXACT: bool = false;
+
     #[inline(always)]
-    fn activate(&mut self, row: usize, sums: &mut [f64]) {
+    fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
         let (columns, values) = self.rows.row(row);
         if let [sum] = sums {
             *sum = dot_entries(columns, values, self.weights);
@@ -161,9 +163,10 @@ impl<T: Value, I: Index> Kernel for Float<'_, T, I> {
     }
 
     #[inline(always)]
-    fn update(&mut self, plane: usize, row: usize, c: f64) {
+    fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
         let (columns, values) = self.rows.row(row);
-        axpy_entries(c, columns, values, self.weights, (self.planes, plane));
+        axpy_entries(c, columns, values, self.weights, (self.stride, plane));
+        true
     }
 
     #[inline(always)]
@@ -178,6 +181,7 @@ struct Counts<'a, T, I, const ONES: bool> {
     rows: &'a Csr<'a, T, I>,
     weights: &'a mut [i32],
     stride: usize,
+    limit: i32,
 }
 
 impl<T: Value, I: Index, const ONES: bool> Counts<'_, T, I, ONES> {
@@ -194,8 +198,10 @@ impl<T: Value, I: Index, const ONES: bool> Counts<'_, T, I, ONES> {
 }
 
 impl<T: Value, I: Index, const ONES: bool> Kernel for Counts<'_, T, I, ONES> {
+    const EXACT: bool = true;
+
     #[inline(always)]
-    fn activate(&mut self, row: usize, sums: &mut [f64]) {
+    fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
         if let [sum] = sums {
             let (columns, values) = self.rows.row(row);
             *sum = f64::from(exact::dot_entries::<T, I, ONES>(columns, values, self.weights));
@@ -214,9 +220,10 @@ impl<T: Value, I: Index, const ONES: bool> Kernel for Counts<'_, T, I, ONES> {
     }
 
     #[inline(always)]
-    fn update(&mut self, plane: usize, row: usize, c: f64) {
+    fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
         let (columns, values) = self.rows.row(row);
-        exact::axpy_entries(c as i32, columns, values, self.weights, (self.stride, plane));
+        let place = (self.stride, plane);
+        exact::axpy_entries(c as i32, columns, values, self.weights, place) <= self.limit
     }
 
     #[inline(always)]
@@ -241,9 +248,9 @@ impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<S: Simd>(self, _simd: S) {
         let planes = self.intercept.len();
-        let mut lanes = vec![0.0; LANES * planes];
+        let mut lanes = vec![0.0; LANES * column_stride(planes)];
         for (row, sums) in self.range.zip(self.out.chunks_mut(planes)) {
             let (columns, values) = self.rows.row(row);
             if let [sum] = sums {
@@ -274,8 +281,8 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) {
-        if self.facts.magnitude.is_some() {
-            planes.make_counts(visit.integer_step);
+        if let Some(size) = self.facts.magnitude {
+            planes.make_counts(visit.integer_step, size);
         }
         if !planes.is_exact() {
             planes.make_by_column();
@@ -290,32 +297,29 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
     ) -> Stop {
-        let size = self.facts.magnitude.unwrap_or(Magnitude { value: f64::INFINITY, row: f64::INFINITY });
-        let logged = log.len();
-        if !(planes.is_exact() && planes.stays_exact(end - at.pos, visit.integer_step, size)) {
+        loop {
+            let (limit, heads) = (planes.limit, &mut planes.heads[..]);
+            let stop = match &mut planes.weights {
+                Weights::Counts { w, stride } if self.facts.ones => {
+                    let kernel = Counts::<_, _, true> { rows: self, weights: w, stride: *stride, limit };
+                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                }
+                Weights::Counts { w, stride } => {
+                    let kernel = Counts::<_, _, false> { rows: self, weights: w, stride: *stride, limit };
+                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                }
+                Weights::ByColumn { w, stride } => {
+                    let lanes = vec![0.0; LANES * *stride];
+                    let kernel = Float { rows: self, weights: w, stride: *stride, lanes };
+                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                }
+                Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
+            };
+            if stop != Stop::Limit {
+                return stop;
+            }
+            planes.leave_exact();
             planes.make_by_column();
-        }
-        let heads = &mut planes.heads[..];
-        match &mut planes.weights {
-            Weights::Counts { w, stride } => {
-                let (weights, stride) = (&mut w[..], *stride);
-                let stop = if self.facts.ones {
-                    let kernel = Counts::<_, _, true> { rows: self, weights, stride };
-                    dispatch(Learn { kernel, visit, at, end, heads, log })
-                } else {
-                    let kernel = Counts::<_, _, false> { rows: self, weights, stride };
-                    dispatch(Learn { kernel, visit, at, end, heads, log })
-                };
-                planes.grew(log.len() - logged, visit.integer_step, size);
-                stop
-            }
-            Weights::ByColumn(weights) => {
-                let planes = heads.len();
-                let lanes = vec![0.0; LANES * planes];
-                let kernel = Float { rows: self, weights, planes, lanes };
-                dispatch(Learn { kernel, visit, at, end, heads, log })
-            }
-            Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
         }
     }
 
@@ -325,7 +329,7 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     }
 
     fn arrange(&self, coef: &[f64], planes: usize) -> Vec<f64> {
-        transpose(coef.to_vec(), planes, self.columns)
+        by_column(coef.to_vec(), planes, self.columns)
     }
 
     fn scores(&self, rows: Range<usize>, arranged: &[f64], intercept: &[f64], out: &mut [f64]) {

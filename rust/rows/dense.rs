@@ -10,7 +10,7 @@ use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::axpy::axpy;
 use crate::arith::dot::dots;
 use crate::arith::exact::Halves;
-use crate::arith::simd::{Leaf, dispatch};
+use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::error::{Error, Result};
 
@@ -72,8 +72,10 @@ struct Float<'a, T> {
 }
 
 impl<T: Value> Kernel for Float<'_, T> {
+    const EXACT: bool = false;
+
     #[inline(always)]
-    fn activate(&mut self, row: usize, sums: &mut [f64]) {
+    fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
         let x = self.rows.row(row);
         if let [sum] = sums {
             *sum = dots([self.weights], x)[0];
@@ -83,9 +85,10 @@ impl<T: Value> Kernel for Float<'_, T> {
     }
 
     #[inline(always)]
-    fn update(&mut self, plane: usize, row: usize, c: f64) {
+    fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
         let d = self.rows.columns;
         axpy(c, self.rows.row(row), &mut self.weights[plane * d..][..d]);
+        true
     }
 
     #[inline(always)]
@@ -97,20 +100,24 @@ impl<T: Value> Kernel for Float<'_, T> {
 struct Exact<'a, T> {
     rows: &'a Dense<'a, T>,
     weights: &'a mut [Halves],
+    limit: i32,
+    narrow: Vec<i16>,
 }
 
 impl<T: Value> Kernel for Exact<'_, T> {
+    const EXACT: bool = true;
+
     #[inline(always)]
-    fn activate(&mut self, row: usize, sums: &mut [f64]) {
-        let x = self.rows.row(row);
+    fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
+        let x = Halves::narrowed(self.rows.row(row), &mut self.narrow);
         for (sum, w) in sums.iter_mut().zip(&*self.weights) {
-            *sum = w.dot(x);
+            *sum = w.dot(simd, x);
         }
     }
 
     #[inline(always)]
-    fn update(&mut self, plane: usize, row: usize, c: f64) {
-        self.weights[plane].axpy(c as i32, self.rows.row(row));
+    fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
+        self.weights[plane].axpy(c as i32, self.rows.row(row)) <= self.limit
     }
 
     #[inline(always)]
@@ -131,7 +138,7 @@ impl<T: Value> Leaf for Scores<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<S: Simd>(self, _simd: S) {
         let mut wide = vec![0.0; self.rows.columns];
         for (row, sums) in self.range.zip(self.out.chunks_mut(self.intercept.len())) {
             let x = self.rows.row(row);
@@ -153,7 +160,7 @@ impl<T: Value> Leaf for Axpy<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<S: Simd>(self, _simd: S) {
         axpy(self.0, self.1, self.2);
     }
 }
@@ -173,7 +180,7 @@ impl<T: Value> Rows for Dense<'_, T> {
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) {
         if T::BYTE {
-            planes.make_halves(visit.integer_step);
+            planes.make_halves(visit.integer_step, self.magnitude());
         } else {
             planes.make_by_plane();
         }
@@ -187,24 +194,23 @@ impl<T: Value> Rows for Dense<'_, T> {
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
     ) -> Stop {
-        let (size, logged) = (self.magnitude(), log.len());
-        if !(planes.is_exact() && planes.stays_exact(end - at.pos, visit.integer_step, size)) {
-            planes.make_by_plane();
-        }
-        let heads = &mut planes.heads[..];
-        match &mut planes.weights {
-            Weights::Halves(weights) => {
-                let kernel = Exact { rows: self, weights };
-                let stop = dispatch(Learn { kernel, visit, at, end, heads, log });
-                planes.grew(log.len() - logged, visit.integer_step, size);
-                stop
+        loop {
+            let (limit, heads) = (planes.limit, &mut planes.heads[..]);
+            let stop = match &mut planes.weights {
+                Weights::Halves(weights) => {
+                    let kernel = Exact { rows: self, weights, limit, narrow: vec![0; self.columns] };
+                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                }
+                Weights::ByPlane(weights) => {
+                    let kernel = Float { rows: self, weights, wide: vec![0.0; self.columns] };
+                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                }
+                Weights::ByColumn { .. } | Weights::Counts { .. } => unreachable!("forms of CSR rows"),
+            };
+            if stop != Stop::Limit {
+                return stop;
             }
-            Weights::ByPlane(weights) => {
-                let wide = vec![0.0; self.columns];
-                let kernel = Float { rows: self, weights, wide };
-                dispatch(Learn { kernel, visit, at, end, heads, log })
-            }
-            Weights::ByColumn(_) | Weights::Counts { .. } => unreachable!("forms of CSR rows"),
+            planes.leave_exact();
         }
     }
 

@@ -1,6 +1,6 @@
 //! The weights of one or more planes, in the form that a leaf trains on.
 
-use crate::arith::exact::{Halves, LARGEST_F64_SUM, LARGEST_I32_SUM, LARGEST_WEIGHT};
+use crate::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 
 /// Everything of a plane but its weights.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,8 +31,8 @@ pub struct Magnitude {
 pub(super) enum Weights {
     /// K x d.
     ByPlane(Vec<f64>),
-    /// d x K: one stored entry of a CSR row updates adjacent sums.
-    ByColumn(Vec<f64>),
+    /// d x stride, the stride at least K: one stored entry of a CSR row updates adjacent sums.
+    ByColumn { w: Vec<f64>, stride: usize },
     /// Exact integers for dense bytes.
     Halves(Vec<Halves>),
     /// Exact integers for CSR rows, d x stride.
@@ -45,8 +45,8 @@ pub struct Planes {
     pub(super) weights: Weights,
     /// No exact path any more: its bound was passed.
     inexact: bool,
-    /// At least the largest |weight|, while the weights are in an exact form.
-    largest: f64,
+    /// The largest |weight| that the exact path allows.
+    pub(super) limit: i32,
 }
 
 impl Planes {
@@ -54,7 +54,7 @@ impl Planes {
     #[must_use]
     pub fn new(heads: Vec<Head>, weights: Vec<f64>, columns: usize) -> Self {
         assert_eq!(weights.len(), heads.len() * columns);
-        Self { heads, columns, weights: Weights::ByPlane(weights), inexact: false, largest: 0.0 }
+        Self { heads, columns, weights: Weights::ByPlane(weights), inexact: false, limit: 0 }
     }
 
     #[must_use]
@@ -65,10 +65,10 @@ impl Planes {
     /// The weights of one plane.
     #[must_use]
     pub fn plane(&self, k: usize) -> Vec<f64> {
-        let (d, planes) = (self.columns, self.heads.len());
+        let d = self.columns;
         match &self.weights {
             Weights::ByPlane(w) => w[k * d..][..d].to_vec(),
-            Weights::ByColumn(w) => (0..d).map(|j| w[j * planes + k]).collect(),
+            Weights::ByColumn { w, stride } => (0..d).map(|j| w[j * stride + k]).collect(),
             Weights::Halves(w) => w[k].weights().iter().map(|&w| f64::from(w)).collect(),
             Weights::Counts { w, stride } => (0..d).map(|j| f64::from(w[j * stride + k])).collect(),
         }
@@ -87,7 +87,7 @@ impl Planes {
     #[must_use]
     pub fn is_finite(&self) -> bool {
         let finite = match &self.weights {
-            Weights::ByPlane(w) | Weights::ByColumn(w) => w.iter().all(|w| w.is_finite()),
+            Weights::ByPlane(w) | Weights::ByColumn { w, .. } => w.iter().all(|w| w.is_finite()),
             Weights::Halves(_) | Weights::Counts { .. } => true,
         };
         finite && self.heads.iter().all(|head| head.intercept.is_finite())
@@ -101,36 +101,37 @@ impl Planes {
     }
 
     pub(super) fn make_by_column(&mut self) {
-        if matches!(self.weights, Weights::ByColumn(_)) {
+        if matches!(self.weights, Weights::ByColumn { .. }) {
             return;
         }
         self.make_by_plane();
         if let Weights::ByPlane(w) = &mut self.weights {
-            let w = transpose(std::mem::take(w), self.heads.len(), self.columns);
-            self.weights = Weights::ByColumn(w);
+            let stride = column_stride(self.heads.len());
+            let w = by_column(std::mem::take(w), self.heads.len(), self.columns);
+            self.weights = Weights::ByColumn { w, stride };
         }
     }
 
-    /// Brings the weights into `Halves` if they are integers that fit and the steps are too.
-    pub(super) fn make_halves(&mut self, integer_step: Option<f64>) {
+    /// Brings the weights into `Halves` if rule 10 holds for them.
+    pub(super) fn make_halves(&mut self, integer_step: Option<f64>, size: Magnitude) {
         if self.is_exact() {
             return;
         }
         self.make_by_plane();
         let d = self.columns;
-        if let Some(w) = self.integers(integer_step) {
+        if let Some(w) = self.integers(integer_step, size, LARGEST_SUM) {
             self.weights = Weights::Halves(w.chunks(d).map(Halves::new).collect());
         }
     }
 
-    /// Brings the weights into `Counts` if they are integers that fit and the steps are too.
-    pub(super) fn make_counts(&mut self, integer_step: Option<f64>) {
-        if self.is_exact() {
+    /// Brings the weights into `Counts` if rule 10 holds for them.
+    pub(super) fn make_counts(&mut self, integer_step: Option<f64>, size: Magnitude) {
+        if self.is_exact() || self.inexact {
             return;
         }
         self.make_by_plane();
         let (planes, d) = (self.heads.len(), self.columns);
-        if let Some(weights) = self.integers(integer_step) {
+        if let Some(weights) = self.integers(integer_step, size, LARGEST) {
             // Rows of eight i32 keep the loop over planes free of a remainder.
             let stride = if planes == 1 { 1 } else { planes.next_multiple_of(8) };
             let mut w = vec![0; d * stride];
@@ -143,68 +144,42 @@ impl Planes {
         }
     }
 
-    fn integers(&mut self, integer_step: Option<f64>) -> Option<&[f64]> {
-        integer_step?;
-        if self.inexact || self.columns == 0 || self.heads.iter().any(|head| head.intercept.fract() != 0.0) {
+    /// The weights, if they, the steps and the values are integers whose sums stay exact.
+    fn integers(&mut self, integer_step: Option<f64>, size: Magnitude, largest_sum: f64) -> Option<&[f64]> {
+        let limit = weight_limit(size.row, largest_sum);
+        if self.inexact || self.columns == 0 || integer_step? * size.value > LARGEST {
             return None;
         }
+        let fits = |w: &f64, limit: f64| w.fract() == 0.0 && w.abs() <= limit;
         let Weights::ByPlane(w) = &self.weights else { return None };
-        let largest = w.iter().try_fold(0.0_f64, |top, w| (w.fract() == 0.0).then_some(top.max(w.abs())))?;
-        if largest > LARGEST_WEIGHT {
-            return None;
-        }
-        self.largest = largest;
-        Some(w)
+        let exact = self.heads.iter().all(|head| fits(&head.intercept, LARGEST_SUM))
+            && w.iter().all(|w| fits(w, f64::from(limit)));
+        self.limit = limit;
+        exact.then_some(w)
     }
 
-    /// Whether a block of `steps` examples stays exact; if not, the caller goes on with rule 3.
-    ///
-    /// The bound of rule 10 with half of 2^53 to spare, so that its own rounding does not matter.
-    pub(super) fn stays_exact(&mut self, steps: usize, integer_step: Option<f64>, size: Magnitude) -> bool {
-        let Some(c) = integer_step else { return false };
-        let steps = steps as f64;
-        let fits = |largest: f64, heads: &[Head], counts: bool| {
-            let weight = largest + steps * c * size.value;
-            let sum = weight * size.row;
-            let intercept = heads.iter().fold(0.0_f64, |top, head| top.max(head.intercept.abs())) + steps * c;
-            weight <= LARGEST_WEIGHT
-                && c * size.value <= LARGEST_WEIGHT
-                && sum + intercept <= LARGEST_F64_SUM / 2.0
-                && (!counts || sum <= LARGEST_I32_SUM / 2.0)
-        };
-        let counts = matches!(self.weights, Weights::Counts { .. });
-        if fits(self.largest, &self.heads, counts) {
-            return true;
-        }
-        // The running bound is loose: look at the weights themselves before giving up.
-        self.largest = match &self.weights {
-            Weights::Halves(w) => largest(w.iter().flat_map(Halves::weights)),
-            Weights::Counts { w, .. } => largest(w),
-            Weights::ByPlane(_) | Weights::ByColumn(_) => return false,
-        };
-        self.inexact = !fits(self.largest, &self.heads, counts);
-        !self.inexact
-    }
-
-    /// Raises the running bound after a block with that many updates.
-    pub(super) fn grew(&mut self, updates: usize, integer_step: Option<f64>, size: Magnitude) {
-        self.largest += updates as f64 * integer_step.unwrap_or(0.0) * size.value;
+    /// Rule 3 from here on.
+    pub(super) fn leave_exact(&mut self) {
+        self.make_by_plane();
+        self.inexact = true;
     }
 }
 
-fn largest<'a>(weights: impl IntoIterator<Item = &'a i32>) -> f64 {
-    weights.into_iter().fold(0.0, |top, &w| top.max(f64::from(w).abs()))
+/// Sums are updated four at a time; one plane needs no padding.
+pub(super) fn column_stride(planes: usize) -> usize {
+    if planes == 1 { 1 } else { planes.next_multiple_of(4) }
 }
 
-/// From planes x columns to columns x planes.
-pub(super) fn transpose(w: Vec<f64>, planes: usize, columns: usize) -> Vec<f64> {
-    if planes == 1 {
+/// From planes x columns to columns x stride, padded with 0.
+pub(super) fn by_column(w: Vec<f64>, planes: usize, columns: usize) -> Vec<f64> {
+    let stride = column_stride(planes);
+    if stride == 1 {
         return w;
     }
-    let mut out = vec![0.0; w.len()];
+    let mut out = vec![0.0; columns * stride];
     for (k, plane) in w.chunks(columns.max(1)).enumerate() {
         for (j, weight) in plane.iter().enumerate() {
-            out[j * planes + k] = *weight;
+            out[j * stride + k] = *weight;
         }
     }
     out

@@ -106,6 +106,8 @@ pub struct Mistake {
 pub enum Stop {
     /// The end of the block.
     Block,
-    /// An activation is not finite.
+    /// An activation or a step is not finite.
     Overflow,
+    /// A weight passed the bound of the exact path (rule 10); only between a leaf and its driver.
+    Limit,
 }
