@@ -1,0 +1,245 @@
+"""What every linear learner shares: validation, labels, weights, seed, stopping, errors, scores."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.engines import State, get_engine
+from perceptron_rs.estimators.data import examples
+from perceptron_rs.estimators.errors import restored_on_error
+from perceptron_rs.estimators.fitting import check_same_problem, learn, read_state, start_state
+from perceptron_rs.estimators.labels import encode, encode_new, label_array, new_classes
+from perceptron_rs.estimators.parameters import CONSTRAINTS, check_parameters, n_threads
+from perceptron_rs.reference.arith.environment import standard
+
+__all__ = ["LinearLearner"]
+
+
+class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A linear classifier that one pass of an engine over examples makes better.
+
+    A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
+    it) and where each number of the engines' state is kept on the estimator (``_stored``).
+    """
+
+    _learner: ClassVar[str]
+    _stored: ClassVar[dict[str, str]]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+
+    classes_: NDArray[Any]
+    n_seen_: NDArray[np.int64]
+    n_iter_: int
+    _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learn from X and y in epochs, until the stopping rule ends it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples. C-contiguous arrays and CSR matrices of float64, float32, int8, uint8,
+            int16, uint16 or int32 are read in place; anything else is converted once.
+        y : array-like of shape (n_samples,)
+            The class of each example: whole numbers, booleans or strings, at least two classes.
+        coef_init : array-like of shape (n_classes, n_features) or (n_features,), default=None
+            Weights to start from; one row, or one dimension, for two classes. Counters start
+            again, as they do without ``warm_start``.
+        intercept_init : array-like of shape (n_classes,), (1,) or (), default=None
+            Intercepts to start from; a single one for two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor >= 0 of each example's step. An example of weight 0 is left out altogether.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a wrong shape, length or value, or if training overflows. The
+            estimator is then as it was before the call.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If ``max_iter`` ended the fit, unless ``tol`` is None.
+        """
+        with restored_on_error(self), standard():
+            check_parameters(self)
+            engine = get_engine(self.engine)
+            state = read_state(self) if self.warm_start and hasattr(self, "classes_") else None
+            data = examples(self, engine, X, reset=True)
+            classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
+            if state is not None and (coef_init is None or intercept_init is None):
+                check_same_problem(self, state, classes)
+            if state is None or coef_init is not None or intercept_init is not None:
+                state = start_state(self, classes, state, coef_init, intercept_init)
+                self._n_epochs = 0
+            self.classes_ = classes
+            report = learn(
+                self,
+                engine,
+                data,
+                labels,
+                sample_weight,
+                state,
+                first_epoch=self._n_epochs,
+                max_iter=int(self.max_iter),
+                tol=None if self.tol is None else float(self.tol),
+                shuffle=bool(self.shuffle),
+            )
+            self._n_epochs += self.n_iter_
+            if self.tol is not None and "max_iter" in report["stopped"]:
+                warnings.warn(
+                    f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
+                    f"raise max_iter, or set tol=None if the number of epochs is meant",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+
+        Batches one after another give what one pass over all of them gives. The attributes that
+        report a fit (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...)
+        describe this call alone.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            The class of each example.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever be seen; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor >= 0 of each example's step.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a wrong shape, length or value, if y holds a class that is not in
+            ``classes_``, or if training overflows. The estimator is then as it was before.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+        """
+        with restored_on_error(self), standard():
+            check_parameters(self, for_partial_fit=True)
+            engine = get_engine(self.engine)
+            first = not hasattr(self, "classes_")
+            given = new_classes(classes, self)
+            data = examples(self, engine, X, reset=first)
+            y = label_array(self, y, data.rows.shape[0])
+            if first:
+                self.classes_ = given
+                self._n_epochs = 0
+                state = start_state(self, given, None, None, None)
+            else:
+                state = read_state(self)
+                check_same_problem(self, state, self.classes_)
+            learn(
+                self,
+                engine,
+                data,
+                encode(y, self.classes_),
+                sample_weight,
+                state,
+                first_epoch=0,
+                max_iter=1,
+                tol=None,
+                shuffle=False,
+            )
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the activation w.x + b of every example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes the activation for ``classes_[1]``; otherwise one column a class. The
+            bits depend neither on the storage of X, nor on the batch, nor on ``n_jobs``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has a wrong shape or holds a NaN or an infinity.
+        """
+        check_is_fitted(self)
+        with standard():
+            engine = get_engine(self.engine)
+            data = examples(self, engine, X, reset=False)
+            coef = np.ascontiguousarray(self.coef_, dtype=np.float64)
+            intercept = np.ascontiguousarray(self.intercept_, dtype=np.float64)
+            scores = engine.scores(data.rows, coef, intercept, threads=n_threads(self))
+            if not np.isfinite(scores).all():
+                data.assert_finite(self)
+        return scores.reshape(-1) if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            For two classes ``classes_[1]`` where the activation is positive (or 0, under
+            ``tie="positive"``); otherwise the class of the largest activation, the first of equals.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 2:
+            index = np.argmax(scores, axis=1)
+        else:
+            index = (scores >= 0 if self.tie == "positive" else scores > 0).astype(np.intp)
+        return cast("NDArray[Any]", self.classes_[index])
+
+    @property
+    def t_(self) -> int:
+        """One more than the number of examples seen since the last cold start."""
+        return int(self.n_seen_.max()) + 1
+
+    def _publish(self, state: State) -> None:
+        """Keep the numbers of the engine's state under the names of ``_stored``."""
+        for name, attribute in self._stored.items():
+            setattr(self, attribute, state[name])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,120 @@
+"""One call of an engine's ``fit`` for an estimator: what goes in, and where the report goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import Engine, Report, State
+from perceptron_rs.estimators.data import Examples
+from perceptron_rs.estimators.parameters import draw_seed, n_threads
+from perceptron_rs.estimators.weights import class_weights, sample_weights, start_value, unvisited
+
+__all__ = ["check_same_problem", "learn", "read_state", "start_state"]
+
+
+def read_state(estimator: Any) -> State:
+    """Return the numbers that the estimator goes on from."""
+    return {name: getattr(estimator, attribute) for name, attribute in estimator._stored.items()}
+
+
+def start_state(
+    estimator: Any, classes: NDArray[Any], previous: State | None, coef_init: Any, intercept_init: Any
+) -> State:
+    """Return the state of a cold start; weights that are not given are the ``previous`` ones or 0."""
+    planes, columns = _n_planes(classes), estimator.n_features_in_
+    shapes = {"coef": (planes, columns), "intercept": (planes,)}
+    state: State = {}
+    for name in estimator._stored:
+        shape = shapes["coef" if name.startswith("coef") else "intercept"]
+        state[name] = np.zeros(shape, dtype=np.int64 if name == "seen" else np.float64)
+    for name, given in (("coef", coef_init), ("intercept", intercept_init)):
+        if given is not None:
+            state[name] = start_value(given, f"{name}_init", shapes[name])
+        elif previous is not None:
+            state[name] = previous[name]
+    return state
+
+
+def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> None:
+    """Raise if numbers learnt before do not fit the classes and columns of this call."""
+    if not np.array_equal(classes, estimator.classes_):
+        raise ValueError(
+            f"warm_start=True goes on from a fit with the classes {estimator.classes_.tolist()!r:.200}, "
+            f"but y holds {classes.tolist()!r:.200}; set warm_start=False or give both start values"
+        )
+    needed = (_n_planes(classes), estimator.n_features_in_)
+    if state["coef"].shape != needed:
+        raise ValueError(
+            f"X and y need weights of the shape {needed}, but the estimator goes on from weights "
+            f"of the shape {state['coef'].shape}; set warm_start=False or give X the same features"
+        )
+
+
+def learn(
+    estimator: Any,
+    engine: Engine,
+    data: Examples,
+    labels: NDArray[np.uint32],
+    sample_weight: Any,
+    state: State,
+    *,
+    first_epoch: int,
+    max_iter: int,
+    tol: float | None,
+    shuffle: bool,
+) -> Report:
+    """Run the engine and publish the new state and the story of the run on the estimator."""
+    classes = estimator.classes_
+    weights = sample_weights(sample_weight, labels)
+    planes = class_weights(estimator.class_weight, classes, labels)
+    idle = unvisited(weights, planes, labels)
+    if idle is not None:
+        data.assert_finite_in(idle, estimator)  # the engine does not meet these rows
+    positive = np.array([1]) if len(planes) == 1 else np.arange(len(planes))
+    try:
+        report = engine.fit(
+            data.rows,
+            labels,
+            weights,
+            learner=estimator._learner,
+            state=state,
+            positive=positive.astype(np.uint32),
+            class_weight=planes,
+            eta0=float(estimator.eta0),
+            tie=str(estimator.tie),
+            fit_intercept=bool(estimator.fit_intercept),
+            seed=draw_seed(estimator.random_state) if shuffle else None,
+            first_epoch=first_epoch,
+            max_iter=max_iter,
+            tol=tol,
+            n_iter_no_change=int(estimator.n_iter_no_change),
+            track_mistakes=bool(estimator.track_mistakes),
+            threads=n_threads(estimator),
+        )
+    except OverflowError as error:
+        data.assert_finite(estimator)
+        raise ValueError(str(error)) from None
+    estimator._publish(report["state"])
+    _publish_report(estimator, report)
+    return report
+
+
+def _publish_report(estimator: Any, report: Report) -> None:
+    mistakes, per_example = report["mistakes"], report["mistakes_per_example"]
+    one_plane = mistakes.shape[1] == 1
+    estimator.n_iter_per_class_ = report["n_iter"]
+    estimator.n_iter_ = int(report["n_iter"].max())
+    estimator.n_mistakes_ = int(mistakes.sum())
+    estimator.mistakes_per_epoch_ = mistakes.reshape(-1) if one_plane else mistakes
+    estimator.converged_ = all(reason == "clean" for reason in report["stopped"])
+    if per_example is not None:
+        estimator.mistakes_per_example_ = per_example.reshape(-1) if one_plane else per_example
+    else:
+        vars(estimator).pop("mistakes_per_example_", None)
+
+
+def _n_planes(classes: NDArray[Any]) -> int:
+    return 1 if len(classes) == 2 else len(classes)

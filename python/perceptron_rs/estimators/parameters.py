@@ -1,0 +1,91 @@
+"""The parameters that all linear learners have: their ranges, and what is refused for now."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from perceptron_rs.engines import ENGINES
+
+__all__ = ["CONSTRAINTS", "check_parameters", "draw_seed", "n_threads"]
+
+TIES = ("mistake", "positive")
+_LARGEST = 2**31 - 1
+_MOST_THREADS = 256
+
+CONSTRAINTS: dict[str, list[Any]] = {
+    "fit_intercept": ["boolean"],
+    "max_iter": [Interval(Integral, 1, _LARGEST, closed="both")],
+    "tol": [Interval(Real, 0, None, closed="left"), None],
+    "shuffle": ["boolean"],
+    "verbose": ["verbose"],
+    "eta0": [Interval(Real, 0, None, closed="neither")],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "early_stopping": ["boolean"],
+    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+    "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
+    "class_weight": [StrOptions({"balanced"}), dict, None],
+    "warm_start": ["boolean"],
+    "tie": [StrOptions(set(TIES))],
+    "track_mistakes": ["boolean"],
+    "engine": [StrOptions(set(ENGINES))],
+}
+
+
+def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
+    """Refuse what is not offered yet, and what scikit-learn's validation lets through.
+
+    scikit-learn validates no parameter in ``partial_fit`` once the estimator is fitted; those
+    that ``partial_fit`` uses are therefore looked at here again.
+    """
+    if getattr(estimator, "penalty", None) is not None:
+        raise ValueError(f"penalty={estimator.penalty!r} is not available yet; set penalty=None")
+    if estimator.early_stopping:
+        raise ValueError("early_stopping=True is not available yet; set early_stopping=False")
+    if estimator.verbose:
+        raise ValueError(
+            f"verbose={estimator.verbose!r} is not available yet; set verbose=0 and read mistakes_per_epoch_"
+        )
+    if not _is_float64(estimator.eta0) or not 0 < float(estimator.eta0) < math.inf:
+        raise ValueError(f"eta0 must be a finite float64 above 0, got {estimator.eta0!s:.80}")
+    if estimator.tol is not None and not _is_float64(estimator.tol):
+        raise ValueError(f"tol must be a float64 or None, got {estimator.tol!s:.80}")
+    if estimator.tie not in TIES:
+        raise ValueError(f"tie must be one of {TIES}, got {estimator.tie!r}")
+    for name in ("fit_intercept", "track_mistakes"):
+        value = getattr(estimator, name)
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name} must be True or False, got {value!r}")
+    class_weight = estimator.class_weight
+    if for_partial_fit and isinstance(class_weight, str):
+        raise ValueError(
+            f"class_weight {class_weight!r} is not supported for partial_fit; compute the weights from "
+            f"a sample with compute_class_weight({class_weight!r}, classes=classes, y=y) and give a dict"
+        )
+
+
+def _is_float64(value: Any) -> bool:
+    """Whether ``value`` is a number that float64 holds; a Python integer may be too large."""
+    try:
+        return isinstance(value, Real) and math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def n_threads(estimator: Any) -> int:
+    """Return how many threads ``n_jobs`` and joblib's context allow."""
+    return min(max(1, int(effective_n_jobs(estimator.n_jobs))), _MOST_THREADS)
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return an integer ``random_state`` itself, or a number drawn from the generator."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(_LARGEST))

@@ -1,0 +1,23 @@
+"""The reference engine: the specification that the compiled core must match to the last bit.
+
+Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py`` (the learners), then
+``rows/learn.py`` (the loop), ``online/fit.py`` (epochs), ``order.py`` and ``arith/`` (the contract).
+"""
+
+from perceptron_rs.reference.online import average, fit, updates_until_right
+from perceptron_rs.reference.order import permutation
+from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
+
+__all__ = [
+    "ARITHMETIC_VERSION",
+    "average",
+    "csr_rows",
+    "dense_rows",
+    "fit",
+    "permutation",
+    "scores",
+    "updates_until_right",
+]
+
+#: Raised by one whenever any learned bit changes.
+ARITHMETIC_VERSION = 1

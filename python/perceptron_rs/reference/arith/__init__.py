@@ -1,0 +1,9 @@
+"""The arithmetic contract. No other folder adds or multiplies vectors of learned numbers."""
+
+from .average import average, timed
+from .axpy import axpy, widen
+from .dot import dot, sparse_dot
+from .environment import standard
+from .step import steps
+
+__all__ = ["average", "axpy", "dot", "sparse_dot", "standard", "steps", "timed", "widen"]

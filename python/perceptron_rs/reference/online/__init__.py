@@ -1,0 +1,9 @@
+"""The online learners: what is done with the log of mistakes, and when a run ends."""
+
+from .averaged import Averaged, average
+from .feed import feed
+from .fit import fit
+from .perceptron import Perceptron, updates_until_right
+from .rule import Rule
+
+__all__ = ["Averaged", "Perceptron", "Rule", "average", "feed", "fit", "updates_until_right"]

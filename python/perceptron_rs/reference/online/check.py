@@ -1,0 +1,56 @@
+"""What the arithmetic needs of the arguments of a fit; their meaning is checked before."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import State
+from perceptron_rs.reference.rows.scores import check_canonical
+
+__all__ = ["check_fit"]
+
+TIES = ("mistake", "positive")
+
+
+def check_fit(
+    rows: Any,
+    labels: NDArray[np.uint32],
+    sample_weight: NDArray[np.float64] | None,
+    learner: str,
+    learners: Container[str],
+    state: State,
+    positive: NDArray[np.uint32],
+    class_weight: NDArray[np.float64],
+    tie: str,
+    max_iter: int,
+) -> None:
+    """Raise ValueError for shapes that do not agree and for unknown names."""
+    check_canonical(rows)
+    if learner not in learners:
+        raise ValueError(f"learner must be one of {learners}, got {learner!r}")
+    if tie not in TIES:
+        raise ValueError(f"tie must be one of {TIES}, got {tie!r}")
+    if max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1, got {max_iter}")
+    n, d = rows.shape
+    if positive.ndim != 1 or len(positive) == 0:
+        raise ValueError(f"positive must name the class of one plane or more, got shape {positive.shape}")
+    n_planes = len(positive)
+
+    shapes = {"labels": (labels.shape, (n,)), "class_weight": (class_weight.shape, (n_planes, 2))}
+    if sample_weight is not None:
+        shapes["sample_weight"] = (sample_weight.shape, (n,))
+    names = ["coef", "intercept", "seen"]
+    if learner == "averaged":
+        names += ["coef_u", "intercept_u"]
+    for name in names:
+        if name not in state:
+            raise ValueError(f"state lacks {name!r}, which the learner {learner!r} needs")
+        shapes[name] = (state[name].shape, (n_planes, d) if name.startswith("coef") else (n_planes,))
+    for name, (shape, needed) in shapes.items():
+        if shape != needed:
+            raise ValueError(f"{name} must have shape {needed} for these rows and planes, got {shape}")

@@ -1,0 +1,181 @@
+"""Epochs: the visiting order, one pass of each plane that still runs, and when a plane stops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import Report, State
+from perceptron_rs.reference.arith import standard, steps
+from perceptron_rs.reference.error import overflow
+from perceptron_rs.reference.online.averaged import Averaged
+from perceptron_rs.reference.online.check import check_fit
+from perceptron_rs.reference.online.feed import feed
+from perceptron_rs.reference.online.perceptron import Perceptron
+from perceptron_rs.reference.online.rule import Rule
+from perceptron_rs.reference.order import permutation
+from perceptron_rs.reference.rows import Cursor, Visit
+
+__all__ = ["fit"]
+
+RULES: dict[str, type[Perceptron | Averaged]] = {"perceptron": Perceptron, "averaged": Averaged}
+
+
+@dataclass
+class Watch:
+    """Decides after each epoch of a plane whether it goes on."""
+
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int
+    best: float = np.inf
+    idle: int = 0  # epochs in a row without improvement
+
+    def reason_to_stop(self, mistakes: int, loss: float, epochs: int) -> str:
+        """Return ``"clean"``, ``"tol"``, ``"max_iter"``, or ``""`` to go on."""
+        if mistakes == 0:
+            return "clean"
+        if self.tol is not None:
+            self.idle = self.idle + 1 if loss > self.best - self.tol else 0
+            self.best = min(self.best, loss)
+            if self.idle >= self.n_iter_no_change:
+                return "tol"
+        return "max_iter" if epochs == self.max_iter else ""
+
+
+@standard()
+def fit(
+    rows: Any,
+    labels: NDArray[np.uint32],
+    sample_weight: NDArray[np.float64] | None,
+    *,
+    learner: str,
+    state: State,
+    positive: NDArray[np.uint32],
+    class_weight: NDArray[np.float64],
+    eta0: float,
+    tie: str,
+    fit_intercept: bool,
+    seed: int | None,
+    first_epoch: int,
+    max_iter: int,
+    tol: float | None,
+    n_iter_no_change: int,
+    track_mistakes: bool,
+    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+) -> Report:
+    """Run epochs until every plane has stopped.
+
+    Parameters
+    ----------
+    rows : made by ``dense_rows`` or ``csr_rows``
+        n examples of d columns.
+    labels : uint32 array of shape (n,)
+        Class of each example.
+    sample_weight : float64 array of shape (n,), or None for ones
+        An example whose weight is 0 in every plane is left out before the order is drawn.
+    learner : "perceptron" or "averaged"
+    state : dict of arrays
+        See `perceptron_rs.engines.State`; not modified.
+    positive : uint32 array of shape (K,)
+        The class that plane k tells from the others.
+    class_weight : float64 array of shape (K, 2)
+        Weights of the negative and of the positive examples of each plane.
+    eta0 : float
+        Learning rate, above 0.
+    tie : "mistake" or "positive"
+        Whether an activation of exactly 0 is always a mistake, or predicts +1.
+    fit_intercept : bool
+        If False, the intercept keeps its start value.
+    seed : int or None
+        Key of a new permutation in every epoch; None visits the rows as they stand.
+    first_epoch : int
+        Number of the first epoch, for the permutations and for errors.
+    max_iter : int
+        Largest number of epochs, at least 1.
+    tol : float or None
+        A plane stops when its mean loss has not improved by ``tol`` on the best one
+        ``n_iter_no_change`` times in a row. An epoch without mistake always stops it.
+    n_iter_no_change : int
+    track_mistakes : bool
+        Whether to count the mistakes made on each example.
+    threads : int
+
+    Returns
+    -------
+    Report
+        The new state and the story of the run; see `perceptron_rs.engines.Report`.
+
+    Raises
+    ------
+    OverflowError
+        If an activation, the step of a mistake, or at the end of an epoch a number of the state,
+        or at the end the answer of the learner, is not finite. The text names the epoch.
+    ValueError
+        If arguments do not fit together.
+    """
+    check_fit(rows, labels, sample_weight, learner, RULES, state, positive, class_weight, tie, max_iter)
+    state = {name: values + 0 for name, values in state.items()}  # a copy; + 0 turns -0.0 into +0.0
+    rule: Rule = RULES[learner](state, fit_intercept)
+    planes = range(len(positive))
+
+    weights, visits = [], []
+    for k in planes:
+        y = np.where(labels == positive[k], 1.0, -1.0)
+        s, c = steps(eta0, sample_weight, class_weight[k], y)
+        weights.append(s)
+        visits.append(Visit(k, np.arange(0), y, c, tie, fit_intercept))
+    kept = np.flatnonzero(np.any(weights, axis=0))
+
+    mistakes: list[list[int]] = [[] for _ in planes]
+    losses: list[list[float]] = [[] for _ in planes]
+    counts = np.zeros((len(labels), len(positive)), dtype=np.int64)
+    stopped = ["" for _ in planes]
+    watches = [Watch(max_iter, tol, n_iter_no_change) for _ in planes]
+    epoch = first_epoch
+    for epoch in range(first_epoch, first_epoch + max_iter):
+        order = kept
+        if seed is not None:
+            order = kept[permutation(len(kept), seed=seed, epoch=epoch, partition=0)]
+        for k in planes:
+            if stopped[k]:
+                continue
+            visit = replace(visits[k], order=order[weights[k][order] != 0])
+            at = Cursor(pos=0, t=int(state["seen"][k]), loss=0.0)
+            try:
+                log = feed(rows, visit, at, state, rule)
+            except FloatingPointError:
+                raise overflow(epoch) from None
+            state["seen"][k] = at.t
+            if not all(np.isfinite(values[k]).all() for values in state.values()):
+                raise overflow(epoch)
+            mistakes[k].append(len(log))
+            losses[k].append(at.loss / max(at.pos, 1))
+            for mistake in log:
+                counts[mistake.row, k] += 1
+            stopped[k] = watches[k].reason_to_stop(len(log), losses[k][-1], len(losses[k]))
+        if all(stopped):
+            break
+    if not all(np.isfinite(values).all() for values in rule.answer()):
+        raise overflow(epoch)
+
+    return {
+        "state": state,
+        "mistakes": _table(mistakes).astype(np.int64),
+        "losses": _table(losses),
+        "n_iter": np.array([len(epochs) for epochs in mistakes], dtype=np.int64),
+        "stopped": stopped,
+        "mistakes_per_example": counts if track_mistakes else None,
+    }
+
+
+def _table(planes: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    """One row an epoch, one column a plane; 0 after a plane has stopped."""
+    table = np.zeros((max(len(epochs) for epochs in planes), len(planes)))
+    for k, epochs in enumerate(planes):
+        table[: len(epochs), k] = epochs
+    return table

@@ -1,0 +1,84 @@
+"""The perceptron.
+
+Problem
+    Find w, b with ``y (w . x + b) > 0`` for all examples (x, y), y in {-1, 1}, from one example
+    at a time.
+Update rule
+    ``a = w . x + b``; if ``y a <= 0`` (a mistake): ``w += c x``, ``b += c`` with
+    ``c = (eta0 s) y``. Under ``tie="positive"``, a = 0 counts as a prediction of +1.
+Given
+    Start values of w and b; the learning rate eta0 > 0; s >= 0, the example's sample weight
+    times its class weight.
+Result
+    ``coef`` and ``intercept`` of the state, updated in place; the mistakes, in a log.
+Paper
+    F. Rosenblatt, "The perceptron: a probabilistic model for information storage and organization
+    in the brain", Psychological Review 65, 1958; the algorithm of A. B. J. Novikoff, "On convergence
+    proofs for perceptrons", 1962.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import State
+from perceptron_rs.reference.arith import dot, standard
+from perceptron_rs.reference.rows import Mistake, Rows
+
+__all__ = ["Perceptron", "updates_until_right"]
+
+
+class Perceptron:
+    """The plain rule: ``learn`` has made the updates, nothing is left to do."""
+
+    def __init__(self, state: State, fit_intercept: bool) -> None:
+        self.state, self.fit_intercept = state, fit_intercept
+
+    def absorb(self, rows: Rows, log: list[Mistake]) -> None:
+        """Do nothing."""
+
+    def answer(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the last weights."""
+        return self.state["coef"], self.state["intercept"]
+
+
+@standard()
+def updates_until_right(
+    x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
+) -> int:
+    """Least number of updates in a row on one example after which it is right.
+
+    One update moves the activation by ``step (||x||^2 + 1)`` towards y, so the example is wrong
+    while ``k <= -y (w . x + b) / (step (||x||^2 + 1))``; without an intercept there is no ``+ 1``.
+
+    Parameters
+    ----------
+    x, w : float64 arrays of shape (d,)
+    y : -1 or 1
+    b : float, or None for no intercept
+    step : float, above 0
+
+    Raises
+    ------
+    ValueError
+        If ``||x||^2`` is 0 and there is no intercept: the example never becomes right.
+    OverflowError
+        If the activation, the shift or their quotient is not finite.
+    """
+    if x.ndim != 1 or x.shape != w.shape:
+        raise ValueError(f"x and w must be vectors of equal length, got shapes {x.shape} and {w.shape}")
+    a, square = float(dot(x[np.newaxis], w)[0]), float(dot(x[np.newaxis], x)[0])
+    if b is not None:
+        a, square = a + b, square + 1.0
+    if 0 < y * a < math.inf:
+        return 0
+    shift = step * square
+    if shift == 0:
+        raise ValueError("x has norm 0 and there is no intercept: no update changes that; pass b or scale x")
+    bound = -(y * a) / shift
+    if not (math.isfinite(a) and math.isfinite(shift) and math.isfinite(bound)):
+        raise OverflowError("x, w and b: the activation or its shift is not finite; scale x and w")
+    return math.floor(bound) + 1

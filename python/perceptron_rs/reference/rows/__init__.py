@@ -1,0 +1,20 @@
+"""Examples and the loop over them; the only folder that knows how examples are stored."""
+
+from .csr import Csr, csr_rows
+from .dense import Dense, dense_rows
+from .learn import Rows, learn
+from .scores import scores
+from .visit import Cursor, Mistake, Visit
+
+__all__ = [
+    "Csr",
+    "Cursor",
+    "Dense",
+    "Mistake",
+    "Rows",
+    "Visit",
+    "csr_rows",
+    "dense_rows",
+    "learn",
+    "scores",
+]

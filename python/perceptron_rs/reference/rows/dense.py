@@ -1,0 +1,76 @@
+"""Dense examples: a C-contiguous matrix, read in place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.reference import arith
+
+__all__ = ["STORAGE_TYPES", "Dense", "check_storage", "dense_rows"]
+
+STORAGE_TYPES = tuple(
+    np.dtype(name) for name in ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32")
+)
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Rows of a matrix of shape (n, d)."""
+
+    values: NDArray[Any]
+    canonical: bool = True
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of examples, number of columns."""
+        n, d = self.values.shape
+        return n, d
+
+    def dots(self, numbers: NDArray[Any], w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Dot products of the rows with these numbers."""
+        return arith.dot(self.values[numbers], w)
+
+    def axpy(self, number: int, c: float, w: NDArray[np.float64]) -> None:
+        """Add ``c`` times one row to ``w``."""
+        w[:] = arith.axpy(c, self.values[number], w)
+
+
+def dense_rows(values: NDArray[Any]) -> Dense:
+    """Wrap a matrix without copying it.
+
+    Parameters
+    ----------
+    values : C-contiguous array of shape (n, d)
+        float64, float32, int8, uint8, int16, uint16 or int32.
+
+    Raises
+    ------
+    TypeError
+        If the storage type is another one.
+    ValueError
+        If ``values`` is not a C-contiguous matrix.
+    """
+    check_storage("values", values, n_axes=2)
+    return Dense(values)
+
+
+def check_storage(name: str, values: NDArray[Any], n_axes: int) -> None:
+    """Refuse arrays that cannot be read in place."""
+    if values.dtype not in STORAGE_TYPES:
+        types = ", ".join(str(dtype) for dtype in STORAGE_TYPES)
+        raise TypeError(f"{name} has dtype {values.dtype}; convert it to one of {types}")
+    check_layout(name, values, n_axes)
+
+
+def check_layout(name: str, values: NDArray[Any], n_axes: int) -> None:
+    """Refuse an array of another number of axes, strided or misaligned."""
+    if values.ndim != n_axes:
+        raise ValueError(f"{name} must have {n_axes} axes, got shape {values.shape}; reshape it")
+    if not (values.flags.c_contiguous and values.flags.aligned):
+        raise ValueError(
+            f"{name} must be C-contiguous and aligned, got strides {values.strides}; copy it with np.array"
+        )

@@ -1,0 +1,49 @@
+"""What the loop is told, where it stands, and what it reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Cursor", "Mistake", "Visit", "is_mistake"]
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What one plane sees in an epoch, and what it does there."""
+
+    plane: int
+    order: NDArray[Any]  # numbers of the rows, in the order of the visits
+    y: NDArray[np.float64]  # (n,): -1.0 or 1.0
+    c: NDArray[np.float64]  # (n,): what a mistake adds to the weights is c times the row
+    tie: str
+    fit_intercept: bool
+
+
+@dataclass
+class Cursor:
+    """Where a pass stands; with the state, all that is needed to go on."""
+
+    pos: int  # visits made in this epoch
+    t: int  # examples seen since the last cold start
+    loss: float  # sum of max(0, -y a) in this epoch
+
+
+class Mistake(NamedTuple):
+    """An entry of the log: row ``row``, the ``t``-th example seen by ``plane``, moved it by ``c x``."""
+
+    row: int
+    plane: int
+    t: int
+    c: float
+
+
+def is_mistake(y: NDArray[np.float64], a: NDArray[np.float64], tie: str) -> NDArray[np.bool_]:
+    """Tell which activations are mistakes; not a number is never right."""
+    m = y * a
+    if tie == "mistake":
+        return ~(m > 0)
+    return np.where(y > 0, ~(m >= 0), ~(m > 0))  # "positive": sign(0) = +1

@@ -1,0 +1,283 @@
+"""Bad labels, weights, classes, parameters, and errors in mid-training: nothing changed."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+from perceptron_rs import AveragedPerceptron, Perceptron
+
+METHODS = ("cold fit", "fit", "warm fit", "partial_fit", "first partial_fit")
+N, D = 12, 4
+GOOD = np.arange(N * D, dtype=np.float64).reshape(N, D) % 7 - 3
+Y = np.arange(N) % 3
+
+
+def with_value(value, dtype=np.float64):
+    X = GOOD.astype(dtype)
+    X[5, 2] = value
+    return X
+
+
+def put(index, value):
+    def change(array):
+        array[index] = value
+        return array
+
+    return change
+
+
+BAD_Y = {
+    "None": (None, ValueError, "y"),
+    "too short": (Y[:-1], ValueError, "12 rows.*11|inconsistent"),
+    "too long": (np.append(Y, 0), ValueError, "12 rows.*13|inconsistent"),
+    "two-dimensional": (np.stack([Y, Y], axis=1), ValueError, "1d"),
+    "scalar": (1, ValueError, "1d"),
+    "continuous": (Y + 0.5, ValueError, "Unknown label type"),
+    "NaN": (np.where(Y == 0, np.nan, Y), ValueError, "NaN"),
+    "infinity": (np.where(Y == 0, np.inf, Y), ValueError, "infinity"),
+    "complex": (Y + 1j, ValueError, "[Cc]omplex"),
+    "datetime": (Y.astype("M8[D]"), TypeError, "datetime64"),
+    "bytes": (Y.astype("S1"), TypeError, "bytes"),
+    "objects": (Y.astype(object), ValueError, "Unknown label type"),
+    "mixed objects": (np.array(["a", 1, None] * 4, dtype=object), (ValueError, TypeError), ""),
+    "sparse": (sp.csr_matrix(Y), TypeError, "[Ss]parse"),
+    "masked": (np.ma.masked_equal(Y, 0), ValueError, "masked"),
+}
+BAD_WEIGHT = {
+    "negative": (put(3, -1.0)(np.ones(N)), ValueError, "[Nn]egative|>= 0"),
+    "NaN": (put(3, np.nan)(np.ones(N)), ValueError, "NaN"),
+    "infinity": (put(3, np.inf)(np.ones(N)), ValueError, "infinity"),
+    "all zero": (np.zeros(N), ValueError, "non-zero|positive"),
+    "too short": (np.ones(N - 1), ValueError, "11"),
+    "two-dimensional": (np.ones((N, 1)), ValueError, "1D"),
+    "strings": (np.array(["1"] * N), TypeError, "real numbers"),
+    "text": ("heavy", TypeError, "real numbers"),
+    "complex": (np.ones(N) * 1j, TypeError, "real numbers"),
+    "negative number": (-1.0, ValueError, "[Nn]egative|>= 0"),
+    "NaN number": (float("nan"), ValueError, "finite"),
+    "sparse": (sp.csr_matrix(np.ones(N)), TypeError, "[Ss]parse"),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", BAD_Y)
+def test_bad_y(attempt, engine_name, name, method):
+    y, error, pattern = BAD_Y[name]
+    if "partial" in method and name == "continuous":
+        pattern = "not in classes_"
+    attempt(Perceptron, engine_name, method, error, pattern, "y", y=y)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", BAD_WEIGHT)
+def test_bad_sample_weight(attempt, engine_name, name, method):
+    weight, error, pattern = BAD_WEIGHT[name]
+    attempt(AveragedPerceptron, engine_name, method, error, pattern, "sample_weight", sample_weight=weight)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("class_weight", "pattern"),
+    [
+        ({0: -1}, ">= 0"),
+        ({0: np.nan}, "finite"),
+        ({0: np.inf}, "finite"),
+        ({0: "a"}, "float"),
+        ({7: 1}, "not in class_weight"),
+    ],
+)
+def test_bad_class_weight(attempt, engine_name, class_weight, pattern, method):
+    attempt(
+        Perceptron,
+        engine_name,
+        method,
+        ValueError,
+        pattern,
+        "class_weight",
+        parameters={"class_weight": class_weight},
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"penalty": "l2"},
+        {"early_stopping": True},
+        {"verbose": 1},
+        {"eta0": np.inf},
+        {"eta0": 10**400},
+        {"eta0": np.nan},
+        {"eta0": "fast"},
+        {"tie": "neither"},
+        {"fit_intercept": 2},
+        {"track_mistakes": "yes"},
+        {"engine": "gpu"},
+        {"tol": 10**400},
+        {"n_jobs": 0},
+    ],
+    ids=str,
+)
+def test_bad_parameters(attempt, engine_name, parameters, method):
+    (name,) = parameters
+    attempt(Perceptron, engine_name, method, ValueError, "", name, parameters=parameters)
+
+
+@pytest.mark.parametrize("method", ["cold fit", "fit", "warm fit"])
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("coef_init", np.ones((2, D)), ValueError),
+        ("coef_init", np.ones((3, D + 1)), ValueError),
+        ("coef_init", np.ones(3 * D), ValueError),
+        ("coef_init", np.full((3, D), np.nan), ValueError),
+        ("coef_init", np.ones((3, D)) * 1j, TypeError),
+        ("coef_init", "zeros", TypeError),
+        ("coef_init", [[1], [2, 3]], ValueError),
+        ("intercept_init", np.ones(2), ValueError),
+        ("intercept_init", np.ones((3, 1)), ValueError),
+        ("intercept_init", 1.0, ValueError),
+        ("intercept_init", [np.inf, 0, 0], ValueError),
+    ],
+)
+def test_bad_start_values(attempt, engine_name, name, value, error, method):
+    attempt(AveragedPerceptron, engine_name, method, error, "", name, **{name: value})
+
+
+@pytest.mark.parametrize("method", METHODS[:3])
+def test_one_class(attempt, engine_name, method):
+    attempt(Perceptron, engine_name, method, ValueError, "number of classes.* got 1", "y", y=np.zeros(N))
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "first partial_fit"])
+@pytest.mark.parametrize("y", [np.where(Y == 0, 9, Y), Y - 1.0, np.array(["a", "b", "c"])[Y], Y * 10**6])
+def test_unknown_labels(attempt, engine_name, y, method):
+    attempt(Perceptron, engine_name, method, ValueError, "not in classes_", "y", y=y)
+
+
+def test_unknown_labels_are_listed(engine_name):
+    with pytest.raises(ValueError, match=r"not in classes_ \[0, 1\]: 7, 9;"):
+        Perceptron(engine=engine_name).partial_fit(GOOD[:4], [9, 0, 7, 9], classes=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("classes", "error"),
+    [
+        (None, ValueError),
+        ([0], ValueError),
+        ([], ValueError),
+        ([0.5, 1], ValueError),
+        ([0, np.nan], ValueError),
+        ([[0, 1], [2, 3]], ValueError),
+        (3, ValueError),
+    ],
+)
+def test_bad_classes(attempt, engine_name, classes, error):
+    attempt(Perceptron, engine_name, "first partial_fit", error, "", "classes", classes=classes)
+
+
+def test_other_classes_than_before(attempt, engine_name):
+    attempt(Perceptron, engine_name, "partial_fit", ValueError, "not the same", "classes", classes=[0, 1])
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "decision_function"])
+def test_other_number_of_features(frozen, engine_name, method):
+    model = Perceptron(engine=engine_name, tol=None, max_iter=1).fit(GOOD, Y)
+    before = frozen(vars(model))
+    with pytest.raises(ValueError, match="X has 3 features, but Perceptron is expecting 4"):
+        getattr(model, method)(GOOD[:, :3], *([Y] if method == "partial_fit" else []))
+    assert frozen(vars(model)) == before
+
+
+def test_warm_start_with_another_problem(attempt, engine_name):
+    attempt(Perceptron, engine_name, "warm fit", ValueError, "weights", "X", X=GOOD[:, :3])
+    attempt(Perceptron, engine_name, "warm fit", ValueError, "warm_start", "y", y=Y % 2)
+    attempt(Perceptron, engine_name, "warm fit", ValueError, "warm_start", "y", y=Y + 1)
+
+
+@pytest.mark.parametrize("method", ["decision_function", "predict"])
+def test_not_fitted(engine_name, method):
+    with pytest.raises(NotFittedError):
+        getattr(Perceptron(engine=engine_name), method)(GOOD)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_overflow_names_the_epoch(attempt, engine_name, method):
+    X = np.where(GOOD == 0, 1.0, GOOD) * 1e307
+    epoch = {"warm fit": 2}.get(method, 0)
+    attempt(AveragedPerceptron, engine_name, method, ValueError, f"epoch {epoch} ", "features", X=X)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+def test_rows_of_weight_zero_are_looked_at(attempt, engine_name, method, value, convert):
+    weight = put(5, 0.0)(np.ones(N))
+    attempt(
+        Perceptron,
+        engine_name,
+        method,
+        ValueError,
+        "NaN|infinity",
+        "X",
+        X=convert(with_value(value)),
+        sample_weight=weight,
+    )
+
+
+def test_rows_of_class_weight_zero_are_looked_at(engine_name):
+    y = (Y == 2).astype(int)
+    assert y[5] == 1
+    model = Perceptron(engine=engine_name, class_weight={1: 0}, tol=None)
+    with pytest.raises(ValueError, match="X contains NaN"):
+        model.fit(with_value(np.nan), y)
+    with pytest.raises(ValueError, match="class_weight"):
+        model.partial_fit(GOOD[y == 1], y[y == 1], classes=[0, 1])
+
+
+def test_interrupt_leaves_the_estimator_as_it_was(frozen, engine_name, monkeypatch):
+    from perceptron_rs.estimators import base
+
+    model = AveragedPerceptron(engine=engine_name, tol=None, max_iter=2).fit(GOOD, Y)
+    before = frozen(vars(model))
+    monkeypatch.setattr(
+        AveragedPerceptron, "_publish", lambda self, state: (_ for _ in ()).throw(KeyboardInterrupt)
+    )
+    for call in (model.fit, model.partial_fit):
+        with pytest.raises(KeyboardInterrupt):
+            call(GOOD + 1, Y)
+        assert frozen(vars(model)) == before
+    assert base.LinearLearner._publish is not AveragedPerceptron._publish
+
+
+@pytest.mark.filterwarnings("error")
+def test_warning_as_error_leaves_the_estimator_as_it_was(frozen, engine_name):
+    model = Perceptron(engine=engine_name, max_iter=1)
+    before = frozen(vars(model))
+    with pytest.raises(Warning, match="max_iter=1"):
+        model.fit(GOOD, Y)
+    assert frozen(vars(model)) == before
+
+
+def test_weights_that_overflow_in_prediction_are_no_error(engine_name):
+    model = Perceptron(engine=engine_name, tol=None, max_iter=1)
+    model.fit(GOOD[:, :1], Y == 0, coef_init=[1e307])
+    assert np.isinf(model.decision_function([[1e308]]))[0]
+
+
+def test_interrupt_from_the_keyboard(frozen, engine_name):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, D)), rng.integers(0, 2, 20_000)
+    model = AveragedPerceptron(engine=engine_name, max_iter=10**7, tol=None)
+    model.partial_fit(X[:100], y[:100], classes=[0, 1])
+    before = frozen(vars(model))
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert frozen(vars(model)) == before

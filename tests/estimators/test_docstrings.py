@@ -1,0 +1,75 @@
+"""The examples in the docstrings run, and the sections agree with the signatures."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+
+import pytest
+
+import perceptron_rs
+from perceptron_rs import AveragedPerceptron, Perceptron, testing, updates_until_right
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(perceptron_rs.__path__, "perceptron_rs.")
+    if not module.name.endswith("_core")
+)
+METHODS = ("fit", "partial_fit", "decision_function", "predict")
+CALLABLES = [Perceptron, AveragedPerceptron, testing.assert_parity, updates_until_right]
+CALLABLES += [getattr(Perceptron, name) for name in METHODS]
+
+
+def test_examples_exist():
+    finder = doctest.DocTestFinder()
+    for item in (Perceptron, AveragedPerceptron, testing.assert_parity, updates_until_right):
+        assert any(test.examples for test in finder.find(item)), item
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name):
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+
+
+def section(item, title):
+    """Return the names that a numpydoc section describes, in order."""
+    text = inspect.getdoc(item)
+    match = re.search(rf"^{title}\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert match, f"{item} has no section {title}"
+    names = re.findall(r"^(\w[\w, ]*) :", match[1], re.MULTILINE)
+    return [name for group in names for name in re.split(r",\s*", group)]
+
+
+@pytest.mark.parametrize("item", CALLABLES, ids=lambda item: item.__qualname__)
+def test_parameters_match_the_signature(item):
+    names = [name for name in inspect.signature(item).parameters if name != "self"]
+    assert section(item, "Parameters") == names
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_attributes_are_all_described(learner):
+    model = learner(track_mistakes=True, tol=None, max_iter=1).fit([[1.0], [-1.0]], [1, 0])
+    learnt = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
+    described = section(learner, "Attributes")
+    assert len(described) == len(set(described))
+    assert learnt | {"feature_names_in_"} == set(described)
+
+
+@pytest.mark.parametrize("item", CALLABLES, ids=lambda item: item.__qualname__)
+def test_defaults_are_written_as_they_are(item):
+    text = inspect.getdoc(item)
+    for name, parameter in inspect.signature(item).parameters.items():
+        match = re.search(rf"^{name} :.*default=(.*)$", text, re.MULTILINE)
+        if match:
+            assert eval(match[1]) == parameter.default, name
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_sections(learner):
+    text = inspect.getdoc(learner)
+    for title in ("Parameters", "Attributes", "Raises", "See Also", "References", "Examples"):
+        assert re.search(rf"^{title}\n-+$", text, re.MULTILINE), title

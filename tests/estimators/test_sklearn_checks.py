@@ -1,0 +1,56 @@
+"""scikit-learn's own checks.
+
+The instances shuffle without `tol`, and use `tol` without shuffling, because one check
+(`check_class_weight_classifiers`) asks for a score on noise that depends on the last epoch's order.
+"""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
+    parametrize_with_checks,
+)
+
+from perceptron_rs import AveragedPerceptron, Perceptron
+
+WHY = "a step of weight 2 is not two steps of weight 1: the second is made only after another mistake"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": WHY,
+    "check_sample_weight_equivalence_on_sparse_data": WHY,
+}
+LEARNERS = (Perceptron, AveragedPerceptron)
+
+
+def expected_failed_checks(estimator):
+    return EXPECTED
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [learner(tol=None, max_iter=50) for learner in LEARNERS]
+    + [learner(shuffle=False) for learner in LEARNERS],
+    expected_failed_checks=expected_failed_checks,
+)
+def test_compiled(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [learner(shuffle=False, max_iter=20, engine="reference") for learner in LEARNERS],
+    expected_failed_checks=expected_failed_checks,
+)
+def test_reference(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    "check", [check_sample_weight_equivalence_on_dense_data, check_sample_weight_equivalence_on_sparse_data]
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_expected_failures_do_fail(learner, check):
+    with pytest.raises(AssertionError, match="not equivalent"):
+        check(learner.__name__, learner())

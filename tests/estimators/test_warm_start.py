@@ -1,0 +1,115 @@
+"""What starts again, and what goes on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from perceptron_rs import AveragedPerceptron, Perceptron
+
+LEARNERS = (Perceptron, AveragedPerceptron)
+
+
+def data(classes=2):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(50, 4))
+    y = rng.integers(0, classes, 50)
+    y[:classes] = np.arange(classes)
+    return X, y
+
+
+def learnt(model):
+    return {name: values.tobytes() for name, values in vars(model).items() if isinstance(values, np.ndarray)}
+
+
+def weights(model):
+    return model.coef_.tobytes(), model.intercept_.tobytes(), model.n_seen_.tolist()
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_two_warm_fits_are_one_long_fit(engine_name, learner, classes, shuffle):
+    X, y = data(classes)
+    parameters = {"engine": engine_name, "shuffle": shuffle, "tol": None, "random_state": 5}
+    whole = learner(max_iter=5, **parameters).fit(X, y)
+    parts = learner(max_iter=2, warm_start=True, **parameters).fit(X, y).set_params(max_iter=3).fit(X, y)
+    assert weights(parts) == weights(whole)
+    assert parts.n_iter_ == 3
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_cold_fit_forgets(engine_name, learner):
+    X, y = data()
+    model = learner(engine=engine_name, tol=None, max_iter=3)
+    first = learnt(model.fit(X, y))
+    assert learnt(model.fit(X, y)) == first
+    assert learnt(model.partial_fit(X, y).fit(X, y)) == first
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_start_values_start_the_counters_again(engine_name, learner):
+    X, y = data()
+    parameters = {"engine": engine_name, "tol": None, "max_iter": 3}
+    coef, intercept = [[1.0, -0.0, 2.0, 0.5]], 0.25
+    cold = learner(**parameters).fit(X, y, coef_init=coef, intercept_init=intercept)
+    warm = learner(warm_start=True, **parameters).fit(X, y)
+    warm.fit(X, y, coef_init=coef, intercept_init=intercept)
+    assert learnt(warm) == learnt(cold)
+    assert warm.n_seen_[0] == 150
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_one_start_value_keeps_the_other_weights_under_warm_start(engine_name, learner):
+    X, y = data()
+    parameters = {"engine": engine_name, "tol": None, "max_iter": 2}
+    first = learner(**parameters).fit(X, y)
+    last = getattr(first, "last_coef_", first.coef_)
+    warm = learner(warm_start=True, **parameters).fit(X, y).fit(X, y, intercept_init=[3.0])
+    expected = learner(**parameters).fit(X, y, coef_init=last, intercept_init=3.0)
+    assert learnt(warm) == learnt(expected)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_partial_fit_goes_on_from_a_fit_and_is_no_epoch(engine_name, learner):
+    X, y = data()
+    parameters = {"engine": engine_name, "tol": None, "max_iter": 2, "warm_start": True}
+    model = learner(**parameters).fit(X, y).partial_fit(X[:5], y[:5])
+    assert model.n_iter_ == 1
+    assert model.mistakes_per_epoch_.shape == (1,)
+    assert model.n_seen_[0] == 105
+    model.fit(X, y)
+    assert model._n_epochs == 4
+    assert model.n_seen_[0] == 205
+
+
+def test_no_negative_zero_in_start_values(engine_name):
+    X = np.array([[0.0, 1.0], [0.0, -1.0]])
+    model = Perceptron(engine=engine_name, tol=None, max_iter=1, fit_intercept=False)
+    model.fit(X, [1, 0], coef_init=[-0.0, -0.0], intercept_init=-0.0)
+    assert not np.signbit(model.coef_[0, 0])
+    assert not np.signbit(model.intercept_[0])
+
+
+def test_given_arrays_are_not_kept(engine_name):
+    X, y = data()
+    coef = np.ones((1, 4))
+    model = Perceptron(engine=engine_name, tol=None, max_iter=1).fit(X, y, coef_init=coef)
+    np.testing.assert_array_equal(coef, np.ones((1, 4)))
+    kept = model.coef_
+    before = kept.copy()
+    model.partial_fit(X, y)
+    np.testing.assert_array_equal(kept, before)  # published arrays are never written to again
+
+
+def test_random_state(engine_name):
+    X, y = data()
+
+    def fitted(random_state):
+        model = Perceptron(engine=engine_name, random_state=random_state, tol=None, max_iter=2)
+        return weights(model.fit(X, y))
+
+    drawn = np.random.RandomState(3).randint(2**31 - 1)
+    assert fitted(np.random.RandomState(3)) == fitted(drawn)
+    assert fitted(np.int64(4)) == fitted(4)
+    assert fitted(4) != fitted(5)

@@ -1,0 +1,306 @@
+"""Write the golden files from the reference engine, or check that they are current (``--check``).
+
+Each line of a file is a case: inputs, most of them by rule, and outputs as the bits of the float64
+numbers. The head of each file says how to read it; both test runners do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.reference.order import splitmix64
+
+FOLDER = Path(__file__).parent
+Case = dict[str, str]
+
+FORMAT = """\
+Written by tests/golden/make.py from the reference engine; do not edit.
+
+One case a line: tokens key=value, separated by blanks. Lines that start with # and empty lines
+are no cases. A list is separated by commas, row after row if it is a matrix; an empty list is empty.
+Whole numbers are decimal. A float64 is the 16 hexadecimal digits of its bits; any NaN is nan.
+"""
+DRAW = """
+draw(type, seed, count, zeros): z = the numbers of SplitMix64(seed), one for each element.
+An element is 0 if ((z >> 3) & 7) < zeros; otherwise, by type (all steps are exact),
+  float64  ((z >> 11) - 2^52) * 2^-52 * 2^((z & 7) - 4)
+  float32  ((z >> 40) - 2^23) * 2^-23 * 2^((z & 7) - 4)
+  int8, uint8    the upper 8 bits of z, read as such a number
+  int16, uint16  the upper 16 bits
+  int32          the upper 32 bits
+"""
+DOT = """
+kind=drawn: x = draw(type, x_seed, length, zeros), w = draw(float64, w_seed, length, 0).
+kind=given: x and w are listed.
+dot is w . x by the rule of eight lanes, both with x dense and with its zeros left out.
+"""
+ORDER = """
+kind=numbers: the first numbers of SplitMix64(seed).
+kind=order: the visiting order of n examples in an epoch of a partition.
+"""
+FIT = """
+Inputs. X (n x d) = draw(type, seed, n*d, zeros). The same answer must come out with X dense, and
+as CSR with its zeros left out, for 32-bit and 64-bit indices. With z the numbers of a generator:
+  labels         z mod classes, from SplitMix64(seed + 1)
+  weights        of the samples, from SplitMix64(seed + 2): none; quarters: (z >> 61) * 2^-2 (some
+                 are 0); any: (z >> 11) * 2^-53; whole: z >> 62
+  positive       the class that is positive in each of the K planes
+  class_weight   K x 2: of the negatives, of the positives
+  start          zero: all arrays of the state are 0. drawn: the start coef (K x d) = draw(float64, seed
+                 + 3, K*d, 0), intercept (K) likewise with seed + 4, coef_u with seed + 5, intercept_u
+                 with seed + 6 (the plain perceptron has no u)
+  start_seen     T of each plane at the start
+  eta0, tie, fit_intercept (0 or 1), first_epoch, max_iter, n_iter_no_change: as they are named
+  shuffle        none, or the seed of the permutations (partition 0)
+  tol            none, or a float64
+Outputs. E epochs were run, by the plane that ran longest; after a plane has stopped its entries are 0.
+  n_iter, stopped   (K)
+  mistakes, losses  (E x K)
+  per_example       (n x K) mistakes
+  coef (K x d), intercept (K), seen (K): the state
+"""
+FIT_AVERAGED = """\
+  coef_u (K x d), intercept_u (K): the state, too
+  mean_coef (K x d), mean_intercept (K): the average
+"""
+HEADS = {
+    "dot": FORMAT + DRAW + DOT,
+    "order": FORMAT + ORDER,
+    "perceptron": FORMAT + DRAW + FIT,
+    "averaged": FORMAT + DRAW + FIT + FIT_AVERAGED,
+}
+TYPES = ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32")
+
+
+def bits(values: Any) -> str:
+    """Write float64 numbers."""
+    flat = np.asarray(values, dtype=np.float64).ravel()
+    return ",".join("nan" if np.isnan(v) else f"{v.view(np.uint64):016x}" for v in flat)
+
+
+def floats(text: str) -> np.ndarray:
+    """Read float64 numbers."""
+    digits = [part.replace("nan", "7ff8000000000000") for part in text.split(",")]
+    return np.array([int(part, 16) for part in digits], dtype=np.uint64).view(np.float64)
+
+
+def whole(values: Any) -> str:
+    return ",".join(str(value) for value in np.asarray(values).ravel().tolist())
+
+
+def draw(dtype: str, seed: int, shape: tuple[int, ...], zeros: int = 0) -> np.ndarray:
+    """Draw by the rule in the files' heads."""
+    z = splitmix64(seed, int(np.prod(shape)))
+    scale = np.ldexp(1.0, (z & np.uint64(7)).astype(np.int32) - 4)
+    if dtype == "float64":
+        values = ((z >> np.uint64(11)).astype(np.int64) - 2**52) * 2.0**-52 * scale
+    elif dtype == "float32":
+        values = ((z >> np.uint64(40)).astype(np.int64) - 2**23) * 2.0**-23 * scale
+    else:
+        width = 8 * np.dtype(dtype).itemsize
+        values = (z >> np.uint64(64 - width)).astype(f"uint{width}").view(dtype)
+    kept = (z >> np.uint64(3)) & np.uint64(7) >= np.uint64(zeros)
+    return np.where(kept, values, 0).astype(dtype).reshape(shape)
+
+
+def rows(engine: Engine, X: np.ndarray, layout: str) -> Any:
+    """Wrap X; the layouts are dense, int32 and int64 (the indices of CSR)."""
+    if layout == "dense":
+        return engine.dense_rows(X)
+    csr = sp.csr_matrix(X)
+    return engine.csr_rows(csr.indptr.astype(layout), csr.indices.astype(layout), csr.data, X.shape[1])
+
+
+def dot(engine: Engine, case: Case, layout: str) -> Case:
+    """Outputs of a case of dot.txt."""
+    if case["kind"] == "given":
+        x, w = floats(case["x"]), floats(case["w"])
+    else:
+        length = int(case["length"])
+        x = draw(case["type"], int(case["x_seed"]), (length,), int(case["zeros"]))
+        w = draw("float64", int(case["w_seed"]), (length,))
+    return {
+        "dot": bits(engine.scores(rows(engine, x[np.newaxis], layout), w[np.newaxis], np.zeros(1), threads=1))
+    }
+
+
+def order(engine: Engine, case: Case, layout: str) -> Case:
+    """Outputs of a case of order.txt."""
+    if case["kind"] == "numbers":
+        return {"numbers": whole(splitmix64(int(case["seed"]), 5))}
+    key = {name: int(case[name]) for name in ("seed", "epoch", "partition")}
+    return {"order": whole(engine.permutation(int(case["n"]), **key))}
+
+
+def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
+    """Outputs of a case of perceptron.txt or averaged.txt."""
+    n, d, seed = (int(case[name]) for name in ("n", "d", "seed"))
+    positive = np.array(case["positive"].split(","), dtype=np.uint32)
+    K = len(positive)
+    labels = (splitmix64(seed + 1, n) % np.uint64(int(case["classes"]))).astype(np.uint32)
+    z = splitmix64(seed + 2, n)
+    sample_weight = {
+        "none": None,
+        "quarters": (z >> np.uint64(61)) * 0.25,
+        "any": (z >> np.uint64(11)) * 2.0**-53,
+        "whole": (z >> np.uint64(62)) * 1.0,
+    }[case["weights"]]
+    shapes = {"coef": (K, d), "intercept": (K,), "coef_u": (K, d), "intercept_u": (K,)}
+    state: State = {
+        name: draw("float64", seed + 3 + i, shape) if case["start"] == "drawn" else np.zeros(shape)
+        for i, (name, shape) in enumerate(shapes.items())
+        if learner == "averaged" or not name.endswith("_u")
+    }
+    state["seen"] = np.array(case["start_seen"].split(","), dtype=np.int64)
+    report = engine.fit(
+        rows(engine, draw(case["type"], seed, (n, d), int(case["zeros"])), layout),
+        labels,
+        sample_weight,
+        learner=learner,
+        state=state,
+        positive=positive,
+        class_weight=floats(case["class_weight"]).reshape(K, 2),
+        eta0=float(floats(case["eta0"])[0]),
+        tie=case["tie"],
+        fit_intercept=case["fit_intercept"] == "1",
+        seed=None if case["shuffle"] == "none" else int(case["shuffle"]),
+        first_epoch=int(case["first_epoch"]),
+        max_iter=int(case["max_iter"]),
+        tol=None if case["tol"] == "none" else float(floats(case["tol"])[0]),
+        n_iter_no_change=int(case["n_iter_no_change"]),
+        track_mistakes=True,
+        threads=1,
+    )
+    after = report["state"]
+    answer = {
+        "n_iter": whole(report["n_iter"]),
+        "stopped": ",".join(report["stopped"]),
+        "mistakes": whole(report["mistakes"]),
+        "losses": bits(report["losses"]),
+        "per_example": whole(report["mistakes_per_example"]),
+        "coef": bits(after["coef"]),
+        "intercept": bits(after["intercept"]),
+        "seen": whole(after["seen"]),
+    }
+    if learner == "averaged":
+        mean_coef, mean_intercept = engine.average(after)
+        answer |= {"coef_u": bits(after["coef_u"]), "intercept_u": bits(after["intercept_u"])}
+        answer |= {"mean_coef": bits(mean_coef), "mean_intercept": bits(mean_intercept)}
+    return answer
+
+
+def answer(engine: Engine, file: str, case: Case, layout: str = "dense") -> Case:
+    """Outputs of a case."""
+    if file in ("perceptron", "averaged"):
+        return fit(engine, case, layout, learner=file)
+    return {"dot": dot, "order": order}[file](engine, case, layout)
+
+
+def text(file: str) -> str:
+    """Contents of a golden file."""
+    from_rules = {"dot": dot_cases, "order": order_cases}.get(file, fit_cases)
+    lines = [f"# {line}".rstrip() for line in HEADS[file].splitlines()] + [""]
+    engine = get_engine("reference")
+    for case in from_rules():
+        lines.append(" ".join(f"{key}={value}" for key, value in (case | answer(engine, file, case)).items()))
+    return "\n".join(lines) + "\n"
+
+
+def dot_cases() -> Iterator[Case]:
+    lengths = [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257]
+    lengths += [1023, 1024, 1025, 2047, 2048, 2049]
+    for i, (dtype, length) in enumerate(itertools.product(TYPES, lengths)):
+        case = {"kind": "drawn", "type": dtype, "length": str(length), "zeros": str(i % 4)}
+        yield case | {"x_seed": str(2 * i), "w_seed": str(2 * i + 1)}
+    for x, w in (
+        ([0.0, -0.0], [-1.0, -1.0]),
+        ([-0.0] * 9, [1.0] * 9),
+        ([5e-324, 1e-310, 2.2250738585072014e-308], [1.0, 3.0, 0.5]),
+        ([1e-160, 1e-200], [1e-160, -1e-200]),
+        ([1e308, -1e308, 1e308], [1.0, 1.0, 0.5]),
+        ([1e308, 1.0], [10.0, 1.0]),
+        ([1e308] + [1.0] * 7 + [-1e308], [10.0] + [1.0] * 7 + [10.0]),
+        ([1e308, -1e308], [10.0, 10.0]),
+        ([1.7e308, 1.0, 1.0, 1.0, 1.7e308, -1.7e308], [1.0] * 6),
+    ):
+        yield {"kind": "given", "x": bits(x), "w": bits(w)}
+
+
+def order_cases() -> Iterator[Case]:
+    for seed in (1234567, 0, 2**64 - 1):
+        yield {"kind": "numbers", "seed": str(seed)}
+    keys = [(0, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0), (2**64 - 1, 2**64 - 1, 2**64 - 1)]
+    for n, (seed, epoch, partition) in itertools.product([0, 1, 2, 3, 10, 65], keys):
+        case = {"kind": "order", "n": str(n), "seed": str(seed), "epoch": str(epoch)}
+        yield case | {"partition": str(partition)}
+    yield {"kind": "order", "n": "2000", "seed": "42", "epoch": "7", "partition": "0"}
+
+
+def fit_cases() -> Iterator[Case]:
+    """One base case, and what changes against it."""
+    base = {
+        "n": "24",
+        "d": "9",
+        "type": "float64",
+        "zeros": "2",
+        "seed": "0",
+        "classes": "2",
+        "weights": "none",
+    }
+    base |= {"positive": "1", "class_weight": bits([1, 1]), "start": "zero", "start_seen": "0"}
+    base |= {"eta0": bits(1), "tie": "mistake", "fit_intercept": "1", "shuffle": "none", "first_epoch": "0"}
+    base |= {"max_iter": "4", "tol": "none", "n_iter_no_change": "5"}
+    four = {"positive": "0,1,2,3", "classes": "5", "class_weight": bits([1] * 8), "start_seen": "0,0,0,0"}
+    weighted = {"weights": "any", "class_weight": bits([0.7, 1.9]), "eta0": bits(0.1)}
+    changes: list[Case] = [{"type": dtype} for dtype in TYPES]
+    changes += [{"type": dtype, "shuffle": "17", "eta0": bits(0.1)} for dtype in TYPES]
+    changes += [four | {"type": dtype, "shuffle": "18"} for dtype in TYPES]
+    changes += [{"d": d, "max_iter": "30"} for d in ("1", "7", "8", "16", "17", "33")]
+    for tie, fit_intercept in itertools.product(["mistake", "positive"], ["0", "1"]):
+        changes += [{"tie": tie, "fit_intercept": fit_intercept, "zeros": "7", "type": "int8"}]
+    changes += [weighted, weighted | {"shuffle": "3"}]
+    changes += [weighted | {"start": "drawn", "start_seen": "100", "first_epoch": "4", "shuffle": "19"}]
+    changes += [
+        {"weights": "quarters", "shuffle": "1"},
+        {"weights": "whole", "type": "int16", "shuffle": "1"},
+    ]
+    changes += [{"class_weight": bits([0, 1]), "max_iter": "9"}]
+    changes += [{"start": "drawn", "fit_intercept": "0"}, {"start": "drawn", "start_seen": str(2**40)}]
+    changes += [{"tol": bits(1e-3), "n_iter_no_change": k, "max_iter": "40", "shuffle": "2"} for k in "125"]
+    changes += [
+        four | {"tol": bits(0.05), "n_iter_no_change": "2", "max_iter": "40", "d": "6", "n": "18"},
+        four | {"weights": "any", "class_weight": bits([1, 2, 1, 0.3, 1, 0.1, 1, 7]), "eta0": bits(0.3)},
+        four | {"weights": "quarters", "class_weight": bits([1, 0, 1, 1, 0, 1, 0, 0]), "shuffle": "5"},
+        four | {"start": "drawn", "start_seen": "7,0,30,9", "first_epoch": "2", "shuffle": "5", "n": "100"},
+        four | {"type": "uint8", "n": "70", "d": "64", "max_iter": "15", "zeros": "6"},
+        # Whole numbers whose sums pass 2^53 in the middle of the run.
+        {"type": "int16", "n": "100", "d": "16", "eta0": bits(4096), "max_iter": "8", "shuffle": "6"},
+        {"type": "int32", "n": "50", "d": "5", "max_iter": "8", "weights": "whole"},
+    ]
+    for i, change in enumerate(changes):
+        yield base | {"seed": str(1000 * (i + 1))} | change
+
+
+def main() -> int:
+    """Write, or check."""
+    stale = []
+    for file in HEADS:
+        path, contents = FOLDER / f"{file}.txt", text(file)
+        if not path.exists() or path.read_text(encoding="utf-8") != contents:
+            stale.append(path.name)
+            if "--check" not in sys.argv:
+                path.write_text(contents, encoding="utf-8")
+    print("not current:" if "--check" in sys.argv else "written:", *stale or ["none"])
+    return int(bool(stale) and "--check" in sys.argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+"""CSR rows: the bits of dense ones, and what is refused before it can do harm."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+TYPES = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32"]
+INDICES = [np.int32, np.int64]
+
+
+def parts(index=np.int32, dtype=np.float64, **changes):
+    """Return the matrix [[1, 0, 2], [0, 0, 0], [0, 3, 0]]."""
+    arrays = {
+        "indptr": np.array([0, 2, 2, 3], dtype=index),
+        "indices": np.array([0, 2, 1], dtype=index),
+        "values": np.array([1, 2, 3], dtype=dtype),
+        "n_columns": 3,
+    }
+    for name, value in changes.items():
+        arrays[name] = np.array(value, dtype=index) if isinstance(value, list) else value
+    return arrays
+
+
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_accepted(engine, dtype, index):
+    rows = engine.csr_rows(**parts(index, dtype))
+    assert tuple(rows.shape) == (3, 3)
+    assert rows.canonical
+    scores = engine.scores(rows, np.array([[1.0, 10.0, 100.0]]), np.zeros(1), threads=1)
+    assert scores.tolist() == [[201.0], [0.0], [30.0]]
+
+
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_a_fit_has_the_bits_of_a_dense_one(trainer, dtype, index):
+    rng = np.random.default_rng(0)
+    X = (rng.integers(0, 100, (80, 37)) * (rng.random((80, 37)) < 0.2)).astype(dtype)
+    if X.dtype.kind == "f":
+        X *= X.dtype.type(0.1)
+        X[X == 0] *= -1  # zeros of either sign
+    labels = rng.integers(0, 3, 80)
+    sparse = sp.csr_matrix(X)
+    sparse.indices, sparse.indptr = sparse.indices.astype(index), sparse.indptr.astype(index)
+    start = trainer.start(37, 3, coef=rng.standard_normal((3, 37)), intercept=rng.standard_normal(3))
+    arguments = {"positive": [0, 1, 2], "max_iter": 5, "eta0": 0.3, "seed": 1, "state": start}
+    dense, csr = trainer.fit(X, labels, **arguments), trainer.fit(sparse, labels, **arguments)
+    for name in dense["state"]:
+        assert csr["state"][name].tobytes() == dense["state"][name].tobytes(), name
+    assert csr["losses"].tobytes() == dense["losses"].tobytes()
+
+
+def test_stored_zeros_change_nothing(trainer):
+    stored = sp.csr_matrix((np.array([1.0, 0.0, -0.0, 2.0]), [0, 1, 2, 2], [0, 3, 4]), shape=(2, 3))
+    plain = sp.csr_matrix(stored.toarray())
+    a, b = (trainer.fit(X, [0, 1], max_iter=5, eta0=0.1)["state"] for X in (stored, plain))
+    for name in a:
+        assert a[name].tobytes() == b[name].tobytes(), name
+
+
+CANONICAL = {
+    "empty": ([0], [], True),
+    "empty rows": ([0, 0, 0, 0], [], True),
+    "sorted": ([0, 2, 2, 4], [1, 2, 0, 2], True),
+    "falls only between rows": ([0, 0, 2, 2, 3, 3], [1, 2, 0], True),
+    "equal only between rows": ([0, 1, 2, 3], [1, 1, 1], True),
+    "unsorted": ([0, 2, 3], [2, 1, 0], False),
+    "unsorted in the last row": ([0, 0, 1, 3], [1, 2, 0], False),
+    "duplicate": ([0, 1, 3], [0, 1, 1], False),
+}
+
+
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("case", CANONICAL)
+def test_canonical(engine, trainer, case, index):
+    indptr, indices, canonical = CANONICAL[case]
+    arrays = parts(index, indptr=indptr, indices=indices, values=np.ones(len(indices)))
+    rows = engine.csr_rows(**arrays)
+    assert rows.canonical == canonical
+    n = len(indptr) - 1
+    X = sp.csr_matrix((n, 3))
+    X.indptr, X.indices, X.data = arrays["indptr"], arrays["indices"], arrays["values"]
+    if canonical:
+        assert trainer.scores(X, np.ones(3), 0.0).shape == (n, 1)
+    else:
+        with pytest.raises(ValueError, match="sorted and unique"):
+            trainer.scores(X, np.ones(3), 0.0)
+        with pytest.raises(ValueError, match="sorted and unique"):
+            trainer.fit(X, [0] * n)
+
+
+MALFORMED = {
+    "no indptr": ({"indptr": []}, "indptr"),
+    "indptr starts late": ({"indptr": [1, 2, 2, 3]}, "indptr"),
+    "indptr starts negative": ({"indptr": [-1, 2, 2, 3]}, "indptr"),
+    "indptr falls": ({"indptr": [0, 2, 1, 3]}, "indptr"),
+    "indptr negative": ({"indptr": [0, -2, 2, 3]}, "indptr"),
+    "indptr ends early": ({"indptr": [0, 2, 2, 2]}, "indptr"),
+    "indptr ends late": ({"indptr": [0, 2, 2, 4]}, "indptr"),
+    "indptr far out": ({"indptr": [0, 2, 2**31 - 1, 3]}, "indptr"),
+    "indices too short": ({"indices": [0, 2]}, "indices"),
+    "values too short": ({"values": np.ones(2)}, "indices"),
+    "index out of range": ({"indices": [0, 3, 1]}, "indices"),
+    "index negative": ({"indices": [0, -1, 1]}, "indices"),
+    "no columns": ({"n_columns": 0}, "indices"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+@pytest.mark.parametrize("index", INDICES)
+def test_malformed(engine, case, index):
+    changes, name = MALFORMED[case]
+    with pytest.raises(ValueError, match=name):
+        engine.csr_rows(**parts(index, **changes))
+
+
+@pytest.mark.parametrize("name", ["indptr", "indices", "values"])
+def test_strided_arrays(engine, name):
+    arrays = parts()
+    arrays[name] = np.repeat(arrays[name], 2)[::2]
+    with pytest.raises(ValueError, match="contiguous"):
+        engine.csr_rows(**arrays)
+
+
+@pytest.mark.parametrize("name", ["indptr", "indices", "values"])
+def test_arrays_of_two_axes(engine, name):
+    arrays = parts()
+    arrays[name] = arrays[name][:, np.newaxis]
+    with pytest.raises((TypeError, ValueError), match=name):
+        engine.csr_rows(**arrays)
+
+
+TYPE_ERRORS = {
+    "indices of another width": {"indices": np.array([0, 2, 1], dtype=np.int64)},
+    "unsigned indices": {"indices": np.array([0, 2, 1], dtype=np.uint32)},
+    "unsigned both": {
+        "indices": np.array([0, 2, 1], dtype=np.uint32),
+        "indptr": np.array([0, 2, 2, 3], dtype=np.uint32),
+    },
+    "float indptr": {"indptr": np.array([0.0, 2.0, 2.0, 3.0])},
+    "int64 values": {"values": np.array([1, 2, 3], dtype=np.int64)},
+    "bool values": {"values": np.array([True, True, True])},
+    "complex values": {"values": np.array([1j, 2, 3])},
+    "big-endian values": {"values": np.array([1, 2, 3], dtype=">f8")},
+}
+
+
+@pytest.mark.parametrize("case", TYPE_ERRORS)
+def test_types_that_do_not_fit(engine, case):
+    with pytest.raises(TypeError, match=r"values|indices|indptr"):
+        engine.csr_rows(**parts(**TYPE_ERRORS[case]))
+
+
+def test_nothing_is_written(trainer):
+    X = sp.random(20, 9, density=0.4, format="csr", random_state=0)
+    before = X.data.tobytes(), X.indices.tobytes(), X.indptr.tobytes()
+    for array in (X.data, X.indices, X.indptr):
+        array.setflags(write=False)
+    trainer.fit(X, [0, 1] * 10, max_iter=3)
+    assert (X.data.tobytes(), X.indices.tobytes(), X.indptr.tobytes()) == before
