@@ -1,0 +1,80 @@
+"""Data for the benches: synthetic by a fixed generator, real from the folder PERCEPTRON_RS_DATA."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+SEED = 20260101
+FLIPPED = 0.05  # of the labels, so that no epoch is clean
+
+
+def folder() -> Path | None:
+    """Return the folder with the real data, if it is named and there."""
+    name = os.environ.get("PERCEPTRON_RS_DATA")
+    return Path(name) if name and Path(name).is_dir() else None
+
+
+@cache
+def dense(n: int, d: int, dtype: str):
+    random = np.random.default_rng(SEED)
+    plane = random.standard_normal(d)
+    X = random.standard_normal((n, d))
+    y = np.where(X @ plane > 0, 1, -1)
+    y[random.random(n) < FLIPPED] *= -1
+    return X.astype(dtype), y
+
+
+@cache
+def zipf(n: int, d: int, entries: int):
+    """CSR float64 rows whose columns follow Zipf's law."""
+    random = np.random.default_rng(SEED)
+    share = 1 / np.arange(1, d + 1)
+    drawn = random.choice(d, size=(n, entries * 2), p=share / share.sum())
+    columns = [np.unique(row)[:entries] if i % 2 else np.sort(random.permutation(np.unique(row))[:entries])
+               for i, row in enumerate(drawn)]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in columns])])
+    values = random.standard_normal(indptr[-1])
+    X = sparse.csr_matrix((values, np.concatenate(columns), indptr), shape=(n, d))
+    y = np.where(X @ random.standard_normal(d) > 0, 1, -1)
+    y[random.random(n) < FLIPPED] *= -1
+    return X, y
+
+
+def shuffled(X, y):
+    """One fixed permutation: some sets are sorted by class."""
+    order = np.random.default_rng(SEED).permutation(len(y))
+    return X[order], y[order]
+
+
+@cache
+def mnist():
+    with np.load(folder() / "mnist.npz") as parts:
+        return shuffled(parts["X"][:60000], parts["y"][:60000])
+
+
+@cache
+def mnist_floats():
+    X, y = mnist()
+    return X / 255.0, y
+
+
+@cache
+def census():
+    with np.load(folder() / "census.npz") as parts:
+        n = int(parts["n_train"])
+        arrays = parts["data"], parts["indices"], parts["indptr"].astype(np.int32)
+        X = sparse.csr_matrix(arrays, shape=tuple(parts["shape"]))
+        return shuffled(X[:n], parts["y"][:n])
+
+
+@cache
+def news20():
+    with np.load(folder() / "news20.npz") as parts:
+        arrays = parts["train_data"], parts["train_indices"], parts["train_indptr"]
+        X = sparse.csr_matrix(arrays, shape=tuple(parts["train_shape"]))
+        return shuffled(X, parts["train_y"])
