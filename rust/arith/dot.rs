@@ -75,9 +75,20 @@ pub fn dots<T: Value, const P: usize>(w: [&[f64]; P], x: &[T]) -> [f64; P] {
 #[must_use]
 pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[f64]) -> f64 {
     let mut lanes = [0.0; LANES];
-    for (j, x) in columns.iter().zip(values) {
+    let mut add = |j: &I, x: &T| {
         let j = j.at();
         lanes[j % LANES] += w[j] * x.widen();
+    };
+    // By hand four at a time: LLVM does not unroll a loop with bounds checks.
+    let (columns, last_columns) = columns.as_chunks::<4>();
+    let (values, last_values) = values.as_chunks::<4>();
+    for (j, x) in columns.iter().zip(values) {
+        for k in 0..4 {
+            add(&j[k], &x[k]);
+        }
+    }
+    for (j, x) in last_columns.iter().zip(last_values) {
+        add(j, x);
     }
     fold(lanes)
 }

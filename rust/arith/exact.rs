@@ -37,6 +37,8 @@ pub struct Halves {
     w: Vec<i32>,
     hi: Vec<i16>,
     lo: Vec<i16>,
+    /// All of `hi` is 0 and has been from the start: it is not read.
+    small: bool,
 }
 
 impl Halves {
@@ -44,8 +46,9 @@ impl Halves {
     #[must_use]
     pub fn new(weights: &[f64]) -> Self {
         let w: Vec<i32> = weights.iter().map(|&w| w as i32).collect();
-        let (hi, lo) = w.iter().map(|&w| split(w)).unzip();
-        Self { w, hi, lo }
+        let (hi, lo): (Vec<i16>, Vec<i16>) = w.iter().map(|&w| split(w)).unzip();
+        let small = hi.iter().all(|&hi| hi == 0);
+        Self { w, hi, lo, small }
     }
 
     #[must_use]
@@ -57,12 +60,9 @@ impl Halves {
     #[inline(always)]
     #[must_use]
     pub fn dot<S: Simd>(&self, simd: S, x: &[i16]) -> f64 {
-        let mut sum = 0_i64;
-        let strips = x.chunks(FLUSH).zip(self.hi.chunks(FLUSH).zip(self.lo.chunks(FLUSH)));
-        for (x, (hi, lo)) in strips {
-            sum += strip(simd, x, hi, lo);
-        }
-        sum as f64
+        let low = sum_strips(simd, x, &self.lo);
+        let high = if self.small { 0 } else { sum_strips(simd, x, &self.hi) };
+        (65536 * high + low) as f64
     }
 
     /// The row in i16, in `buffer`.
@@ -84,6 +84,7 @@ impl Halves {
             (*hi, *lo) = split(*w);
             largest = largest.max(w.abs());
         }
+        self.small &= largest <= i32::from(i16::MAX);
         largest
     }
 }
@@ -95,39 +96,38 @@ fn split(w: i32) -> (i16, i16) {
 }
 
 #[inline(always)]
-fn strip<S: Simd>(simd: S, x: &[i16], hi: &[i16], lo: &[i16]) -> i64 {
-    let (chunks, rest) = x.as_chunks::<WIDTH>();
-    let tail = chunks.len() * WIDTH;
-    let (mut high, mut low) = (simd.zero(), simd.zero());
-    for (x, (hi, lo)) in chunks.iter().zip(hi.as_chunks::<WIDTH>().0.iter().zip(lo.as_chunks::<WIDTH>().0)) {
-        high = simd.add_pairs(high, x, hi);
-        low = simd.add_pairs(low, x, lo);
+fn sum_strips<S: Simd>(simd: S, x: &[i16], w: &[i16]) -> i64 {
+    x.chunks(FLUSH).zip(w.chunks(FLUSH)).map(|(x, w)| strip(simd, x, w)).sum()
+}
+
+#[inline(always)]
+fn strip<S: Simd>(simd: S, x: &[i16], w: &[i16]) -> i64 {
+    let (x_chunks, x_rest) = x.as_chunks::<WIDTH>();
+    let (w_chunks, w_rest) = w.as_chunks::<WIDTH>();
+    let mut sums = simd.zero();
+    for (x, w) in x_chunks.iter().zip(w_chunks) {
+        sums = simd.add_pairs(sums, x, w);
     }
-    let mut sum = 0;
-    for (high, low) in simd.to_array(high).iter().zip(&simd.to_array(low)) {
-        sum += 65536 * i64::from(*high) + i64::from(*low);
-    }
-    for (x, (hi, lo)) in rest.iter().zip(hi[tail..].iter().zip(&lo[tail..])) {
-        sum += i64::from(*x) * (65536 * i64::from(*hi) + i64::from(*lo));
-    }
-    sum
+    let rest = x_rest.iter().zip(w_rest).map(|(x, w)| i64::from(*x) * i64::from(*w));
+    simd.to_array(sums).into_iter().map(i64::from).chain(rest).sum()
 }
 
 /// CSR row with one weight vector; `ONES`: every value is 1 and the values are not read.
 #[inline(always)]
 #[must_use]
 pub fn dot_entries<T: Value, I: Index, const ONES: bool>(columns: &[I], values: &[T], w: &[i32]) -> i32 {
-    let mut sum = 0;
-    if ONES {
-        for j in columns {
-            sum += w[j.at()];
-        }
-    } else {
-        for (j, x) in columns.iter().zip(values) {
-            sum += w[j.at()] * x.to_i32();
+    let product = |j: &I, x: &T| if ONES { w[j.at()] } else { w[j.at()] * x.to_i32() };
+    // By hand four at a time: LLVM does not unroll a loop with bounds checks.
+    let (chunks, last) = columns.as_chunks::<4>();
+    let (value_chunks, last_values) = values.as_chunks::<4>();
+    let mut sums = [0; 4];
+    for (j, x) in chunks.iter().zip(value_chunks) {
+        for k in 0..4 {
+            sums[k] += product(&j[k], &x[k]);
         }
     }
-    sum
+    let rest = last.iter().zip(last_values).map(|(j, x)| product(j, x)).sum::<i32>();
+    sums[0] + sums[1] + sums[2] + sums[3] + rest
 }
 
 /// CSR row with `8*C` weight vectors, those at `offset` of `stride` stored by column.

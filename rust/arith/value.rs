@@ -5,6 +5,9 @@ pub trait Value: Copy + Send + Sync + 'static {
     /// One byte wide: dense rows of it can take the exact path in i16 halves.
     const BYTE: bool;
 
+    /// Every value is an integer.
+    const INTEGER: bool;
+
     fn widen(self) -> f64;
 
     /// The value as an integer; the caller knows that it is one and that it fits.
@@ -23,6 +26,7 @@ pub trait Value: Copy + Send + Sync + 'static {
 
 impl Value for f64 {
     const BYTE: bool = false;
+    const INTEGER: bool = false;
 
     #[inline(always)]
     fn widen(self) -> f64 {
@@ -41,9 +45,10 @@ impl Value for f64 {
 }
 
 macro_rules! narrow {
-    ($($type:ty),*) => {$(
+    ($($type:ty: $integer:expr),*) => {$(
         impl Value for $type {
             const BYTE: bool = size_of::<$type>() == 1;
+            const INTEGER: bool = $integer;
 
             #[inline(always)]
             fn widen(self) -> f64 {
@@ -57,10 +62,10 @@ macro_rules! narrow {
         }
     )*};
 }
-narrow!(f32, i8, u8, i16, u16, i32);
+narrow!(f32: false, i8: true, u8: true, i16: true, u16: true, i32: true);
 
 /// A column index of a CSR row.
-pub trait Index: Copy + Send + Sync + 'static {
+pub trait Index: Copy + Ord + Send + Sync + 'static {
     /// A negative index becomes a huge one, which every bounds check refuses.
     fn at(self) -> usize;
 }

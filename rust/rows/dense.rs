@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Rows;
 use super::learn::{Kernel, Learn};
 use super::planes::{Magnitude, Planes, Weights};
-use super::prefetch::prefetch;
+use super::prefetch::{prefetch, rows_ahead};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::axpy::axpy;
 use crate::arith::dot::dots;
@@ -92,6 +92,11 @@ impl<T: Value> Kernel for Float<'_, T> {
     }
 
     #[inline(always)]
+    fn ahead(&self) -> usize {
+        rows_ahead(self.rows.columns * size_of::<T>())
+    }
+
+    #[inline(always)]
     fn prefetch(&self, row: usize) {
         prefetch(self.rows.row(row));
     }
@@ -118,6 +123,11 @@ impl<T: Value> Kernel for Exact<'_, T> {
     #[inline(always)]
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
         self.weights[plane].axpy(c as i32, self.rows.row(row)) <= self.limit
+    }
+
+    #[inline(always)]
+    fn ahead(&self) -> usize {
+        rows_ahead(self.rows.columns * size_of::<T>())
     }
 
     #[inline(always)]

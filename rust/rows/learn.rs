@@ -18,6 +18,9 @@ pub trait Kernel {
     /// `w += c*x` for one plane. False if an exact form cannot go on after it.
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool;
 
+    /// How many rows ahead to ask for when rows are visited as they stand; 0: not at all.
+    fn ahead(&self) -> usize;
+
     /// Asks for a row that will be visited soon.
     fn prefetch(&self, row: usize);
 }
@@ -51,15 +54,20 @@ impl<K: Kernel> Learn<'_, K> {
     fn pass<S: Simd>(&mut self, simd: S, sums: &mut [f64]) -> Stop {
         let (visit, start) = (self.visit, self.at.pos);
         let heads = &mut self.heads[..sums.len()];
+        let ahead = self.kernel.ahead();
         let mut stop = Stop::Block;
         let mut pos = start;
         while pos < self.end && stop == Stop::Block {
             let row = visit.row(pos);
-            if let Some(order) = visit.order
-                && let Some(&next) = order.get(pos + AHEAD)
-            {
-                self.kernel.prefetch(next as usize);
-                prefetch(&visit.labels[next as usize..=next as usize]);
+            match visit.order {
+                Some(order) => {
+                    if let Some(&next) = order.get(pos + AHEAD) {
+                        self.kernel.prefetch(next as usize);
+                        prefetch(&visit.labels[next as usize..=next as usize]);
+                    }
+                }
+                None if ahead > 0 && pos + ahead < self.end => self.kernel.prefetch(pos + ahead),
+                None => {}
             }
             self.kernel.activate(simd, row, sums);
             pos += 1;
