@@ -56,6 +56,7 @@ macro_rules! narrow {
             }
 
             #[inline(always)]
+            #[allow(clippy::cast_lossless)] // one macro for f32 too
             fn to_i32(self) -> i32 {
                 self as i32
             }

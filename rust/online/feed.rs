@@ -45,7 +45,7 @@ pub fn feed(
     absorb: &mut dyn FnMut(&[Mistake]),
     monitor: &dyn Monitor,
 ) -> Result<Stop> {
-    let block = rows.block();
+    let block = rows.block(planes.heads.len());
     let mut log = Vec::new();
     rows.prepare(visit, planes);
     while at.pos < end {

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::feed::{Monitor, feed};
-use super::fit::{Problem, Schedule, State};
+use super::fit::{Schedule, State};
+use super::problem::Problem;
 use super::rule::Rule;
 use super::stopping::{Criterion, Stopped};
 use crate::error::{Error, Result};

@@ -5,12 +5,14 @@ mod feed;
 mod fit;
 mod group;
 pub mod perceptron;
+mod problem;
 mod rule;
 mod scores;
 mod stopping;
 
 pub use feed::{EpochRecord, Flow, Monitor, feed};
-pub use fit::{Problem, Report, Schedule, Shuffle, State, fit};
+pub use fit::{Report, Schedule, Shuffle, State, fit};
+pub use problem::Problem;
 pub use rule::{Learner, Rule};
 pub use scores::scores;
 pub use stopping::{Criterion, Stopped};

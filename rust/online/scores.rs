@@ -11,6 +11,9 @@ const LEAST: usize = 256;
 
 /// Activations by rule 3, the intercept added last, into `out` (rows x planes). `coef` is planes x
 /// columns.
+///
+/// # Panics
+/// If `out` has another length.
 pub fn scores(
     rows: &dyn Rows,
     coef: &[f64],

@@ -16,6 +16,10 @@ fn _swap_float_control(control: u64) -> u64 {
 /// The instruction sets that this machine can run, the best last.
 #[pyfunction]
 fn _instruction_sets() -> Vec<&'static str> {
+    names()
+}
+
+fn names() -> Vec<&'static str> {
     InstructionSet::available().into_iter().map(InstructionSet::name).collect()
 }
 
@@ -29,10 +33,7 @@ fn _force_instruction_set(name: Option<&str>) -> PyResult<()> {
     };
     let sets = InstructionSet::available();
     let Some(set) = sets.into_iter().find(|set| set.name() == name) else {
-        return Err(PyValueError::new_err(format!(
-            "name must be one of {:?}, got {name:?}",
-            _instruction_sets()
-        )));
+        return Err(PyValueError::new_err(format!("name must be one of {:?}, got {name:?}", names())));
     };
     simd::force(Some(set));
     Ok(())

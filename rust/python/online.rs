@@ -195,11 +195,11 @@ fn scores<'py>(
     Ok(out)
 }
 
+type Averages<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
 /// Averaged (coef, intercept) of a state of the averaged perceptron.
 #[pyfunction]
-fn average<'py>(
-    state: &Bound<'py, PyDict>,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)> {
+fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
     let py = state.py();
     let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
     let seen: Vec<u64> = seen.as_array().iter().map(|&seen| seen as u64).collect();
@@ -248,22 +248,10 @@ fn updates_until_right<'py>(
     }
 }
 
-/// Rule 3's dot product of two vectors, for tests.
-#[pyfunction]
-fn _dot(values: &Bound<'_, PyAny>, weights: PyReadonlyArray1<'_, f64>) -> PyResult<f64> {
-    let rows = values.call_method1("reshape", (1, -1))?;
-    let rows = values.py().import("perceptron_rs._core")?.call_method1("dense_rows", (rows,))?;
-    let weights = weights.as_slice()?;
-    let mut out = [0.0];
-    with_rows(&rows, |rows| online::scores(rows, weights, &[0.0], 1, &mut out))??;
-    Ok(out[0])
-}
-
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(fit, m)?)?;
     m.add_function(wrap_pyfunction!(scores, m)?)?;
     m.add_function(wrap_pyfunction!(average, m)?)?;
     m.add_function(wrap_pyfunction!(permutation, m)?)?;
-    m.add_function(wrap_pyfunction!(updates_until_right, m)?)?;
-    m.add_function(wrap_pyfunction!(_dot, m)?)
+    m.add_function(wrap_pyfunction!(updates_until_right, m)?)
 }

@@ -31,7 +31,7 @@ pub struct CsrRows {
     facts: Facts,
 }
 
-/// Runs `$body` with `$T` the storage type of a NumPy array, or raises TypeError.
+/// Runs `$body` with `$T` the storage type of a `NumPy` array, or raises `TypeError`.
 macro_rules! with_value_type {
     ($array:expr, $rank:ident, |$typed:ident| $body:expr) => {{
         let array = $array;

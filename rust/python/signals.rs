@@ -54,7 +54,7 @@ impl Monitor for Signals {
         if thread::current().id() != self.caller || !self.is_due() {
             return Flow::Continue;
         }
-        match Python::attach(|py| py.check_signals()) {
+        match Python::attach(Python::check_signals) {
             Ok(()) => Flow::Continue,
             Err(error) => {
                 if let Ok(mut raised) = self.raised.lock() {

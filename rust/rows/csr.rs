@@ -2,28 +2,18 @@
 
 use std::ops::Range;
 
-use super::Rows;
+use super::facts::Facts;
 use super::learn::{Kernel, Learn};
-use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
+use super::planes::{Planes, Weights, by_column, column_stride};
 use super::prefetch::prefetch;
 use super::visit::{Cursor, Mistake, Stop, Visit};
+use super::{Rows, rows_in_block};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{LANES, dot_entries, dots_entries};
 use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
-use crate::error::{Error, Result};
-
-/// What one pass over the arrays found out.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Facts {
-    /// Columns of every row are sorted and unique.
-    pub canonical: bool,
-    /// Every value is 1.
-    pub ones: bool,
-    /// Bounds, if every value is an integer (rule 10).
-    pub magnitude: Option<Magnitude>,
-}
+use crate::error::Result;
 
 #[derive(Clone, Copy)]
 pub struct Csr<'a, T, I> {
@@ -37,18 +27,8 @@ pub struct Csr<'a, T, I> {
 impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     /// Checks the three arrays and learns what the leaves need to know of them.
     pub fn new(indptr: &'a [I], indices: &'a [I], values: &'a [T], columns: usize) -> Result<Self> {
-        check_shape(indptr, indices, values)?;
-        let mut csr = Self {
-            indptr,
-            indices,
-            values,
-            columns,
-            facts: Facts { canonical: true, ones: false, magnitude: None },
-        };
-        csr.facts.canonical = csr.check_columns()?;
-        csr.facts.ones = all_ones(values);
-        csr.facts.magnitude = csr.magnitude(csr.facts.ones);
-        Ok(csr)
+        let facts = Facts::find(indptr, indices, values, columns)?;
+        Ok(Self { indptr, indices, values, columns, facts })
     }
 
     /// The same arrays again, with what [`Csr::new`] found. If they were changed in between, the
@@ -68,96 +48,6 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         let range = self.indptr[i].at()..self.indptr[i + 1].at();
         (&self.indices[range.clone()], &self.values[range])
     }
-
-    /// Refuses columns out of range; true if every row is sorted without duplicates.
-    fn check_columns(&self) -> Result<bool> {
-        // One comparison of neighbours over the whole array, which vectorises; those that are the
-        // last of a row and the first of the next do not count.
-        let later = self.indices.get(1..).unwrap_or(&[]);
-        let mut drops = 0_usize;
-        for (now, later) in self.indices.chunks(4096).zip(later.chunks(4096)) {
-            drops += now.iter().zip(later).fold(0_u32, |n, (j, next)| n + u32::from(j >= next)) as usize;
-        }
-        let ends = self.indptr.iter().map(|end| end.at());
-        let ends = ends.zip(self.indptr[1..].iter().map(|end| end.at()));
-        let between =
-            ends.filter(|&(end, next)| 0 < end && end < next && self.indices[end - 1] >= self.indices[end]);
-        let canonical = drops == between.count();
-        for i in 0..self.len() {
-            let (columns, _) = self.row(i);
-            let outside = |j: &&I| j.at() >= self.columns;
-            // Of a sorted row the first and the last column tell all.
-            let outside = match columns {
-                [first, .., last] if canonical => [first, last].into_iter().find(outside),
-                columns => columns.iter().find(outside),
-            };
-            if let Some(j) = outside {
-                return Err(Error::Invalid(format!(
-                    "indices of row {i} must be at least 0 and below the number of columns, {}, got {}",
-                    self.columns,
-                    j.at() as isize
-                )));
-            }
-        }
-        Ok(canonical)
-    }
-
-    /// Bounds of the values, if all are integers.
-    fn magnitude(&self, ones: bool) -> Option<Magnitude> {
-        let longest =
-            |size: &dyn Fn(&[T]) -> f64| (0..self.len()).fold(0.0_f64, |top, i| top.max(size(self.row(i).1)));
-        if ones {
-            return Some(Magnitude { value: 1.0, row: longest(&|values| values.len() as f64) });
-        }
-        let is_integer = |v: &T| T::INTEGER || v.widen().fract() == 0.0;
-        if !self.values.iter().all(is_integer) {
-            return None;
-        }
-        let value = self.values.iter().fold(0.0_f64, |top, v| top.max(v.widen().abs()));
-        Some(Magnitude { value, row: longest(&mass) })
-    }
-}
-
-/// Whether every value is 1, in chunks that vectorise.
-fn all_ones<T: Value>(values: &[T]) -> bool {
-    values.chunks(4096).all(|chunk| chunk.iter().fold(true, |ones, v| ones & (v.widen() == 1.0)))
-}
-
-/// Sum of |values|: a bound that is compared with room to spare, so its rounding does not matter.
-fn mass<T: Value>(values: &[T]) -> f64 {
-    values.iter().fold(0.0, |sum, v| sum + v.widen().abs())
-}
-
-fn check_shape<T: Value, I: Index>(indptr: &[I], indices: &[I], values: &[T]) -> Result<()> {
-    let invalid = |text: String| Err(Error::Invalid(text));
-    if indices.len() != values.len() {
-        return invalid(format!(
-            "indices and data must have the same length, got {} and {}",
-            indices.len(),
-            values.len()
-        ));
-    }
-    let (Some(first), Some(last)) = (indptr.first(), indptr.last()) else {
-        return invalid("indptr must have one entry more than there are rows, got none".into());
-    };
-    if first.at() != 0 {
-        return invalid(format!("indptr must start at 0, got {}", first.at() as isize));
-    }
-    if let Some(i) = indptr.windows(2).position(|pair| pair[0].at() > pair[1].at()) {
-        return invalid(format!(
-            "indptr must not be negative or decrease, got {} after {} at row {i}",
-            indptr[i + 1].at() as isize,
-            indptr[i].at() as isize
-        ));
-    }
-    if last.at() != indices.len() {
-        return invalid(format!(
-            "indptr must end at the number of stored entries, {}, got {}",
-            indices.len(),
-            last.at() as isize
-        ));
-    }
-    Ok(())
 }
 
 struct Float<'a, T, I> {
@@ -302,10 +192,9 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         self.columns
     }
 
-    fn block(&self) -> usize {
-        let entry = size_of::<T>() + size_of::<I>();
-        let per_row = (self.values.len() / self.len().max(1) + 1) * entry;
-        (128 * 1024 / per_row).clamp(16, 4096)
+    fn block(&self, planes: usize) -> usize {
+        let entries = self.values.len() / self.len().max(1) + 1;
+        rows_in_block(entries * (size_of::<T>() + size_of::<I>()), planes)
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) {
@@ -356,11 +245,12 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         axpy_entries(c, columns, values, out, (1, 0));
     }
 
-    fn arrange(&self, coef: &[f64], planes: usize) -> Vec<f64> {
-        by_column(coef.to_vec(), planes, self.columns)
+    fn arrange(&self, coef: &[f64], planes: usize) -> Weights {
+        Weights::ByColumn { w: by_column(coef.to_vec(), planes, self.columns), stride: column_stride(planes) }
     }
 
-    fn scores(&self, rows: Range<usize>, arranged: &[f64], intercept: &[f64], out: &mut [f64]) {
-        dispatch(Scores { rows: self, range: rows, weights: arranged, intercept, out });
+    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
+        let Weights::ByColumn { w, .. } = weights else { unreachable!("arranged otherwise") };
+        dispatch(Scores { rows: self, range: rows, weights: w, intercept, out });
     }
 }

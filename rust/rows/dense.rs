@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::Rows;
 use super::learn::{Kernel, Learn};
 use super::planes::{Magnitude, Planes, Weights};
 use super::prefetch::{prefetch, rows_ahead};
 use super::visit::{Cursor, Mistake, Stop, Visit};
+use super::{Rows, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::dot::dots;
-use crate::arith::exact::Halves;
+use crate::arith::exact::{Halves, LARGEST_SUM, weight_limit};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::error::{Error, Result};
@@ -139,7 +139,7 @@ impl<T: Value> Kernel for Exact<'_, T> {
 struct Scores<'a, T> {
     rows: &'a Dense<'a, T>,
     range: Range<usize>,
-    weights: &'a [f64],
+    weights: &'a Weights,
     intercept: &'a [f64],
     out: &'a mut [f64],
 }
@@ -148,14 +148,23 @@ impl<T: Value> Leaf for Scores<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
-        let mut wide = vec![0.0; self.rows.columns];
-        for (row, sums) in self.range.zip(self.out.chunks_mut(self.intercept.len())) {
+    fn run<S: Simd>(self, simd: S) {
+        let (mut wide, mut narrow) = (vec![0.0; self.rows.columns], vec![0; self.rows.columns]);
+        let outs = self.out.chunks_mut(self.intercept.len());
+        let ahead = rows_ahead(self.rows.columns * size_of::<T>());
+        for (row, sums) in self.range.zip(outs) {
+            if ahead > 0 && row + ahead < self.rows.len {
+                prefetch(self.rows.row(row + ahead));
+            }
             let x = self.rows.row(row);
-            if let [sum] = sums {
-                *sum = dots([self.weights], x)[0];
-            } else {
-                activations(T::widened(x, &mut wide), self.weights, sums);
+            match self.weights {
+                Weights::Halves(planes) => {
+                    let x = Halves::narrowed(x, &mut narrow);
+                    sums.iter_mut().zip(planes).for_each(|(sum, w)| *sum = w.dot(simd, x));
+                }
+                Weights::ByPlane(w) if sums.len() == 1 => sums[0] = dots([w], x)[0],
+                Weights::ByPlane(w) => activations(T::widened(x, &mut wide), w, sums),
+                Weights::ByColumn { .. } | Weights::Counts { .. } => unreachable!("forms of CSR rows"),
             }
             for (sum, b) in sums.iter_mut().zip(self.intercept) {
                 *sum += b;
@@ -184,8 +193,8 @@ impl<T: Value> Rows for Dense<'_, T> {
         self.columns
     }
 
-    fn block(&self) -> usize {
-        (128 * 1024 / (self.columns * size_of::<T>()).max(1)).clamp(16, 4096)
+    fn block(&self, planes: usize) -> usize {
+        rows_in_block(self.columns * size_of::<T>(), planes)
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) {
@@ -228,11 +237,16 @@ impl<T: Value> Rows for Dense<'_, T> {
         dispatch(Axpy(c, self.row(row), out));
     }
 
-    fn arrange(&self, coef: &[f64], _planes: usize) -> Vec<f64> {
-        coef.to_vec()
+    fn arrange(&self, coef: &[f64], _planes: usize) -> Weights {
+        let limit = f64::from(weight_limit(self.magnitude().row, LARGEST_SUM));
+        let exact = |w: &f64| w.fract() == 0.0 && w.abs() <= limit;
+        if T::BYTE && self.columns > 0 && coef.iter().all(exact) {
+            return Weights::Halves(coef.chunks(self.columns).map(Halves::new).collect());
+        }
+        Weights::ByPlane(coef.to_vec())
     }
 
-    fn scores(&self, rows: Range<usize>, arranged: &[f64], intercept: &[f64], out: &mut [f64]) {
-        dispatch(Scores { rows: self, range: rows, weights: arranged, intercept, out });
+    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
+        dispatch(Scores { rows: self, range: rows, weights, intercept, out });
     }
 }

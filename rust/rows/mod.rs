@@ -6,6 +6,7 @@
 
 mod csr;
 mod dense;
+mod facts;
 mod learn;
 mod planes;
 mod prefetch;
@@ -13,9 +14,10 @@ mod visit;
 
 use std::ops::Range;
 
-pub use csr::{Csr, Facts};
+pub use csr::Csr;
 pub use dense::Dense;
-pub use planes::{Head, Planes};
+pub use facts::Facts;
+pub use planes::{Head, Planes, Weights};
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 
 /// Checked, immutable examples. Object safe: everything above this trait is compiled once.
@@ -29,8 +31,8 @@ pub trait Rows: Sync {
 
     fn columns(&self) -> usize;
 
-    /// How many examples fit in a block: few enough that those of its log are still in cache.
-    fn block(&self) -> usize;
+    /// How many examples make a block: few enough that those of its log are still in cache.
+    fn block(&self, planes: usize) -> usize;
 
     /// Brings the weights into the form that [`Rows::learn`] is fastest on.
     fn prepare(&self, visit: &Visit, planes: &mut Planes);
@@ -49,9 +51,18 @@ pub trait Rows: Sync {
     /// `out += c*x` for one row.
     fn axpy(&self, row: usize, c: f64, out: &mut [f64]);
 
-    /// Weights (K x columns) in the form that [`Rows::scores`] wants.
-    fn arrange(&self, coef: &[f64], planes: usize) -> Vec<f64>;
+    /// Weights (K x columns) in the form that [`Rows::scores`] is fastest on.
+    fn arrange(&self, coef: &[f64], planes: usize) -> Weights;
 
-    /// Activations of some rows under all planes, row by row, by rule 3.
-    fn scores(&self, rows: Range<usize>, arranged: &[f64], intercept: &[f64], out: &mut [f64]);
+    /// Activations of some rows under all planes, row by row, by rule 3 (or 10: the same bits).
+    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]);
+}
+
+/// Bytes of a block for each plane, up to [`BLOCK_PLANES`] of them: a block of more planes holds
+/// more mistakes of each, whose sums are then in cache.
+const BLOCK: usize = 128 * 1024;
+const BLOCK_PLANES: usize = 16;
+
+fn rows_in_block(row_bytes: usize, planes: usize) -> usize {
+    (BLOCK * planes.clamp(1, BLOCK_PLANES) / row_bytes.max(1)).clamp(16, 4096)
 }

@@ -28,7 +28,7 @@ pub struct Magnitude {
 }
 
 /// Forms of the weights of K planes over d columns.
-pub(super) enum Weights {
+pub enum Weights {
     /// K x d.
     ByPlane(Vec<f64>),
     /// d x stride, the stride at least K: one stored entry of a CSR row updates adjacent sums.
@@ -51,6 +51,9 @@ pub struct Planes {
 
 impl Planes {
     /// `weights` is K x columns.
+    ///
+    /// # Panics
+    /// If they are not.
     #[must_use]
     pub fn new(heads: Vec<Head>, weights: Vec<f64>, columns: usize) -> Self {
         assert_eq!(weights.len(), heads.len() * columns);

@@ -16,7 +16,7 @@ impl Tie {
     /// Whether `m = y*a` is a mistake. Written so that NaN is one.
     #[inline(always)]
     #[must_use]
-    #[allow(clippy::neg_cmp_op_on_partial_ord)]
+    #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool)]
     pub fn is_mistake(self, m: f64, positive: bool) -> bool {
         !(m > 0.0) && !(self == Self::Positive && positive && m >= 0.0)
     }

@@ -1,0 +1,122 @@
+//! The checks of a CSR matrix, and what its leaves need to know of it.
+
+use super::planes::Magnitude;
+use crate::arith::value::{Index, Value};
+use crate::error::{Error, Result};
+
+/// What one pass over the arrays found out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Facts {
+    /// Columns of every row are sorted and unique.
+    pub canonical: bool,
+    /// Every value is 1.
+    pub ones: bool,
+    /// Bounds, if every value is an integer (rule 10).
+    pub magnitude: Option<Magnitude>,
+}
+
+impl Facts {
+    /// Refuses arrays that are no CSR matrix of so many columns.
+    pub(super) fn find<T: Value, I: Index>(
+        indptr: &[I],
+        indices: &[I],
+        values: &[T],
+        columns: usize,
+    ) -> Result<Self> {
+        check_shape(indptr, indices, values)?;
+        let canonical = check_columns(indptr, indices, columns)?;
+        let ones = all_ones(values);
+        Ok(Self { canonical, ones, magnitude: magnitude(indptr, values, ones) })
+    }
+}
+
+fn check_shape<T: Value, I: Index>(indptr: &[I], indices: &[I], values: &[T]) -> Result<()> {
+    let invalid = |text: String| Err(Error::Invalid(text));
+    if indices.len() != values.len() {
+        return invalid(format!(
+            "indices and data must have the same length, got {} and {}",
+            indices.len(),
+            values.len()
+        ));
+    }
+    let (Some(first), Some(last)) = (indptr.first(), indptr.last()) else {
+        return invalid("indptr must have one entry more than there are rows, got none".into());
+    };
+    if first.at() != 0 {
+        return invalid(format!("indptr must start at 0, got {}", first.at() as isize));
+    }
+    if let Some(i) = indptr.windows(2).position(|pair| pair[0].at() > pair[1].at()) {
+        return invalid(format!(
+            "indptr must not be negative or decrease, got {} after {} at row {i}",
+            indptr[i + 1].at() as isize,
+            indptr[i].at() as isize
+        ));
+    }
+    if last.at() != indices.len() {
+        return invalid(format!(
+            "indptr must end at the number of stored entries, {}, got {}",
+            indices.len(),
+            last.at() as isize
+        ));
+    }
+    Ok(())
+}
+
+/// Where each row begins and ends.
+fn extents<I: Index>(indptr: &[I]) -> impl Iterator<Item = (usize, usize)> {
+    indptr.windows(2).map(|pair| (pair[0].at(), pair[1].at()))
+}
+
+/// Refuses columns out of range; true if every row is sorted without duplicates.
+fn check_columns<I: Index>(indptr: &[I], indices: &[I], columns: usize) -> Result<bool> {
+    // One comparison of neighbours over the whole array, which vectorises; those that are the last
+    // of a row and the first of the next do not count.
+    let later = indices.get(1..).unwrap_or(&[]);
+    let mut drops = 0_usize;
+    for (now, later) in indices.chunks(4096).zip(later.chunks(4096)) {
+        drops += now.iter().zip(later).fold(0_u32, |n, (j, next)| n + u32::from(j >= next)) as usize;
+    }
+    let starts = extents(indptr).filter(|&(start, end)| 0 < start && start < end);
+    let between = starts.filter(|&(start, _)| indices[start - 1] >= indices[start]).count();
+    let canonical = drops == between;
+    for (i, (start, end)) in extents(indptr).enumerate() {
+        let row = &indices[start..end];
+        let outside = |j: &&I| j.at() >= columns;
+        // Of a sorted row the first and the last column tell all.
+        let outside = match row {
+            [first, .., last] if canonical => [first, last].into_iter().find(outside),
+            row => row.iter().find(outside),
+        };
+        if let Some(j) = outside {
+            return Err(Error::Invalid(format!(
+                "indices of row {i} must be at least 0 and below the number of columns, {columns}, got {}",
+                j.at() as isize
+            )));
+        }
+    }
+    Ok(canonical)
+}
+
+/// Whether every value is 1, in chunks that vectorise.
+fn all_ones<T: Value>(values: &[T]) -> bool {
+    values.chunks(4096).all(|chunk| chunk.iter().fold(true, |ones, v| ones & (v.widen() == 1.0)))
+}
+
+/// Bounds of the values, if all are integers.
+fn magnitude<T: Value, I: Index>(indptr: &[I], values: &[T], ones: bool) -> Option<Magnitude> {
+    let is_integer = |v: &T| T::INTEGER || v.widen().fract() == 0.0;
+    if !ones && !values.iter().all(is_integer) {
+        return None;
+    }
+    // The sum is compared with room to spare, so its rounding does not matter.
+    let mass = |(start, end): (usize, usize)| {
+        if ones {
+            (end - start) as f64
+        } else {
+            values[start..end].iter().fold(0.0, |sum, v| sum + v.widen().abs())
+        }
+    };
+    let largest = |top: f64, v: &T| top.max(v.widen().abs());
+    let value = if ones { 1.0 } else { values.iter().fold(0.0, largest) };
+    Some(Magnitude { value, row: extents(indptr).map(mass).fold(0.0, f64::max) })
+}
