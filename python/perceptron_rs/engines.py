@@ -7,8 +7,7 @@ signatures and equal results, to the last bit.
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, cast
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,11 +101,12 @@ class Engine(Protocol):
 
 def get_engine(name: str) -> Engine:
     """Return the engine called ``name``: ``"rust"`` or ``"reference"``."""
-    module: ModuleType
     if name == "rust":
-        from perceptron_rs import _core as module
-    elif name == "reference":
-        from perceptron_rs import reference as module
-    else:
-        raise ValueError(f"engine must be one of {ENGINES}, got {name!r}")
-    return cast("Engine", module)
+        from perceptron_rs import _core
+
+        return _core
+    if name == "reference":
+        from perceptron_rs import reference
+
+        return reference
+    raise ValueError(f"engine must be one of {ENGINES}, got {name!r}")

@@ -54,7 +54,8 @@ impl Monitor for Signals {
         if thread::current().id() != self.caller || !self.is_due() {
             return Flow::Continue;
         }
-        match Python::attach(Python::check_signals) {
+        #[allow(clippy::redundant_closure_for_method_calls)] // the method itself is not general enough
+        match Python::attach(|py| py.check_signals()) {
             Ok(()) => Flow::Continue,
             Err(error) => {
                 if let Ok(mut raised) = self.raised.lock() {
