@@ -15,8 +15,8 @@ impl SplitMix64 {
     #[must_use]
     pub fn of_epoch(seed: u64, epoch: u64, partition: u64) -> Self {
         let key = Self(seed).draw();
-        let key = Self(key ^ epoch).draw();
-        let key = Self(key ^ partition).draw();
+        let key = Self(key.wrapping_add(epoch)).draw();
+        let key = Self(key.wrapping_add(partition)).draw();
         Self(key)
     }
 

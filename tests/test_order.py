@@ -32,8 +32,8 @@ def numbers(state):
 
 def shuffled(n, seed, epoch, partition):
     key = next(numbers(seed))
-    key = next(numbers(key ^ epoch))
-    key = next(numbers(key ^ partition))
+    key = next(numbers((key + epoch) & MASK))
+    key = next(numbers((key + partition) & MASK))
     order, random = list(range(n)), numbers(key)
     for i in range(n - 1, 0, -1):
         j = next(random) * (i + 1) >> 64

@@ -50,7 +50,7 @@ def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.
     for name, part in (("seed", seed), ("epoch", epoch), ("partition", partition)):
         if not 0 <= part < 2**64:
             raise ValueError(f"{name} must be from 0 to 2**64 - 1, got {part}")
-        key = int(splitmix64(key ^ part, 1)[0])
+        key = int(splitmix64((key + part) % 2**64, 1)[0])
     if not 0 <= n < 2**32:
         raise ValueError(f"n must be from 0 to 2**32 - 1, got {n}")
 
