@@ -14,8 +14,8 @@
 use super::simd::Simd;
 use super::value::{Index, Value};
 
-/// A weight below this and a product `c*x` below it add up within i32, and both halves fit in i16.
-pub const LARGEST: f64 = (1 << 30) as f64;
+/// A weight of at most this and a product `c*x` of at most this add up within i32, and both halves fit in i16.
+pub const LARGEST: f64 = ((1 << 30) - 1) as f64;
 
 /// Half of 2^53: room for the intercept beside the sum, and for the rounding of the bound itself.
 pub const LARGEST_SUM: f64 = 4_503_599_627_370_496.0;
@@ -42,7 +42,7 @@ pub struct Halves {
 }
 
 impl Halves {
-    /// The weights must be integers of at most [`LARGEST_WEIGHT`].
+    /// The weights must be integers of at most [`LARGEST`].
     #[must_use]
     pub fn new(weights: &[f64]) -> Self {
         let w: Vec<i32> = weights.iter().map(|&w| w as i32).collect();

@@ -18,11 +18,12 @@ pub fn step(eta: f64, s: f64, positive: bool) -> f64 {
     if positive { size } else { -size }
 }
 
-/// `y*a`: the activation as seen from the example's label.
+/// `y*a`: the activation as seen from the example's label. On bits, because a branch on the label
+/// would be mispredicted for every second example.
 #[inline(always)]
 #[must_use]
 pub fn signed(a: f64, positive: bool) -> f64 {
-    if positive { a } else { -a }
+    f64::from_bits(a.to_bits() ^ (u64::from(!positive) << 63))
 }
 
 /// A start weight: −0.0 becomes +0.0 (no state vector ever holds −0.0).
