@@ -35,8 +35,10 @@ def zipf(n: int, d: int, entries: int):
     random = np.random.default_rng(SEED)
     share = 1 / np.arange(1, d + 1)
     drawn = random.choice(d, size=(n, entries * 2), p=share / share.sum())
-    columns = [np.unique(row)[:entries] if i % 2 else np.sort(random.permutation(np.unique(row))[:entries])
-               for i, row in enumerate(drawn)]
+    columns = [
+        np.unique(row)[:entries] if i % 2 else np.sort(random.permutation(np.unique(row))[:entries])
+        for i, row in enumerate(drawn)
+    ]
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in columns])])
     values = random.standard_normal(indptr[-1])
     X = sparse.csr_matrix((values, np.concatenate(columns), indptr), shape=(n, d))

@@ -14,7 +14,8 @@
 use super::simd::Simd;
 use super::value::{Index, Value};
 
-/// A weight of at most this and a product `c*x` of at most this add up within i32, and both halves fit in i16.
+/// A weight of at most this and a product `c*x` of at most this add up within i32 (2^30 + 2^30 would
+/// not), and both halves fit in i16.
 pub const LARGEST: f64 = ((1 << 30) - 1) as f64;
 
 /// Half of 2^53: room for the intercept beside the sum, and for the rounding of the bound itself.
@@ -92,7 +93,8 @@ impl Halves {
 #[inline(always)]
 fn split(w: i32) -> (i16, i16) {
     let lo = w as i16;
-    (((w - i32::from(lo)) >> 16) as i16, lo)
+    // Just above the limit, before the exact path is left, this may wrap; such a half is not read.
+    ((w.wrapping_sub(i32::from(lo)) >> 16) as i16, lo)
 }
 
 #[inline(always)]

@@ -271,6 +271,15 @@ def test_weights_that_overflow_in_prediction_are_no_error(engine_name):
     assert np.isinf(model.decision_function([[1e308]]))[0]
 
 
+@pytest.fixture
+def interruptible():
+    """A runner that starts tests in the background may have switched SIGINT off."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_interrupt_from_the_keyboard(frozen, engine_name):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20_000, D)), rng.integers(0, 2, 20_000)

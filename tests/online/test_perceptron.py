@@ -181,3 +181,10 @@ def test_an_update_moves_its_activation_by_c0_times_the_square_plus_one(trainer,
     before = trainer.scores(X, state["coef"], state["intercept"])[0, 0]
     after = trainer.scores(X, report["state"]["coef"], report["state"]["intercept"])[0, 0]
     assert y * (after - before) == 0.5 * s * (sum(v * v for v in x) + intercept)
+
+
+def test_two_steps_of_2_to_the_30(trainer):
+    """Their sum does not fit into 32 bits."""
+    X = sp.csr_matrix(np.array([[1.0], [0.0], [0.0], [1.0], [0.0]]))
+    report = trainer.fit(X, [1, 0, 0, 1, 1], learner="perceptron", eta0=2.0**30)
+    assert report["state"]["coef"].tolist() == [[2.0**31]]

@@ -1,0 +1,74 @@
+# The one list of commands: for people, for CI and for the documents.
+# Everything is installed into .venv; what a command needs is set up before it runs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?= $(PERCEPTRON_RS_DATA)
+RUST := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
+# Installs the packages of one extra of pyproject.toml, without building this one.
+EXTRA = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$(1)"], sep="\n")' > $(VENV)/$(1).txt \
+	&& $(BIN)/pip install --quiet --requirement $(VENV)/$(1).txt
+
+.PHONY: help demo test test-deep lint bench golden valgrind clean
+
+help:  ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/built  ## train on real data with both engines and compare every bit
+	@$(BIN)/python -m perceptron_rs.demo
+
+test: $(VENV)/built $(VENV)/test  ## all tests: the core without Python, then the package; lists what is skipped
+	cargo test
+	$(BIN)/python -m pytest
+
+test-deep: $(VENV)/built $(VENV)/test  ## the same with many more generated cases
+	cargo test
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest
+
+lint: export PYO3_PYTHON = $(abspath $(BIN)/python)
+lint: $(VENV)/built $(VENV)/lint  ## format, warnings, types, stubs, golden files
+	cargo fmt --check
+	cargo clippy --all-targets -- -D warnings
+	cargo clippy --all-targets --features python -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest perceptron_rs._core
+	$(BIN)/python tests/golden/make.py --check
+
+bench: $(VENV)/built $(VENV)/bench  ## side by side with scikit-learn (real data: DATA=folder), then the kernels
+	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/compare.py --json $(VENV)/bench.json
+	cargo bench
+
+golden: $(VENV)/built  ## write the golden files anew: only when learned bits change on purpose
+	$(BIN)/python tests/golden/make.py
+
+# Valgrind does not emulate the modes that the tests of the environment switch on.
+valgrind:  ## the tests of the core's unsafe code, under valgrind
+	@command -v valgrind > /dev/null || { echo "valgrind is not installed"; exit 1; }
+	cargo test --config 'target."cfg(unix)".runner = "valgrind --quiet --error-exitcode=9"' \
+		--lib --test instruction_sets --test exact -- --skip environment
+
+clean:  ## remove all that was set up or built
+	rm -rf $(VENV) target dist .hypothesis .pytest_cache .mypy_cache .ruff_cache python/perceptron_rs/_core*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/made:
+	@command -v cargo > /dev/null || { echo "cargo is not installed; get Rust from https://rustup.rs"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "$(PYTHON) is older than 3.11; name another one: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' \
+		|| { echo "$(PYTHON) lacks the module venv; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet 'maturin>=1.9,<2'
+	touch $@
+
+# Editable: the Python files are used where they are, so only a change of the Rust ones rebuilds.
+$(VENV)/built: $(VENV)/made $(RUST)
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	touch $@
+
+$(VENV)/test $(VENV)/lint $(VENV)/bench: $(VENV)/%: $(VENV)/made pyproject.toml
+	$(call EXTRA,$*)
+	touch $@

@@ -1,0 +1,83 @@
+# The compiled engine. What each function does is said in the reference; see engines.Engine.
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import Report, State
+
+__all__ = [
+    "ARITHMETIC_VERSION",
+    "_STANDARD_FLOAT_CONTROL",
+    "CsrRows",
+    "DenseRows",
+    "_force_instruction_set",
+    "_instruction_sets",
+    "_swap_float_control",
+    "average",
+    "csr_rows",
+    "dense_rows",
+    "fit",
+    "permutation",
+    "scores",
+    "updates_until_right",
+]
+
+ARITHMETIC_VERSION: int
+_STANDARD_FLOAT_CONTROL: int
+
+@final
+class DenseRows:
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def canonical(self) -> bool: ...
+    @property
+    def _address(self) -> int: ...
+
+@final
+class CsrRows:
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def canonical(self) -> bool: ...
+    @property
+    def _addresses(self) -> list[int]: ...
+
+_AnyRows: TypeAlias = DenseRows | CsrRows
+
+def dense_rows(values: NDArray[Any]) -> DenseRows: ...
+def csr_rows(
+    indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_columns: int
+) -> CsrRows: ...
+def fit(
+    rows: _AnyRows,
+    labels: NDArray[np.uint32],
+    sample_weight: NDArray[np.float64] | None,
+    *,
+    learner: str,
+    state: State,
+    positive: NDArray[np.uint32],
+    class_weight: NDArray[np.float64],
+    eta0: float,
+    tie: str,
+    fit_intercept: bool,
+    seed: int | None,
+    first_epoch: int,
+    max_iter: int,
+    tol: float | None,
+    n_iter_no_change: int,
+    track_mistakes: bool,
+    threads: int,
+) -> Report: ...
+def scores(
+    rows: _AnyRows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
+) -> NDArray[np.float64]: ...
+def average(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]: ...
+def updates_until_right(
+    x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
+) -> int: ...
+def _swap_float_control(control: int) -> int: ...
+def _instruction_sets() -> list[str]: ...
+def _force_instruction_set(name: str | None) -> None: ...

@@ -1,0 +1,60 @@
+"""Both engines satisfy one protocol: equal names, equal signatures, equal kinds of parameters."""
+
+import inspect
+
+import pytest
+
+import perceptron_rs
+from perceptron_rs import AveragedPerceptron, Perceptron, _core, reference
+from perceptron_rs.engines import ENGINES, Engine, get_engine
+
+FUNCTIONS = [name for name, member in vars(Engine).items() if inspect.isfunction(member) and name[0] != "_"]
+
+
+def parameters(function):
+    """Names, kinds and defaults, without the self of a protocol's method."""
+    found = inspect.signature(function).parameters.values()
+    return [(p.name, p.kind, p.default) for p in found if p.name != "self"]
+
+
+def test_the_protocol_is_what_the_reference_exports():
+    assert {*FUNCTIONS, "ARITHMETIC_VERSION"} == set(reference.__all__)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_signatures_are_those_of_the_protocol(engine, name):
+    assert parameters(getattr(engine, name)) == parameters(getattr(Engine, name))
+
+
+def test_the_core_exports_nothing_else():
+    public = {name for name in _core.__all__ if not name.startswith("_")}
+    assert public == {*FUNCTIONS, "ARITHMETIC_VERSION", "DenseRows", "CsrRows"}
+
+
+def test_one_arithmetic_version():
+    assert _core.ARITHMETIC_VERSION == reference.ARITHMETIC_VERSION == perceptron_rs.ARITHMETIC_VERSION
+
+
+def test_engines_are_found_by_name():
+    assert ENGINES == ("rust", "reference")
+    assert get_engine("rust") is _core
+    assert get_engine("reference") is reference
+
+
+@pytest.mark.parametrize("name", ["Rust", "", "numpy", None])
+def test_unknown_engine(name):
+    with pytest.raises(ValueError, match=r"engine must be one of \('rust', 'reference'\), got "):
+        get_engine(name)
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_an_estimator_refuses_an_unknown_engine(learner):
+    with pytest.raises(ValueError, match=r"'engine' parameter of .* must be a str among .*'numpy'"):
+        learner(engine="numpy").fit([[1.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_an_estimator_can_change_its_engine(learner):
+    model = learner(engine="rust").fit([[1.0], [-2.0], [0.5]], [1, 0, 1])
+    scores = model.decision_function([[0.25]])
+    assert model.set_params(engine="reference").decision_function([[0.25]]).tobytes() == scores.tobytes()
