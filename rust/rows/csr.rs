@@ -198,12 +198,7 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) {
-        if let Some(size) = self.facts.magnitude {
-            planes.make_counts(visit.integer_step, size);
-        }
-        if !planes.is_exact() {
-            planes.make_by_column();
-        }
+        planes.make_counts(visit.integer_step, self.facts.magnitude);
     }
 
     fn learn(

@@ -115,49 +115,50 @@ impl Planes {
         }
     }
 
-    /// Brings the weights into `Halves` if rule 10 holds for them.
+    /// Brings the weights into `Halves` if rule 10 holds for them, else into `ByPlane`.
     pub(super) fn make_halves(&mut self, integer_step: Option<f64>, size: Magnitude) {
-        if self.is_exact() {
+        let limit = exact_limit(integer_step, size, LARGEST_SUM);
+        if matches!(self.weights, Weights::Halves(_)) && limit == Some(self.limit) {
             return;
         }
         self.make_by_plane();
         let d = self.columns;
-        if let Some(w) = self.integers(integer_step, size, LARGEST_SUM) {
+        if let Some(w) = self.integers(limit) {
             self.weights = Weights::Halves(w.chunks(d).map(Halves::new).collect());
         }
     }
 
-    /// Brings the weights into `Counts` if rule 10 holds for them.
-    pub(super) fn make_counts(&mut self, integer_step: Option<f64>, size: Magnitude) {
-        if self.is_exact() || self.inexact {
+    /// Brings the weights into `Counts` if rule 10 holds for them, else into `ByColumn`.
+    pub(super) fn make_counts(&mut self, integer_step: Option<f64>, size: Option<Magnitude>) {
+        let limit = size.and_then(|size| exact_limit(integer_step, size, LARGEST));
+        if matches!(self.weights, Weights::Counts { .. }) && limit == Some(self.limit) {
             return;
+        }
+        if self.inexact || limit.is_none() {
+            return self.make_by_column();
         }
         self.make_by_plane();
         let (planes, d) = (self.heads.len(), self.columns);
-        if let Some(weights) = self.integers(integer_step, size, LARGEST) {
-            // Rows of eight i32 keep the loop over planes free of a remainder.
-            let stride = if planes == 1 { 1 } else { planes.next_multiple_of(8) };
-            let mut w = vec![0; d * stride];
-            for (k, plane) in weights.chunks(d).enumerate() {
-                for (j, weight) in plane.iter().enumerate() {
-                    w[j * stride + k] = *weight as i32;
-                }
+        let Some(weights) = self.integers(limit) else { return self.make_by_column() };
+        // Rows of eight i32 keep the loop over planes free of a remainder.
+        let stride = if planes == 1 { 1 } else { planes.next_multiple_of(8) };
+        let mut w = vec![0; d * stride];
+        for (k, plane) in weights.chunks(d).enumerate() {
+            for (j, weight) in plane.iter().enumerate() {
+                w[j * stride + k] = *weight as i32;
             }
-            self.weights = Weights::Counts { w, stride };
         }
+        self.weights = Weights::Counts { w, stride };
     }
 
-    /// The weights, if they, the steps and the values are integers whose sums stay exact.
-    fn integers(&mut self, integer_step: Option<f64>, size: Magnitude, largest_sum: f64) -> Option<&[f64]> {
-        let limit = weight_limit(size.row, largest_sum);
-        if self.inexact || self.columns == 0 || integer_step? * size.value > LARGEST {
-            return None;
-        }
+    /// The weights, if they and the intercepts are integers within the bounds of rule 10.
+    fn integers(&mut self, limit: Option<i32>) -> Option<&[f64]> {
+        let limit = limit.filter(|_| !self.inexact && self.columns > 0)?;
         let fits = |w: &f64, limit: f64| w.fract() == 0.0 && w.abs() <= limit;
         let Weights::ByPlane(w) = &self.weights else { return None };
         let exact = self.heads.iter().all(|head| fits(&head.intercept, LARGEST_SUM))
             && w.iter().all(|w| fits(w, f64::from(limit)));
-        self.limit = limit;
+        (self.limit, self.inexact) = (limit, !exact);
         exact.then_some(w)
     }
 
@@ -166,6 +167,11 @@ impl Planes {
         self.make_by_plane();
         self.inexact = true;
     }
+}
+
+/// The largest |weight| with which steps and values of this size stay exact; `None`: not even 0.
+fn exact_limit(integer_step: Option<f64>, size: Magnitude, largest_sum: f64) -> Option<i32> {
+    (integer_step? * size.value <= LARGEST).then(|| weight_limit(size.row, largest_sum))
 }
 
 /// Sums are updated four at a time; one plane needs no padding.
