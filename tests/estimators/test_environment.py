@@ -32,17 +32,17 @@ def mode(name):
 
 def data(scale, form):
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((700, 9)) * scale * (rng.random((700, 9)) < 0.7)
-    return form(X), rng.integers(0, 3, 700), rng.random(700)
+    X = rng.standard_normal((300, 9)) * scale * (rng.random((300, 9)) < 0.7)
+    return form(X), rng.integers(0, 3, 300), rng.random(300)
 
 
 def everything(learner, engine, threads, X, y, weights):
-    balanced = learner(engine=engine, n_jobs=threads, max_iter=3, eta0=0.1, class_weight="balanced")
+    balanced = learner(engine=engine, n_jobs=threads, max_iter=2, eta0=0.1, class_weight="balanced")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # three epochs are not enough
+        warnings.simplefilter("ignore")  # two epochs are not enough
         balanced.fit(X, y, sample_weight=weights)
     pieces = learner(engine=engine, n_jobs=threads, eta0=1 / 3, class_weight={0: 0.1, 2: 1 / 7})
-    for rows in np.split(np.arange(700), [10, 300]):
+    for rows in np.split(np.arange(300), [10, 100]):
         pieces.partial_fit(X[rows], y[rows], classes=[0, 1, 2], sample_weight=weights[rows])
     for model in (balanced, pieces):
         yield from (model.coef_, model.intercept_, model.decision_function(X), model.mistakes_per_epoch_)
@@ -67,6 +67,8 @@ def test_no_bit_changes(learner, engine, scale, form):
 @pytest.mark.parametrize("name", MODES)
 def test_the_mode_is_put_back_after_an_error(engine, name):
     X, y, _ = data(1.0, np.asarray)
-    for bad, error in ((X * np.inf, "infinity|NaN"), (X * 1e308, "overflowed"), (X[:5], "inconsistent")):
-        with mode(name), np.errstate(all="ignore"), pytest.raises(ValueError, match=error):
+    with np.errstate(all="ignore"):
+        cases = {"infinity|NaN": X * np.inf, "overflowed": X * 1e307, "inconsistent": X[:5]}
+    for error, bad in cases.items():
+        with mode(name), pytest.raises(ValueError, match=error):
             Perceptron(engine=engine).fit(bad, y)

@@ -1,0 +1,277 @@
+//! The golden files (tests/golden/*.txt; their heads say how to read them), every line, dense and CSR
+//! with both index types. The Python tests read the same files.
+
+mod support;
+
+use std::collections::HashMap;
+
+use perceptron_rs::arith::value::{Index, Value};
+use perceptron_rs::online::averaged::{Averaged, average};
+use perceptron_rs::online::perceptron::Perceptron;
+use perceptron_rs::online::{self, Learner, Problem, Schedule, Shuffle, State};
+use perceptron_rs::order::{SplitMix64, shuffle};
+use perceptron_rs::rows::{Csr, Dense, Rows, Tie};
+use support::compress;
+
+struct Case {
+    file: &'static str,
+    line: usize,
+    tokens: HashMap<String, String>,
+}
+
+fn cases(file: &'static str) -> Vec<Case> {
+    let path = format!("{}/tests/golden/{file}.txt", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let is_case = |(_, line): &(usize, &str)| !line.is_empty() && !line.starts_with('#');
+    let parse = |(i, line): (usize, &str)| {
+        let pairs = line.split(' ').map(|token| token.split_once('=').expect("key=value"));
+        let tokens = pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        Case { file, line: i + 1, tokens }
+    };
+    let cases: Vec<Case> = text.lines().enumerate().filter(is_case).map(parse).collect();
+    assert!(!cases.is_empty(), "{path} holds no case");
+    cases
+}
+
+impl Case {
+    fn text(&self, key: &str) -> &str {
+        let Some(value) = self.tokens.get(key) else { panic!("{}.txt:{}: no {key}", self.file, self.line) };
+        value
+    }
+
+    fn list<T: std::str::FromStr>(&self, key: &str) -> Vec<T> {
+        let parts = self.text(key).split(',').filter(|part| !part.is_empty());
+        parts.map(|part| part.parse().ok().unwrap_or_else(|| panic!("{key}={part}"))).collect()
+    }
+
+    fn number<T: std::str::FromStr + Copy>(&self, key: &str) -> T {
+        self.list(key)[0]
+    }
+
+    fn floats(&self, key: &str) -> Vec<f64> {
+        let parts = self.text(key).split(',').filter(|part| !part.is_empty());
+        let read = |part: &str| match part {
+            "nan" => f64::NAN,
+            _ => f64::from_bits(u64::from_str_radix(part, 16).expect("16 hexadecimal digits")),
+        };
+        parts.map(read).collect()
+    }
+
+    fn is(&self, key: &str, got: &str, layout: &str) {
+        assert_eq!(got, self.text(key), "{}.txt:{}: {key}, {layout}", self.file, self.line);
+    }
+}
+
+fn bits(values: &[f64]) -> String {
+    let write = |v: &f64| if v.is_nan() { "nan".to_owned() } else { format!("{:016x}", v.to_bits()) };
+    values.iter().map(write).collect::<Vec<_>>().join(",")
+}
+
+fn whole<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// `draw` of the files' heads.
+trait Drawn: Value {
+    fn from_bits_of(z: u64) -> Self;
+}
+
+fn scaled(mantissa: f64, digits: i32, z: u64) -> f64 {
+    (mantissa - 2.0_f64.powi(digits)) * 2.0_f64.powi(-digits) * 2.0_f64.powi((z & 7) as i32 - 4)
+}
+
+impl Drawn for f64 {
+    fn from_bits_of(z: u64) -> Self {
+        scaled((z >> 11) as f64, 52, z)
+    }
+}
+
+impl Drawn for f32 {
+    fn from_bits_of(z: u64) -> Self {
+        scaled((z >> 40) as f64, 23, z) as f32
+    }
+}
+
+macro_rules! upper_bits {
+    ($($type:ty),*) => {$(
+        impl Drawn for $type {
+            fn from_bits_of(z: u64) -> Self {
+                (z >> (64 - <$type>::BITS)) as $type
+            }
+        }
+    )*};
+}
+upper_bits!(i8, u8, i16, u16, i32);
+
+fn draw<T: Drawn + Default>(seed: u64, count: usize, zeros: u64) -> Vec<T> {
+    let mut random = SplitMix64::new(seed);
+    let element = |z: u64| if (z >> 3) & 7 < zeros { T::default() } else { T::from_bits_of(z) };
+    (0..count).map(|_| element(random.draw())).collect()
+}
+
+/// Calls a generic function with the storage type that a case names.
+macro_rules! with_type {
+    ($case:expr, $function:ident) => {
+        match $case.text("type") {
+            "float64" => $function::<f64>($case),
+            "float32" => $function::<f32>($case),
+            "int8" => $function::<i8>($case),
+            "uint8" => $function::<u8>($case),
+            "int16" => $function::<i16>($case),
+            "uint16" => $function::<u16>($case),
+            "int32" => $function::<i32>($case),
+            other => panic!("type={other}"),
+        }
+    };
+}
+
+/// The same values as dense rows and as CSR rows with each index type.
+fn each_layout<T: Value>(values: &[T], n: usize, d: usize, run: impl Fn(&dyn Rows, &str)) {
+    run(&Dense::new(values, n, d).expect("shape"), "dense");
+    each_index(values, n, d, |j| j as i32, |rows| run(rows, "int32"));
+    each_index(values, n, d, |j| j as i64, |rows| run(rows, "int64"));
+}
+
+fn each_index<T: Value, I: Index>(
+    v: &[T],
+    n: usize,
+    d: usize,
+    to: impl Fn(usize) -> I,
+    run: impl Fn(&dyn Rows),
+) {
+    let (indptr, indices, stored) = compress(v, n, d, to);
+    run(&Csr::new(&indptr, &indices, &stored, d).expect("arrays of a matrix"));
+}
+
+#[test]
+fn orders() {
+    for case in cases("order") {
+        let seed = case.number("seed");
+        if case.text("kind") == "numbers" {
+            let mut random = SplitMix64::new(seed);
+            let count = case.list::<u64>("numbers").len();
+            let drawn: Vec<u64> = (0..count).map(|_| random.draw()).collect();
+            case.is("numbers", &whole(&drawn), "");
+        } else {
+            let mut order: Vec<u32> = (0..case.number("n")).collect();
+            shuffle(&mut order, seed, case.number("epoch"), case.number("partition"));
+            case.is("order", &whole(&order), "");
+        }
+    }
+}
+
+#[test]
+fn dots() {
+    for case in &cases("dot") {
+        if case.text("kind") == "given" {
+            dot(case, &case.floats("x"), &case.floats("w"));
+        } else {
+            with_type!(case, drawn_dot);
+        }
+    }
+}
+
+fn drawn_dot<T: Drawn + Default>(case: &Case) {
+    let length = case.number("length");
+    let x: Vec<T> = draw(case.number("x_seed"), length, case.number("zeros"));
+    dot(case, &x, &draw(case.number("w_seed"), length, 0));
+}
+
+fn dot<T: Value>(case: &Case, x: &[T], w: &[f64]) {
+    each_layout(x, 1, x.len(), |rows, layout| {
+        let mut out = [f64::NAN];
+        online::scores(rows, w, &[0.0], 1, &mut out).expect("shapes");
+        case.is("dot", &bits(&out), layout);
+    });
+}
+
+#[test]
+fn perceptrons() {
+    for case in &cases("perceptron") {
+        with_type!(case, fit);
+    }
+}
+
+#[test]
+fn averaged_perceptrons() {
+    for case in &cases("averaged") {
+        with_type!(case, fit);
+    }
+}
+
+fn fit<T: Drawn + Default>(case: &Case) {
+    let [n, d, seed] = ["n", "d", "seed"].map(|key| case.number::<u64>(key));
+    let (rows, columns) = (n as usize, d as usize);
+    let numbers = |seed: u64| {
+        let mut random = SplitMix64::new(seed);
+        (0..n).map(move |_| random.draw())
+    };
+    let classes: u64 = case.number("classes");
+    let labels: Vec<u32> = numbers(seed + 1).map(|z| (z % classes) as u32).collect();
+    let z = numbers(seed + 2);
+    let sample_weight: Option<Vec<f64>> = match case.text("weights") {
+        "none" => None,
+        "quarters" => Some(z.map(|z| (z >> 61) as f64 * 0.25).collect()),
+        "any" => Some(z.map(|z| (z >> 11) as f64 * 2.0_f64.powi(-53)).collect()),
+        "whole" => Some(z.map(|z| (z >> 62) as f64).collect()),
+        other => panic!("weights={other}"),
+    };
+    let positive: Vec<u32> = case.list("positive");
+    let planes = positive.len();
+    let class_weight = case.floats("class_weight").as_chunks::<2>().0.to_vec();
+    let start = |offset: u64, count: usize| match case.text("start") {
+        "zero" => vec![0.0; count],
+        _ => draw::<f64>(seed + 3 + offset, count, 0),
+    };
+    let state = State {
+        coef: start(0, planes * columns),
+        intercept: start(1, planes),
+        seen: case.list("start_seen"),
+    };
+    let fit_intercept = case.text("fit_intercept") == "1";
+    let tie = if case.text("tie") == "positive" { Tie::Positive } else { Tie::Mistake };
+    let schedule = |threads| Schedule {
+        shuffle: (case.text("shuffle") != "none").then(|| Shuffle { seed: case.number("shuffle") }),
+        first_epoch: case.number("first_epoch"),
+        max_iter: case.number("max_iter"),
+        tol: (case.text("tol") != "none").then(|| case.floats("tol")[0]),
+        n_iter_no_change: case.number("n_iter_no_change"),
+        track_mistakes: true,
+        threads,
+    };
+    let values: Vec<T> = draw(seed, rows * columns, case.number("zeros"));
+    each_layout(&values, rows, columns, |rows, layout| {
+        for threads in [1, 2] {
+            let mut averaged =
+                Averaged { coef: start(2, planes * columns), intercept: start(3, planes), fit_intercept };
+            let is_averaged = case.file == "averaged";
+            let learner: &mut dyn Learner = if is_averaged { &mut averaged } else { &mut Perceptron };
+            let weights = sample_weight.as_deref();
+            let eta = case.floats("eta0")[0];
+            let problem =
+                Problem::new(rows, &labels, weights, &positive, &class_weight, eta, tie, fit_intercept)
+                    .expect("a problem");
+            let (after, report) =
+                online::fit(&problem, &schedule(threads), state.clone(), learner, &()).expect("finite");
+            let mistakes: Vec<i64> = report.epochs.iter().flat_map(|epoch| epoch.mistakes.clone()).collect();
+            let losses: Vec<f64> = report.epochs.iter().flat_map(|epoch| epoch.losses.clone()).collect();
+            let stopped: Vec<&str> = report.stopped.iter().map(|stopped| stopped.name()).collect();
+            case.is("n_iter", &whole(&report.n_iter), layout);
+            case.is("stopped", &stopped.join(","), layout);
+            case.is("mistakes", &whole(&mistakes), layout);
+            case.is("losses", &bits(&losses), layout);
+            case.is("per_example", &whole(&report.mistakes_per_example), layout);
+            case.is("coef", &bits(&after.coef), layout);
+            case.is("intercept", &bits(&after.intercept), layout);
+            case.is("seen", &whole(&after.seen), layout);
+            if is_averaged {
+                case.is("coef_u", &bits(&averaged.coef), layout);
+                case.is("intercept_u", &bits(&averaged.intercept), layout);
+                let mean = average(&after.coef, &averaged.coef, &after.seen, columns);
+                case.is("mean_coef", &bits(&mean), layout);
+                let mean = average(&after.intercept, &averaged.intercept, &after.seen, 1);
+                case.is("mean_intercept", &bits(&mean), layout);
+            }
+        }
+    });
+}

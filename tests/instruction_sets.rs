@@ -1,0 +1,187 @@
+//! Every instruction set of this machine, forced, gives the bits of the scalar contract: all
+//! storage types, dense and CSR, one and many planes, the float and the exact path.
+
+mod support;
+
+use std::sync::{Mutex, MutexGuard};
+
+use perceptron_rs::arith::simd::{InstructionSet, force};
+use perceptron_rs::arith::value::Value;
+use perceptron_rs::online;
+use perceptron_rs::rows::{Csr, Dense, Tie};
+use support::{Case, compress, eight_lanes, fractions, shuffled, whole};
+
+/// Below, at and above the widths of the loops: 8 lanes, halves of 4, chunks of 16, flushes at 2048.
+const LENGTHS: [usize; 36] = [
+    0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257,
+    511, 513, 1023, 1025, 2047, 2048, 2049, 4095, 4097,
+];
+
+/// The forced set is one for the process: the tests of this file take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+struct Forced<'a> {
+    _turn: MutexGuard<'a, ()>,
+}
+
+impl Forced<'_> {
+    fn take() -> Self {
+        Self { _turn: TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner) }
+    }
+
+    /// Runs under each set, the turn being held.
+    fn each(self, mut run: impl FnMut(&str)) -> Self {
+        for set in InstructionSet::available() {
+            force(Some(set));
+            run(set.name());
+        }
+        self
+    }
+}
+
+impl Drop for Forced<'_> {
+    fn drop(&mut self) {
+        force(None);
+    }
+}
+
+/// One case in a storage type under every set; `exact` is what dense and CSR rows are to start with.
+fn check<T: Value>(case: &Case, to: impl Fn(f64) -> T + Copy, exact: Option<[bool; 2]>, what: &str) {
+    let want = case.expected();
+    Forced::take().each(|set| {
+        let found = case.check(&want, to, &format!("{set}, {what}, d={}", case.d));
+        if let Some(exact) = exact {
+            assert_eq!(found.map(|path| path[0]), exact, "{what}: not the path that is meant");
+        }
+    });
+}
+
+/// Few rows where they are long: the scalar oracle is slow.
+fn rows_for(d: usize) -> usize {
+    (6000 / (d + 1)).clamp(12, 60)
+}
+
+fn cases(d: usize, zeros: u64, low: i64, high: i64) -> impl Iterator<Item = Case> {
+    let n = rows_for(d);
+    [2, 3, 5, 9].into_iter().map(move |classes| {
+        let seed = d as u64 * 16 + u64::from(classes);
+        let mut case = Case::new(whole(n * d, low, high, zeros, seed), n, d, classes, seed + 1);
+        case.tie = if classes == 3 { Tie::Positive } else { Tie::Mistake };
+        case.order = (classes == 5).then(|| shuffled(n, seed));
+        case
+    })
+}
+
+fn inexact(mut case: Case) -> Case {
+    case.eta = 0.1;
+    case.start = fractions(case.start.len(), 0, 7);
+    case.intercept = fractions(case.intercept.len(), 0, 8);
+    case.sample_weight = Some(fractions(case.n, 0, 9).iter().map(|w| w.abs()).collect());
+    case.class_weight = [0.3, 1.7];
+    case
+}
+
+#[test]
+fn float_path_of_float64_and_float32() {
+    for d in LENGTHS {
+        for case in cases(d, 3, 0, 1).map(inexact) {
+            let wide = Case { x: fractions(case.n * d, 3, d as u64), ..case };
+            check(&wide, |v| v, Some([false, false]), "float64");
+            let short = Case { x: wide.x.iter().map(|&v| f64::from(v as f32)).collect(), ..wide };
+            check(&short, |v| v as f32, Some([false, false]), "float32");
+        }
+    }
+}
+
+#[test]
+fn float_path_of_integer_types() {
+    for d in LENGTHS {
+        for case in cases(d, 2, 0, 127).map(inexact) {
+            let exact = Some([false, false]);
+            check(&case, |v| v as i8, exact, "int8");
+            check(&case, |v| v as u8, exact, "uint8");
+            check(&case, |v| v as i16, exact, "int16");
+            check(&case, |v| v as u16, exact, "uint16");
+            check(&case, |v| v as i32, exact, "int32");
+        }
+    }
+}
+
+#[test]
+fn exact_path_of_all_types() {
+    for d in LENGTHS {
+        let [bytes, others] = [[d > 0, d > 0], [false, d > 0]];
+        for case in cases(d, 2, 0, 127) {
+            check(&case, |v| v as i8, Some(bytes), "int8");
+            check(&case, |v| v as u8, Some(bytes), "uint8");
+            check(&case, |v| v as i16, Some(others), "int16");
+            check(&case, |v| v as u16, Some(others), "uint16");
+            check(&case, |v| v as i32, Some(others), "int32");
+            check(&case, |v| v as f32, Some(others), "float32");
+            check(&case, |v| v, Some(others), "float64");
+        }
+        for case in cases(d, 1, -128, 127) {
+            check(&case, |v| v as i8, Some(bytes), "int8, signed");
+        }
+        for case in cases(d, 1, 128, 255) {
+            check(&case, |v| v as u8, Some(bytes), "uint8, large");
+        }
+        for case in cases(d, 5, 1, 1) {
+            check(&case, |v| v as u8, Some(bytes), "only ones");
+        }
+    }
+}
+
+/// Groups of 8, 16, 24 and 32 planes, and remainders of them.
+#[test]
+fn many_planes() {
+    for classes in [4, 6, 7, 8, 10, 12, 15, 16, 17, 20, 24, 25, 31, 32, 33, 40, 41, 64, 65, 71] {
+        for d in [5, 16, 33] {
+            let n = 30;
+            let case = Case::new(whole(n * d, 0, 3, 4, u64::from(classes)), n, d, classes, 1);
+            check(&case, |v| v as u8, Some([true, true]), "many planes, exact");
+            check(&inexact(case), |v| v as u8, Some([false, false]), "many planes, float");
+        }
+    }
+}
+
+#[test]
+fn scores_of_all_lengths_planes_and_threads() {
+    let mut turn = Forced::take();
+    for d in LENGTHS {
+        for planes in [1, 2, 3, 4, 5, 6, 7, 9] {
+            let n = if d < 20 { 600 } else { 7 };
+            let x = fractions(n * d, 3, d as u64);
+            let (w, b) = (fractions(planes * d, 0, 1), fractions(planes, 0, 2));
+            let want: Vec<u64> = (0..n * planes)
+                .map(|i| eight_lanes(&x[i / planes * d..][..d], &w[i % planes * d..][..d]) + b[i % planes])
+                .map(f64::to_bits)
+                .collect();
+            let (indptr, indices, stored) = compress(&x, n, d, |j| j as i32);
+            let dense = Dense::new(&x, n, d).expect("shape");
+            let csr = Csr::new(&indptr, &indices, &stored, d).expect("arrays of a matrix");
+            turn = turn.each(|set| {
+                for threads in [1, 3] {
+                    let mut out = vec![0.0; n * planes];
+                    online::scores(&dense, &w, &b, threads, &mut out).expect("shapes");
+                    let got: Vec<u64> = out.iter().map(|a| a.to_bits()).collect();
+                    assert_eq!(got, want, "{set}, dense, d={d}, {planes} planes, {threads} threads");
+                    out.fill(0.0);
+                    online::scores(&csr, &w, &b, threads, &mut out).expect("shapes");
+                    let got: Vec<u64> = out.iter().map(|a| a.to_bits()).collect();
+                    assert_eq!(got, want, "{set}, CSR, d={d}, {planes} planes, {threads} threads");
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn a_set_that_the_machine_lacks_cannot_be_forced() {
+    let _turn = Forced::take();
+    let sets = InstructionSet::available();
+    assert_eq!(sets[0], InstructionSet::Portable);
+    if !sets.contains(&InstructionSet::Avx2) {
+        assert!(std::panic::catch_unwind(|| force(Some(InstructionSet::Avx2))).is_err());
+    }
+}

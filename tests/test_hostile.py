@@ -1,0 +1,198 @@
+"""Nothing that a caller can do ends the process or escapes as a panic, which ``except Exception`` misses."""
+
+import contextlib
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_rs import Perceptron, updates_until_right
+from perceptron_rs.engines import get_engine
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="limits and overcommit as on Linux")
+
+
+def run(script):
+    """Run in a process of its own, which an abort would end; return what it printed."""
+    head = """
+        import resource
+        import warnings
+        from pathlib import Path
+        import numpy as np
+        import scipy.sparse as sp
+        from perceptron_rs import Perceptron
+
+        def limit(extra):
+            now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (now + extra, now + extra))
+
+        def attempt(call):
+            try:
+                print(call())
+            except Exception as error:
+                print(type(error).__name__)
+    """
+    code = textwrap.dedent(head) + textwrap.dedent(script)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.splitlines()
+
+
+@LINUX
+def test_counts_of_mistakes_too_large_for_memory():
+    script = """
+        n = 1 << 20  # as many classes as rows: 8 TiB of counts
+        X, y = np.zeros((n, 1), dtype=np.uint8), np.arange(n)
+        warnings.simplefilter("ignore")  # so many classes
+        model = Perceptron(track_mistakes=True, max_iter=1, tol=None)
+        attempt(lambda: model.fit(X, y))
+        attempt(lambda: sorted(vars(model)) == sorted(vars(Perceptron())))
+    """
+    assert run(script) == ["MemoryError", "True"]
+
+
+@LINUX
+def test_scores_too_large_for_memory():
+    script = """
+        model = Perceptron().partial_fit([[1.0], [2.0]], [0, 1], classes=np.arange(1 << 20))
+        X = np.zeros((1 << 28, 1), dtype=np.uint8)  # 2 PiB of scores
+        attempt(lambda: model.decision_function(X))
+    """
+    assert run(script) == ["MemoryError"]
+
+
+@LINUX
+def test_weights_too_large_for_memory():
+    script = """
+        d = 50_000_000
+        X = sp.csr_matrix((np.ones(2), np.array([0, d - 1]), np.array([0, 1, 2])), shape=(2, d))
+        model = Perceptron(max_iter=1, tol=None)
+        limit(700 << 20)  # NumPy's 400 MB of weights fit, a second copy does not
+        attempt(lambda: model.fit(X, [0, 1]))
+    """
+    assert run(script) == ["MemoryError"]
+
+
+@LINUX
+@pytest.mark.parametrize("rows", [1000, 100_000])
+def test_threads_that_cannot_start(rows):
+    """The work is then done by those that can."""
+    script = f"""
+        rng = np.random.default_rng(0)
+        X, y = rng.standard_normal(({rows}, 8)), np.arange({rows}) % 40
+        model = Perceptron(max_iter=2, tol=None)
+        expected = model.fit(X, y).coef_.tobytes(), model.decision_function(X[:2000]).tobytes()
+        limit(12 << 20 if {rows} == 1000 else 200 << 20)
+        model.n_jobs = 200
+        attempt(lambda: model.fit(X, y).coef_.tobytes() == expected[0])
+        attempt(lambda: model.decision_function(X[:2000]).tobytes() == expected[1])
+    """
+    assert run(script) == ["True", "True"]
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+def test_arrays_changed_by_another_thread_during_a_fit(part, threads, classes):
+    """Any numbers may come out, or an error; the estimator is then as before."""
+    X = sp.random(20_000, 50, density=0.2, format="csr", random_state=0)
+    y = np.random.default_rng(0).integers(0, classes, 20_000)
+    model = Perceptron(max_iter=60, tol=None, n_jobs=threads)
+    before = dict(vars(model))
+
+    def change():
+        getattr(X, part)[1000:2000] = 10**8
+
+    timer = threading.Timer(0.1, change)
+    timer.start()
+    caught = None
+    try:
+        model.fit(X, y)
+    except Exception as error:
+        caught = error
+    timer.join()
+    assert caught is None or (isinstance(caught, (ValueError, RuntimeError)) and vars(model) == before)
+
+
+@pytest.mark.parametrize("call", ["fit", "scores"])
+@pytest.mark.parametrize(
+    ("part", "value"), [("indices", 10**9), ("indices", -5), ("indptr", 7), ("indptr", -1)]
+)
+def test_arrays_changed_after_they_were_checked(engine, call, part, value):
+    arrays = {"indptr": np.array([0, 1, 2], dtype=np.int32), "indices": np.array([0, 1], dtype=np.int32)}
+    rows = engine.csr_rows(arrays["indptr"], arrays["indices"], np.ones(2), 2)
+    arrays[part][1] = value
+    with contextlib.suppress(ValueError, IndexError, RuntimeError):
+        if call == "scores":
+            engine.scores(rows, np.ones((1, 2)), np.zeros(1), threads=1)
+        else:
+            fit(engine, rows)
+
+
+def fit(engine, rows, **changes):
+    n, d = rows.shape
+    arguments = {
+        "learner": "perceptron",
+        "state": {"coef": np.zeros((1, d)), "intercept": np.zeros(1), "seen": np.zeros(1, dtype=np.int64)},
+        "positive": np.array([1], dtype=np.uint32),
+        "class_weight": np.ones((1, 2)),
+        "eta0": 1.0,
+        "tie": "mistake",
+        "fit_intercept": True,
+        "seed": None,
+        "first_epoch": 0,
+        "max_iter": 2,
+        "tol": None,
+        "n_iter_no_change": 5,
+        "track_mistakes": False,
+        "threads": 1,
+    } | changes
+    return engine.fit(rows, np.arange(n, dtype=np.uint32) % 2, None, **arguments)
+
+
+def state(coef, planes):
+    return {"coef": np.zeros(coef), "intercept": np.zeros(planes), "seen": np.zeros(planes, dtype=np.int64)}
+
+
+def test_both_engines_refuse_the_same_shapes(engine):
+    rows = engine.dense_rows(np.ones((6, 4)))
+    three = {"positive": np.arange(3, dtype=np.uint32), "class_weight": np.ones((3, 2))}
+    with pytest.raises(ValueError, match="coef"):
+        fit(engine, rows, state=state((4, 3), 3), **three)
+    with pytest.raises(ValueError, match="coef"):
+        engine.scores(rows, np.ones((4, 3)), np.zeros(3), threads=1)
+    with pytest.raises(ValueError, match="intercept"):
+        engine.scores(rows, np.ones((3, 4)), np.zeros(4), threads=1)
+    none = {"positive": np.zeros(0, dtype=np.uint32), "class_weight": np.ones((0, 2))}
+    with pytest.raises(ValueError, match="positive"):
+        fit(engine, rows, state=state((0, 4), 0), **none)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_the_largest_whole_steps_do_not_wrap(form):
+    """A weight of 2^30 that moves by 2^30 once more."""
+    X, y = np.ones((3, 1)), [1, 1, 0]
+    for step in (2.0**30, 2.0**29, 2.0**31):
+        model = Perceptron(eta0=step, max_iter=1, tol=None, shuffle=False)
+        model.fit(form(X), y, coef_init=[[0.0]], intercept_init=-(2.0**40))
+        assert model.coef_[0, 0] == 2 * step
+
+
+def test_a_huge_count_is_exact():
+    w = [-(2.0**80)]
+    assert (
+        updates_until_right([1.0], 1, w) == updates_until_right([1.0], 1, w, engine="reference") == 2**80 + 1
+    )
+
+
+@pytest.mark.parametrize("name", ["rust", "reference"])
+def test_rows_without_columns(name):
+    engine = get_engine(name)
+    for rows in (engine.dense_rows(np.zeros((5, 0))), engine.dense_rows(np.zeros((5, 0), dtype=np.uint8))):
+        assert fit(engine, rows)["mistakes"].tolist() == [[5], [4]]

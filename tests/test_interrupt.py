@@ -1,0 +1,123 @@
+"""Ctrl-C ends a fit at the next block; the estimator is as it was. Other signals change nothing."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from perceptron_rs import AveragedPerceptron, Perceptron
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
+FOREVER = 2**31 - 1  # epochs; the labels are drawn, so no epoch is clean
+
+SCRIPT = """
+    import sys
+    import numpy as np
+    from perceptron_rs import AveragedPerceptron, Perceptron, _core
+
+    learner, threads, classes = sys.argv[1:]
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20_000, 50)), rng.integers(0, int(classes), 20_000)
+    model = {"Perceptron": Perceptron, "AveragedPerceptron": AveragedPerceptron}[learner]()
+    model.set_params(tol=None, n_jobs=int(threads), random_state=np.random.RandomState(4), warm_start=True)
+
+    def bits(value):
+        return value.tobytes() if isinstance(value, np.ndarray) else repr(value)
+
+    def contents():
+        random = model.random_state.get_state()
+        return {name: bits(value) for name, value in vars(model).items()} | {"drawn": repr(random)}
+
+    real = _core.fit
+
+    def fit(*args, **kwargs):
+        print("inside", flush=True)
+        return real(*args, **kwargs)
+
+    for _ in ("not fitted", "fitted"):
+        model.set_params(max_iter=2**31 - 1)
+        before, _core.fit = contents(), fit
+        try:
+            model.fit(X, y)
+        except KeyboardInterrupt:
+            print("unchanged" if contents() == before else "changed", flush=True)
+        _core.fit = real
+        print("alive" if model.set_params(max_iter=2).fit(X, y).n_iter_ == 2 else "dead", flush=True)
+"""
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("learner", "classes", "threads"),
+    [("Perceptron", 2, 1), ("Perceptron", 5, 2), ("AveragedPerceptron", 5, 2)],
+)
+def test_control_c(learner, classes, threads):
+    """Two Ctrl-C, the first on an estimator that was never fitted."""
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), learner, str(threads), str(classes)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        lines = []
+        try:
+            while line := child.stdout.readline().strip():
+                lines.append(line)
+                if line == "inside":
+                    child.send_signal(signal.SIGINT)
+            child.wait(timeout=60)
+        finally:
+            child.kill()
+    assert lines == ["inside", "unchanged", "alive"] * 2
+
+
+class StopItError(Exception):
+    pass
+
+
+@POSIX
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_what_a_handler_raises_is_raised(learner, threads):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((5000, 20)), rng.integers(0, 3, 5000)
+    model = learner(max_iter=FOREVER, tol=None, n_jobs=threads)
+    before = dict(vars(model))
+
+    def handler(number, frame):
+        raise StopItError("from the handler")
+
+    previous = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(StopItError, match="from the handler"):
+            model.fit(X, y)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert vars(model) == before
+
+
+@POSIX
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_handler_that_returns_changes_no_bit(threads):
+    """Even one that trains itself, inside the engine's call for signals."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20_000, 20)), rng.integers(0, 3, 20_000)
+    small = X[:100], y[:100]
+    model = AveragedPerceptron(max_iter=150, tol=None, n_jobs=threads)
+    expected = model.fit(X, y).coef_.tobytes(), Perceptron(max_iter=5, tol=None).fit(*small).coef_.tobytes()
+    calls = []
+
+    def handler(number, frame):
+        calls.append(Perceptron(max_iter=5, tol=None).fit(*small).coef_.tobytes())
+
+    previous = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.03)
+        got = model.fit(X, y).coef_.tobytes()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert got == expected[0]
+    assert calls, "the run was too short to be interrupted"
+    assert set(calls) == {expected[1]}

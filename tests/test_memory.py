@@ -1,0 +1,156 @@
+"""Stored numbers are read where they lie: by address, and by the memory that a fit adds."""
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_rs import AveragedPerceptron, Perceptron, _core
+from perceptron_rs.estimators.storage import STORED
+
+N, D = 60, 7
+Y = np.arange(N) % 3
+
+
+def dense(dtype):
+    return np.random.default_rng(0).integers(0, 9, (N, D)).astype(dtype)
+
+
+def memory_map(dtype, folder):
+    path = folder / "X.npy"
+    np.save(path, dense(dtype))
+    return np.load(path, mmap_mode="r")
+
+
+def csr(dtype, index):
+    X = sp.csr_matrix(dense(dtype))
+    X.indptr, X.indices = X.indptr.astype(index), X.indices.astype(index)
+    return X
+
+
+def addresses(X):
+    parts = [X.indptr, X.indices, X.data] if sp.issparse(X) else [X]
+    return [part.ctypes.data for part in parts]
+
+
+def wrapped(rows):
+    return rows._addresses if isinstance(rows, _core.CsrRows) else [rows._address]
+
+
+@pytest.mark.parametrize("dtype", STORED)
+def test_rows_are_borrowed(dtype):
+    X = dense(dtype)
+    assert wrapped(_core.dense_rows(X)) == addresses(X)
+    for index in (np.int32, np.int64):
+        X = csr(dtype, index)
+        assert wrapped(_core.csr_rows(X.indptr, X.indices, X.data, D)) == addresses(X)
+
+
+@pytest.fixture(name="seen")
+def fixture_seen(monkeypatch):
+    """Return a list that receives the addresses of the rows of every call of the engine."""
+    seen = []
+
+    def watch(name):
+        real = getattr(_core, name)
+
+        def call(rows, *args, **kwargs):
+            seen.append(wrapped(rows))
+            return real(rows, *args, **kwargs)
+
+        monkeypatch.setattr(_core, name, call)
+
+    watch("fit")
+    watch("scores")
+    return seen
+
+
+def use(learner, X):
+    model = learner(max_iter=2, tol=None).fit(X, Y)
+    model.partial_fit(X, Y)
+    model.decision_function(X)
+    model.predict(X)
+    model.score(X, Y)
+    two = learner(max_iter=2, tol=None, n_jobs=2).fit(X, Y == 1, sample_weight=np.arange(N) % 4)
+    two.decision_function(X)
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("dtype", STORED)
+def test_an_estimator_hands_on_what_it_is_given(learner, dtype, seen, tmp_path):
+    read_only = dense(dtype)
+    read_only.setflags(write=False)
+    for X in (
+        dense(dtype),
+        read_only,
+        memory_map(dtype, tmp_path),
+        csr(dtype, np.int32),
+        csr(dtype, np.int64),
+    ):
+        seen.clear()
+        use(learner, X)
+        assert len(seen) == 7
+        assert all(found == addresses(X) for found in seen), (type(X), dtype)
+
+
+def test_booleans_are_read_in_place_as_bytes(seen):
+    X = dense(np.uint8) > 4
+    use(Perceptron, X)
+    assert all(found == addresses(X) for found in seen)
+
+
+def test_the_address_would_show_a_copy(seen):
+    X = np.asfortranarray(dense(np.float64))
+    use(Perceptron, X)
+    assert len(seen) == 7
+    assert all(found != addresses(X) for found in seen)
+
+
+GIGABYTE = """
+    import sys, threading, time
+    from pathlib import Path
+    import numpy as np
+    from perceptron_rs import Perceptron
+
+    def anonymous():
+        line = next(t for t in Path("/proc/self/status").read_text().splitlines() if t.startswith("RssAnon"))
+        return int(line.split()[1]) / 1024
+
+    n, d, classes = 1_000_000, 1000, int(sys.argv[2])
+    X = np.memmap(sys.argv[1], dtype=np.uint8, mode="w+", shape=(n, d))  # a sparse file
+    X[:: n // 1000, 3] = 1
+    y = np.arange(n) % classes
+    model = Perceptron(max_iter=1, tol=None, shuffle=False)
+    model.fit(X[:100], y[:100])  # what is loaded once is not counted
+    model.decision_function(X[:100])
+
+    top, done = [0.0], threading.Event()
+    def watch():
+        while not done.wait(0.002):
+            top[0] = max(top[0], anonymous())
+
+    before = anonymous()
+    thread = threading.Thread(target=watch)
+    thread.start()
+    call = getattr(model, sys.argv[3])
+    call(X) if sys.argv[3] == "decision_function" else call(X, y)
+    done.set()
+    thread.join()
+    print(max(top[0], anonymous()) - before, top[0] > 0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is in Linux's /proc")
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "decision_function"])
+def test_a_gigabyte_adds_less_than_100_megabytes(method, classes, tmp_path):
+    command = [sys.executable, "-c", textwrap.dedent(GIGABYTE), tmp_path / "X", str(classes), method]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    (tmp_path / "X").unlink()
+    assert done.returncode == 0, done.stderr
+    added, watched = done.stdout.split()
+    assert watched == "True", "nobody could look while the engine worked"
+    assert float(added) < 100, f"{added} MB"

@@ -1,0 +1,245 @@
+"""Python threads train at once, bits do not depend on threads, and a forked child can train."""
+
+import re
+import subprocess
+import sys
+import sysconfig
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_rs import AveragedPerceptron, Perceptron, _core
+from perceptron_rs.engines import get_engine
+
+
+def problem(n=20_000, d=50, classes=2):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((n, d)), rng.integers(0, classes, n).astype(np.uint32)
+
+
+def arguments(learner, d, epochs, threads=1, planes=1):
+    names = {"coef": (planes, d), "coef_u": (planes, d), "intercept": planes, "intercept_u": planes}
+    return {
+        "learner": learner,
+        "state": {name: np.zeros(shape) for name, shape in names.items()}
+        | {"seen": np.zeros(planes, dtype=np.int64)},
+        "positive": np.arange(planes, dtype=np.uint32),
+        "class_weight": np.ones((planes, 2)),
+        "eta0": 0.1,
+        "tie": "mistake",
+        "fit_intercept": True,
+        "seed": 3,
+        "first_epoch": 0,
+        "max_iter": epochs,
+        "tol": None,
+        "n_iter_no_change": 5,
+        "track_mistakes": False,
+        "threads": threads,
+    }
+
+
+@pytest.fixture(name="no_forced_switch")
+def fixture_no_forced_switch():
+    """Let a Python thread lose the interpreter only where it gives it up by itself."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    yield
+    sys.setswitchinterval(before)
+
+
+def run_all(*targets):
+    threads = [threading.Thread(target=target) for target in targets]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+        assert not thread.is_alive()
+
+
+@pytest.mark.usefixtures("no_forced_switch")
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("call", ["fit", "scores"])
+def test_the_interpreter_is_free_while_the_engine_works(call, form):
+    """Another thread counts between two lines that have only the call between them."""
+    X, labels = problem()
+    X = form(X)
+    sparse = sp.issparse(X)
+    rows = _core.csr_rows(X.indptr, X.indices, X.data, X.shape[1]) if sparse else _core.dense_rows(X)
+    ticks, done, counting = [0], threading.Event(), threading.Event()
+    found = []
+
+    def count():
+        while not done.is_set():
+            ticks[0] += 1
+            counting.set()
+            time.sleep(0)  # gives the interpreter up
+
+    def work():
+        counting.wait()
+        keywords = arguments("perceptron", 50, epochs=20)
+        coef, intercept = np.ones((20, 50)), np.ones(20)
+        before = ticks[0]
+        if call == "fit":
+            _core.fit(rows, labels, None, **keywords)
+        else:
+            _core.scores(rows, coef, intercept, threads=1)
+        found.append(ticks[0] - before)
+        done.set()
+
+    run_all(count, work)
+    assert found[0] > 0
+
+
+@pytest.mark.usefixtures("no_forced_switch")
+def test_two_threads_are_inside_the_engine_at_once():
+    X, labels = problem()
+    rows, start, events, results = _core.dense_rows(X), threading.Barrier(2), [], {}
+
+    def train(learner):
+        keywords = arguments(learner, 50, epochs=60)
+        start.wait()
+        events.append(("enter", learner))
+        report = _core.fit(rows, labels, None, **keywords)
+        events.append(("leave", learner))
+        results[learner] = report
+
+    learners = ("perceptron", "averaged")
+    run_all(*(lambda name=name: train(name) for name in learners))
+    assert [what for what, _ in events] == ["enter", "enter", "leave", "leave"], events
+    for learner in learners:
+        alone = _core.fit(rows, labels, None, **arguments(learner, 50, epochs=60))
+        for name, values in alone["state"].items():
+            assert values.tobytes() == results[learner]["state"][name].tobytes(), (learner, name)
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_models_trained_at_once_are_those_trained_alone(learner):
+    X, y = problem(n=3000, d=20, classes=4)
+    jobs = [{"random_state": seed, "n_jobs": seed % 3 + 1} for seed in range(6)]
+
+    def train(job):
+        model = learner(max_iter=5, tol=None, **job).fit(X, y)
+        return model.coef_.tobytes(), model.decision_function(X).tobytes()
+
+    together = {}
+    run_all(*(lambda i=i: together.update({i: train(jobs[i])}) for i in range(len(jobs))))
+    assert [together[i] for i in range(len(jobs))] == [train(job) for job in jobs]
+
+
+def test_one_fitted_model_serves_many_threads():
+    X, y = problem(n=3000, d=20, classes=4)
+    model = AveragedPerceptron(max_iter=2, tol=None).fit(X, y)  # its average is computed when first read
+    scores = []
+    run_all(*[lambda: scores.append(model.decision_function(X).tobytes())] * 6)
+    assert set(scores) == {model.decision_function(X).tobytes()}
+    assert len(scores) == 6
+
+
+@pytest.mark.parametrize("planes", [1, 2, 3, 7])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_no_bit_depends_on_the_number_of_threads(planes, form):
+    X, labels = problem(n=700, d=20, classes=7)
+    X = form(np.where(abs(X) > 1, X, 0))
+    sparse = sp.issparse(X)
+    answers = set()
+    for engine in (get_engine("rust"), get_engine("reference")):
+        rows = engine.csr_rows(X.indptr, X.indices, X.data, 20) if sparse else engine.dense_rows(X)
+        for threads in (1, 2, 3, 8, 64):
+            keywords = arguments("averaged", 20, epochs=3, threads=threads, planes=planes)
+            report = engine.fit(rows, labels, None, **keywords)
+            arrays = [*(report["state"][name] for name in sorted(report["state"])), report["losses"]]
+            coef, intercept = report["state"]["coef"], report["state"]["intercept"]
+            arrays.append(engine.scores(rows, coef, intercept, threads=threads))
+            answers.add(b"".join(array.tobytes() for array in arrays))
+    assert len(answers) == 1
+
+
+FORK = """
+    import os, sys, threading
+    import numpy as np
+    from perceptron_rs import Perceptron
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((5000, 30)), rng.integers(0, 4, 5000)
+
+    def train(_=None):
+        model = Perceptron(max_iter=5, tol=None, n_jobs=2).fit(X, y)
+        return model.coef_.tobytes() + model.decision_function(X).tobytes()
+
+    def fork():
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(read)
+            with os.fdopen(write, "wb") as pipe:
+                pipe.write(train())
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read, "rb") as pipe:
+            got = pipe.read()
+        assert os.waitpid(child, 0)[1] == 0
+        return got
+
+    if __name__ == "__main__":
+        expected = train()
+        if sys.argv[1] == "fork":
+            assert fork() == expected
+        elif sys.argv[1] == "while another thread trains":
+            stop = threading.Event()
+            def busy():
+                while not stop.is_set():
+                    train()
+            thread = threading.Thread(target=busy)
+            thread.start()
+            try:
+                for _ in range(3):
+                    assert fork() == expected
+            finally:
+                stop.set()
+            thread.join()
+        else:
+            import multiprocessing
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                assert pool.map(train, range(4)) == [expected] * 4
+        assert train() == expected
+        print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forking is safe, and a default, on Linux alone")
+@pytest.mark.parametrize("how", ["fork", "while another thread trains", "multiprocessing"])
+def test_a_forked_child_trains(how, tmp_path):
+    script = tmp_path / "fork_and_fit.py"
+    script.write_text(textwrap.dedent(FORK), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, script, how], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "done\n"
+
+
+def test_free_threaded_python_is_declared():
+    """The module must say Py_MOD_GIL_NOT_USED.
+
+    A free-threaded interpreter shows it: an import without the declaration turns the lock on again.
+    Others ignore the slot and offer no way to read it, so there the line that sets it is looked at.
+    """
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        code = "import sys, perceptron_rs._core; print(sys._is_gil_enabled())"
+        done = subprocess.run(
+            [sys.executable, "-X", "gil=", "-W", "error", "-c", code],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout == "False\n", done.stderr
+        return
+    source = Path(__file__).parents[1] / "rust" / "python" / "mod.rs"
+    if not source.exists():
+        pytest.skip("neither a free-threaded interpreter nor the sources are here")
+    assert re.search(r"#\[pymodule\(gil_used = false\)\]\s*fn _core\b", source.read_text(encoding="utf-8"))
