@@ -11,6 +11,8 @@ pub enum Error {
     Overflow { epoch: u64 },
     /// A result outside the finite numbers.
     TooLarge(String),
+    /// The allocator refused.
+    Memory,
     /// The monitor asked to stop.
     Interrupted,
 }
@@ -24,6 +26,9 @@ impl fmt::Display for Error {
                 "training overflowed in epoch {epoch} (counted from 0): a weight, an activation or an average \
                  is not finite; scale the features or lower eta0"
             ),
+            Self::Memory => {
+                f.write_str("not enough memory for the weights or counts; use fewer columns or classes")
+            }
             Self::Interrupted => f.write_str("training was interrupted"),
         }
     }
@@ -32,3 +37,10 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// [`Error::Memory`] if the allocator would refuse so many bytes: asked before work starts, where
+/// a failing allocation in its midst would end the process.
+pub fn probe_memory(bytes: Option<usize>) -> Result<()> {
+    let fits = bytes.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
+    if fits { Ok(()) } else { Err(Error::Memory) }
+}

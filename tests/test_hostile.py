@@ -103,7 +103,7 @@ def test_arrays_changed_by_another_thread_during_a_fit(part, threads, classes):
     """Any numbers may come out, or an error; the estimator is then as before."""
     X = sp.random(20_000, 50, density=0.2, format="csr", random_state=0)
     y = np.random.default_rng(0).integers(0, classes, 20_000)
-    model = Perceptron(max_iter=60, tol=None, n_jobs=threads)
+    model = Perceptron(max_iter=1000, tol=None, n_jobs=threads)
     before = dict(vars(model))
 
     def change():
@@ -196,3 +196,30 @@ def test_rows_without_columns(name):
     engine = get_engine(name)
     for rows in (engine.dense_rows(np.zeros((5, 0))), engine.dense_rows(np.zeros((5, 0), dtype=np.uint8))):
         assert fit(engine, rows)["mistakes"].tolist() == [[5], [4]]
+
+
+@pytest.mark.parametrize("at", [1, 4094, 4095, 4096, 4097, 8191, 8192, 9998])
+def test_one_wrong_entry_in_a_long_row(engine, at):
+    """Wherever it is: the checks of the core go over the entries in chunks."""
+    n = 10_000
+    plain = np.arange(n, dtype=np.int32)
+    changes = {"equal": (at, at - 1), "falls": (at, 0), "too large": (at, n), "negative": (at, -1)}
+    for name, (position, value) in changes.items():
+        indices = plain.copy()
+        indices[position] = value
+        for indptr in ([0, n], [0, 0, position - 1, n], [0, position + 1, n, n]):
+            arrays = np.array(indptr, dtype=np.int32), indices, np.ones(n, dtype=np.int8)
+            if name in ("too large", "negative"):
+                with pytest.raises(ValueError, match="indices"):
+                    engine.csr_rows(*arrays, n)
+            else:
+                assert not engine.csr_rows(*arrays, n).canonical, (name, indptr)
+        # At the first entry of a row a column may be anything.
+        split = np.array([0, position, n], dtype=np.int32)
+        if name in ("equal", "falls"):
+            assert engine.csr_rows(split, indices, np.ones(n), n).canonical, name
+    values = np.ones(n)
+    values[at] = 2
+    rows = [engine.csr_rows(np.array([0, n], dtype=np.int32), plain, v, n) for v in (np.ones(n), values)]
+    sums = [fit(engine, row, state=state((1, n), 1))["state"]["coef"].sum() for row in rows]
+    assert sums == [-n, -n - 1]

@@ -35,7 +35,7 @@ pub trait Monitor: Sync {
 impl Monitor for () {}
 
 /// Runs from the cursor to position `end`: learn a block, let `absorb` see its log, ask the
-/// monitor. After an `Ok` the cursor, the planes and the rule's memory are a checkpoint.
+/// monitor. The caller holds the standard floating-point environment. After an `Ok` the cursor, the planes and the rule's memory are a checkpoint.
 pub fn feed(
     rows: &dyn Rows,
     visit: &Visit,

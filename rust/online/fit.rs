@@ -1,15 +1,14 @@
 //! Epochs until every plane has stopped.
 
-use std::thread;
-
 use super::feed::{EpochRecord, Flow, Monitor};
 use super::group::{Group, PlaneEpoch};
 use super::problem::Problem;
 use super::rule::Learner;
 use super::stopping::Stopped;
+use super::threads::share_out;
 use crate::arith::environment::Standard;
 use crate::arith::step::start;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, probe_memory};
 use crate::order::shuffle;
 
 /// How epochs are ordered and when they end.
@@ -51,6 +50,13 @@ pub struct Report {
     pub mistakes_per_example: Vec<i64>,
 }
 
+/// Bytes that a fit may need at once: the weights in two forms and as they were frozen, and the
+/// counts of mistakes of each example, of the groups and of all.
+fn memory(weights: usize, counts: Option<(usize, usize)>) -> Option<usize> {
+    let (n, planes) = counts.unwrap_or((0, 0));
+    n.checked_mul(planes)?.checked_mul(16)?.checked_add(weights.checked_mul(24)?)
+}
+
 /// Runs epochs until every plane has stopped. After an error the memory of the learner is not to
 /// be used further.
 pub fn fit(
@@ -75,7 +81,11 @@ pub fn fit(
     if schedule.max_iter == 0 {
         return Err(Error::Invalid("max_iter must be at least 1, got 0".into()));
     }
+    if planes == 0 {
+        return Err(Error::Invalid("positive must name the class of one plane or more, got none".into()));
+    }
     learner.check(&state)?;
+    probe_memory(memory(state.coef.len(), schedule.track_mistakes.then_some((n, planes))))?;
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
     }
@@ -134,7 +144,7 @@ pub fn fit(
     Ok((state, report))
 }
 
-/// One epoch of all groups, the first share on this thread.
+/// One epoch of all groups that go on.
 fn run_epoch(
     groups: &mut [Group],
     problem: &Problem,
@@ -143,41 +153,12 @@ fn run_epoch(
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<Vec<PlaneEpoch>> {
-    let mut running: Vec<&mut Group> = groups.iter_mut().filter(|group| !group.has_stopped()).collect();
-    let run = |share: &mut [&mut Group]| -> Result<Vec<PlaneEpoch>> {
-        let mut done = Vec::new();
-        for group in share {
-            done.extend(group.epoch(problem, order, epoch, monitor)?);
-        }
-        Ok(done)
-    };
-    let share = running.len().div_ceil(threads.max(1)).max(1);
-    let mut shares = running.chunks_mut(share);
-    let caller = thread::current();
-    let work = |share: &mut [&mut Group]| {
-        let _standard = Standard::enter();
-        let done = run(share);
-        caller.unpark();
-        done
-    };
-    thread::scope(|scope| {
-        let own = shares.next();
-        let workers: Vec<_> = shares.map(|share| scope.spawn(|| work(share))).collect();
-        let mut done = own.map_or(Ok(Vec::new()), run);
-        for worker in workers {
-            // The monitor is asked here too, so that an interrupt is seen while others still work.
-            while !worker.is_finished() && monitor.block() == Flow::Continue {
-                thread::park_timeout(std::time::Duration::from_millis(2));
-            }
-            let theirs = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            done = match (done, theirs) {
-                (Ok(mut done), Ok(theirs)) => {
-                    done.extend(theirs);
-                    Ok(done)
-                }
-                (Err(error), _) | (_, Err(error)) => Err(error),
-            };
-        }
-        done
-    })
+    let running = groups.iter_mut().filter(|group| !group.has_stopped());
+    let threads = threads.min(problem.positive.len());
+    let work = |group: &mut Group| group.epoch(problem, order, epoch, monitor);
+    // The monitor is asked while waiting too, so that an interrupt is seen while others still work.
+    let done = share_out(running, threads, work, || {
+        let _ = monitor.block();
+    });
+    Ok(done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }

@@ -9,6 +9,7 @@ mod problem;
 mod rule;
 mod scores;
 mod stopping;
+mod threads;
 
 pub use feed::{EpochRecord, Flow, Monitor, feed};
 pub use fit::{Report, Schedule, Shuffle, State, fit};

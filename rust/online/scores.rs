@@ -1,9 +1,7 @@
 //! Activations of many rows, split over threads by rows.
 
-use std::thread;
-
-use crate::arith::environment::Standard;
-use crate::error::{Error, Result};
+use super::threads::share_out;
+use crate::error::{Error, Result, probe_memory};
 use crate::rows::Rows;
 
 /// Rows for which a thread is worth its start.
@@ -30,22 +28,15 @@ pub fn scores(
         )));
     }
     assert_eq!(out.len(), n * planes);
-    let arranged = rows.arrange(coef, planes);
+    probe_memory(coef.len().checked_mul(16))?;
+    let weights = rows.arrange(coef, planes);
     let strip = n.div_ceil(threads.max(1)).max(LEAST);
-    let run = |i: usize, out: &mut [f64]| {
-        let _standard = Standard::enter();
+    let strips = out.chunks_mut(strip * planes).enumerate();
+    let threads = threads.min(strips.len());
+    let run = |(i, out): (usize, &mut [f64])| {
         let first = i * strip;
-        rows.scores(first..first + out.len() / planes, &arranged, intercept, out);
+        rows.scores(first..first + out.len() / planes, &weights, intercept, out);
     };
-    let mut strips = out.chunks_mut(strip * planes).enumerate();
-    thread::scope(|scope| {
-        let own = strips.next();
-        for (i, out) in strips {
-            scope.spawn(move || run(i, out));
-        }
-        if let Some((i, out)) = own {
-            run(i, out);
-        }
-    });
+    share_out(strips, threads, run, || ());
     Ok(())
 }

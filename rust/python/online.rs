@@ -1,27 +1,63 @@
 //! The online learners: arrays in, arrays out.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::rows::with_rows;
+use super::rows::{shape, with_rows};
 use super::signals::Signals;
 use crate::arith::environment::Standard;
+use crate::error::probe_memory;
 use crate::online::averaged::{self, Averaged};
 use crate::online::perceptron::{self, Perceptron};
 use crate::online::{self, Learner, Problem, Report, Schedule, Shuffle, State};
 use crate::order::shuffle;
 use crate::rows::Tie;
 
-fn matrix(name: &str, state: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
-    let array: PyReadonlyArray2<f64> = get(name, state)?.extract()?;
+/// A float64 array of the state, of that shape; `columns` is `None` for a vector.
+fn numbers(
+    name: &str,
+    state: &Bound<'_, PyDict>,
+    planes: usize,
+    columns: Option<usize>,
+) -> PyResult<Vec<f64>> {
+    let array = get(name, state)?;
+    match columns {
+        Some(columns) => matrix(name, &array.extract()?, planes, columns),
+        None => vector(name, &array.extract()?, planes),
+    }
+}
+
+fn matrix(name: &str, array: &PyReadonlyArray2<f64>, planes: usize, columns: usize) -> PyResult<Vec<f64>> {
+    check_shape(name, array.shape(), &[planes, columns])?;
+    probe_memory(array.len().checked_mul(8))?;
     Ok(array.as_array().iter().copied().collect())
 }
 
-fn vector(name: &str, state: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
-    let array: PyReadonlyArray1<f64> = get(name, state)?.extract()?;
+fn vector(name: &str, array: &PyReadonlyArray1<f64>, planes: usize) -> PyResult<Vec<f64>> {
+    check_shape(name, array.shape(), &[planes])?;
     Ok(array.as_array().to_vec())
+}
+
+fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
+    let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
+    check_shape("seen", seen.shape(), &[planes])?;
+    let count = |&seen: &i64| {
+        u64::try_from(seen).map_err(|_| PyValueError::new_err(format!("seen must be at least 0, got {seen}")))
+    };
+    seen.as_array().iter().map(count).collect()
+}
+
+fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
+    if got == needed {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "{name} must have the shape {needed:?} for these rows and planes, got {got:?}"
+    )))
 }
 
 fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
@@ -30,8 +66,20 @@ fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny
         .ok_or_else(|| PyValueError::new_err(format!("state lacks {name:?}, which the learner needs")))
 }
 
-fn to_matrix<'py>(py: Python<'py>, values: &[f64], planes: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    PyArray1::from_slice(py, values).reshape([planes, values.len() / planes.max(1)])
+/// A new array of that shape. Made by Python's own call, which raises where memory is short.
+fn new_array<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<T>>> {
+    let array = py.import("numpy")?.call_method1("empty", (shape, T::get_dtype(py)))?;
+    Ok(array.cast_into::<PyArray2<T>>()?)
+}
+
+fn to_matrix<'py, T: Element + Copy>(
+    py: Python<'py>,
+    values: &[T],
+    shape: [usize; 2],
+) -> PyResult<Bound<'py, PyArray2<T>>> {
+    let array = new_array(py, shape)?;
+    array.readwrite().as_slice_mut()?.copy_from_slice(values);
+    Ok(array)
 }
 
 fn parse_tie(tie: &str) -> PyResult<Tie> {
@@ -49,12 +97,17 @@ enum Memory {
 }
 
 impl Memory {
-    fn read(learner: &str, state: &Bound<'_, PyDict>, fit_intercept: bool) -> PyResult<Self> {
+    fn read(
+        learner: &str,
+        state: &Bound<'_, PyDict>,
+        (planes, columns): (usize, usize),
+        fit_intercept: bool,
+    ) -> PyResult<Self> {
         match learner {
             "perceptron" => Ok(Self::Perceptron(Perceptron)),
             "averaged" => Ok(Self::Averaged(Averaged {
-                coef: matrix("coef_u", state)?,
-                intercept: vector("intercept_u", state)?,
+                coef: numbers("coef_u", state, planes, Some(columns))?,
+                intercept: numbers("intercept_u", state, planes, None)?,
                 fit_intercept,
             })),
             _ => Err(PyValueError::new_err(format!(
@@ -70,10 +123,10 @@ impl Memory {
         }
     }
 
-    fn write(&self, state: &Bound<'_, PyDict>, planes: usize) -> PyResult<()> {
+    fn write(&self, state: &Bound<'_, PyDict>, shape: [usize; 2]) -> PyResult<()> {
         if let Self::Averaged(u) = self {
             let py = state.py();
-            state.set_item("coef_u", to_matrix(py, &u.coef, planes)?)?;
+            state.set_item("coef_u", to_matrix(py, &u.coef, shape)?)?;
             state.set_item("intercept_u", PyArray1::from_slice(py, &u.intercept))?;
         }
         Ok(())
@@ -106,13 +159,14 @@ fn fit<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = rows.py();
     let tie = parse_tie(tie)?;
-    let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
+    let planes = positive.len();
+    let (n, columns) = shape(rows)?;
     let start = State {
-        coef: matrix("coef", state)?,
-        intercept: vector("intercept", state)?,
-        seen: seen.as_array().iter().map(|&seen| seen as u64).collect(),
+        coef: numbers("coef", state, planes, Some(columns))?,
+        intercept: numbers("intercept", state, planes, None)?,
+        seen: counters(state, planes)?,
     };
-    let mut memory = Memory::read(learner, state, fit_intercept)?;
+    let mut memory = Memory::read(learner, state, (planes, columns), fit_intercept)?;
     let labels = labels.as_slice()?;
     let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let positive = positive.as_slice()?;
@@ -122,7 +176,6 @@ fn fit<'py>(
     }
     let class_weight: Vec<[f64; 2]> =
         class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect();
-    let planes = positive.len();
     let schedule = Schedule {
         shuffle: seed.map(|seed| Shuffle { seed }),
         first_epoch,
@@ -140,12 +193,12 @@ fn fit<'py>(
     })?;
     let (state, report) = done.map_err(|error| signals.into_error(error))?;
     let arrays = PyDict::new(py);
-    arrays.set_item("coef", to_matrix(py, &state.coef, planes)?)?;
+    arrays.set_item("coef", to_matrix(py, &state.coef, [planes, columns])?)?;
     arrays.set_item("intercept", PyArray1::from_slice(py, &state.intercept))?;
     let seen: Vec<i64> = state.seen.iter().map(|&seen| seen as i64).collect();
     arrays.set_item("seen", PyArray1::from_slice(py, &seen))?;
-    memory.write(&arrays, planes)?;
-    describe(py, &arrays, &report, planes, track_mistakes)
+    memory.write(&arrays, [planes, columns])?;
+    describe(py, &arrays, &report, planes, track_mistakes.then_some(n))
 }
 
 fn describe<'py>(
@@ -153,7 +206,7 @@ fn describe<'py>(
     state: &Bound<'py, PyDict>,
     report: &Report,
     planes: usize,
-    track_mistakes: bool,
+    tracked: Option<usize>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let epochs = report.epochs.len();
     let mistakes: Vec<i64> = report.epochs.iter().flat_map(|epoch| epoch.mistakes.iter().copied()).collect();
@@ -161,14 +214,11 @@ fn describe<'py>(
     let n_iter: Vec<i64> = report.n_iter.iter().map(|&n| n as i64).collect();
     let out = PyDict::new(py);
     out.set_item("state", state)?;
-    out.set_item("mistakes", PyArray1::from_slice(py, &mistakes).reshape([epochs, planes])?)?;
-    out.set_item("losses", PyArray1::from_slice(py, &losses).reshape([epochs, planes])?)?;
+    out.set_item("mistakes", to_matrix(py, &mistakes, [epochs, planes])?)?;
+    out.set_item("losses", to_matrix(py, &losses, [epochs, planes])?)?;
     out.set_item("n_iter", PyArray1::from_slice(py, &n_iter))?;
     out.set_item("stopped", PyList::new(py, report.stopped.iter().map(|stopped| stopped.name()))?)?;
-    let counts = &report.mistakes_per_example;
-    let counts = track_mistakes
-        .then(|| PyArray1::from_slice(py, counts).reshape([counts.len() / planes.max(1), planes]))
-        .transpose()?;
+    let counts = tracked.map(|n| to_matrix(py, &report.mistakes_per_example, [n, planes])).transpose()?;
     out.set_item("mistakes_per_example", counts)?;
     Ok(out)
 }
@@ -183,10 +233,11 @@ fn scores<'py>(
     intercept: PyReadonlyArray1<'py, f64>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let (n, _): (usize, usize) = rows.getattr("shape")?.extract()?;
-    let coef: Vec<f64> = coef.as_array().iter().copied().collect();
-    let intercept = intercept.as_array().to_vec();
-    let out = PyArray2::zeros(rows.py(), [n, intercept.len()], false);
+    let (n, columns) = shape(rows)?;
+    let planes = coef.shape()[0];
+    let coef = matrix("coef", &coef, planes, columns)?;
+    let intercept = vector("intercept", &intercept, planes)?;
+    let out = new_array(rows.py(), [n, planes])?;
     {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
@@ -201,19 +252,17 @@ type Averages<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 #[pyfunction]
 fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
     let py = state.py();
-    let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
-    let seen: Vec<u64> = seen.as_array().iter().map(|&seen| seen as u64).collect();
-    let (w, u) = (matrix("coef", state)?, matrix("coef_u", state)?);
-    let (b, ub) = (vector("intercept", state)?, vector("intercept_u", state)?);
-    if w.len() != u.len() || b.len() != seen.len() || ub.len() != seen.len() || seen.is_empty() {
-        return Err(PyValueError::new_err(
-            "state must have one entry of coef, intercept, seen and u per plane",
-        ));
-    }
+    let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
+    let (planes, columns) = (coef.shape()[0], coef.shape()[1]);
+    let seen = counters(state, planes)?;
+    let w = matrix("coef", &coef, planes, columns)?;
+    let u = numbers("coef_u", state, planes, Some(columns))?;
+    let b = numbers("intercept", state, planes, None)?;
+    let ub = numbers("intercept_u", state, planes, None)?;
     let _standard = Standard::enter();
-    let coef = averaged::average(&w, &u, &seen, w.len() / seen.len());
+    let coef = averaged::average(&w, &u, &seen, columns);
     let intercept = averaged::average(&b, &ub, &seen, 1);
-    Ok((to_matrix(py, &coef, seen.len())?, PyArray1::from_slice(py, &intercept)))
+    Ok((to_matrix(py, &coef, [planes, columns])?, PyArray1::from_slice(py, &intercept)))
 }
 
 /// Visiting order of an epoch.

@@ -3,10 +3,12 @@
 //! The arrays are read in place, with the interpreter detached. Another Python thread may write to
 //! them meanwhile: then the numbers that come out mean nothing, but no index is used unchecked.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arith::value::{Index, Value};
@@ -52,22 +54,43 @@ fn slice<'a, T: Element>(name: &str, array: &'a PyReadonlyArray1<'_, T>) -> PyRe
     array.as_slice().map_err(|error| PyValueError::new_err(format!("{name} must be contiguous: {error}")))
 }
 
+/// Number of examples and of columns of a `DenseRows` or a `CsrRows`.
+pub fn shape(rows: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
+    if let Ok(dense) = rows.cast::<DenseRows>() {
+        return Ok(dense.get().shape());
+    }
+    if let Ok(csr) = rows.cast::<CsrRows>() {
+        return Ok(csr.get().shape());
+    }
+    let kind = rows.get_type();
+    Err(PyTypeError::new_err(format!("rows must be made by dense_rows or csr_rows, got {kind}")))
+}
+
 /// Calls `f` on the rows behind a `DenseRows` or a `CsrRows`, detached from the interpreter.
 pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Rows) -> R + Send) -> PyResult<R> {
     if let Ok(dense) = rows.cast::<DenseRows>() {
         return with_dense(rows.py(), dense.get(), f);
     }
-    if let Ok(csr) = rows.cast::<CsrRows>() {
-        let csr = csr.get();
-        if !csr.facts.canonical {
-            return Err(PyValueError::new_err(
-                "rows are not canonical: columns must be sorted and unique in every row; sort them in a copy first",
-            ));
-        }
-        return with_csr(rows.py(), csr, f);
+    shape(rows)?;
+    let csr = rows.cast::<CsrRows>()?.get();
+    if !csr.facts.canonical {
+        return Err(PyValueError::new_err(
+            "rows are not canonical: columns must be sorted and unique in every row; sort them in a copy first",
+        ));
     }
-    let kind = rows.get_type();
-    Err(PyTypeError::new_err(format!("rows must be made by dense_rows or csr_rows, got {kind}")))
+    with_csr(rows.py(), csr, f)
+}
+
+/// Runs the core detached. A failed bounds check becomes a `RuntimeError`: its panic would reach
+/// Python as an exception that `except Exception` misses.
+fn guarded<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+        PyRuntimeError::new_err(format!(
+            "a check of the core failed ({text}); arrays that are read must not be changed during the call"
+        ))
+    })
 }
 
 fn with_dense<R: Send>(
@@ -78,7 +101,7 @@ fn with_dense<R: Send>(
     with_value_type!(dense.values.bind(py), PyArray2, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
         let values = values.as_slice().map_err(PyErr::from)?;
-        Ok(py.detach(|| Dense::new(values, dense.len, dense.columns).map(|rows| f(&rows)))?)
+        Ok(guarded(py, || Dense::new(values, dense.len, dense.columns).map(|rows| f(&rows)))??)
     })
 }
 
@@ -104,7 +127,7 @@ fn with_indices<R: Send, T: Value, I: Index + Element>(
     let indptr = csr.indptr.bind(py).cast::<PyArray1<I>>()?.try_readonly().map_err(PyErr::from)?;
     let indices = indices.try_readonly().map_err(PyErr::from)?;
     let (indptr, indices) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
-    Ok(py.detach(|| f(&Csr::again(indptr, indices, values, csr.columns, csr.facts))))
+    guarded(py, || f(&Csr::again(indptr, indices, values, csr.columns, csr.facts)))
 }
 
 /// Wrap a C-contiguous matrix of one of the seven storage types, without copying it.

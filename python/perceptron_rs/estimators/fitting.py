@@ -16,8 +16,11 @@ __all__ = ["check_same_problem", "learn", "read_state", "start_state"]
 
 
 def read_state(estimator: Any) -> State:
-    """Return the numbers that the estimator goes on from."""
-    return {name: getattr(estimator, attribute) for name, attribute in estimator._stored.items()}
+    """Return the numbers that the estimator goes on from, whatever type a user has given them."""
+    return {
+        name: np.asarray(getattr(estimator, attribute), dtype=np.int64 if name == "seen" else np.float64)
+        for name, attribute in estimator._stored.items()
+    }
 
 
 def start_state(
