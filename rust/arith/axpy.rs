@@ -18,7 +18,13 @@ pub fn axpy_entries<T: Value, I: Index>(
     w: &mut [f64],
     (stride, offset): (usize, usize),
 ) {
-    for (j, x) in columns.iter().zip(values) {
-        w[j.at() * stride + offset] += c * x.widen();
+    if stride == 1 {
+        for (j, x) in columns.iter().zip(values) {
+            w[j.at()] += c * x.widen();
+        }
+    } else {
+        for (j, x) in columns.iter().zip(values) {
+            w[j.at() * stride + offset] += c * x.widen();
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! - [`dot`], [`axpy`]: the two loops over a row, dense and sparse
 //! - [`exact`]: the same results in integers, any order, where a bound proves them exact
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
+//! - [`finite`]: the check of rule 9
 //! - [`simd`]: the instruction sets a loop is compiled for
 //! - [`environment`]: rounding mode and denormals
 
@@ -12,6 +13,7 @@ pub mod axpy;
 pub mod dot;
 pub mod environment;
 pub mod exact;
+pub mod finite;
 pub mod simd;
 pub mod step;
 pub mod value;

@@ -15,6 +15,7 @@ use std::ops::Range;
 use super::fit::State;
 use super::rule::{Learner, Rule};
 use crate::arith::average::{average as mean, timed};
+use crate::arith::finite::all_finite;
 use crate::error::{Error, Result};
 use crate::rows::{Mistake, Rows};
 
@@ -52,7 +53,7 @@ impl Rule for Part<'_> {
     }
 
     fn is_finite(&self) -> bool {
-        self.finite && self.coef.iter().chain(&*self.intercept).all(|u| u.is_finite())
+        self.finite && all_finite(self.coef) && all_finite(self.intercept)
     }
 }
 
@@ -93,16 +94,14 @@ impl Learner for Averaged {
 
     fn answer_is_finite(&self, state: &State) -> bool {
         let columns = self.coef.len() / self.intercept.len().max(1);
-        let mut coef = state.coef.iter().zip(&self.coef).enumerate();
-        let mut intercept = state.intercept.iter().zip(&self.intercept).zip(&state.seen);
-        coef.all(|(i, (&w, &u))| mean(w, u, state.seen[i / columns]).is_finite())
-            && intercept.all(|((&w, &u), &seen)| mean(w, u, seen).is_finite())
+        all_finite(&average(&state.coef, &self.coef, &state.seen, columns))
+            && all_finite(&average(&state.intercept, &self.intercept, &state.seen, 1))
     }
 }
 
 /// Averages of values `w` with sums `u`, `columns` of them for each plane of `seen`.
 #[must_use]
 pub fn average(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> Vec<f64> {
-    let pairs = w.iter().zip(u).enumerate();
-    pairs.map(|(i, (&w, &u))| mean(w, u, seen[i / columns])).collect()
+    let planes = w.chunks(columns.max(1)).zip(u.chunks(columns.max(1))).zip(seen);
+    planes.flat_map(|((w, u), &seen)| w.iter().zip(u).map(move |(&w, &u)| mean(w, u, seen))).collect()
 }

@@ -7,7 +7,7 @@ use super::learn::{Kernel, Learn};
 use super::planes::{Planes, Weights, by_column, column_stride};
 use super::prefetch::prefetch;
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{Rows, rows_in_block};
+use super::{BLOCK, LARGE_BLOCK, Rows, rows_in_block};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{LANES, dot_entries, dots_entries};
 use crate::arith::exact;
@@ -193,8 +193,9 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     }
 
     fn block(&self, planes: usize) -> usize {
+        let block = if planes == 1 { BLOCK } else { LARGE_BLOCK };
         let entries = self.values.len() / self.len().max(1) + 1;
-        rows_in_block(entries * (size_of::<T>() + size_of::<I>()), planes)
+        rows_in_block(entries * (size_of::<T>() + size_of::<I>()), block)
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) {

@@ -6,7 +6,7 @@ use super::learn::{Kernel, Learn};
 use super::planes::{Magnitude, Planes, Weights};
 use super::prefetch::{prefetch, rows_ahead};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{Rows, rows_in_block};
+use super::{BLOCK, Rows, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::dot::dots;
 use crate::arith::exact::{Halves, LARGEST_SUM, weight_limit};
@@ -193,8 +193,8 @@ impl<T: Value> Rows for Dense<'_, T> {
         self.columns
     }
 
-    fn block(&self, planes: usize) -> usize {
-        rows_in_block(self.columns * size_of::<T>(), planes)
+    fn block(&self, _planes: usize) -> usize {
+        rows_in_block(self.columns * size_of::<T>(), BLOCK)
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) {

@@ -58,11 +58,13 @@ pub trait Rows: Sync {
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]);
 }
 
-/// Bytes of a block for each plane, up to [`BLOCK_PLANES`] of them: a block of more planes holds
-/// more mistakes of each, whose sums are then in cache.
+/// Bytes of a block whose rows are to be in cache when its log is absorbed.
 const BLOCK: usize = 128 * 1024;
-const BLOCK_PLANES: usize = 16;
 
-fn rows_in_block(row_bytes: usize, planes: usize) -> usize {
-    (BLOCK * planes.clamp(1, BLOCK_PLANES) / row_bytes.max(1)).clamp(16, 4096)
+/// Bytes of a block of CSR rows under many planes: there the sums of a plane are larger than the
+/// rows, and stay in cache for all mistakes of the plane in the block.
+const LARGE_BLOCK: usize = 8 * 1024 * 1024;
+
+fn rows_in_block(row_bytes: usize, block: usize) -> usize {
+    (block / row_bytes.max(1)).clamp(16, 1 << 16)
 }

@@ -1,6 +1,7 @@
 //! The weights of one or more planes, in the form that a leaf trains on.
 
 use crate::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
+use crate::arith::finite::all_finite;
 
 /// Everything of a plane but its weights.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +91,7 @@ impl Planes {
     #[must_use]
     pub fn is_finite(&self) -> bool {
         let finite = match &self.weights {
-            Weights::ByPlane(w) | Weights::ByColumn { w, .. } => w.iter().all(|w| w.is_finite()),
+            Weights::ByPlane(w) | Weights::ByColumn { w, .. } => all_finite(w),
             Weights::Halves(_) | Weights::Counts { .. } => true,
         };
         finite && self.heads.iter().all(|head| head.intercept.is_finite())
@@ -98,7 +99,23 @@ impl Planes {
 
     pub(super) fn make_by_plane(&mut self) {
         if !matches!(self.weights, Weights::ByPlane(_)) {
-            let w = (0..self.heads.len()).flat_map(|k| self.plane(k)).collect();
+            let (planes, d) = (self.heads.len(), self.columns);
+            let mut w = vec![0.0; planes * d];
+            match &self.weights {
+                // Column by column: as many streams to write as there are planes, one to read.
+                Weights::Counts { w: counts, stride } => {
+                    for (j, column) in counts.chunks(*stride).enumerate() {
+                        for k in 0..planes {
+                            w[k * d + j] = f64::from(column[k]);
+                        }
+                    }
+                }
+                _ => {
+                    for (k, plane) in w.chunks_mut(d.max(1)).enumerate() {
+                        plane.copy_from_slice(&self.plane(k));
+                    }
+                }
+            }
             self.weights = Weights::ByPlane(w);
         }
     }
@@ -143,9 +160,9 @@ impl Planes {
         // Rows of eight i32 keep the loop over planes free of a remainder.
         let stride = if planes == 1 { 1 } else { planes.next_multiple_of(8) };
         let mut w = vec![0; d * stride];
-        for (k, plane) in weights.chunks(d).enumerate() {
-            for (j, weight) in plane.iter().enumerate() {
-                w[j * stride + k] = *weight as i32;
+        for (j, column) in w.chunks_mut(stride).enumerate() {
+            for (k, w) in column[..planes].iter_mut().enumerate() {
+                *w = weights[k * d + j] as i32;
             }
         }
         self.weights = Weights::Counts { w, stride };
@@ -186,9 +203,9 @@ pub(super) fn by_column(w: Vec<f64>, planes: usize, columns: usize) -> Vec<f64> 
         return w;
     }
     let mut out = vec![0.0; columns * stride];
-    for (k, plane) in w.chunks(columns.max(1)).enumerate() {
-        for (j, weight) in plane.iter().enumerate() {
-            out[j * stride + k] = *weight;
+    for (j, column) in out.chunks_mut(stride).enumerate() {
+        for (k, out) in column[..planes].iter_mut().enumerate() {
+            *out = w[k * columns + j];
         }
     }
     out
