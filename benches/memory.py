@@ -1,0 +1,61 @@
+"""How much memory does a fit take above what its data takes? Ours against scikit-learn's Perceptron.
+
+Each fit runs in a process of its own on the uint8 MNIST images, one digit against the rest; the
+figure is the peak of the resident set during the fit less the resident set before it. Bar: 1/5.
+
+    PERCEPTRON_RS_DATA=folder python benches/memory.py
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+
+import data
+
+BAR = 1 / 5
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def child(name: str) -> None:
+    if name == "ours":
+        from perceptron_rs import Perceptron
+    else:
+        from sklearn.linear_model import Perceptron
+    X, y = data.mnist()
+    model = Perceptron(max_iter=1, tol=None, shuffle=False)
+    model.fit(X[:100], y[:100] == 3)  # what is imported late is no part of the figure
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")  # the peak starts again here
+    before = resident()
+    model.fit(X, y == 3)
+    with open("/proc/self/status") as file:
+        peak = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+    print(max(peak - before, 0))
+
+
+def main() -> int:
+    if len(sys.argv) > 1:
+        child(sys.argv[1])
+        return 0
+    if data.folder() is None:
+        print("skipped: set PERCEPTRON_RS_DATA to the folder with the real data")
+        return 0
+    grown = {
+        name: int(subprocess.run([sys.executable, __file__, name], check=True, capture_output=True).stdout)
+        for name in ("ours", "scikit-learn")
+    }
+    for name, size in grown.items():
+        print(f"{name:13} {size / 2**20:8.1f} MiB above the data")
+    share = grown["ours"] / grown["scikit-learn"]
+    print(f"ratio {share:.4f} (bar {BAR:.2f}){'' if share <= BAR else '  BELOW BAR'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
