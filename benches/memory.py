@@ -11,6 +11,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import data
 
@@ -18,8 +19,7 @@ BAR = 1 / 5
 
 
 def resident() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def child(name: str) -> None:
@@ -30,12 +30,11 @@ def child(name: str) -> None:
     X, y = data.mnist()
     model = Perceptron(max_iter=1, tol=None, shuffle=False)
     model.fit(X[:100], y[:100] == 3)  # what is imported late is no part of the figure
-    with open("/proc/self/clear_refs", "w") as file:
-        file.write("5")  # the peak starts again here
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again here
     before = resident()
     model.fit(X, y == 3)
-    with open("/proc/self/status") as file:
-        peak = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+    status = Path("/proc/self/status").read_text().splitlines()
+    peak = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
     print(max(peak - before, 0))
 
 
