@@ -112,6 +112,7 @@ def test_each_pattern_finds_what_is_planted(name, tmp_path):
 #: Files of one language alone, and why.
 RUST_ONLY = {
     "arith/exact": "rule 10, a faster way to the same bits",
+    "arith/finite": "NumPy's isfinite, in chunks that vectorise",
     "arith/simd": "instruction sets",
     "arith/value": "storage types; NumPy has them",
     "rows/planes": "forms of the weights for the faster leaves",
@@ -120,6 +121,7 @@ RUST_ONLY = {
     "online/problem": "arguments of the reference's online/fit",
     "online/group": "planes that share a thread",
     "online/stopping": "a small class of the reference's online/fit",
+    "online/threads": "scoped threads; the reference has one",
     "online/scores": "threads over rows; the reference's is rows/scores",
 }
 REFERENCE_ONLY = {
