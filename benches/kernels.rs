@@ -45,6 +45,7 @@ fn pass(rows: &dyn Rows, labels: &[u32], planes: u32, coef: Vec<f64>) -> Report 
         n_iter_no_change: 5,
         track_mistakes: false,
         threads: 1,
+        keep_on_interrupt: false,
     };
     let state = State { coef, intercept: vec![0.0; positive.len()], seen: vec![0; positive.len()] };
     fit(&problem, &schedule, state, &mut Perceptron, &()).expect("finite").1

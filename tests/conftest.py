@@ -66,6 +66,9 @@ class Trainer:
             "n_iter_no_change": 5,
             "track_mistakes": False,
             "threads": 1,
+            "on_epoch": None,
+            "with_state": False,
+            "keep_on_interrupt": False,
         }
         assert set(changes) <= set(arguments), changes
         arguments |= changes

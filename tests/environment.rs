@@ -88,6 +88,7 @@ impl Fit {
             n_iter_no_change: 5,
             track_mistakes: true,
             threads,
+            keep_on_interrupt: false,
         };
         let start = State { coef: case.start.clone(), intercept: vec![0.0; 5], seen: vec![0; 5] };
         let mut learner = Averaged {

@@ -238,6 +238,7 @@ fn fit<T: Drawn + Default>(case: &Case) {
         n_iter_no_change: case.number("n_iter_no_change"),
         track_mistakes: true,
         threads,
+        keep_on_interrupt: false,
     };
     let values: Vec<T> = draw(seed, rows * columns, case.number("zeros"));
     each_layout(&values, rows, columns, |rows, layout| {

@@ -10,7 +10,7 @@ use perceptron_rs::error::Error;
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::{
-    self, EpochRecord, Flow, Learner, Monitor, Problem, Schedule, State, Stopped, feed,
+    self, EpochRecord, Flow, Learner, Monitor, Problem, Schedule, Snapshot, State, Stopped, Verdict, feed,
 };
 use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Planes, Rows};
 use support::{Case, Outcome, assert_same, compress, fractions, outcome, shuffled, whole};
@@ -173,10 +173,11 @@ impl Monitor for BreakAt {
         flow(self.asked.fetch_add(1, Ordering::Relaxed), self.block)
     }
 
-    fn epoch(&self, record: &EpochRecord) -> Flow {
+    fn epoch(&self, record: &EpochRecord, learnt: Option<Snapshot>) -> Result<Verdict, Error> {
         let number = self.epochs.fetch_add(1, Ordering::Relaxed);
         assert_eq!(record.epoch, 10 + number as u64);
-        flow(number, self.epoch)
+        assert!(learnt.is_none(), "nobody asked for it");
+        Ok(if number >= self.epoch { Verdict::Break } else { Verdict::Continue })
     }
 }
 
@@ -201,6 +202,16 @@ impl Fit {
         threads: usize,
         monitor: &dyn Monitor,
     ) -> Result<(State, online::Report), Error> {
+        self.run_and_keep(false, max_iter, threads, monitor)
+    }
+
+    fn run_and_keep(
+        &self,
+        keep_on_interrupt: bool,
+        max_iter: u64,
+        threads: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<(State, online::Report), Error> {
         let case = &self.case;
         let rows = Dense::new(&case.x, case.n, case.d).expect("shape");
         assert_eq!(rows.block(1), 16);
@@ -217,6 +228,7 @@ impl Fit {
             n_iter_no_change: 5,
             track_mistakes: true,
             threads,
+            keep_on_interrupt,
         };
         online::fit(&problem, &schedule, state, &mut Perceptron, monitor)
     }
@@ -242,6 +254,26 @@ fn a_monitor_interrupts_all_threads() {
     {
         let error = fit.run(1000, threads, &BreakAt::new(block, usize::MAX)).expect_err("interrupted");
         assert_eq!(error, Error::Interrupted, "{threads} threads, block {block}");
+    }
+}
+
+#[test]
+fn an_interrupted_run_that_is_kept_is_that_of_the_rows_before() {
+    let fit = Fit::new(2);
+    for block in 0..7 {
+        let monitor = BreakAt::new(block, usize::MAX);
+        let (state, report) = fit.run_and_keep(true, 9, 1, &monitor).expect("it is kept");
+        let case = &fit.case;
+        let rows = Dense::new(&case.x, case.n, case.d).expect("shape");
+        let (visit, mut planes, mut at) = (case.visit(), case.planes(), Cursor::default());
+        let (end, mut mistakes) = ((16 * (block + 1)).min(case.n), 0);
+        let count = &mut |log: &[Mistake]| mistakes += log.len() as i64;
+        feed(&rows, &visit, &mut at, end, &mut planes, count, &()).expect("nobody interrupts");
+        assert_eq!(state.seen, [end as u64]);
+        assert_eq!((state.coef, state.intercept[0]), (planes.plane(0), planes.heads[0].intercept));
+        assert_eq!((report.n_iter, report.stopped), (vec![1], vec![Stopped::Interrupt]));
+        assert_eq!(report.epochs[0].mistakes, [mistakes]);
+        assert_eq!(report.mistakes_per_example.iter().sum::<i64>(), mistakes);
     }
 }
 

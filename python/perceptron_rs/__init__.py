@@ -3,12 +3,13 @@
 from importlib.metadata import version
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.estimators import AveragedPerceptron, Perceptron
+from perceptron_rs.estimators import AveragedPerceptron, EpochRecord, Perceptron
 from perceptron_rs.online import updates_until_right
 
 __all__ = [
     "ARITHMETIC_VERSION",
     "AveragedPerceptron",
+    "EpochRecord",
     "Perceptron",
     "__version__",
     "updates_until_right",

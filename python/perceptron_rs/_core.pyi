@@ -4,7 +4,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import Report, State
+from perceptron_rs.engines import OnEpoch, Report, State
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -69,6 +69,9 @@ def fit(
     n_iter_no_change: int,
     track_mistakes: bool,
     threads: int,
+    on_epoch: OnEpoch | None = None,
+    with_state: bool = False,
+    keep_on_interrupt: bool = False,
 ) -> Report: ...
 def scores(
     rows: _AnyRows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int

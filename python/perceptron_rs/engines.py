@@ -7,12 +7,13 @@ signatures and equal results, to the last bit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ENGINES", "Engine", "Report", "Rows", "State", "get_engine"]
+__all__ = ["ENGINES", "Engine", "OnEpoch", "Report", "Rows", "State", "get_engine"]
 
 EngineName: TypeAlias = Literal["rust", "reference"]
 ENGINES: tuple[EngineName, ...] = ("rust", "reference")
@@ -21,6 +22,12 @@ ENGINES: tuple[EngineName, ...] = ("rust", "reference")
 #: ``coef`` float64 (K, d), ``intercept`` float64 (K,), ``seen`` int64 (K,): the examples seen, T.
 #: The averaged perceptron adds ``coef_u`` float64 (K, d) and ``intercept_u`` float64 (K,).
 State: TypeAlias = dict[str, NDArray[Any]]
+
+#: Sees every whole epoch: its number, the mistakes (K,) and losses (K,) of the planes, the state if
+#: asked for. Returns True to end the run, or booleans (K,) to end some planes; None goes on.
+OnEpoch: TypeAlias = Callable[
+    [int, NDArray[np.int64], NDArray[np.float64], State | None], bool | NDArray[np.bool_] | None
+]
 
 
 class Rows(Protocol):
@@ -42,7 +49,7 @@ class Report(TypedDict):
     mistakes: NDArray[np.int64]  # (E, K): 0 after a plane has stopped
     losses: NDArray[np.float64]  # (E, K): mean perceptron loss, 0.0 after a plane has stopped
     n_iter: NDArray[np.int64]  # (K,)
-    stopped: list[str]  # (K,): "clean", "tol" or "max_iter"
+    stopped: list[str]  # (K,): "clean", "tol", "max_iter", "callback" or "interrupt"
     mistakes_per_example: NDArray[np.int64] | None  # (n, K)
 
 
@@ -79,6 +86,9 @@ class Engine(Protocol):
         n_iter_no_change: int,
         track_mistakes: bool,
         threads: int,
+        on_epoch: OnEpoch | None = None,
+        with_state: bool = False,
+        keep_on_interrupt: bool = False,
     ) -> Report:
         """Run epochs until every plane has stopped; ``state`` is not modified."""
 

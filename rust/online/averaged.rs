@@ -92,6 +92,10 @@ impl Learner for Averaged {
         rules
     }
 
+    fn memory(&self) -> Vec<(&'static str, &[f64])> {
+        vec![("coef_u", &self.coef), ("intercept_u", &self.intercept)]
+    }
+
     fn answer_is_finite(&self, state: &State) -> bool {
         let columns = self.coef.len() / self.intercept.len().max(1);
         all_finite(&average(&state.coef, &self.coef, &state.seen, columns))

@@ -1,10 +1,10 @@
 //! Epochs until every plane has stopped.
 
-use super::feed::{EpochRecord, Flow, Monitor};
-use super::group::{Group, PlaneEpoch};
+use super::feed::{EpochRecord, Monitor, Snapshot};
+use super::group::{Group, GroupEpoch};
 use super::problem::Problem;
 use super::rule::Learner;
-use super::stopping::Stopped;
+use super::stopping::{Criterion, Stopped};
 use super::threads::share_out;
 use crate::arith::environment::Standard;
 use crate::arith::step::start;
@@ -22,6 +22,8 @@ pub struct Schedule {
     pub n_iter_no_change: u64,
     pub track_mistakes: bool,
     pub threads: usize,
+    /// What an interrupted run has learnt is its result, instead of [`Error::Interrupted`].
+    pub keep_on_interrupt: bool,
 }
 
 /// A new permutation each epoch, drawn from this seed.
@@ -89,21 +91,17 @@ pub fn fit(
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
     }
-    let ranges = problem.ranges(schedule.threads);
-    let rules = learner.split(&ranges);
-    let mut groups: Vec<Group> = ranges
-        .into_iter()
-        .zip(rules)
-        .map(|(range, rule)| Group::new(range, problem, schedule, &state, rule))
-        .collect();
-    let kept = problem.kept();
-    let mut order: Option<Vec<u32>> = kept.clone();
     let mut report = Report {
         epochs: Vec::new(),
         n_iter: vec![0; planes],
-        stopped: vec![Stopped::Monitor; planes],
+        stopped: vec![Stopped::Interrupt; planes],
         mistakes_per_example: vec![0; if schedule.track_mistakes { n * planes } else { 0 }],
     };
+    let mut running = vec![true; planes];
+    let mut criteria = vec![Criterion::new(schedule.tol, schedule.n_iter_no_change); planes];
+    let mut groups = form_groups(problem, schedule, &state, &running, learner);
+    let kept = problem.kept();
+    let mut order: Option<Vec<u32>> = kept.clone();
     let mut epoch = schedule.first_epoch;
     for e in 0..schedule.max_iter {
         epoch = schedule.first_epoch + e;
@@ -116,21 +114,46 @@ pub fn fit(
             }
             shuffle(order, seed, epoch, 0);
         }
-        let last = e + 1 == schedule.max_iter;
-        let done =
-            run_epoch(&mut groups, problem, order.as_deref(), (epoch, last), schedule.threads, monitor)?;
+        let done = run_epoch(&mut groups, problem, order.as_deref(), epoch, schedule.threads, monitor)?;
+        let interrupted = done.iter().any(|group| group.interrupted);
+        if interrupted && !schedule.keep_on_interrupt {
+            return Err(Error::Interrupted);
+        }
         let mut record = EpochRecord { epoch, mistakes: vec![0; planes], losses: vec![0.0; planes] };
-        for plane in done {
-            record.mistakes[plane.plane] = plane.mistakes as i64;
-            record.losses[plane.plane] = plane.loss;
-            report.n_iter[plane.plane] = e + 1;
-            if let Some(stopped) = plane.stopped {
-                report.stopped[plane.plane] = stopped;
+        for plane in done.iter().flat_map(|group| &group.planes) {
+            let k = plane.plane;
+            (record.mistakes[k], record.losses[k]) = (plane.mistakes as i64, plane.loss);
+            report.n_iter[k] = e + 1;
+            let judge = |criterion: &mut Criterion| {
+                criterion.judge(plane.mistakes, plane.loss, e + 1 == schedule.max_iter)
+            };
+            if let Some(stopped) = if interrupted { None } else { judge(&mut criteria[k]) } {
+                (running[k], report.stopped[k]) = (false, stopped);
             }
         }
-        let flow = monitor.epoch(&record);
         report.epochs.push(record);
-        groups.iter_mut().filter(|_| flow == Flow::Break).for_each(Group::freeze);
+        if interrupted {
+            break;
+        }
+        let record = &report.epochs[report.epochs.len() - 1];
+        let verdict = if monitor.wants_state() {
+            for group in groups {
+                group.finish(&mut state, &mut report.mistakes_per_example);
+            }
+            let verdict = monitor.epoch(record, Some(Snapshot { state: &state, learner }));
+            groups = form_groups(problem, schedule, &state, &running, learner);
+            verdict?
+        } else {
+            monitor.epoch(record, None)?
+        };
+        for (k, stopped) in report.stopped.iter_mut().enumerate() {
+            if running[k] && verdict.ends(k) {
+                (running[k], *stopped) = (false, Stopped::Monitor);
+            }
+        }
+        for group in &mut groups {
+            group.freeze(&running);
+        }
         if groups.iter().all(Group::has_stopped) {
             break;
         }
@@ -144,21 +167,35 @@ pub fn fit(
     Ok((state, report))
 }
 
+/// The planes that are running, in one group for each thread.
+fn form_groups<'a>(
+    problem: &Problem,
+    schedule: &Schedule,
+    state: &State,
+    running: &[bool],
+    learner: &'a mut dyn Learner,
+) -> Vec<Group<'a>> {
+    let ranges = problem.ranges(schedule.threads);
+    let rules = learner.split(&ranges);
+    let groups = ranges.into_iter().zip(rules);
+    groups.map(|(range, rule)| Group::new(range, running, problem, schedule, state, rule)).collect()
+}
+
 /// One epoch of all groups that go on.
 fn run_epoch(
     groups: &mut [Group],
     problem: &Problem,
     order: Option<&[u32]>,
-    epoch: (u64, bool),
+    epoch: u64,
     threads: usize,
     monitor: &dyn Monitor,
-) -> Result<Vec<PlaneEpoch>> {
-    let running = groups.iter_mut().filter(|group| !group.has_stopped());
+) -> Result<Vec<GroupEpoch>> {
+    let going = groups.iter_mut().filter(|group| !group.has_stopped());
     let threads = threads.min(problem.positive.len());
     let work = |group: &mut Group| group.epoch(problem, order, epoch, monitor);
     // The monitor is asked while waiting too, so that an interrupt is seen while others still work.
-    let done = share_out(running, threads, work, || {
+    let done = share_out(going, threads, work, || {
         let _ = monitor.block();
     });
-    Ok(done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    done.into_iter().collect()
 }

@@ -6,7 +6,6 @@ use super::feed::{Monitor, feed};
 use super::fit::{Schedule, State};
 use super::problem::Problem;
 use super::rule::Rule;
-use super::stopping::{Criterion, Stopped};
 use crate::error::{Error, Result};
 use crate::rows::{Cursor, Head, Planes, Stop, Visit};
 
@@ -16,14 +15,18 @@ pub(super) struct PlaneEpoch {
     pub plane: usize,
     pub mistakes: u64,
     pub loss: f64,
-    pub stopped: Option<Stopped>,
+}
+
+/// What a group did in one epoch.
+pub(super) struct GroupEpoch {
+    pub planes: Vec<PlaneEpoch>,
+    pub interrupted: bool,
 }
 
 pub(super) struct Group<'a> {
     first: usize,
     planes: Planes,
     rule: Box<dyn Rule + 'a>,
-    criteria: Vec<Criterion>,
     /// Planes that have stopped, with their weights.
     frozen: Vec<(Head, Vec<f64>)>,
     /// Mistakes of this epoch and, if tracked, of each example (n x planes).
@@ -32,15 +35,18 @@ pub(super) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
+    /// Takes those planes of the range that are `running`.
     pub fn new(
         range: Range<usize>,
+        running: &[bool],
         problem: &Problem,
         schedule: &Schedule,
         state: &State,
         rule: Box<dyn Rule + 'a>,
     ) -> Self {
         let d = problem.rows.columns();
-        let heads = range.clone().map(|k| Head {
+        let planes: Vec<usize> = range.clone().filter(|&k| running[k]).collect();
+        let heads = planes.iter().map(|&k| Head {
             plane: k as u32,
             positive: problem.positive[k],
             class_weight: problem.class_weight[k],
@@ -51,9 +57,12 @@ impl<'a> Group<'a> {
         let tally = if schedule.track_mistakes { problem.rows.len() * range.len() } else { 0 };
         Self {
             first: range.start,
-            planes: Planes::new(heads.collect(), state.coef[range.start * d..range.end * d].to_vec(), d),
+            planes: Planes::new(
+                heads.collect(),
+                planes.iter().flat_map(|k| &state.coef[k * d..][..d]).copied().collect(),
+                d,
+            ),
             rule,
-            criteria: vec![Criterion::new(schedule.tol, schedule.n_iter_no_change); range.len()],
             frozen: Vec::new(),
             mistakes: vec![0; range.len()],
             tally: vec![0; tally],
@@ -69,9 +78,9 @@ impl<'a> Group<'a> {
         &mut self,
         problem: &Problem,
         order: Option<&[u32]>,
-        (epoch, last): (u64, bool),
+        epoch: u64,
         monitor: &dyn Monitor,
-    ) -> Result<Vec<PlaneEpoch>> {
+    ) -> Result<GroupEpoch> {
         // A class weight of 0 takes rows away from one plane; such a plane is a group of its own.
         let own_order = self.planes.heads.iter().find_map(|head| problem.without_weightless(head, order));
         let visit = Visit { order: own_order.as_deref().or(order), ..problem.visit() };
@@ -81,10 +90,11 @@ impl<'a> Group<'a> {
         }
         let (first, width) = (self.first, self.mistakes.len());
         let (rule, mistakes, tally) = (&mut self.rule, &mut self.mistakes, &mut self.tally);
+        let mut at = Cursor::default();
         let stop = feed(
             problem.rows,
             &visit,
-            &mut Cursor::default(),
+            &mut at,
             visit.len(),
             &mut self.planes,
             &mut |log| {
@@ -98,39 +108,33 @@ impl<'a> Group<'a> {
                 }
             },
             monitor,
-        )?;
-        if stop == Stop::Overflow || !self.planes.is_finite() || !self.rule.is_finite() {
+        );
+        let interrupted = stop == Err(Error::Interrupted);
+        if stop == Ok(Stop::Overflow) || !self.planes.is_finite() || !self.rule.is_finite() {
             return Err(Error::Overflow { epoch });
         }
-        Ok(self.judge(visit.len(), last))
+        let visited = at.pos.max(1) as f64;
+        let planes = self.planes.heads.iter().map(|head| PlaneEpoch {
+            plane: head.plane as usize,
+            mistakes: self.mistakes[head.plane as usize - first],
+            loss: head.loss / visited,
+        });
+        Ok(GroupEpoch { planes: planes.collect(), interrupted })
     }
 
-    fn judge(&mut self, visited: usize, last: bool) -> Vec<PlaneEpoch> {
-        let mut done = Vec::new();
+    /// Freezes the planes that run no more.
+    pub fn freeze(&mut self, running: &[bool]) {
         for i in (0..self.planes.heads.len()).rev() {
-            let head = &self.planes.heads[i];
-            let plane = head.plane as usize;
-            let loss = head.loss / visited.max(1) as f64;
-            let mistakes = self.mistakes[plane - self.first];
-            let stopped = self.criteria[plane - self.first].judge(mistakes, loss, last);
-            if stopped.is_some() {
+            if !running[self.planes.heads[i].plane as usize] {
                 self.frozen.push(self.planes.remove(i));
             }
-            done.push(PlaneEpoch { plane, mistakes, loss, stopped });
-        }
-        done
-    }
-
-    /// Freezes what still goes on.
-    pub fn freeze(&mut self) {
-        while let Some(i) = self.planes.heads.len().checked_sub(1) {
-            self.frozen.push(self.planes.remove(i));
         }
     }
 
-    /// Writes the planes into the state and the counts into `tally` (n x all planes).
-    pub fn finish(self, state: &mut State, tally: &mut [i64]) {
+    /// Writes the planes into the state and adds the counts to `tally` (n x all planes).
+    pub fn finish(mut self, state: &mut State, tally: &mut [i64]) {
         let (width, all) = (self.mistakes.len(), state.intercept.len());
+        self.freeze(&vec![false; all]);
         for (head, weights) in self.frozen {
             let k = head.plane as usize;
             state.coef[k * weights.len()..][..weights.len()].copy_from_slice(&weights);
@@ -138,7 +142,9 @@ impl<'a> Group<'a> {
             state.seen[k] = head.seen;
         }
         for (out, counts) in tally.chunks_mut(all).zip(self.tally.chunks(width)) {
-            out[self.first..][..width].copy_from_slice(counts);
+            for (out, count) in out[self.first..][..width].iter_mut().zip(counts) {
+                *out += count;
+            }
         }
     }
 }

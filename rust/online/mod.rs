@@ -11,7 +11,7 @@ mod scores;
 mod stopping;
 mod threads;
 
-pub use feed::{EpochRecord, Flow, Monitor, feed};
+pub use feed::{EpochRecord, Flow, Monitor, Snapshot, Verdict, feed};
 pub use fit::{Report, Schedule, Shuffle, State, fit};
 pub use problem::Problem;
 pub use rule::{Learner, Rule};

@@ -36,6 +36,10 @@ impl Learner for Perceptron {
         ranges.iter().map(|_| Box::new(Self) as Box<dyn Rule>).collect()
     }
 
+    fn memory(&self) -> Vec<(&'static str, &[f64])> {
+        Vec::new()
+    }
+
     fn answer_is_finite(&self, _state: &State) -> bool {
         true
     }

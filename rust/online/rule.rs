@@ -24,6 +24,9 @@ pub trait Learner {
     /// One rule for each range. The ranges are disjoint and increasing, and cover all planes.
     fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>>;
 
+    /// What it remembers besides the state, by name; empty for a learner that needs nothing.
+    fn memory(&self) -> Vec<(&'static str, &[f64])>;
+
     /// Whether the answer that the learner makes of its memory and of the last weights is finite.
     fn answer_is_finite(&self, state: &State) -> bool;
 }

@@ -9,8 +9,10 @@ pub enum Stopped {
     Tol,
     /// The number of epochs was used up.
     MaxIter,
-    /// The monitor ended the run.
+    /// The monitor ended the run after an epoch.
     Monitor,
+    /// The monitor ended the run in the midst of an epoch.
+    Interrupt,
 }
 
 impl Stopped {
@@ -20,7 +22,8 @@ impl Stopped {
             Self::Clean => "clean",
             Self::Tol => "tol",
             Self::MaxIter => "max_iter",
-            Self::Monitor => "monitor",
+            Self::Monitor => "callback",
+            Self::Interrupt => "interrupt",
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::arith::environment::Standard;
 use crate::error::probe_memory;
 use crate::online::averaged::{self, Averaged};
 use crate::online::perceptron::{self, Perceptron};
-use crate::online::{self, Learner, Problem, Report, Schedule, Shuffle, State};
+use crate::online::{self, Learner, Problem, Report, Schedule, Shuffle, Snapshot, State};
 use crate::order::shuffle;
 use crate::rows::Tie;
 
@@ -122,22 +122,33 @@ impl Memory {
             Self::Averaged(learner) => learner,
         }
     }
+}
 
-    fn write(&self, state: &Bound<'_, PyDict>, shape: [usize; 2]) -> PyResult<()> {
-        if let Self::Averaged(u) = self {
-            let py = state.py();
-            state.set_item("coef_u", to_matrix(py, &u.coef, shape)?)?;
-            state.set_item("intercept_u", PyArray1::from_slice(py, &u.intercept))?;
+/// The state and the memory of the learner, by the names of the protocol.
+pub fn state_to_python<'py>(py: Python<'py>, learnt: &Snapshot) -> PyResult<Bound<'py, PyDict>> {
+    let State { coef, intercept, seen } = learnt.state;
+    let planes = intercept.len();
+    let seen: Vec<i64> = seen.iter().map(|&seen| seen as i64).collect();
+    let state = PyDict::new(py);
+    state.set_item("seen", PyArray1::from_slice(py, &seen))?;
+    let numbers = [("coef", &coef[..]), ("intercept", intercept)];
+    for (name, values) in numbers.into_iter().chain(learnt.learner.memory()) {
+        if name.starts_with("coef") {
+            state.set_item(name, to_matrix(py, values, [planes, coef.len() / planes.max(1)])?)?;
+        } else {
+            state.set_item(name, PyArray1::from_slice(py, values))?;
         }
-        Ok(())
     }
+    Ok(state)
 }
 
 /// Run epochs until every plane has stopped; `state` is not modified.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, sample_weight, *, learner, state, positive, class_weight, eta0, tie,
-                    fit_intercept, seed, first_epoch, max_iter, tol, n_iter_no_change, track_mistakes, threads))]
-#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // one per parameter of the protocol
+                    fit_intercept, seed, first_epoch, max_iter, tol, n_iter_no_change, track_mistakes, threads,
+                    on_epoch=None, with_state=false, keep_on_interrupt=false))]
+#[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // one per parameter of the protocol
+#[allow(clippy::needless_pass_by_value)]
 fn fit<'py>(
     rows: &Bound<'py, PyAny>,
     labels: PyReadonlyArray1<'py, u32>,
@@ -156,6 +167,9 @@ fn fit<'py>(
     n_iter_no_change: u64,
     track_mistakes: bool,
     threads: usize,
+    on_epoch: Option<Py<PyAny>>,
+    with_state: bool,
+    keep_on_interrupt: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = rows.py();
     let tie = parse_tie(tie)?;
@@ -184,21 +198,17 @@ fn fit<'py>(
         n_iter_no_change,
         track_mistakes,
         threads,
+        keep_on_interrupt,
     };
-    let signals = Signals::new();
+    let signals = Signals::new(on_epoch, with_state);
     let done = with_rows(rows, |rows| {
         let problem =
             Problem::new(rows, labels, sample_weight, positive, &class_weight, eta0, tie, fit_intercept)?;
         online::fit(&problem, &schedule, start, memory.learner(), &signals)
     })?;
-    let (state, report) = done.map_err(|error| signals.into_error(error))?;
-    let arrays = PyDict::new(py);
-    arrays.set_item("coef", to_matrix(py, &state.coef, [planes, columns])?)?;
-    arrays.set_item("intercept", PyArray1::from_slice(py, &state.intercept))?;
-    let seen: Vec<i64> = state.seen.iter().map(|&seen| seen as i64).collect();
-    arrays.set_item("seen", PyArray1::from_slice(py, &seen))?;
-    memory.write(&arrays, [planes, columns])?;
-    describe(py, &arrays, &report, planes, track_mistakes.then_some(n))
+    let (state, report) = signals.settle(done, py, keep_on_interrupt)?;
+    let state = state_to_python(py, &Snapshot { state: &state, learner: memory.learner() })?;
+    describe(py, &state, &report, planes, track_mistakes.then_some(n))
 }
 
 fn describe<'py>(

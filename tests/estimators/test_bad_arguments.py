@@ -110,7 +110,8 @@ def test_bad_class_weight(attempt, engine_name, class_weight, pattern, method):
     [
         {"penalty": "l2"},
         {"early_stopping": True},
-        {"verbose": 1},
+        {"callback": 1},
+        {"keep_on_interrupt": "yes"},
         {"eta0": np.inf},
         {"eta0": 10**400},
         {"eta0": np.nan},

@@ -2,5 +2,6 @@
 
 from perceptron_rs.estimators.averaged import AveragedPerceptron
 from perceptron_rs.estimators.perceptron import Perceptron
+from perceptron_rs.estimators.progress import EpochRecord
 
-__all__ = ["AveragedPerceptron", "Perceptron"]
+__all__ = ["AveragedPerceptron", "EpochRecord", "Perceptron"]

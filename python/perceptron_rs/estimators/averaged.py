@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.estimators.base import LinearLearner
 from perceptron_rs.estimators.fitting import read_state
+from perceptron_rs.estimators.progress import Callback
 
 __all__ = ["AveragedPerceptron"]
 
@@ -36,7 +37,7 @@ class AveragedPerceptron(LinearLearner):
     shuffle : bool, default=True
         Whether ``fit`` visits the examples in a new random order in each epoch.
     verbose : int, default=0
-        Only 0 is available.
+        Above 0, a line about each epoch is printed.
     eta0 : float, default=1.0
         Learning rate, in (0, inf). From start weights 0 it only scales the weights.
     n_jobs : int or None, default=None
@@ -63,6 +64,11 @@ class AveragedPerceptron(LinearLearner):
         Whether to count the mistakes made on each example (``mistakes_per_example_``).
     engine : {"rust", "reference"}, default="rust"
         What computes. Both give the same bits; the reference is slow, and made to be read.
+    callback : callable or None, default=None
+        Called with an `EpochRecord` after each epoch. If it returns true, the fit ends there.
+    keep_on_interrupt : bool, default=False
+        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
+        ``KeyboardInterrupt`` is raised and the estimator is as it was before.
 
     Attributes
     ----------
@@ -159,6 +165,8 @@ class AveragedPerceptron(LinearLearner):
         tie: str = "mistake",
         track_mistakes: bool = False,
         engine: str = "rust",
+        callback: Callback | None = None,
+        keep_on_interrupt: bool = False,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -176,6 +184,8 @@ class AveragedPerceptron(LinearLearner):
         self.tie = tie
         self.track_mistakes = track_mistakes
         self.engine = engine
+        self.callback = callback
+        self.keep_on_interrupt = keep_on_interrupt
 
     @property
     def coef_(self) -> NDArray[np.float64]:

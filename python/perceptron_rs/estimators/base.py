@@ -80,7 +80,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            If ``max_iter`` ended the fit, unless ``tol`` is None.
+            If ``max_iter`` ended the fit, unless ``tol`` is None, or if Ctrl-C did.
         """
         with restored_on_error(self), standard():
             check_parameters(self)
@@ -111,6 +111,13 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 warnings.warn(
                     f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
                     f"raise max_iter, or set tol=None if the number of epochs is meant",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
+            if "interrupt" in report["stopped"]:
+                warnings.warn(
+                    f"ctrl-c ended the fit in epoch {self._n_epochs} (counted from 1); "
+                    f"what was learnt until then is kept",
                     ConvergenceWarning,
                     stacklevel=3,
                 )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Engine, Report, State
 from perceptron_rs.estimators.data import Examples
 from perceptron_rs.estimators.parameters import draw_seed, n_threads
+from perceptron_rs.estimators.progress import Observer
 from perceptron_rs.estimators.weights import class_weights, sample_weights, start_value, unvisited
 
 __all__ = ["check_same_problem", "learn", "read_state", "start_state"]
@@ -76,6 +77,7 @@ def learn(
     idle = unvisited(weights, planes, labels)
     if idle is not None:
         data.assert_finite_in(idle, estimator)  # the engine does not meet these rows
+    observer = Observer(estimator, len(labels) if idle is None else int((~idle).sum()))
     positive = np.array([1]) if len(planes) == 1 else np.arange(len(planes))
     try:
         report = engine.fit(
@@ -96,10 +98,14 @@ def learn(
             n_iter_no_change=int(estimator.n_iter_no_change),
             track_mistakes=bool(estimator.track_mistakes),
             threads=n_threads(estimator),
+            on_epoch=observer if observer.is_needed else None,
+            keep_on_interrupt=bool(estimator.keep_on_interrupt),
         )
     except OverflowError as error:
         data.assert_finite(estimator)
         raise ValueError(str(error)) from None
+    if observer.interrupted:
+        report["stopped"] = ["interrupt" if reason == "callback" else reason for reason in report["stopped"]]
     estimator._publish(report["state"])
     _publish_report(estimator, report)
     return report

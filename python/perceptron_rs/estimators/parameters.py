@@ -36,6 +36,8 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "tie": [StrOptions(set(TIES))],
     "track_mistakes": ["boolean"],
     "engine": [StrOptions(set(ENGINES))],
+    "callback": [callable, None],
+    "keep_on_interrupt": ["boolean"],
 }
 
 
@@ -49,17 +51,15 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
         raise ValueError(f"penalty={estimator.penalty!r} is not available yet; set penalty=None")
     if estimator.early_stopping:
         raise ValueError("early_stopping=True is not available yet; set early_stopping=False")
-    if estimator.verbose:
-        raise ValueError(
-            f"verbose={estimator.verbose!r} is not available yet; set verbose=0 and read mistakes_per_epoch_"
-        )
+    if estimator.callback is not None and not callable(estimator.callback):
+        raise ValueError(f"callback must be callable or None, got {estimator.callback!r:.80}")
     if not _is_float64(estimator.eta0) or not 0 < float(estimator.eta0) < math.inf:
         raise ValueError(f"eta0 must be a finite float64 above 0, got {estimator.eta0!s:.80}")
     if estimator.tol is not None and not _is_float64(estimator.tol):
         raise ValueError(f"tol must be a float64 or None, got {estimator.tol!s:.80}")
     if estimator.tie not in TIES:
         raise ValueError(f"tie must be one of {TIES}, got {estimator.tie!r}")
-    for name in ("fit_intercept", "track_mistakes"):
+    for name in ("fit_intercept", "track_mistakes", "keep_on_interrupt"):
         value = getattr(estimator, name)
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{name} must be True or False, got {value!r}")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import Report, State
+from perceptron_rs.engines import OnEpoch, Report, State
 from perceptron_rs.reference.arith import standard, steps
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.online.averaged import Averaged
@@ -18,7 +18,7 @@ from perceptron_rs.reference.online.feed import feed
 from perceptron_rs.reference.online.perceptron import Perceptron
 from perceptron_rs.reference.online.rule import Rule
 from perceptron_rs.reference.order import permutation
-from perceptron_rs.reference.rows import Cursor, Visit
+from perceptron_rs.reference.rows import Cursor, Mistake, Visit
 
 __all__ = ["fit"]
 
@@ -67,6 +67,9 @@ def fit(
     n_iter_no_change: int,
     track_mistakes: bool,
     threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+    on_epoch: OnEpoch | None = None,
+    with_state: bool = False,
+    keep_on_interrupt: bool = False,
 ) -> Report:
     """Run epochs until every plane has stopped.
 
@@ -104,6 +107,15 @@ def fit(
     track_mistakes : bool
         Whether to count the mistakes made on each example.
     threads : int
+    on_epoch : callable, optional
+        Called after each whole epoch with its number, the mistakes and the losses of each plane,
+        and the state so far (None unless ``with_state``). It returns True to end the run, or an
+        array of K booleans to end those planes.
+    with_state : bool
+        Whether ``on_epoch`` is to see the state: that costs a copy an epoch.
+    keep_on_interrupt : bool
+        Whether Ctrl-C ends the run as if it had been its last epoch. What is kept is, here, the
+        state after the last whole epoch; in the core, after the last block of examples.
 
     Returns
     -------
@@ -137,13 +149,13 @@ def fit(
     stopped = ["" for _ in planes]
     watches = [Watch(max_iter, tol, n_iter_no_change) for _ in planes]
     epoch = first_epoch
-    for epoch in range(first_epoch, first_epoch + max_iter):
+
+    def run_epoch(running: list[int]) -> dict[int, tuple[list[Mistake], float]]:
         order = kept
         if seed is not None:
             order = kept[permutation(len(kept), seed=seed, epoch=epoch, partition=0)]
-        for k in planes:
-            if stopped[k]:
-                continue
+        done = {}
+        for k in running:
             visit = replace(visits[k], order=order[weights[k][order] != 0])
             at = Cursor(pos=0, t=int(state["seen"][k]), loss=0.0)
             try:
@@ -153,11 +165,35 @@ def fit(
             state["seen"][k] = at.t
             if not all(np.isfinite(values[k]).all() for values in state.values()):
                 raise overflow(epoch)
+            done[k] = log, at.loss / max(at.pos, 1)
+        return done
+
+    for epoch in range(first_epoch, first_epoch + max_iter):
+        running = [k for k in planes if not stopped[k]]
+        before = _copy(state) if keep_on_interrupt else {}
+        try:
+            done = run_epoch(running)
+        except KeyboardInterrupt:
+            if not keep_on_interrupt:
+                raise
+            for name, values in before.items():
+                state[name][...] = values
+            stopped = [reason or "interrupt" for reason in stopped]
+            break
+        for k, (log, loss) in done.items():
             mistakes[k].append(len(log))
-            losses[k].append(at.loss / max(at.pos, 1))
+            losses[k].append(loss)
             for mistake in log:
                 counts[mistake.row, k] += 1
-            stopped[k] = watches[k].reason_to_stop(len(log), losses[k][-1], len(losses[k]))
+            stopped[k] = watches[k].reason_to_stop(len(log), loss, len(losses[k]))
+        if on_epoch is not None:
+            now = [(len(log), loss) for log, loss in (done.get(k, ([], 0.0)) for k in planes)]
+            made, lost = (np.array(column) for column in zip(*now, strict=True))
+            ends = on_epoch(epoch, made, lost, _copy(state) if with_state else None)
+            marked = _marked(ends, len(planes))
+            stopped = [
+                reason or ("callback" if ends else "") for reason, ends in zip(stopped, marked, strict=True)
+            ]
         if all(stopped):
             break
     if not all(np.isfinite(values).all() for values in rule.answer()):
@@ -171,6 +207,21 @@ def fit(
         "stopped": stopped,
         "mistakes_per_example": counts if track_mistakes else None,
     }
+
+
+def _marked(ends: Any, n_planes: int) -> NDArray[np.bool_]:
+    """Which planes the callback ends."""
+    if ends is None or isinstance(ends, (bool, np.bool_)):
+        return np.full(n_planes, bool(ends))
+    if isinstance(ends, np.ndarray) and ends.dtype == np.bool_ and ends.shape == (n_planes,):
+        return ends
+    raise TypeError(
+        f"on_epoch must return None, True, False or an array of {n_planes} booleans, got {ends!r}"
+    )
+
+
+def _copy(state: State) -> State:
+    return {name: values.copy() for name, values in state.items()}
 
 
 def _table(planes: Sequence[Sequence[float]]) -> NDArray[np.float64]:

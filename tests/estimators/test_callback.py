@@ -1,0 +1,113 @@
+"""``callback`` and ``verbose`` see every epoch; Ctrl-C keeps what was learnt if that is asked for."""
+
+import signal
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from perceptron_rs import AveragedPerceptron, EpochRecord, Perceptron
+
+LEARNERS = [Perceptron, AveragedPerceptron]
+
+
+@pytest.fixture
+def noise():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((80, 5)), rng.integers(0, 3, 80)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_records(learner, engine_name, noise):
+    X, y = noise
+    records = []
+    weight = np.ones(80)
+    weight[:10] = 0
+    model = learner(max_iter=4, tol=None, engine=engine_name, warm_start=True, callback=records.append)
+    model.fit(X, y, sample_weight=weight)
+    assert all(isinstance(record, EpochRecord) for record in records)
+    assert [record.epoch for record in records] == [0, 1, 2, 3]
+    assert [record.mistakes for record in records] == model.mistakes_per_epoch_.sum(axis=1).tolist()
+    assert np.array_equal([record.mistakes_per_class for record in records], model.mistakes_per_epoch_)
+    assert {record.n_examples for record in records} == {70}
+    assert all(record.loss == record.losses.mean() > 0 for record in records)
+    times = [record.seconds for record in records]
+    assert times == sorted(times)
+    model.fit(X, y)
+    assert records[-1].epoch == 7, "the number goes on under warm_start"
+    assert records[-1].n_examples == 80
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_it_may_end_the_fit(learner, engine_name, noise):
+    plain = learner(max_iter=3, tol=None, engine=engine_name).fit(*noise)
+    model = clone(plain).set_params(max_iter=50, tol=0.0, callback=lambda record: record.epoch == 2)
+    model.fit(*noise)  # no ConvergenceWarning: tests run with warnings as errors
+    assert model.n_iter_ == 3
+    assert not model.converged_
+    assert model.coef_.tobytes() == plain.coef_.tobytes()
+
+
+def test_verbose(engine_name, noise, capsys):
+    model = Perceptron(max_iter=2, tol=None, verbose=1, engine=engine_name).fit(*noise)
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"-- epoch 1: {model.mistakes_per_epoch_[0].sum()} mistakes, mean loss ")
+    assert second.startswith("-- epoch 2: ")
+
+
+def test_an_error_in_it_leaves_the_estimator(engine_name, noise):
+    model = Perceptron(max_iter=3, tol=None, engine=engine_name).fit(*noise)
+    before = dict(vars(model))
+
+    def fails(record):
+        raise RuntimeError("from the callback")
+
+    model.set_params(callback=fails)
+    with pytest.raises(RuntimeError, match="from the callback"):
+        model.fit(*noise)
+    assert vars(model) == before | {"callback": fails}
+
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
+
+
+def kept(model, X, y):
+    with pytest.warns(ConvergenceWarning, match="ctrl-c ended the fit in epoch"):
+        model.fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert model.n_mistakes_ == model.mistakes_per_epoch_.sum()
+    assert model.t_ - 1 <= model.n_iter_ * len(X)
+    assert not model.converged_
+    model.partial_fit(X, y)
+
+
+@POSIX
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_interrupted_in_the_callback(learner, engine_name, noise):
+    def interrupt(record):
+        if record.epoch == 4:
+            signal.raise_signal(signal.SIGINT)
+
+    model = learner(max_iter=10**6, tol=None, callback=interrupt, engine=engine_name)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*noise)
+    assert not hasattr(model, "coef_")
+    kept(model.set_params(keep_on_interrupt=True), *noise)
+    five = clone(model).set_params(max_iter=5, callback=None).fit(*noise).partial_fit(*noise)
+    assert model.coef_.tobytes() == five.coef_.tobytes()
+
+
+@POSIX
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_interrupted_in_an_epoch(learner, engine_name, n_jobs, noise):
+    model = learner(max_iter=10**9, tol=None, engine=engine_name, n_jobs=n_jobs, keep_on_interrupt=True)
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        kept(model, *noise)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
