@@ -118,9 +118,7 @@ RUST_ONLY = {
     "rows/planes": "forms of the weights for the faster leaves",
     "rows/prefetch": "a hint to the processor",
     "rows/facts": "what the exact path needs to know of stored values",
-    "online/problem": "arguments of the reference's online/fit",
     "online/group": "planes that share a thread",
-    "online/stopping": "a small class of the reference's online/fit",
     "online/threads": "scoped threads; the reference has one",
     "online/scores": "threads over rows; the reference's is rows/scores",
 }

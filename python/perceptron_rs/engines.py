@@ -46,7 +46,7 @@ class Report(TypedDict):
     """What a fit returns. E epochs were run (the longest plane's), K planes."""
 
     state: State
-    mistakes: NDArray[np.int64]  # (E, K): 0 after a plane has stopped
+    mistakes: NDArray[np.int64]  # (E, K): 0 after a plane has stopped; K is 1 for a joint decision
     losses: NDArray[np.float64]  # (E, K): mean perceptron loss, 0.0 after a plane has stopped
     n_iter: NDArray[np.int64]  # (K,)
     stopped: list[str]  # (K,): "clean", "tol", "max_iter", "callback" or "interrupt"
@@ -86,6 +86,10 @@ class Engine(Protocol):
         n_iter_no_change: int,
         track_mistakes: bool,
         threads: int,
+        margin: float = 0.0,
+        added_feature: float = 0.0,
+        max_mistakes_per_example: int | None = None,
+        joint: str | None = None,
         on_epoch: OnEpoch | None = None,
         with_state: bool = False,
         keep_on_interrupt: bool = False,

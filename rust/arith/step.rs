@@ -44,3 +44,38 @@ pub fn moved_by(step: f64, square: f64, fit_intercept: bool) -> f64 {
 pub fn updates_needed(m: f64, shift: f64) -> f64 {
     -m / shift
 }
+
+/// The activation with the part of an example's own feature of value `delta` and weight `v`.
+#[inline(always)]
+#[must_use]
+pub fn own_feature(a: f64, v: f64, delta: f64) -> f64 {
+    a + v * delta
+}
+
+/// The weight of an example's own feature after an update.
+#[inline(always)]
+#[must_use]
+pub fn own_weight(v: f64, c: f64, delta: f64) -> f64 {
+    v + c * delta
+}
+
+/// An equal part of a step.
+#[inline(always)]
+#[must_use]
+pub fn share(c: f64, parts: usize) -> f64 {
+    c / parts as f64
+}
+
+/// The part of a step that belongs to an excess `e` of a sum `z` of them.
+#[inline(always)]
+#[must_use]
+pub fn share_of(c: f64, e: f64, z: f64) -> f64 {
+    c * e / z
+}
+
+/// In the given order, from the first term.
+#[inline(always)]
+#[must_use]
+pub fn sum_of_excess(terms: impl Iterator<Item = f64>) -> f64 {
+    terms.fold(0.0, |sum, e| sum + e)
+}

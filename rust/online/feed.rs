@@ -12,7 +12,8 @@ pub enum Flow {
     Break,
 }
 
-/// One epoch of all planes; 0 for a plane that has stopped before.
+/// One epoch of all decisions (a plane each, or all planes together); 0 for one that has stopped
+/// before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpochRecord {
     pub epoch: u64,
@@ -32,8 +33,8 @@ pub struct Snapshot<'a> {
 pub enum Verdict {
     Continue,
     Break,
-    /// Ends the planes that are marked.
-    BreakPlanes(Vec<bool>),
+    /// Ends the decisions that are marked.
+    BreakSome(Vec<bool>),
 }
 
 impl Verdict {
@@ -41,7 +42,7 @@ impl Verdict {
         match self {
             Self::Continue => false,
             Self::Break => true,
-            Self::BreakPlanes(marked) => marked.get(plane) == Some(&true),
+            Self::BreakSome(marked) => marked.get(plane) == Some(&true),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::arith::environment::Standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
 use crate::order::shuffle;
+use crate::rows::Noise;
 
 /// How epochs are ordered and when they end.
 #[derive(Debug, Clone, Copy)]
@@ -52,11 +53,13 @@ pub struct Report {
     pub mistakes_per_example: Vec<i64>,
 }
 
-/// Bytes that a fit may need at once: the weights in two forms and as they were frozen, and the
-/// counts of mistakes of each example, of the groups and of all.
-fn memory(weights: usize, counts: Option<(usize, usize)>) -> Option<usize> {
-    let (n, planes) = counts.unwrap_or((0, 0));
-    n.checked_mul(planes)?.checked_mul(16)?.checked_add(weights.checked_mul(24)?)
+/// Bytes that a fit may need at once: the weights in two forms and as they were frozen, and of each
+/// example the counts of its mistakes, of the groups and of all, and what tolerates noise.
+fn memory(problem: &Problem, schedule: &Schedule, weights: usize) -> Option<usize> {
+    let counts = if schedule.track_mistakes { 16 } else { 0 };
+    let each = counts + problem.noise_bytes();
+    let examples = problem.rows.len().checked_mul(problem.decisions())?.checked_mul(each)?;
+    examples.checked_add(weights.checked_mul(24)?)
 }
 
 /// Runs epochs until every plane has stopped. After an error the memory of the learner is not to
@@ -87,19 +90,21 @@ pub fn fit(
         return Err(Error::Invalid("positive must name the class of one plane or more, got none".into()));
     }
     learner.check(&state)?;
-    probe_memory(memory(state.coef.len(), schedule.track_mistakes.then_some((n, planes))))?;
+    probe_memory(memory(problem, schedule, state.coef.len()))?;
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
     }
+    let decisions = problem.decisions();
     let mut report = Report {
         epochs: Vec::new(),
-        n_iter: vec![0; planes],
-        stopped: vec![Stopped::Interrupt; planes],
-        mistakes_per_example: vec![0; if schedule.track_mistakes { n * planes } else { 0 }],
+        n_iter: vec![0; decisions],
+        stopped: vec![Stopped::Interrupt; decisions],
+        mistakes_per_example: vec![0; if schedule.track_mistakes { n * decisions } else { 0 }],
     };
-    let mut running = vec![true; planes];
-    let mut criteria = vec![Criterion::new(schedule.tol, schedule.n_iter_no_change); planes];
-    let mut groups = form_groups(problem, schedule, &state, &running, learner);
+    let mut running = vec![true; decisions];
+    let mut criteria = vec![Criterion::new(schedule.tol, schedule.n_iter_no_change); decisions];
+    let noise = problem.ranges(schedule.threads).iter().map(|range| problem.noise(range)).collect();
+    let mut groups = form_groups(problem, schedule, &state, &running, learner, noise);
     let kept = problem.kept();
     let mut order: Option<Vec<u32>> = kept.clone();
     let mut epoch = schedule.first_epoch;
@@ -119,13 +124,13 @@ pub fn fit(
         if interrupted && !schedule.keep_on_interrupt {
             return Err(Error::Interrupted);
         }
-        let mut record = EpochRecord { epoch, mistakes: vec![0; planes], losses: vec![0.0; planes] };
-        for plane in done.iter().flat_map(|group| &group.planes) {
-            let k = plane.plane;
-            (record.mistakes[k], record.losses[k]) = (plane.mistakes as i64, plane.loss);
+        let mut record = EpochRecord { epoch, mistakes: vec![0; decisions], losses: vec![0.0; decisions] };
+        for done in done.iter().flat_map(|group| &group.decisions) {
+            let k = done.decision;
+            (record.mistakes[k], record.losses[k]) = (done.mistakes as i64, done.loss);
             report.n_iter[k] = e + 1;
             let judge = |criterion: &mut Criterion| {
-                criterion.judge(plane.mistakes, plane.loss, e + 1 == schedule.max_iter)
+                criterion.judge(done.mistakes, done.loss, e + 1 == schedule.max_iter)
             };
             if let Some(stopped) = if interrupted { None } else { judge(&mut criteria[k]) } {
                 (running[k], report.stopped[k]) = (false, stopped);
@@ -137,11 +142,10 @@ pub fn fit(
         }
         let record = &report.epochs[report.epochs.len() - 1];
         let verdict = if monitor.wants_state() {
-            for group in groups {
-                group.finish(&mut state, &mut report.mistakes_per_example);
-            }
+            let finish = |group: Group| group.finish(problem, &mut state, &mut report.mistakes_per_example);
+            let noise = groups.into_iter().map(finish).collect();
             let verdict = monitor.epoch(record, Some(Snapshot { state: &state, learner }));
-            groups = form_groups(problem, schedule, &state, &running, learner);
+            groups = form_groups(problem, schedule, &state, &running, learner, noise);
             verdict?
         } else {
             monitor.epoch(record, None)?
@@ -152,14 +156,14 @@ pub fn fit(
             }
         }
         for group in &mut groups {
-            group.freeze(&running);
+            group.freeze(problem, &running);
         }
         if groups.iter().all(Group::has_stopped) {
             break;
         }
     }
     for group in groups {
-        group.finish(&mut state, &mut report.mistakes_per_example);
+        group.finish(problem, &mut state, &mut report.mistakes_per_example);
     }
     if !learner.answer_is_finite(&state) {
         return Err(Error::Overflow { epoch });
@@ -174,11 +178,13 @@ fn form_groups<'a>(
     state: &State,
     running: &[bool],
     learner: &'a mut dyn Learner,
+    noise: Vec<Option<Noise>>,
 ) -> Vec<Group<'a>> {
     let ranges = problem.ranges(schedule.threads);
     let rules = learner.split(&ranges);
-    let groups = ranges.into_iter().zip(rules);
-    groups.map(|(range, rule)| Group::new(range, running, problem, schedule, state, rule)).collect()
+    let groups = ranges.into_iter().zip(rules).zip(noise);
+    let form = |((range, rule), noise)| Group::new(range, running, problem, schedule, state, rule, noise);
+    groups.map(form).collect()
 }
 
 /// One epoch of all groups that go on.

@@ -7,19 +7,19 @@ use super::fit::{Schedule, State};
 use super::problem::Problem;
 use super::rule::Rule;
 use crate::error::{Error, Result};
-use crate::rows::{Cursor, Head, Planes, Stop, Visit};
+use crate::rows::{Cursor, Head, Noise, Planes, Stop, Visit};
 
-/// What a plane did in one epoch.
+/// What a decision (a plane, or all of them) did in one epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct PlaneEpoch {
-    pub plane: usize,
+pub(super) struct DecisionEpoch {
+    pub decision: usize,
     pub mistakes: u64,
     pub loss: f64,
 }
 
 /// What a group did in one epoch.
 pub(super) struct GroupEpoch {
-    pub planes: Vec<PlaneEpoch>,
+    pub decisions: Vec<DecisionEpoch>,
     pub interrupted: bool,
 }
 
@@ -43,9 +43,10 @@ impl<'a> Group<'a> {
         schedule: &Schedule,
         state: &State,
         rule: Box<dyn Rule + 'a>,
+        noise: Option<Noise>,
     ) -> Self {
         let d = problem.rows.columns();
-        let planes: Vec<usize> = range.clone().filter(|&k| running[k]).collect();
+        let planes: Vec<usize> = range.clone().filter(|&k| running[problem.decision(k)]).collect();
         let heads = planes.iter().map(|&k| Head {
             plane: k as u32,
             positive: problem.positive[k],
@@ -54,17 +55,17 @@ impl<'a> Group<'a> {
             seen: state.seen[k],
             loss: 0.0,
         });
-        let tally = if schedule.track_mistakes { problem.rows.len() * range.len() } else { 0 };
+        let width = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
+        let weights = planes.iter().flat_map(|k| &state.coef[k * d..][..d]).copied().collect();
+        let mut planes = Planes::new(heads.collect(), weights, d);
+        planes.noise = noise;
+        let tally = if schedule.track_mistakes { problem.rows.len() * width } else { 0 };
         Self {
-            first: range.start,
-            planes: Planes::new(
-                heads.collect(),
-                planes.iter().flat_map(|k| &state.coef[k * d..][..d]).copied().collect(),
-                d,
-            ),
+            first: problem.decision(range.start),
+            planes,
             rule,
             frozen: Vec::new(),
-            mistakes: vec![0; range.len()],
+            mistakes: vec![0; width],
             tally: vec![0; tally],
         }
     }
@@ -99,8 +100,8 @@ impl<'a> Group<'a> {
             &mut self.planes,
             &mut |log| {
                 rule.absorb(problem.rows, log);
-                for mistake in log {
-                    let k = mistake.plane as usize - first;
+                for mistake in log.iter().filter(|mistake| problem.counts(mistake)) {
+                    let k = problem.decision(mistake.plane as usize) - first;
                     mistakes[k] += 1;
                     if let Some(count) = tally.get_mut(mistake.row as usize * width + k) {
                         *count += 1;
@@ -114,27 +115,30 @@ impl<'a> Group<'a> {
             return Err(Error::Overflow { epoch });
         }
         let visited = at.pos.max(1) as f64;
-        let planes = self.planes.heads.iter().map(|head| PlaneEpoch {
-            plane: head.plane as usize,
-            mistakes: self.mistakes[head.plane as usize - first],
-            loss: head.loss / visited,
+        // Of a joint decision the first plane keeps the loss.
+        let heads = self.planes.heads.iter().take(if problem.is_joint() { 1 } else { usize::MAX });
+        let decisions = heads.map(|head| {
+            let decision = problem.decision(head.plane as usize);
+            let mistakes = self.mistakes[decision - first];
+            DecisionEpoch { decision, mistakes, loss: head.loss / visited }
         });
-        Ok(GroupEpoch { planes: planes.collect(), interrupted })
+        Ok(GroupEpoch { decisions: decisions.collect(), interrupted })
     }
 
     /// Freezes the planes that run no more.
-    pub fn freeze(&mut self, running: &[bool]) {
+    pub fn freeze(&mut self, problem: &Problem, running: &[bool]) {
         for i in (0..self.planes.heads.len()).rev() {
-            if !running[self.planes.heads[i].plane as usize] {
+            if !running[problem.decision(self.planes.heads[i].plane as usize)] {
                 self.frozen.push(self.planes.remove(i));
             }
         }
     }
 
     /// Writes the planes into the state and adds the counts to `tally` (n x all planes).
-    pub fn finish(mut self, state: &mut State, tally: &mut [i64]) {
-        let (width, all) = (self.mistakes.len(), state.intercept.len());
-        self.freeze(&vec![false; all]);
+    /// Returns what was kept of the examples.
+    pub fn finish(mut self, problem: &Problem, state: &mut State, tally: &mut [i64]) -> Option<Noise> {
+        let (width, all) = (self.mistakes.len(), problem.decisions());
+        self.freeze(problem, &vec![false; all]);
         for (head, weights) in self.frozen {
             let k = head.plane as usize;
             state.coef[k * weights.len()..][..weights.len()].copy_from_slice(&weights);
@@ -146,5 +150,6 @@ impl<'a> Group<'a> {
                 *out += count;
             }
         }
+        self.planes.noise
     }
 }

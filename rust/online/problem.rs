@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::arith::step::weight;
 use crate::error::{Error, Result};
-use crate::rows::{Head, Rows, Tie, Visit, integer_step};
+use crate::rows::{Head, Mistake, Noise, Rows, Spread, Tie, Tolerance, Visit, integer_step};
 
 /// What is to be learnt.
 #[derive(Clone, Copy)]
@@ -20,6 +20,8 @@ pub struct Problem<'a> {
     pub eta: f64,
     pub tie: Tie,
     pub fit_intercept: bool,
+    tolerance: Tolerance,
+    joint: Option<Spread>,
     integer_step: Option<f64>,
 }
 
@@ -70,8 +72,83 @@ impl<'a> Problem<'a> {
             eta,
             tie,
             fit_intercept,
+            tolerance: Tolerance::default(),
+            joint: None,
             integer_step,
         })
+    }
+
+    /// The same with what tolerates noise.
+    pub fn tolerant(self, tolerance: Tolerance) -> Result<Self> {
+        let Tolerance { margin, added_feature, max_mistakes } = tolerance;
+        for (name, value) in [("margin", margin), ("added_feature", added_feature)] {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(Error::Invalid(format!("{name} must be finite and at least 0, got {value}")));
+            }
+            if value != 0.0 && self.joint.is_some() {
+                return Err(Error::Invalid(format!("{name} must be 0 for a joint decision, got {value}")));
+            }
+        }
+        if max_mistakes == Some(0) {
+            return Err(Error::Invalid("max_mistakes_per_example must be at least 1, got 0".into()));
+        }
+        Ok(Self { tolerance, ..self })
+    }
+
+    /// The same with the planes as the classes of one decision, in the order of their labels.
+    pub fn joint(self, spread: Spread) -> Result<Self> {
+        let planes = self.positive.len();
+        if planes < 2 || self.positive.iter().enumerate().any(|(k, &positive)| positive as usize != k) {
+            return Err(Error::Invalid(format!(
+                "positive must be 0, 1, … of two classes or more for a joint decision, got {:?}",
+                self.positive
+            )));
+        }
+        if self.tie != Tie::Mistake {
+            return Err(Error::Invalid(
+                "tie must be \"mistake\" for a joint decision, got \"positive\"".into(),
+            ));
+        }
+        if let Some(label) = self.labels.iter().find(|&&label| label as usize >= planes) {
+            return Err(Error::Invalid(format!(
+                "labels must be below {planes} for a joint decision, got {label}"
+            )));
+        }
+        // The other two spreads divide the step.
+        let integer_step = self.integer_step.filter(|_| spread == Spread::Max);
+        Ok(Self { joint: Some(spread), integer_step, ..self })
+            .and_then(|problem: Self| problem.tolerant(self.tolerance))
+    }
+
+    pub(super) fn is_joint(&self) -> bool {
+        self.joint.is_some()
+    }
+
+    /// How many planes stop on their own: all of them, or together.
+    pub(super) fn decisions(&self) -> usize {
+        if self.joint.is_some() { 1 } else { self.positive.len() }
+    }
+
+    /// The decision that a plane belongs to.
+    pub(super) fn decision(&self, plane: usize) -> usize {
+        if self.joint.is_some() { 0 } else { plane }
+    }
+
+    /// Whether an entry of the log is the one by which the mistake is counted.
+    pub(super) fn counts(&self, mistake: &Mistake) -> bool {
+        self.joint.is_none() || self.labels[mistake.row as usize] == mistake.plane
+    }
+
+    /// Bytes that [`Problem::noise`] keeps of each example and decision.
+    pub(super) fn noise_bytes(&self) -> usize {
+        let Tolerance { added_feature, max_mistakes, .. } = self.tolerance;
+        8 * (usize::from(added_feature != 0.0) + usize::from(max_mistakes.is_some()))
+    }
+
+    /// What is kept of each example while a range of planes trains.
+    pub(super) fn noise(&self, planes: &Range<usize>) -> Option<Noise> {
+        let width = if self.joint.is_some() { 1 } else { planes.len() };
+        Noise::new(self.tolerance, self.rows.len(), planes.start, width)
     }
 
     /// A pass over all rows in their order.
@@ -84,6 +161,8 @@ impl<'a> Problem<'a> {
             eta: self.eta,
             tie: self.tie,
             fit_intercept: self.fit_intercept,
+            margin: self.tolerance.margin,
+            joint: self.joint,
             integer_step: self.integer_step,
         }
     }
@@ -96,6 +175,10 @@ impl<'a> Problem<'a> {
     /// Rows with a weight above 0 for at least one plane; `None`: all of them.
     pub(super) fn kept(&self) -> Option<Vec<u32>> {
         let weightless = |row: usize| {
+            if self.joint.is_some() {
+                let label = self.labels[row];
+                return self.weight(self.class_weight[label as usize], label, row) == 0.0;
+            }
             let mut planes = self.class_weight.iter().zip(self.positive);
             planes.all(|(&class_weight, &positive)| self.weight(class_weight, positive, row) == 0.0)
         };
@@ -114,7 +197,7 @@ impl<'a> Problem<'a> {
     /// The order without the rows that weigh 0 for this plane alone; `None`: there are none.
     pub(super) fn without_weightless(&self, head: &Head, order: Option<&[u32]>) -> Option<Vec<u32>> {
         let weighs = |row: &u32| self.weight(head.class_weight, head.positive, *row as usize) != 0.0;
-        if !head.class_weight.contains(&0.0) {
+        if self.joint.is_some() || !head.class_weight.contains(&0.0) {
             return None;
         }
         Some(match order {
@@ -127,6 +210,9 @@ impl<'a> Problem<'a> {
     /// weight of 0 alone.
     pub(super) fn ranges(&self, threads: usize) -> Vec<Range<usize>> {
         let planes = self.positive.len();
+        if self.joint.is_some() {
+            return std::iter::once(0..planes).collect();
+        }
         let width = planes.div_ceil(threads.max(1)).max(1);
         let alone = |k: usize| self.class_weight[k].contains(&0.0);
         let mut ranges: Vec<Range<usize>> = Vec::new();

@@ -15,7 +15,7 @@ use crate::online::averaged::{self, Averaged};
 use crate::online::perceptron::{self, Perceptron};
 use crate::online::{self, Learner, Problem, Report, Schedule, Shuffle, Snapshot, State};
 use crate::order::shuffle;
-use crate::rows::Tie;
+use crate::rows::{Spread, Tie, Tolerance};
 
 /// A float64 array of the state, of that shape; `columns` is `None` for a vector.
 fn numbers(
@@ -90,6 +90,17 @@ fn parse_tie(tie: &str) -> PyResult<Tie> {
     }
 }
 
+fn parse_joint(joint: &str) -> PyResult<Spread> {
+    match joint {
+        "max" => Ok(Spread::Max),
+        "uniform" => Ok(Spread::Uniform),
+        "proportional" => Ok(Spread::Proportional),
+        _ => Err(PyValueError::new_err(format!(
+            "joint must be \"max\", \"uniform\", \"proportional\" or None, got {joint:?}"
+        ))),
+    }
+}
+
 /// What a learner remembers besides the weights.
 enum Memory {
     Perceptron(Perceptron),
@@ -146,6 +157,7 @@ pub fn state_to_python<'py>(py: Python<'py>, learnt: &Snapshot) -> PyResult<Boun
 #[pyfunction]
 #[pyo3(signature = (rows, labels, sample_weight, *, learner, state, positive, class_weight, eta0, tie,
                     fit_intercept, seed, first_epoch, max_iter, tol, n_iter_no_change, track_mistakes, threads,
+                    margin=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None,
                     on_epoch=None, with_state=false, keep_on_interrupt=false))]
 #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // one per parameter of the protocol
 #[allow(clippy::needless_pass_by_value)]
@@ -167,6 +179,10 @@ fn fit<'py>(
     n_iter_no_change: u64,
     track_mistakes: bool,
     threads: usize,
+    margin: f64,
+    added_feature: f64,
+    max_mistakes_per_example: Option<u64>,
+    joint: Option<&str>,
     on_epoch: Option<Py<PyAny>>,
     with_state: bool,
     keep_on_interrupt: bool,
@@ -200,35 +216,40 @@ fn fit<'py>(
         threads,
         keep_on_interrupt,
     };
+    let tolerance = Tolerance { margin, added_feature, max_mistakes: max_mistakes_per_example };
+    let joint = joint.map(parse_joint).transpose()?;
     let signals = Signals::new(on_epoch, with_state);
     let done = with_rows(rows, |rows| {
-        let problem =
-            Problem::new(rows, labels, sample_weight, positive, &class_weight, eta0, tie, fit_intercept)?;
+        let mut problem =
+            Problem::new(rows, labels, sample_weight, positive, &class_weight, eta0, tie, fit_intercept)?
+                .tolerant(tolerance)?;
+        if let Some(spread) = joint {
+            problem = problem.joint(spread)?;
+        }
         online::fit(&problem, &schedule, start, memory.learner(), &signals)
     })?;
     let (state, report) = signals.settle(done, py, keep_on_interrupt)?;
     let state = state_to_python(py, &Snapshot { state: &state, learner: memory.learner() })?;
-    describe(py, &state, &report, planes, track_mistakes.then_some(n))
+    describe(py, &state, &report, track_mistakes.then_some(n))
 }
 
 fn describe<'py>(
     py: Python<'py>,
     state: &Bound<'py, PyDict>,
     report: &Report,
-    planes: usize,
     tracked: Option<usize>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let epochs = report.epochs.len();
+    let (epochs, decisions) = (report.epochs.len(), report.n_iter.len());
     let mistakes: Vec<i64> = report.epochs.iter().flat_map(|epoch| epoch.mistakes.iter().copied()).collect();
     let losses: Vec<f64> = report.epochs.iter().flat_map(|epoch| epoch.losses.iter().copied()).collect();
     let n_iter: Vec<i64> = report.n_iter.iter().map(|&n| n as i64).collect();
     let out = PyDict::new(py);
     out.set_item("state", state)?;
-    out.set_item("mistakes", to_matrix(py, &mistakes, [epochs, planes])?)?;
-    out.set_item("losses", to_matrix(py, &losses, [epochs, planes])?)?;
+    out.set_item("mistakes", to_matrix(py, &mistakes, [epochs, decisions])?)?;
+    out.set_item("losses", to_matrix(py, &losses, [epochs, decisions])?)?;
     out.set_item("n_iter", PyArray1::from_slice(py, &n_iter))?;
     out.set_item("stopped", PyList::new(py, report.stopped.iter().map(|stopped| stopped.name()))?)?;
-    let counts = tracked.map(|n| to_matrix(py, &report.mistakes_per_example, [n, planes])).transpose()?;
+    let counts = tracked.map(|n| to_matrix(py, &report.mistakes_per_example, [n, decisions])).transpose()?;
     out.set_item("mistakes_per_example", counts)?;
     Ok(out)
 }

@@ -110,7 +110,7 @@ fn call(on_epoch: &Bound<'_, PyAny>, record: &EpochRecord, learnt: Option<Snapsh
     }
     match answer.extract::<PyReadonlyArray1<bool>>() {
         Ok(marked) if marked.as_array().len() == record.mistakes.len() => {
-            Ok(Verdict::BreakPlanes(marked.as_array().to_vec()))
+            Ok(Verdict::BreakSome(marked.as_array().to_vec()))
         }
         _ => Err(PyTypeError::new_err(format!(
             "on_epoch must return None, True, False or an array of {} booleans, got {}",

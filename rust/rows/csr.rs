@@ -212,19 +212,20 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     ) -> Stop {
         loop {
             let (limit, heads) = (planes.limit, &mut planes.heads[..]);
+            let noise = planes.noise.as_mut();
             let stop = match &mut planes.weights {
                 Weights::Counts { w, stride } if self.facts.ones => {
                     let kernel = Counts::<_, _, true> { rows: self, weights: w, stride: *stride, limit };
-                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                    dispatch(Learn { kernel, visit, at, end, heads, noise, log })
                 }
                 Weights::Counts { w, stride } => {
                     let kernel = Counts::<_, _, false> { rows: self, weights: w, stride: *stride, limit };
-                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                    dispatch(Learn { kernel, visit, at, end, heads, noise, log })
                 }
                 Weights::ByColumn { w, stride } => {
                     let lanes = vec![0.0; LANES * *stride];
                     let kernel = Float { rows: self, weights: w, stride: *stride, lanes };
-                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                    dispatch(Learn { kernel, visit, at, end, heads, noise, log })
                 }
                 Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
             };

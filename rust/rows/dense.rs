@@ -215,14 +215,15 @@ impl<T: Value> Rows for Dense<'_, T> {
     ) -> Stop {
         loop {
             let (limit, heads) = (planes.limit, &mut planes.heads[..]);
+            let noise = planes.noise.as_mut();
             let stop = match &mut planes.weights {
                 Weights::Halves(weights) => {
                     let kernel = Exact { rows: self, weights, limit, narrow: vec![0; self.columns] };
-                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                    dispatch(Learn { kernel, visit, at, end, heads, noise, log })
                 }
                 Weights::ByPlane(weights) => {
                     let kernel = Float { rows: self, weights, wide: vec![0.0; self.columns] };
-                    dispatch(Learn { kernel, visit, at, end, heads, log })
+                    dispatch(Learn { kernel, visit, at, end, heads, noise, log })
                 }
                 Weights::ByColumn { .. } | Weights::Counts { .. } => unreachable!("forms of CSR rows"),
             };

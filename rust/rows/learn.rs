@@ -1,5 +1,8 @@
 //! The loop of every leaf: predict, judge, update, log.
 
+use super::joint::Spread;
+use super::joint::{judge, spread};
+use super::noise::Noise;
 use super::planes::Head;
 use super::prefetch::{AHEAD, prefetch};
 use super::visit::{Cursor, Mistake, Stop, Visit};
@@ -31,6 +34,7 @@ pub struct Learn<'a, K> {
     pub at: &'a mut Cursor,
     pub end: usize,
     pub heads: &'a mut [Head],
+    pub noise: Option<&'a mut Noise>,
     pub log: &'a mut Vec<Mistake>,
 }
 
@@ -41,19 +45,28 @@ impl<K: Kernel> Leaf for Learn<'_, K> {
     fn run<S: Simd>(mut self, simd: S) -> Stop {
         // One plane is the hot case: with a constant length the loops over planes vanish.
         if self.heads.len() == 1 {
-            self.pass(simd, &mut [0.0])
-        } else {
-            let mut sums = vec![0.0; self.heads.len()];
-            self.pass(simd, &mut sums)
+            return self.pass(simd, &mut [0.0], Self::each);
+        }
+        let mut sums = vec![0.0; self.heads.len()];
+        match self.visit.joint {
+            None => self.pass(simd, &mut sums, Self::each),
+            Some(how) => {
+                self.pass(simd, &mut sums, |learn, row, number, sums| learn.together(how, row, number, sums))
+            }
         }
     }
 }
 
 impl<K: Kernel> Learn<'_, K> {
+    /// `judge` takes the row, how many were visited with it, and `w·x` of every plane.
     #[inline(always)]
-    fn pass<S: Simd>(&mut self, simd: S, sums: &mut [f64]) -> Stop {
+    fn pass<S: Simd>(
+        &mut self,
+        simd: S,
+        sums: &mut [f64],
+        judge: impl Fn(&mut Self, usize, u64, &mut [f64]) -> Stop,
+    ) -> Stop {
         let (visit, start) = (self.visit, self.at.pos);
-        let heads = &mut self.heads[..sums.len()];
         let ahead = self.kernel.ahead();
         let mut stop = Stop::Block;
         let mut pos = start;
@@ -71,40 +84,101 @@ impl<K: Kernel> Learn<'_, K> {
             }
             self.kernel.activate(simd, row, sums);
             pos += 1;
-            let label = visit.labels[row];
-            for (plane, (head, &sum)) in heads.iter_mut().zip(&*sums).enumerate() {
-                let a = sum + head.intercept;
-                let positive = label == head.positive;
-                let m = signed(a, positive);
-                if visit.tie.is_mistake(m, positive) {
-                    let c = visit.step(head, row, positive);
-                    let t = head.seen + (pos - start) as u64;
-                    if m < 0.0 {
-                        head.loss -= m;
-                    }
-                    let exact = self.kernel.update(plane, row, c);
-                    if K::EXACT && !(exact && head.intercept.abs() <= LARGEST_SUM) {
-                        stop = Stop::Limit;
-                    }
-                    if visit.fit_intercept {
-                        head.intercept += c;
-                    }
-                    self.log.push(Mistake { row: row as u32, plane: head.plane, t, c });
-                    if !(a.is_finite() && c.is_finite()) {
-                        stop = Stop::Overflow;
-                    }
-                } else if m == f64::INFINITY {
-                    stop = Stop::Overflow;
-                }
-                if stop == Stop::Overflow {
-                    break;
-                }
-            }
+            stop = judge(self, row, (pos - start) as u64, sums);
         }
-        for head in heads {
+        for head in &mut *self.heads {
             head.seen += (pos - start) as u64;
         }
         self.at.pos = pos;
         stop
+    }
+
+    /// Each plane judges for itself.
+    #[inline(always)]
+    fn each(&mut self, row: usize, number: u64, sums: &mut [f64]) -> Stop {
+        let visit = self.visit;
+        let label = visit.labels[row];
+        let mut stop = Stop::Block;
+        for (plane, &sum) in sums.iter().enumerate() {
+            let head = &mut self.heads[plane];
+            let mut a = sum + head.intercept;
+            if let Some(noise) = &self.noise {
+                a = noise.activation(a, row, head.plane);
+            }
+            let positive = label == head.positive;
+            let m = signed(a, positive);
+            if visit.tie.is_mistake(m, positive, visit.margin) {
+                if m < 0.0 {
+                    head.loss -= m;
+                }
+                if !a.is_finite() {
+                    return Stop::Overflow;
+                }
+                if self.noise.as_ref().is_some_and(|noise| noise.is_used_up(row, head.plane)) {
+                    continue;
+                }
+                let c = visit.step(head, row, positive);
+                stop = self.update(plane, row, number, c, stop);
+                if stop == Stop::Overflow {
+                    return stop;
+                }
+            } else if m == f64::INFINITY {
+                return Stop::Overflow;
+            }
+        }
+        stop
+    }
+
+    /// The planes are the classes of one decision.
+    #[inline(always)]
+    fn together(&mut self, how: Spread, row: usize, number: u64, sums: &mut [f64]) -> Stop {
+        for (sum, head) in sums.iter_mut().zip(&*self.heads) {
+            *sum += head.intercept;
+        }
+        if !sums.iter().all(|s| s.is_finite()) {
+            return Stop::Overflow;
+        }
+        let truth = self.visit.labels[row] as usize;
+        let judgement = judge(sums, truth);
+        if judgement.errors == 0 {
+            return Stop::Block;
+        }
+        if judgement.excess > 0.0 {
+            self.heads[0].loss += judgement.excess;
+        }
+        if self.noise.as_ref().is_some_and(|noise| noise.is_used_up(row, 0)) {
+            return Stop::Block;
+        }
+        let c = self.visit.step(&self.heads[truth], row, true);
+        let mut stop = self.update(truth, row, number, c, Stop::Block);
+        spread(how, sums, truth, judgement, c, |r, c| stop = self.update(r, row, number, c, stop));
+        stop
+    }
+
+    /// The update of one plane, logged. The worse of `so_far` and what comes of it.
+    #[inline(always)]
+    fn update(&mut self, plane: usize, row: usize, number: u64, c: f64, so_far: Stop) -> Stop {
+        let exact = self.kernel.update(plane, row, c);
+        let head = &mut self.heads[plane];
+        let within = !K::EXACT || (exact && head.intercept.abs() <= LARGEST_SUM);
+        if self.visit.fit_intercept {
+            head.intercept += c;
+        }
+        let t = head.seen + number;
+        self.log.push(Mistake { row: row as u32, plane: head.plane, t, c });
+        // In a joint decision the example is counted once, with its true class.
+        let counts = self.visit.joint.is_none() || self.visit.labels[row] as usize == plane;
+        let own = if self.visit.joint.is_none() { head.plane } else { 0 };
+        let finite = match &mut self.noise {
+            Some(noise) if counts => noise.update(row, own, c),
+            _ => true,
+        };
+        if so_far == Stop::Overflow || !(c.is_finite() && finite) {
+            Stop::Overflow
+        } else if so_far == Stop::Limit || !within {
+            Stop::Limit
+        } else {
+            Stop::Block
+        }
     }
 }

@@ -7,7 +7,9 @@
 mod csr;
 mod dense;
 mod facts;
+mod joint;
 mod learn;
+mod noise;
 mod planes;
 mod prefetch;
 mod visit;
@@ -17,6 +19,8 @@ use std::ops::Range;
 pub use csr::Csr;
 pub use dense::Dense;
 pub use facts::Facts;
+pub use joint::Spread;
+pub use noise::{Noise, Tolerance};
 pub use planes::{Head, Planes, Weights};
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 

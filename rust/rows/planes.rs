@@ -1,5 +1,6 @@
 //! The weights of one or more planes, in the form that a leaf trains on.
 
+use super::noise::Noise;
 use crate::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 use crate::arith::finite::all_finite;
 
@@ -42,6 +43,8 @@ pub enum Weights {
 
 pub struct Planes {
     pub heads: Vec<Head>,
+    /// What is kept of each example during a call; set by the driver.
+    pub noise: Option<Noise>,
     columns: usize,
     pub(super) weights: Weights,
     /// No exact path any more: its bound was passed.
@@ -58,7 +61,7 @@ impl Planes {
     #[must_use]
     pub fn new(heads: Vec<Head>, weights: Vec<f64>, columns: usize) -> Self {
         assert_eq!(weights.len(), heads.len() * columns);
-        Self { heads, columns, weights: Weights::ByPlane(weights), inexact: false, limit: 0 }
+        Self { heads, noise: None, columns, weights: Weights::ByPlane(weights), inexact: false, limit: 0 }
     }
 
     #[must_use]

@@ -1,5 +1,6 @@
 //! What a leaf is told, where it stands, and what it reports.
 
+use super::joint::Spread;
 use super::planes::Head;
 use crate::arith::step;
 
@@ -13,12 +14,12 @@ pub enum Tie {
 }
 
 impl Tie {
-    /// Whether `m = y*a` is a mistake. Written so that NaN is one.
+    /// Whether `m = y*a` is a mistake: it has to pass `margin`. Written so that NaN is one.
     #[inline(always)]
     #[must_use]
     #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool)]
-    pub fn is_mistake(self, m: f64, positive: bool) -> bool {
-        !(m > 0.0) && !(self == Self::Positive && positive && m >= 0.0)
+    pub fn is_mistake(self, m: f64, positive: bool, margin: f64) -> bool {
+        !(m > margin) && !(self == Self::Positive && positive && m >= margin)
     }
 }
 
@@ -33,6 +34,10 @@ pub struct Visit<'a> {
     pub eta: f64,
     pub tie: Tie,
     pub fit_intercept: bool,
+    /// What an activation has to pass to be right.
+    pub margin: f64,
+    /// The planes are the classes of one decision, in their order.
+    pub joint: Option<Spread>,
     /// See [`integer_step`].
     pub integer_step: Option<f64>,
 }

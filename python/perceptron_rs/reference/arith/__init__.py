@@ -4,6 +4,20 @@ from .average import average, timed
 from .axpy import axpy, widen
 from .dot import dot, sparse_dot
 from .environment import standard
-from .step import steps
+from .step import own_feature, own_weight, share, share_of, steps, total
 
-__all__ = ["average", "axpy", "dot", "sparse_dot", "standard", "steps", "timed", "widen"]
+__all__ = [
+    "average",
+    "axpy",
+    "dot",
+    "own_feature",
+    "own_weight",
+    "share",
+    "share_of",
+    "sparse_dot",
+    "standard",
+    "steps",
+    "timed",
+    "total",
+    "widen",
+]

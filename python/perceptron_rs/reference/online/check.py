@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import State
 from perceptron_rs.reference.rows.scores import check_canonical
 
-__all__ = ["check_fit"]
+__all__ = ["check_decisions", "check_fit"]
 
 TIES = ("mistake", "positive")
+JOINT = (None, "max", "uniform", "proportional")
 
 
 def check_fit(
@@ -54,3 +55,34 @@ def check_fit(
     for name, (shape, needed) in shapes.items():
         if shape != needed:
             raise ValueError(f"{name} must have shape {needed} for these rows and planes, got {shape}")
+
+
+def check_decisions(
+    labels: NDArray[np.uint32],
+    positive: NDArray[np.uint32],
+    tie: str,
+    margin: float,
+    added_feature: float,
+    max_mistakes_per_example: int | None,
+    joint: str | None,
+) -> None:
+    """Raise ValueError for values out of range and for what a joint decision does not have."""
+    if joint not in JOINT:
+        raise ValueError(f"joint must be one of {JOINT}, got {joint!r}")
+    for name, value in (("margin", margin), ("added_feature", added_feature)):
+        if not 0 <= value < np.inf:
+            raise ValueError(f"{name} must be finite and at least 0, got {value}")
+        if value and joint:
+            raise ValueError(f"{name} must be 0 for a joint decision, got {value}")
+    if max_mistakes_per_example is not None and max_mistakes_per_example < 1:
+        raise ValueError(f"max_mistakes_per_example must be at least 1, got {max_mistakes_per_example}")
+    if not joint:
+        return
+    if len(positive) < 2 or positive.tolist() != list(range(len(positive))):
+        raise ValueError(
+            f"positive must be 0, 1, ... of two classes or more for a joint decision, got {positive.tolist()}"
+        )
+    if tie != "mistake":
+        raise ValueError(f'tie must be "mistake" for a joint decision, got {tie!r}')
+    if len(labels) and labels.max() >= len(positive):
+        raise ValueError(f"labels must be below {len(positive)} for a joint decision, got {labels.max()}")

@@ -3,48 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import OnEpoch, Report, State
-from perceptron_rs.reference.arith import standard, steps
+from perceptron_rs.reference.arith import standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.online.averaged import Averaged
-from perceptron_rs.reference.online.check import check_fit
+from perceptron_rs.reference.online.check import check_decisions, check_fit
 from perceptron_rs.reference.online.feed import feed
 from perceptron_rs.reference.online.perceptron import Perceptron
+from perceptron_rs.reference.online.problem import decisions
 from perceptron_rs.reference.online.rule import Rule
+from perceptron_rs.reference.online.stopping import Criterion
 from perceptron_rs.reference.order import permutation
-from perceptron_rs.reference.rows import Cursor, Mistake, Visit
+from perceptron_rs.reference.rows import Cursor
 
 __all__ = ["fit"]
 
 RULES: dict[str, type[Perceptron | Averaged]] = {"perceptron": Perceptron, "averaged": Averaged}
-
-
-@dataclass
-class Watch:
-    """Decides after each epoch of a plane whether it goes on."""
-
-    max_iter: int
-    tol: float | None
-    n_iter_no_change: int
-    best: float = np.inf
-    idle: int = 0  # epochs in a row without improvement
-
-    def reason_to_stop(self, mistakes: int, loss: float, epochs: int) -> str:
-        """Return ``"clean"``, ``"tol"``, ``"max_iter"``, or ``""`` to go on."""
-        if mistakes == 0:
-            return "clean"
-        if self.tol is not None:
-            self.idle = self.idle + 1 if loss > self.best - self.tol else 0
-            self.best = min(self.best, loss)
-            if self.idle >= self.n_iter_no_change:
-                return "tol"
-        return "max_iter" if epochs == self.max_iter else ""
 
 
 @standard()
@@ -67,6 +47,10 @@ def fit(
     n_iter_no_change: int,
     track_mistakes: bool,
     threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+    margin: float = 0.0,
+    added_feature: float = 0.0,
+    max_mistakes_per_example: int | None = None,
+    joint: str | None = None,
     on_epoch: OnEpoch | None = None,
     with_state: bool = False,
     keep_on_interrupt: bool = False,
@@ -107,6 +91,15 @@ def fit(
     track_mistakes : bool
         Whether to count the mistakes made on each example.
     threads : int
+    margin : float
+        tau, at least 0: an example that is right by no more than this is a mistake.
+    added_feature : float
+        delta, at least 0: the value of a feature that each example has for itself in this call.
+    max_mistakes_per_example : int or None
+        How many updates an example may cause in this call, in each plane.
+    joint : "max", "uniform", "proportional" or None
+        The planes are the classes of one decision, and this is how the downward part of an update
+        is spread over the error set. ``positive`` is then 0, 1, ...; K is 1 in the report.
     on_epoch : callable, optional
         Called after each whole epoch with its number, the mistakes and the losses of each plane,
         and the state so far (None unless ``with_state``). It returns True to end the run, or an
@@ -131,45 +124,54 @@ def fit(
         If arguments do not fit together.
     """
     check_fit(rows, labels, sample_weight, learner, RULES, state, positive, class_weight, tie, max_iter)
+    check_decisions(labels, positive, tie, margin, added_feature, max_mistakes_per_example, joint)
     state = {name: values + 0 for name, values in state.items()}  # a copy; + 0 turns -0.0 into +0.0
     rule: Rule = RULES[learner](state, fit_intercept)
-    planes = range(len(positive))
-
-    weights, visits = [], []
-    for k in planes:
-        y = np.where(labels == positive[k], 1.0, -1.0)
-        s, c = steps(eta0, sample_weight, class_weight[k], y)
-        weights.append(s)
-        visits.append(Visit(k, np.arange(0), y, c, tie, fit_intercept))
-    kept = np.flatnonzero(np.any(weights, axis=0))
-
-    mistakes: list[list[int]] = [[] for _ in planes]
-    losses: list[list[float]] = [[] for _ in planes]
-    counts = np.zeros((len(labels), len(positive)), dtype=np.int64)
-    stopped = ["" for _ in planes]
-    watches = [Watch(max_iter, tol, n_iter_no_change) for _ in planes]
+    found = decisions(
+        labels,
+        sample_weight,
+        positive,
+        class_weight,
+        eta0,
+        tie,
+        fit_intercept,
+        margin,
+        added_feature,
+        max_mistakes_per_example,
+        joint,
+    )
+    numbers = range(len(found))
+    kept = np.flatnonzero(np.any([decision.weight for decision in found], axis=0))
+    mistakes: list[list[int]] = [[] for _ in found]
+    losses: list[list[float]] = [[] for _ in found]
+    counts = np.zeros((len(labels), len(found)), dtype=np.int64)
+    stopped = ["" for _ in found]
+    criteria = [Criterion(max_iter, tol, n_iter_no_change) for _ in found]
     epoch = first_epoch
 
-    def run_epoch(running: list[int]) -> dict[int, tuple[list[Mistake], float]]:
+    def run_epoch(running: list[int]) -> dict[int, tuple[list[int], float]]:
+        """Rows of the mistakes, and mean loss, of each decision that goes on."""
         order = kept
         if seed is not None:
             order = kept[permutation(len(kept), seed=seed, epoch=epoch, partition=0)]
         done = {}
         for k in running:
-            visit = replace(visits[k], order=order[weights[k][order] != 0])
-            at = Cursor(pos=0, t=int(state["seen"][k]), loss=0.0)
+            planes, visit = found[k].planes, replace(found[k].visit, order=order[found[k].weight[order] != 0])
+            at = Cursor(pos=0, t=int(state["seen"][planes][0]), loss=0.0)
             try:
                 log = feed(rows, visit, at, state, rule)
             except FloatingPointError:
                 raise overflow(epoch) from None
-            state["seen"][k] = at.t
-            if not all(np.isfinite(values[k]).all() for values in state.values()):
+            state["seen"][planes] = at.t
+            if not all(np.isfinite(values[planes]).all() for values in state.values()):
                 raise overflow(epoch)
-            done[k] = log, at.loss / max(at.pos, 1)
+            # Of a joint mistake, the entry of the true class counts.
+            made = [entry.row for entry in log if not joint or labels[entry.row] == entry.plane]
+            done[k] = made, at.loss / max(at.pos, 1)
         return done
 
     for epoch in range(first_epoch, first_epoch + max_iter):
-        running = [k for k in planes if not stopped[k]]
+        running = [k for k in numbers if not stopped[k]]
         before = _copy(state) if keep_on_interrupt else {}
         try:
             done = run_epoch(running)
@@ -180,17 +182,17 @@ def fit(
                 state[name][...] = values
             stopped = [reason or "interrupt" for reason in stopped]
             break
-        for k, (log, loss) in done.items():
-            mistakes[k].append(len(log))
+        for k, (made, loss) in done.items():
+            mistakes[k].append(len(made))
             losses[k].append(loss)
-            for mistake in log:
-                counts[mistake.row, k] += 1
-            stopped[k] = watches[k].reason_to_stop(len(log), loss, len(losses[k]))
+            np.add.at(counts[:, k], made, 1)
+            stopped[k] = criteria[k].reason_to_stop(len(made), loss, len(losses[k]))
         if on_epoch is not None:
-            now = [(len(log), loss) for log, loss in (done.get(k, ([], 0.0)) for k in planes)]
-            made, lost = (np.array(column) for column in zip(*now, strict=True))
-            ends = on_epoch(epoch, made, lost, _copy(state) if with_state else None)
-            marked = _marked(ends, len(planes))
+            now = [done.get(k, ([], 0.0)) for k in numbers]
+            made_now = np.array([len(made) for made, _ in now])
+            lost_now = np.array([loss for _, loss in now])
+            ends = on_epoch(epoch, made_now, lost_now, _copy(state) if with_state else None)
+            marked = _marked(ends, len(found))
             stopped = [
                 reason or ("callback" if ends else "") for reason, ends in zip(stopped, marked, strict=True)
             ]
@@ -209,15 +211,13 @@ def fit(
     }
 
 
-def _marked(ends: Any, n_planes: int) -> NDArray[np.bool_]:
-    """Which planes the callback ends."""
+def _marked(ends: Any, n: int) -> NDArray[np.bool_]:
+    """Which decisions the callback ends."""
     if ends is None or isinstance(ends, (bool, np.bool_)):
-        return np.full(n_planes, bool(ends))
-    if isinstance(ends, np.ndarray) and ends.dtype == np.bool_ and ends.shape == (n_planes,):
+        return np.full(n, bool(ends))
+    if isinstance(ends, np.ndarray) and ends.dtype == np.bool_ and ends.shape == (n,):
         return ends
-    raise TypeError(
-        f"on_epoch must return None, True, False or an array of {n_planes} booleans, got {ends!r}"
-    )
+    raise TypeError(f"on_epoch must return None, True, False or an array of {n} booleans, got {ends!r}")
 
 
 def _copy(state: State) -> State:

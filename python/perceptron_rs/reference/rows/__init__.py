@@ -2,7 +2,9 @@
 
 from .csr import Csr, csr_rows
 from .dense import Dense, dense_rows
+from .joint import learn_jointly
 from .learn import Rows, learn
+from .noise import Noise
 from .scores import scores
 from .visit import Cursor, Mistake, Visit
 
@@ -11,10 +13,12 @@ __all__ = [
     "Cursor",
     "Dense",
     "Mistake",
+    "Noise",
     "Rows",
     "Visit",
     "csr_rows",
     "dense_rows",
     "learn",
+    "learn_jointly",
     "scores",
 ]

@@ -48,8 +48,8 @@ def learn(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) -> list[
     while at.pos < end:
         ahead = visit.order[at.pos : min(at.pos + stretch, end)]
         y = visit.y[ahead]
-        a = rows.dots(ahead, w) + b[k]
-        stops = is_mistake(y, a, visit.tie) | ~np.isfinite(a)
+        a = visit.noise.activation(rows.dots(ahead, w) + b[k], ahead)
+        stops = is_mistake(y, a, visit.tie, visit.margin) | ~np.isfinite(a)
         first = int(stops.argmax())
         if not stops[first]:
             at.pos += len(ahead)
@@ -60,13 +60,16 @@ def learn(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) -> list[
         if not np.isfinite(a[first]):
             raise FloatingPointError
         row = int(ahead[first])
-        c = float(visit.c[row])
         at.pos += first + 1
         at.t += first + 1
         at.loss += max(0.0, -float(y[first] * a[first]))  # what is no mistake loses nothing
+        stretch = SHORTEST_STRETCH
+        if visit.noise.is_used_up(row):
+            continue
+        c = float(visit.c[row])
         rows.axpy(row, c, w)
         if visit.fit_intercept:
             b[k] += c
+        visit.noise.update(row, c)
         log.append(Mistake(row, visit.plane, at.t, c))
-        stretch = SHORTEST_STRETCH
     return log

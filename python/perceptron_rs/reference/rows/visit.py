@@ -8,19 +8,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.reference.rows.noise import Noise
+
 __all__ = ["Cursor", "Mistake", "Visit", "is_mistake"]
 
 
 @dataclass(frozen=True)
 class Visit:
-    """What one plane sees in an epoch, and what it does there."""
+    """What one plane, or a joint decision of all planes, sees in an epoch, and what it does there."""
 
     plane: int
     order: NDArray[Any]  # numbers of the rows, in the order of the visits
-    y: NDArray[np.float64]  # (n,): -1.0 or 1.0
+    labels: NDArray[np.uint32]  # (n,): the class of each row
+    y: NDArray[np.float64]  # (n,): -1.0 or 1.0 for a plane
     c: NDArray[np.float64]  # (n,): what a mistake adds to the weights is c times the row
     tie: str
     fit_intercept: bool
+    margin: float
+    joint: str | None  # how a joint decision spreads the downward part of an update
+    noise: Noise
 
 
 @dataclass
@@ -41,9 +47,9 @@ class Mistake(NamedTuple):
     c: float
 
 
-def is_mistake(y: NDArray[np.float64], a: NDArray[np.float64], tie: str) -> NDArray[np.bool_]:
-    """Tell which activations are mistakes; not a number is never right."""
+def is_mistake(y: NDArray[np.float64], a: NDArray[np.float64], tie: str, margin: float) -> NDArray[np.bool_]:
+    """Tell which activations do not pass the margin; not a number never does."""
     m = y * a
     if tie == "mistake":
-        return ~(m > 0)
-    return np.where(y > 0, ~(m >= 0), ~(m > 0))  # "positive": sign(0) = +1
+        return ~(m > margin)
+    return np.where(y > 0, ~(m >= margin), ~(m > margin))  # "positive": sign(0) = +1
