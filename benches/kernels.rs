@@ -46,8 +46,10 @@ fn pass(rows: &dyn Rows, labels: &[u32], planes: u32, coef: Vec<f64>) -> Report 
         track_mistakes: false,
         threads: 1,
         keep_on_interrupt: false,
+        settle: true,
     };
-    let state = State { coef, intercept: vec![0.0; positive.len()], seen: vec![0; positive.len()] };
+    let state =
+        State { coef, intercept: vec![0.0; positive.len()], seen: vec![0; positive.len()], ages: vec![] };
     fit(&problem, &schedule, state, &mut Perceptron, &()).expect("finite").1
 }
 

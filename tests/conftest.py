@@ -70,6 +70,8 @@ class Trainer:
             "added_feature": 0.0,
             "max_mistakes_per_example": None,
             "joint": None,
+            "penalty": None,
+            "settle": True,
             "on_epoch": None,
             "with_state": False,
             "keep_on_interrupt": False,

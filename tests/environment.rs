@@ -89,8 +89,10 @@ impl Fit {
             track_mistakes: true,
             threads,
             keep_on_interrupt: false,
+            settle: true,
         };
-        let start = State { coef: case.start.clone(), intercept: vec![0.0; 5], seen: vec![0; 5] };
+        let start =
+            State { coef: case.start.clone(), intercept: vec![0.0; 5], seen: vec![0; 5], ages: vec![] };
         let mut learner = Averaged {
             coef: vec![0.0; start.coef.len()],
             intercept: vec![0.0; 5],

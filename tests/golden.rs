@@ -239,6 +239,7 @@ fn fit<T: Drawn + Default>(case: &Case) {
         track_mistakes: true,
         threads,
         keep_on_interrupt: false,
+        settle: true,
     };
     let values: Vec<T> = draw(seed, rows * columns, case.number("zeros"));
     each_layout(&values, rows, columns, |rows, layout| {

@@ -218,8 +218,12 @@ impl Fit {
         let (labels, positive) = (&case.labels, &self.positive);
         let problem = Problem::new(&rows, labels, None, positive, &self.class_weight, 1.0, case.tie, true)
             .expect("a problem");
-        let state =
-            State { coef: case.start.clone(), intercept: case.intercept.clone(), seen: vec![0; case.planes] };
+        let state = State {
+            coef: case.start.clone(),
+            intercept: case.intercept.clone(),
+            seen: vec![0; case.planes],
+            ages: vec![],
+        };
         let schedule = Schedule {
             shuffle: None,
             first_epoch: 10,
@@ -229,6 +233,7 @@ impl Fit {
             track_mistakes: true,
             threads,
             keep_on_interrupt,
+            settle: true,
         };
         online::fit(&problem, &schedule, state, &mut Perceptron, monitor)
     }

@@ -125,6 +125,7 @@ RUST_ONLY = {
 REFERENCE_ONLY = {
     "online/check": "in Rust the types and Problem::new do it",
     "rows/scores": "in Rust online/scores",
+    "online/settled": "in Rust a loop over arith/decay",
 }
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "fit",
     "permutation",
     "scores",
+    "settled",
     "updates_until_right",
 ]
 
@@ -73,6 +74,8 @@ def fit(
     added_feature: float = 0.0,
     max_mistakes_per_example: int | None = None,
     joint: str | None = None,
+    penalty: tuple[float, float] | None = None,
+    settle: bool = True,
     on_epoch: OnEpoch | None = None,
     with_state: bool = False,
     keep_on_interrupt: bool = False,
@@ -80,6 +83,7 @@ def fit(
 def scores(
     rows: _AnyRows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
 ) -> NDArray[np.float64]: ...
+def settled(state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]: ...
 def average(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]: ...
 def updates_until_right(

@@ -20,7 +20,8 @@ ENGINES: tuple[EngineName, ...] = ("rust", "reference")
 
 #: A learner's numbers, by name; arrays of one entry (or row) per plane.
 #: ``coef`` float64 (K, d), ``intercept`` float64 (K,), ``seen`` int64 (K,): the examples seen, T.
-#: The averaged perceptron adds ``coef_u`` float64 (K, d) and ``intercept_u`` float64 (K,).
+#: The averaged perceptron adds ``coef_u`` float64 (K, d) and ``intercept_u`` float64 (K,); a penalty
+#: adds ``ages`` int64 (K, d): the examples whose penalty on each weight is pending.
 State: TypeAlias = dict[str, NDArray[Any]]
 
 #: Sees every whole epoch: its number, the mistakes (K,) and losses (K,) of the planes, the state if
@@ -90,6 +91,8 @@ class Engine(Protocol):
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
         joint: str | None = None,
+        penalty: tuple[float, float] | None = None,
+        settle: bool = True,
         on_epoch: OnEpoch | None = None,
         with_state: bool = False,
         keep_on_interrupt: bool = False,
@@ -103,6 +106,9 @@ class Engine(Protocol):
 
     def average(self, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Averaged (coef, intercept) of a state of the averaged perceptron."""
+
+    def settled(self, state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]:
+        """Weights (K, d) of a state with all pending penalties applied."""
 
     def permutation(self, n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]:
         """Visiting order of an epoch."""

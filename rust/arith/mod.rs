@@ -4,12 +4,14 @@
 //! - [`dot`], [`axpy`]: the two loops over a row, dense and sparse
 //! - [`exact`]: the same results in integers, any order, where a bound proves them exact
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
+//! - [`decay`]: the penalty of many examples at once
 //! - [`finite`]: the check of rule 9
 //! - [`simd`]: the instruction sets a loop is compiled for
 //! - [`environment`]: rounding mode and denormals
 
 pub mod average;
 pub mod axpy;
+pub mod decay;
 pub mod dot;
 pub mod environment;
 pub mod exact;

@@ -25,6 +25,8 @@ pub struct Schedule {
     pub threads: usize,
     /// What an interrupted run has learnt is its result, instead of [`Error::Interrupted`].
     pub keep_on_interrupt: bool,
+    /// Penalties are applied to all weights at the end of each epoch; else they stay pending.
+    pub settle: bool,
 }
 
 /// A new permutation each epoch, drawn from this seed.
@@ -40,6 +42,8 @@ pub struct State {
     pub intercept: Vec<f64>,
     /// Examples seen since the last cold start.
     pub seen: Vec<u64>,
+    /// Examples whose penalty is pending, K x columns; empty without a penalty.
+    pub ages: Vec<i64>,
 }
 
 /// What a fit did.
@@ -90,6 +94,7 @@ pub fn fit(
         return Err(Error::Invalid("positive must name the class of one plane or more, got none".into()));
     }
     learner.check(&state)?;
+    check_penalty(problem, schedule, &state, learner)?;
     probe_memory(memory(problem, schedule, state.coef.len()))?;
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
@@ -103,7 +108,8 @@ pub fn fit(
     };
     let mut running = vec![true; decisions];
     let mut criteria = vec![Criterion::new(schedule.tol, schedule.n_iter_no_change); decisions];
-    let noise = problem.ranges(schedule.threads).iter().map(|range| problem.noise(range)).collect();
+    let noise =
+        problem.ranges(schedule.threads, &state.ages).iter().map(|range| problem.noise(range)).collect();
     let mut groups = form_groups(problem, schedule, &state, &running, learner, noise);
     let kept = problem.kept();
     let mut order: Option<Vec<u32>> = kept.clone();
@@ -171,6 +177,31 @@ pub fn fit(
     Ok((state, report))
 }
 
+fn check_penalty(problem: &Problem, schedule: &Schedule, state: &State, learner: &dyn Learner) -> Result<()> {
+    let invalid = |text: &str| Err(Error::Invalid(text.into()));
+    if problem.decay().is_none() {
+        return if state.ages.iter().any(|&age| age != 0) {
+            invalid("state has pending penalties; pass the penalty that it was learnt with")
+        } else {
+            Ok(())
+        };
+    }
+    if !learner.allows_penalty() {
+        return invalid("penalty must be None for a learner that is a function of the mistakes");
+    }
+    if !schedule.settle && schedule.max_iter != 1 {
+        return invalid("settle may be False in a run of one epoch only; set max_iter to 1");
+    }
+    if state.ages.len() != state.coef.len() || state.ages.iter().any(|&age| age < 0) {
+        return invalid("ages must have the shape of coef and hold whole numbers of at least 0");
+    }
+    let d = problem.rows.columns().max(1);
+    if problem.is_joint() && state.ages.chunks(d).any(|ages| ages != &state.ages[..ages.len()]) {
+        return invalid("ages must be the same for all classes of a joint decision");
+    }
+    Ok(())
+}
+
 /// The planes that are running, in one group for each thread.
 fn form_groups<'a>(
     problem: &Problem,
@@ -180,7 +211,7 @@ fn form_groups<'a>(
     learner: &'a mut dyn Learner,
     noise: Vec<Option<Noise>>,
 ) -> Vec<Group<'a>> {
-    let ranges = problem.ranges(schedule.threads);
+    let ranges = problem.ranges(schedule.threads, &state.ages);
     let rules = learner.split(&ranges);
     let groups = ranges.into_iter().zip(rules).zip(noise);
     let form = |((range, rule), noise)| Group::new(range, running, problem, schedule, state, rule, noise);

@@ -7,7 +7,7 @@ use super::fit::{Schedule, State};
 use super::problem::Problem;
 use super::rule::Rule;
 use crate::error::{Error, Result};
-use crate::rows::{Cursor, Head, Noise, Planes, Stop, Visit};
+use crate::rows::{Cursor, Head, Noise, Pending, Planes, Stop, Visit};
 
 /// What a decision (a plane, or all of them) did in one epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,6 +32,7 @@ pub(super) struct Group<'a> {
     /// Mistakes of this epoch and, if tracked, of each example (n x planes).
     mistakes: Vec<u64>,
     tally: Vec<i64>,
+    settle: bool,
 }
 
 impl<'a> Group<'a> {
@@ -59,6 +60,8 @@ impl<'a> Group<'a> {
         let weights = planes.iter().flat_map(|k| &state.coef[k * d..][..d]).copied().collect();
         let mut planes = Planes::new(heads.collect(), weights, d);
         planes.noise = noise;
+        planes.pending =
+            problem.decay().map(|decay| Pending::new(decay, &state.ages[range.start * d..][..d]));
         let tally = if schedule.track_mistakes { problem.rows.len() * width } else { 0 };
         Self {
             first: problem.decision(range.start),
@@ -67,6 +70,7 @@ impl<'a> Group<'a> {
             frozen: Vec::new(),
             mistakes: vec![0; width],
             tally: vec![0; tally],
+            settle: schedule.settle,
         }
     }
 
@@ -111,6 +115,9 @@ impl<'a> Group<'a> {
             monitor,
         );
         let interrupted = stop == Err(Error::Interrupted);
+        if self.settle {
+            self.planes.settle();
+        }
         if stop == Ok(Stop::Overflow) || !self.planes.is_finite() || !self.rule.is_finite() {
             return Err(Error::Overflow { epoch });
         }
@@ -139,9 +146,13 @@ impl<'a> Group<'a> {
     pub fn finish(mut self, problem: &Problem, state: &mut State, tally: &mut [i64]) -> Option<Noise> {
         let (width, all) = (self.mistakes.len(), problem.decisions());
         self.freeze(problem, &vec![false; all]);
+        let ages = self.planes.pending.map(|pending| pending.ages());
         for (head, weights) in self.frozen {
-            let k = head.plane as usize;
-            state.coef[k * weights.len()..][..weights.len()].copy_from_slice(&weights);
+            let (k, d) = (head.plane as usize, weights.len());
+            state.coef[k * d..][..d].copy_from_slice(&weights);
+            if let Some(ages) = &ages {
+                state.ages[k * d..][..d].copy_from_slice(ages);
+            }
             state.intercept[k] = head.intercept;
             state.seen[k] = head.seen;
         }

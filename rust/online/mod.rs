@@ -13,7 +13,7 @@ mod threads;
 
 pub use feed::{EpochRecord, Flow, Monitor, Snapshot, Verdict, feed};
 pub use fit::{Report, Schedule, Shuffle, State, fit};
-pub use problem::Problem;
+pub use problem::{Penalty, Problem};
 pub use rule::{Learner, Rule};
 pub use scores::scores;
 pub use stopping::{Criterion, Stopped};

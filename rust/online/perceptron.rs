@@ -40,6 +40,10 @@ impl Learner for Perceptron {
         Vec::new()
     }
 
+    fn allows_penalty(&self) -> bool {
+        true
+    }
+
     fn answer_is_finite(&self, _state: &State) -> bool {
         true
     }

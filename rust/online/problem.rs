@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::arith::decay::Decay;
 use crate::arith::step::weight;
 use crate::error::{Error, Result};
 use crate::rows::{Head, Mistake, Noise, Rows, Spread, Tie, Tolerance, Visit, integer_step};
@@ -22,7 +23,15 @@ pub struct Problem<'a> {
     pub fit_intercept: bool,
     tolerance: Tolerance,
     joint: Option<Spread>,
+    penalty: Option<Penalty>,
     integer_step: Option<f64>,
+}
+
+/// What every example takes from the weights (not from the intercept).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Penalty {
+    pub l1: f64,
+    pub l2: f64,
 }
 
 impl<'a> Problem<'a> {
@@ -74,6 +83,7 @@ impl<'a> Problem<'a> {
             fit_intercept,
             tolerance: Tolerance::default(),
             joint: None,
+            penalty: None,
             integer_step,
         })
     }
@@ -93,6 +103,16 @@ impl<'a> Problem<'a> {
             return Err(Error::Invalid("max_mistakes_per_example must be at least 1, got 0".into()));
         }
         Ok(Self { tolerance, ..self })
+    }
+
+    /// The same with a penalty.
+    pub fn penalised(self, penalty: Penalty) -> Result<Self> {
+        for (name, value) in [("l1", penalty.l1), ("l2", penalty.l2)] {
+            if !((self.eta * value).is_finite() && value >= 0.0) {
+                return Err(Error::Invalid(format!("{name} must be finite and at least 0, got {value}")));
+            }
+        }
+        Ok(Self { penalty: Some(penalty), ..self })
     }
 
     /// The same with the planes as the classes of one decision, in the order of their labels.
@@ -118,6 +138,10 @@ impl<'a> Problem<'a> {
         let integer_step = self.integer_step.filter(|_| spread == Spread::Max);
         Ok(Self { joint: Some(spread), integer_step, ..self })
             .and_then(|problem: Self| problem.tolerant(self.tolerance))
+    }
+
+    pub(super) fn decay(&self) -> Option<Decay> {
+        self.penalty.map(|Penalty { l1, l2 }| Decay::new(self.eta, l1, l2))
     }
 
     pub(super) fn is_joint(&self) -> bool {
@@ -207,18 +231,20 @@ impl<'a> Problem<'a> {
     }
 
     /// Ranges of planes that train together: one for each thread, and each plane with a class
-    /// weight of 0 alone.
-    pub(super) fn ranges(&self, threads: usize) -> Vec<Range<usize>> {
+    /// weight of 0 alone. Planes of a range have equal `ages` (planes x columns, or none at all).
+    pub(super) fn ranges(&self, threads: usize, ages: &[i64]) -> Vec<Range<usize>> {
         let planes = self.positive.len();
         if self.joint.is_some() {
             return std::iter::once(0..planes).collect();
         }
         let width = planes.div_ceil(threads.max(1)).max(1);
-        let alone = |k: usize| self.class_weight[k].contains(&0.0);
+        let zero = |k: usize| self.class_weight[k].contains(&0.0);
+        let d = if ages.is_empty() { 0 } else { self.rows.columns() };
+        let alone = |k: usize| zero(k) || ages[k * d..][..d] != ages[(k - 1) * d..][..d];
         let mut ranges: Vec<Range<usize>> = Vec::new();
         for k in 0..planes {
             match ranges.last_mut() {
-                Some(range) if range.len() < width && !alone(k) && !alone(k - 1) => range.end = k + 1,
+                Some(range) if range.len() < width && !alone(k) && !zero(k - 1) => range.end = k + 1,
                 _ => ranges.push(k..k + 1),
             }
         }

@@ -27,6 +27,11 @@ pub trait Learner {
     /// What it remembers besides the state, by name; empty for a learner that needs nothing.
     fn memory(&self) -> Vec<(&'static str, &[f64])>;
 
+    /// Whether the weights may change between mistakes.
+    fn allows_penalty(&self) -> bool {
+        false
+    }
+
     /// Whether the answer that the learner makes of its memory and of the last weights is finite.
     fn answer_is_finite(&self, state: &State) -> bool;
 }

@@ -9,11 +9,12 @@ use pyo3::types::{PyDict, PyList};
 
 use super::rows::{shape, with_rows};
 use super::signals::Signals;
+use crate::arith::decay::Decay;
 use crate::arith::environment::Standard;
 use crate::error::probe_memory;
 use crate::online::averaged::{self, Averaged};
 use crate::online::perceptron::{self, Perceptron};
-use crate::online::{self, Learner, Problem, Report, Schedule, Shuffle, Snapshot, State};
+use crate::online::{self, Learner, Penalty, Problem, Report, Schedule, Shuffle, Snapshot, State};
 use crate::order::shuffle;
 use crate::rows::{Spread, Tie, Tolerance};
 
@@ -49,6 +50,13 @@ fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
         u64::try_from(seen).map_err(|_| PyValueError::new_err(format!("seen must be at least 0, got {seen}")))
     };
     seen.as_array().iter().map(count).collect()
+}
+
+fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResult<Vec<i64>> {
+    let ages: PyReadonlyArray2<i64> = get("ages", state)?.extract()?;
+    check_shape("ages", ages.shape(), &[planes, columns])?;
+    probe_memory(ages.len().checked_mul(8))?;
+    Ok(ages.as_array().iter().copied().collect())
 }
 
 fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
@@ -137,11 +145,14 @@ impl Memory {
 
 /// The state and the memory of the learner, by the names of the protocol.
 pub fn state_to_python<'py>(py: Python<'py>, learnt: &Snapshot) -> PyResult<Bound<'py, PyDict>> {
-    let State { coef, intercept, seen } = learnt.state;
+    let State { coef, intercept, seen, ages } = learnt.state;
     let planes = intercept.len();
     let seen: Vec<i64> = seen.iter().map(|&seen| seen as i64).collect();
     let state = PyDict::new(py);
     state.set_item("seen", PyArray1::from_slice(py, &seen))?;
+    if !ages.is_empty() {
+        state.set_item("ages", to_matrix(py, ages, [planes, coef.len() / planes.max(1)])?)?;
+    }
     let numbers = [("coef", &coef[..]), ("intercept", intercept)];
     for (name, values) in numbers.into_iter().chain(learnt.learner.memory()) {
         if name.starts_with("coef") {
@@ -158,6 +169,7 @@ pub fn state_to_python<'py>(py: Python<'py>, learnt: &Snapshot) -> PyResult<Boun
 #[pyo3(signature = (rows, labels, sample_weight, *, learner, state, positive, class_weight, eta0, tie,
                     fit_intercept, seed, first_epoch, max_iter, tol, n_iter_no_change, track_mistakes, threads,
                     margin=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None,
+                    penalty=None, settle=true,
                     on_epoch=None, with_state=false, keep_on_interrupt=false))]
 #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // one per parameter of the protocol
 #[allow(clippy::needless_pass_by_value)]
@@ -183,6 +195,8 @@ fn fit<'py>(
     added_feature: f64,
     max_mistakes_per_example: Option<u64>,
     joint: Option<&str>,
+    penalty: Option<(f64, f64)>,
+    settle: bool,
     on_epoch: Option<Py<PyAny>>,
     with_state: bool,
     keep_on_interrupt: bool,
@@ -195,6 +209,11 @@ fn fit<'py>(
         coef: numbers("coef", state, planes, Some(columns))?,
         intercept: numbers("intercept", state, planes, None)?,
         seen: counters(state, planes)?,
+        ages: if penalty.is_some() || state.contains("ages")? {
+            ages(state, planes, columns)?
+        } else {
+            Vec::new()
+        },
     };
     let mut memory = Memory::read(learner, state, (planes, columns), fit_intercept)?;
     let labels = labels.as_slice()?;
@@ -215,6 +234,7 @@ fn fit<'py>(
         track_mistakes,
         threads,
         keep_on_interrupt,
+        settle,
     };
     let tolerance = Tolerance { margin, added_feature, max_mistakes: max_mistakes_per_example };
     let joint = joint.map(parse_joint).transpose()?;
@@ -225,6 +245,9 @@ fn fit<'py>(
                 .tolerant(tolerance)?;
         if let Some(spread) = joint {
             problem = problem.joint(spread)?;
+        }
+        if let Some((l1, l2)) = penalty {
+            problem = problem.penalised(Penalty { l1, l2 })?;
         }
         online::fit(&problem, &schedule, start, memory.learner(), &signals)
     })?;
@@ -296,6 +319,26 @@ fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
     Ok((to_matrix(py, &coef, [planes, columns])?, PyArray1::from_slice(py, &intercept)))
 }
 
+/// Weights (K, d) of a state with all pending penalties applied.
+#[pyfunction]
+#[pyo3(signature = (state, *, eta0, penalty))]
+fn settled<'py>(
+    state: &Bound<'py, PyDict>,
+    eta0: f64,
+    penalty: (f64, f64),
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
+    let (planes, columns) = (coef.shape()[0], coef.shape()[1]);
+    let mut weights = matrix("coef", &coef, planes, columns)?;
+    let ages = ages(state, planes, columns)?;
+    let _standard = Standard::enter();
+    let decay = Decay::new(eta0, penalty.0, penalty.1);
+    for (w, &age) in weights.iter_mut().zip(&ages).filter(|(_, age)| **age > 0) {
+        *w = decay.settle(*w, age as u64);
+    }
+    to_matrix(state.py(), &weights, [planes, columns])
+}
+
 /// Visiting order of an epoch.
 #[pyfunction]
 #[pyo3(signature = (n, *, seed, epoch, partition))]
@@ -332,6 +375,7 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(fit, m)?)?;
     m.add_function(wrap_pyfunction!(scores, m)?)?;
     m.add_function(wrap_pyfunction!(average, m)?)?;
+    m.add_function(wrap_pyfunction!(settled, m)?)?;
     m.add_function(wrap_pyfunction!(permutation, m)?)?;
     m.add_function(wrap_pyfunction!(updates_until_right, m)?)
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::facts::Facts;
 use super::learn::{Kernel, Learn};
+use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Planes, Weights, by_column, column_stride};
 use super::prefetch::prefetch;
 use super::visit::{Cursor, Mistake, Stop, Visit};
@@ -87,6 +88,16 @@ impl<T: Value, I: Index> Kernel for Float<'_, T, I> {
         let (columns, values) = self.rows.row(row);
         prefetch(columns);
         prefetch(values);
+    }
+}
+
+impl<T: Value, I: Index> Settle for Float<'_, T, I> {
+    #[inline(always)]
+    fn settle(&mut self, row: usize, pending: &mut Pending) {
+        let (columns, values) = self.rows.row(row);
+        for (j, _) in columns.iter().zip(values).filter(|(_, x)| x.widen() != 0.0) {
+            pending.settle(j.at(), self.weights[j.at() * self.stride..][..self.stride].iter_mut());
+        }
     }
 }
 
@@ -199,7 +210,11 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) {
-        planes.make_counts(visit.integer_step, self.facts.magnitude);
+        if planes.pending.is_none() {
+            planes.make_counts(visit.integer_step, self.facts.magnitude);
+        } else {
+            planes.make_by_column();
+        }
     }
 
     fn learn(
@@ -225,7 +240,12 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
                 Weights::ByColumn { w, stride } => {
                     let lanes = vec![0.0; LANES * *stride];
                     let kernel = Float { rows: self, weights: w, stride: *stride, lanes };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                    if let Some(pending) = &mut planes.pending {
+                        let kernel = Decayed { kernel, pending };
+                        dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                    } else {
+                        dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                    }
                 }
                 Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
             };

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::learn::{Kernel, Learn};
+use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Magnitude, Planes, Weights};
 use super::prefetch::{prefetch, rows_ahead};
 use super::visit::{Cursor, Mistake, Stop, Visit};
@@ -102,6 +103,16 @@ impl<T: Value> Kernel for Float<'_, T> {
     }
 }
 
+impl<T: Value> Settle for Float<'_, T> {
+    #[inline(always)]
+    fn settle(&mut self, row: usize, pending: &mut Pending) {
+        let d = self.rows.columns;
+        for (j, _) in self.rows.row(row).iter().enumerate().filter(|(_, x)| x.widen() != 0.0) {
+            pending.settle(j, self.weights.iter_mut().skip(j).step_by(d));
+        }
+    }
+}
+
 struct Exact<'a, T> {
     rows: &'a Dense<'a, T>,
     weights: &'a mut [Halves],
@@ -198,7 +209,7 @@ impl<T: Value> Rows for Dense<'_, T> {
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) {
-        if T::BYTE {
+        if T::BYTE && planes.pending.is_none() {
             planes.make_halves(visit.integer_step, self.magnitude());
         } else {
             planes.make_by_plane();
@@ -223,7 +234,12 @@ impl<T: Value> Rows for Dense<'_, T> {
                 }
                 Weights::ByPlane(weights) => {
                     let kernel = Float { rows: self, weights, wide: vec![0.0; self.columns] };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                    if let Some(pending) = &mut planes.pending {
+                        let kernel = Decayed { kernel, pending };
+                        dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                    } else {
+                        dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                    }
                 }
                 Weights::ByColumn { .. } | Weights::Counts { .. } => unreachable!("forms of CSR rows"),
             };

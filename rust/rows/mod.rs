@@ -10,6 +10,7 @@ mod facts;
 mod joint;
 mod learn;
 mod noise;
+mod pending;
 mod planes;
 mod prefetch;
 mod visit;
@@ -21,6 +22,7 @@ pub use dense::Dense;
 pub use facts::Facts;
 pub use joint::Spread;
 pub use noise::{Noise, Tolerance};
+pub use pending::Pending;
 pub use planes::{Head, Planes, Weights};
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 

@@ -1,6 +1,7 @@
 //! The weights of one or more planes, in the form that a leaf trains on.
 
 use super::noise::Noise;
+use super::pending::Pending;
 use crate::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 use crate::arith::finite::all_finite;
 
@@ -45,6 +46,8 @@ pub struct Planes {
     pub heads: Vec<Head>,
     /// What is kept of each example during a call; set by the driver.
     pub noise: Option<Noise>,
+    /// Penalties to be applied; set by the driver. Rules out the exact path.
+    pub pending: Option<Pending>,
     columns: usize,
     pub(super) weights: Weights,
     /// No exact path any more: its bound was passed.
@@ -61,7 +64,15 @@ impl Planes {
     #[must_use]
     pub fn new(heads: Vec<Head>, weights: Vec<f64>, columns: usize) -> Self {
         assert_eq!(weights.len(), heads.len() * columns);
-        Self { heads, noise: None, columns, weights: Weights::ByPlane(weights), inexact: false, limit: 0 }
+        Self {
+            heads,
+            noise: None,
+            pending: None,
+            columns,
+            weights: Weights::ByPlane(weights),
+            inexact: false,
+            limit: 0,
+        }
     }
 
     #[must_use]
@@ -89,6 +100,18 @@ impl Planes {
             w.drain(k * self.columns..(k + 1) * self.columns);
         }
         (self.heads.remove(k), weights)
+    }
+
+    /// Applies all penalties that are pending.
+    pub fn settle(&mut self) {
+        let (Some(pending), d) = (&mut self.pending, self.columns) else { return };
+        for j in 0..d {
+            match &mut self.weights {
+                Weights::ByPlane(w) => pending.settle(j, w.iter_mut().skip(j).step_by(d)),
+                Weights::ByColumn { w, stride } => pending.settle(j, w[j * *stride..][..*stride].iter_mut()),
+                Weights::Halves(_) | Weights::Counts { .. } => unreachable!("exact forms have no penalty"),
+            }
+        }
     }
 
     #[must_use]

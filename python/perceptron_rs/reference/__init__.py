@@ -4,7 +4,7 @@ Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py
 ``rows/learn.py`` (the loop), ``online/fit.py`` (epochs), ``order.py`` and ``arith/`` (the contract).
 """
 
-from perceptron_rs.reference.online import average, fit, updates_until_right
+from perceptron_rs.reference.online import average, fit, settled, updates_until_right
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
 
@@ -16,6 +16,7 @@ __all__ = [
     "fit",
     "permutation",
     "scores",
+    "settled",
     "updates_until_right",
 ]
 

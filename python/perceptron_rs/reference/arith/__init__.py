@@ -2,6 +2,7 @@
 
 from .average import average, timed
 from .axpy import axpy, widen
+from .decay import decay
 from .dot import dot, sparse_dot
 from .environment import standard
 from .step import own_feature, own_weight, share, share_of, steps, total
@@ -9,6 +10,7 @@ from .step import own_feature, own_weight, share, share_of, steps, total
 __all__ = [
     "average",
     "axpy",
+    "decay",
     "dot",
     "own_feature",
     "own_weight",

@@ -5,5 +5,6 @@ from .feed import feed
 from .fit import fit
 from .perceptron import Perceptron, updates_until_right
 from .rule import Rule
+from .settled import settled
 
-__all__ = ["Averaged", "Perceptron", "Rule", "average", "feed", "fit", "updates_until_right"]
+__all__ = ["Averaged", "Perceptron", "Rule", "average", "feed", "fit", "settled", "updates_until_right"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import State
 from perceptron_rs.reference.rows.scores import check_canonical
 
-__all__ = ["check_decisions", "check_fit"]
+__all__ = ["check_decisions", "check_fit", "check_penalty"]
 
 TIES = ("mistake", "positive")
 JOINT = (None, "max", "uniform", "proportional")
@@ -86,3 +86,31 @@ def check_decisions(
         raise ValueError(f'tie must be "mistake" for a joint decision, got {tie!r}')
     if len(labels) and labels.max() >= len(positive):
         raise ValueError(f"labels must be below {len(positive)} for a joint decision, got {labels.max()}")
+
+
+def check_penalty(
+    state: State,
+    learner: str,
+    max_iter: int,
+    penalty: tuple[float, float] | None,
+    eta0: float,
+    settle: bool,
+    joint: str | None,
+) -> None:
+    """Raise ValueError where a penalty has no meaning."""
+    ages = state.get("ages")
+    if penalty is None:
+        if ages is not None and ages.any():
+            raise ValueError("state has pending penalties; pass the penalty that it was learnt with")
+        return
+    for name, value in zip(("l1", "l2"), penalty, strict=True):
+        if not 0 <= value < np.inf or not eta0 * value < np.inf:
+            raise ValueError(f"{name} must be finite and at least 0, got {value}")
+    if learner != "perceptron":
+        raise ValueError("penalty must be None for a learner that is a function of the mistakes")
+    if not settle and max_iter != 1:
+        raise ValueError("settle may be False in a run of one epoch only; set max_iter to 1")
+    if ages is None or ages.shape != state["coef"].shape or ages.dtype != np.int64 or (ages < 0).any():
+        raise ValueError("ages must have the shape of coef and hold whole numbers of at least 0")
+    if joint and (ages != ages[0]).any():
+        raise ValueError("ages must be the same for all classes of a joint decision")

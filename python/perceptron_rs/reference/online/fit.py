@@ -13,7 +13,7 @@ from perceptron_rs.engines import OnEpoch, Report, State
 from perceptron_rs.reference.arith import standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.online.averaged import Averaged
-from perceptron_rs.reference.online.check import check_decisions, check_fit
+from perceptron_rs.reference.online.check import check_decisions, check_fit, check_penalty
 from perceptron_rs.reference.online.feed import feed
 from perceptron_rs.reference.online.perceptron import Perceptron
 from perceptron_rs.reference.online.problem import decisions
@@ -51,6 +51,8 @@ def fit(
     added_feature: float = 0.0,
     max_mistakes_per_example: int | None = None,
     joint: str | None = None,
+    penalty: tuple[float, float] | None = None,
+    settle: bool = True,
     on_epoch: OnEpoch | None = None,
     with_state: bool = False,
     keep_on_interrupt: bool = False,
@@ -100,6 +102,12 @@ def fit(
     joint : "max", "uniform", "proportional" or None
         The planes are the classes of one decision, and this is how the downward part of an update
         is spread over the error set. ``positive`` is then 0, 1, ...; K is 1 in the report.
+    penalty : tuple of two floats, or None
+        Strengths of the l1 and of the l2 penalty that each example takes from the weights, for
+        the perceptron only. A weight is settled when an example with a value other than 0 reads it.
+    settle : bool
+        Whether all weights are settled at the end of each epoch. If not, what is pending stays in
+        the state, and ``max_iter`` is 1.
     on_epoch : callable, optional
         Called after each whole epoch with its number, the mistakes and the losses of each plane,
         and the state so far (None unless ``with_state``). It returns True to end the run, or an
@@ -125,6 +133,7 @@ def fit(
     """
     check_fit(rows, labels, sample_weight, learner, RULES, state, positive, class_weight, tie, max_iter)
     check_decisions(labels, positive, tie, margin, added_feature, max_mistakes_per_example, joint)
+    check_penalty(state, learner, max_iter, penalty, eta0, settle, joint)
     state = {name: values + 0 for name, values in state.items()}  # a copy; + 0 turns -0.0 into +0.0
     rule: Rule = RULES[learner](state, fit_intercept)
     found = decisions(
@@ -139,6 +148,8 @@ def fit(
         added_feature,
         max_mistakes_per_example,
         joint,
+        penalty,
+        state.get("ages"),
     )
     numbers = range(len(found))
     kept = np.flatnonzero(np.any([decision.weight for decision in found], axis=0))
@@ -163,6 +174,10 @@ def fit(
             except FloatingPointError:
                 raise overflow(epoch) from None
             state["seen"][planes] = at.t
+            if visit.pending is not None:
+                if settle:
+                    visit.pending.settle(state["coef"][planes])
+                state["ages"][planes] = visit.pending.ages
             if not all(np.isfinite(values[planes]).all() for values in state.values()):
                 raise overflow(epoch)
             # Of a joint mistake, the entry of the true class counts.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference.arith import steps
-from perceptron_rs.reference.rows import Noise, Visit
+from perceptron_rs.reference.rows import Noise, Pending, Visit
 
 __all__ = ["Decision", "decisions"]
 
@@ -34,8 +34,10 @@ def decisions(
     added_feature: float,
     max_mistakes_per_example: int | None,
     joint: str | None,
+    penalty: tuple[float, float] | None,
+    ages: NDArray[np.int64] | None,
 ) -> list[Decision]:
-    """Lay out a fit; the arguments are those of ``fit``."""
+    """Lay out a fit; the arguments are those of ``fit``, and ``ages`` from its state."""
     found = []
     for k in range(1 if joint else len(positive)):
         if joint:
@@ -45,6 +47,8 @@ def decisions(
             own_weight = np.where(y > 0, class_weight[k, 1], class_weight[k, 0])
         s, c = steps(eta0, sample_weight, own_weight, y)
         noise = Noise(len(labels), added_feature, max_mistakes_per_example)
-        visit = Visit(k, np.arange(0), labels, y, c, tie, fit_intercept, margin, joint, noise)
+        pending = None if penalty is None or ages is None else Pending(ages[k], eta0, *penalty)
+        order = np.arange(0)
+        visit = Visit(k, order, labels, y, c, tie, fit_intercept, margin, joint, noise, pending)
         found.append(Decision(slice(None) if joint else slice(k, k + 1), s, visit))
     return found

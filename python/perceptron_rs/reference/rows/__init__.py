@@ -5,6 +5,7 @@ from .dense import Dense, dense_rows
 from .joint import learn_jointly
 from .learn import Rows, learn
 from .noise import Noise
+from .pending import Pending
 from .scores import scores
 from .visit import Cursor, Mistake, Visit
 
@@ -14,6 +15,7 @@ __all__ = [
     "Dense",
     "Mistake",
     "Noise",
+    "Pending",
     "Rows",
     "Visit",
     "csr_rows",

@@ -47,6 +47,12 @@ class Csr:
         columns = self.indices[row]
         w[columns] = arith.axpy(c, self.values[row], w[columns])
 
+    def read(self, number: int) -> NDArray[Any]:
+        """Columns in which a row is not 0."""
+        row = slice(self.indptr[number], self.indptr[number + 1])
+        columns: NDArray[Any] = self.indices[row][self.values[row] != 0]
+        return columns
+
 
 def csr_rows(indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_columns: int) -> Csr:
     """Wrap the three arrays of a CSR matrix without copying them.

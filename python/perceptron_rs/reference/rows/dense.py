@@ -38,6 +38,10 @@ class Dense:
         """Add ``c`` times one row to ``w``."""
         w[:] = arith.axpy(c, self.values[number], w)
 
+    def read(self, number: int) -> NDArray[np.intp]:
+        """Columns in which a row is not 0."""
+        return np.flatnonzero(self.values[number])
+
 
 def dense_rows(values: NDArray[Any]) -> Dense:
     """Wrap a matrix without copying it.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.engines import State
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.rows.learn import LONGEST_STRETCH, SHORTEST_STRETCH, Rows
+from perceptron_rs.reference.rows.learn import LONGEST_STRETCH, SHORTEST_STRETCH, Rows, settle_ahead
 from perceptron_rs.reference.rows.visit import Cursor, Mistake, Visit
 
 __all__ = ["learn_jointly"]
@@ -29,6 +29,7 @@ def learn_jointly(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) 
     log: list[Mistake] = []
     stretch = SHORTEST_STRETCH
     while at.pos < end:
+        stretch = settle_ahead(rows, visit, at, W, stretch)
         ahead = visit.order[at.pos : min(at.pos + stretch, end)]
         scores = np.stack([rows.dots(ahead, w) + b_k for w, b_k in zip(W, b, strict=True)], axis=1)
         truth = visit.labels[ahead]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import State
 from perceptron_rs.reference.rows.visit import Cursor, Mistake, Visit, is_mistake
 
-__all__ = ["Rows", "learn"]
+__all__ = ["Rows", "learn", "settle_ahead"]
 
 SHORTEST_STRETCH, LONGEST_STRETCH = 8, 256
 
@@ -33,6 +33,18 @@ class Rows(Protocol):
     def axpy(self, number: int, c: float, w: NDArray[np.float64]) -> None:
         """Add ``c`` times one row to ``w``."""
 
+    def read(self, number: int) -> NDArray[Any]:
+        """Columns in which a row is not 0."""
+
+
+def settle_ahead(rows: Rows, visit: Visit, at: Cursor, W: NDArray[np.float64], stretch: int) -> int:
+    """Under a penalty, settle what the next example reads; return how many examples to take at once."""
+    if visit.pending is None:
+        return stretch
+    visit.pending.settle(W, rows.read(int(visit.order[at.pos])))
+    visit.pending.tick()
+    return 1
+
 
 def learn(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) -> list[Mistake]:
     """Visit examples until position ``end``; update ``coef``, ``intercept`` and ``at`` in place.
@@ -46,6 +58,7 @@ def learn(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) -> list[
     log = []
     stretch = SHORTEST_STRETCH
     while at.pos < end:
+        stretch = settle_ahead(rows, visit, at, state["coef"][k : k + 1], stretch)
         ahead = visit.order[at.pos : min(at.pos + stretch, end)]
         y = visit.y[ahead]
         a = visit.noise.activation(rows.dots(ahead, w) + b[k], ahead)

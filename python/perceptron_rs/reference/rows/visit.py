@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference.rows.noise import Noise
+from perceptron_rs.reference.rows.pending import Pending
 
 __all__ = ["Cursor", "Mistake", "Visit", "is_mistake"]
 
@@ -27,6 +28,7 @@ class Visit:
     margin: float
     joint: str | None  # how a joint decision spreads the downward part of an update
     noise: Noise
+    pending: Pending | None  # penalties to be applied when a row reads a weight
 
 
 @dataclass

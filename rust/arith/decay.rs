@@ -1,0 +1,67 @@
+//! The penalty in closed form: what k examples do to a weight that none of them reads.
+//!
+//! One example shrinks a weight to `sign(w)*max(0, r*|w| − s)`, with `r = max(0, 1 − eta*l2)` and
+//! `s = eta*l1`. After k of them it is `sign(w)*max(0, r^k*|w| − g)` with `g = s*k` where r is 1,
+//! else `s*((1 − r^k)/(1 − r))`. `r^k` is the product of the repeated squares of r that the bits of
+//! k select, from the lowest bit up.
+
+/// Counts below this take their factor from a table.
+const TABLE: usize = 1024;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decay {
+    r: f64,
+    s: f64,
+    /// `r^(2^i)`.
+    squares: [f64; 64],
+    /// `r^k` and g, by k.
+    table: Vec<[f64; 2]>,
+}
+
+impl Decay {
+    /// `l1` and `l2` are the strengths of the two penalties.
+    #[must_use]
+    pub fn new(eta: f64, l1: f64, l2: f64) -> Self {
+        let r = (1.0 - eta * l2).max(0.0);
+        let mut squares = [r; 64];
+        for i in 1..squares.len() {
+            squares[i] = squares[i - 1] * squares[i - 1];
+        }
+        let mut decay = Self { r, s: eta * l1, squares, table: Vec::new() };
+        decay.table = (0..TABLE as u64).map(|k| decay.compute(k)).collect();
+        decay
+    }
+
+    /// A weight after `k` examples. Never −0.0.
+    #[inline(always)]
+    #[must_use]
+    pub fn settle(&self, w: f64, k: u64) -> f64 {
+        let [power, g] = self.of(k);
+        shrunk(w, power, g)
+    }
+
+    /// `r^k` and g.
+    #[inline(always)]
+    #[must_use]
+    pub fn of(&self, k: u64) -> [f64; 2] {
+        match self.table.get(k as usize) {
+            Some(factors) => *factors,
+            None => self.compute(k),
+        }
+    }
+
+    fn compute(&self, k: u64) -> [f64; 2] {
+        let bits = (0..64).filter(|i| k >> i & 1 == 1);
+        let power = bits.map(|i| self.squares[i]).reduce(|product, q| product * q).unwrap_or(1.0);
+        let g = if self.r == 1.0 { self.s * k as f64 } else { self.s * ((1.0 - power) / (1.0 - self.r)) };
+        [power, g]
+    }
+}
+
+/// `sign(w)*max(0, power*|w| − g)`, never −0.0. Written so that NaN stays.
+#[inline(always)]
+#[must_use]
+pub fn shrunk(w: f64, power: f64, g: f64) -> f64 {
+    let size = power * w.abs() - g;
+    if size <= 0.0 { 0.0 } else { size.copysign(w) }
+}

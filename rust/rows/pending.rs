@@ -1,0 +1,78 @@
+//! Penalties that have not been applied yet: a coordinate is settled when an example reads it.
+
+use super::learn::Kernel;
+use crate::arith::decay::{Decay, shrunk};
+use crate::arith::simd::Simd;
+
+/// Of a group of planes that visit the same examples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pending {
+    decay: Decay,
+    /// Examples visited in this call.
+    now: i64,
+    /// The value of `now` up to which each coordinate is settled; negative from an earlier call.
+    last: Vec<i64>,
+}
+
+impl Pending {
+    /// `ages`: examples that each coordinate has not been settled for.
+    #[must_use]
+    pub fn new(decay: Decay, ages: &[i64]) -> Self {
+        Self { decay, now: 0, last: ages.iter().map(|age| -age).collect() }
+    }
+
+    #[must_use]
+    pub fn ages(&self) -> Vec<i64> {
+        self.last.iter().map(|last| self.now - last).collect()
+    }
+
+    /// Settles coordinate `j` of each plane.
+    #[inline(always)]
+    pub fn settle<'a>(&mut self, j: usize, weights: impl Iterator<Item = &'a mut f64>) {
+        let k = self.now - self.last[j];
+        if k > 0 {
+            self.last[j] = self.now;
+            let [power, g] = self.decay.of(k as u64);
+            for w in weights {
+                *w = shrunk(*w, power, g);
+            }
+        }
+    }
+}
+
+/// A kernel that can settle the coordinates that a row reads.
+pub trait Settle: Kernel {
+    fn settle(&mut self, row: usize, pending: &mut Pending);
+}
+
+/// The kernel under a penalty.
+pub struct Decayed<'a, K> {
+    pub kernel: K,
+    pub pending: &'a mut Pending,
+}
+
+impl<K: Settle> Kernel for Decayed<'_, K> {
+    const EXACT: bool = false;
+
+    #[inline(always)]
+    fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
+        self.kernel.settle(row, self.pending);
+        self.kernel.activate(simd, row, sums);
+        self.pending.now += 1;
+    }
+
+    #[inline(always)]
+    fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
+        self.kernel.update(plane, row, c)
+    }
+
+    #[inline(always)]
+    fn ahead(&self) -> usize {
+        self.kernel.ahead()
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        self.kernel.prefetch(row);
+    }
+}

@@ -1,0 +1,202 @@
+"""Penalties: against fractions that shrink every weight after every example; laziness changes no bit."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perceptron_rs.engines import get_engine
+
+
+@st.composite
+def problems(draw):
+    n, d = draw(st.integers(1, 8)), draw(st.integers(1, 4))
+    row = st.lists(st.integers(0, 2), min_size=d, max_size=d)
+    return {
+        "X": draw(st.lists(row, min_size=n, max_size=n)),
+        "labels": draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)),
+        "penalty": draw(st.sampled_from([(0.0, 0.5), (0.25, 0.0), (0.125, 0.5), (0.0, 0.0), (0.0, 3.0)])),
+        "max_iter": draw(st.integers(1, 3)),
+    }
+
+
+def eager(X, labels, penalty, max_iter):
+    """Return the weights of a run that penalises all of them after each example."""
+    l1, l2 = (Fraction(strength) for strength in penalty)
+    w, b = [Fraction(0)] * len(X[0]), 0
+    for _ in range(max_iter):
+        mistakes = 0
+        for x, label in zip(X, labels, strict=True):
+            y = 2 * label - 1
+            if not y * (sum(p * q for p, q in zip(w, x, strict=True)) + b) > 0:
+                mistakes += 1
+                w = [p + y * q for p, q in zip(w, x, strict=True)]
+                b += y
+            sizes = [max(Fraction(0), max(Fraction(0), 1 - l2) * abs(p) - l1) for p in w]
+            w = [size if p > 0 else -size for size, p in zip(sizes, w, strict=True)]
+        if not mistakes:
+            break
+    return w, b
+
+
+def with_ages(trainer, d, planes=1, ages=0, **changes):
+    return trainer.start(d, planes, **changes) | {"ages": np.full((planes, d), ages)}
+
+
+@given(problem=problems())
+@pytest.mark.parametrize("storage", [np.float64, np.uint8])
+def test_exact_fractions(trainer, storage, problem):
+    X = problem.pop("X")
+    w, b = eager(X, **problem)
+    rows = np.array(X, dtype=storage)
+    for X_stored in (rows, sp.csr_array(rows)):
+        state = with_ages(trainer, len(X[0]))
+        report = trainer.fit(X_stored, learner="perceptron", state=state, **problem)
+        assert report["state"]["coef"][0].tolist() == [float(p) for p in w]
+        assert report["state"]["intercept"][0] == b
+        assert not report["state"]["ages"].any()
+
+
+@st.composite
+def runs(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = int(rng.integers(2, 40)), int(rng.integers(1, 20))
+    X = np.where(rng.random((n, d)) < draw(st.sampled_from([0.2, 1.0])), rng.integers(-3, 4, (n, d)), 0)
+    classes = int(rng.integers(2, 6))
+    return {
+        "X": X * draw(st.sampled_from([1.0, 1 / 3])),
+        "labels": rng.integers(0, classes, n),
+        "planes": classes,
+        "penalty": draw(st.sampled_from([(0.0, 0.01), (0.02, 0.0), (0.003, 0.01), (0.1, 0.4)])),
+        "eta0": draw(st.sampled_from([1.0, 0.7])),
+        "joint": draw(st.sampled_from([None, "max", "uniform", "proportional"])),
+        "ages": int(rng.choice([0, 0, 3, 5000])),
+        "seed": draw(st.none() | st.integers(0, 5)),
+    }
+
+
+def fit(engine, X, labels, state, *, planes, settle=True, **arguments):
+    X = sp.csr_array(X) if arguments.pop("sparse", False) else np.ascontiguousarray(X)
+    rows = (
+        engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1]) if sp.issparse(X) else engine.dense_rows(X)
+    )
+    defaults = {
+        "learner": "perceptron",
+        "positive": np.arange(planes, dtype=np.uint32),
+        "class_weight": np.ones((planes, 2)),
+        "tie": "mistake",
+        "fit_intercept": True,
+        "first_epoch": 0,
+        "max_iter": 1,
+        "tol": None,
+        "n_iter_no_change": 5,
+        "track_mistakes": False,
+        "threads": 2,
+    }
+    return engine.fit(
+        rows, labels.astype(np.uint32), None, state=state, settle=settle, **defaults | arguments
+    )
+
+
+def start(d, planes, ages):
+    """Start weights that are not 0, so that what is pending from before shows."""
+    rng = np.random.default_rng(0)
+    return {
+        "coef": rng.standard_normal((planes, d)),
+        "intercept": np.zeros(planes),
+        "seen": np.full(planes, ages),
+        "ages": np.full((planes, d), ages),
+    }
+
+
+@given(run=runs())
+def test_engines_and_storages_agree(run):
+    X, labels = run.pop("X"), run.pop("labels")
+    state = start(X.shape[1], run["planes"], run.pop("ages"))
+    narrow = [np.float32, np.int8, np.int32] if (np.floor(X) == X).all() else []
+    for options in ({"max_iter": 3}, {"settle": False}):
+        reports = [
+            fit(get_engine(name), X.astype(storage), labels, state, sparse=sparse, **run, **options)
+            for name in ("reference", "rust")
+            for storage in (np.float64, *narrow)
+            for sparse in (False, True)
+        ]
+        for report in reports[1:]:
+            for name, values in reports[0]["state"].items():
+                assert report["state"][name].tobytes() == values.tobytes(), name
+            assert report["losses"].tobytes() == reports[0]["losses"].tobytes()
+        coef = reports[0]["state"]["coef"]
+        assert not (np.signbit(coef) & (coef == 0)).any(), "no weight is -0.0"
+
+
+@given(run=runs(), cut=st.integers(0, 39))
+@pytest.mark.parametrize("engine_name", ["reference", "rust"])
+def test_batches_are_one_pass(engine_name, run, cut):
+    engine, X, labels = get_engine(engine_name), run.pop("X"), run.pop("labels")
+    run["seed"], cut = None, cut % len(X)
+    state = start(X.shape[1], run["planes"], run.pop("ages"))
+    whole = fit(engine, X, labels, state, settle=False, **run)["state"]
+    for part in (slice(0, cut), slice(cut, len(X))):
+        if part.start < part.stop:
+            state = fit(engine, X[part], labels[part], state, settle=False, **run)["state"]
+    for name, values in whole.items():
+        assert state[name].tobytes() == values.tobytes(), name
+    settled = engine.settled(state, eta0=run["eta0"], penalty=run["penalty"])
+    if whole["seen"][0] == len(X):
+        fresh = start(X.shape[1], run["planes"], 0)
+        assert settled.tobytes() == fit(engine, X, labels, fresh, **run)["state"]["coef"].tobytes()
+    other = get_engine("rust" if engine_name == "reference" else "reference")
+    assert settled.tobytes() == other.settled(state, eta0=run["eta0"], penalty=run["penalty"]).tobytes()
+
+
+def test_stored_zeros_read_nothing(trainer):
+    X = sp.csr_array(np.array([[1.0, 3.0], [2.0, 5.0]]))
+    zeros = X.copy()
+    zeros.data[1::2] = 0
+    state = with_ages(trainer, 2, coef=[[1.0, 1.0]])
+    arguments = {"learner": "perceptron", "penalty": (0.0, 0.5), "settle": False, "state": state}
+    stored = trainer.fit(zeros, [0, 1], **arguments)["state"]
+    absent = trainer.fit(zeros.toarray(), [0, 1], **arguments)["state"]
+    assert stored["ages"].tolist() == absent["ages"].tolist() == [[1, 2]]
+    assert stored["coef"].tobytes() == absent["coef"].tobytes()
+
+
+@pytest.mark.parametrize("age", [1, 2, 1023, 1024, 1025, 123_456_789, 2**40])
+@pytest.mark.parametrize("penalty", [(0.0, 1e-9), (1e-12, 0.0), (1e-13, 1e-10)], ids=str)
+def test_ages_of_every_size(age, penalty):
+    state = {"coef": np.array([[1.0, -2.5, 0.0]]), "ages": np.full((1, 3), age)}
+    got = [get_engine(name).settled(state, eta0=1.0, penalty=penalty) for name in ("reference", "rust")]
+    assert got[0].tobytes() == got[1].tobytes()
+    l1, l2 = penalty
+    factor = np.exp(age * np.log1p(-l2))
+    shrink = l1 * age if l2 == 0 else l1 * (1 - factor) / l2
+    want = np.sign(state["coef"]) * np.maximum(0, factor * np.abs(state["coef"]) - shrink)
+    assert np.allclose(got[0], want, rtol=1e-5, atol=1e-12)  # 1 - l2 is rounded
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"learner": "averaged"}, "penalty must be None for a learner that is a function of the mistakes"),
+        ({"penalty": (-1.0, 0.0)}, "l1 must be finite and at least 0, got -1"),
+        ({"penalty": (0.0, np.nan)}, "l2 must be finite and at least 0"),
+        ({"penalty": (0.0, np.inf)}, "l2 must be finite and at least 0"),
+        ({"settle": False, "max_iter": 2}, "settle may be False in a run of one epoch only"),
+        ({"penalty": None}, "state has pending penalties"),
+    ],
+    ids=str,
+)
+def test_what_is_refused(trainer, changes, message):
+    arguments = {"learner": "perceptron", "penalty": (0.0, 0.1), "state": with_ages(trainer, 1, ages=2)}
+    with pytest.raises(ValueError, match=message):
+        trainer.fit(np.ones((2, 1)), [0, 1], **arguments | changes)
+
+
+@pytest.mark.parametrize("ages", [np.full((1, 2), -1), np.zeros((1, 3), dtype=int)], ids=str)
+def test_bad_ages(trainer, ages):
+    state = trainer.start(2) | {"ages": ages}
+    with pytest.raises(ValueError, match="ages must have the shape"):
+        trainer.fit(np.ones((2, 2)), [0, 1], learner="perceptron", penalty=(0.0, 0.1), state=state)
