@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -125,7 +126,8 @@ def test_classes(tools, folder, parts, name):
         ("float16", [0.0, 1.0, 2049.0]), ("float16", [0.0, 1.0, 1e300]), ("float64", [0, 1, 2]),
         ("str", ["a", "b", "c\0"]), ("str", [1, 2, 3]), ("bool", [False, True, True]), ("uint8", [0, 1, 256]),
         ("uint64", [-1, 0, 1]), ("complex128", [0.0, 1.0, 2.0]), ("O", ["a", "b", "c"]),
-        ("<U9999999", ["a", "b", "c"]), (None, [0, 1, 2]), (["int64"], [0, 1, 2]), ("int64", "abc"), ("int64", {"0": 1}),
+        ("<U9999999", ["a", "b", "c"]), (None, [0, 1, 2]), (["int64"], [0, 1, 2]), ("int64", "abc"),
+        ("int64", {"0": 1}),
     ],
 )  # fmt: skip
 def test_types_of_classes(tools, folder, parts, kind, values):
@@ -218,7 +220,7 @@ def test_an_older_arithmetic_is_said(tools, folder, parts, monkeypatch):
         UserWarning, match=f"learnt by version {ARITHMETIC_VERSION} of the arithmetic"
     ) as caught:
         folder.loaded(tools.put_together(*parts))
-    assert caught[0].filename.endswith("conftest.py")  # where load was called
+    assert Path(caught[0].filename).name == "conftest.py"  # where load was called
 
 
 def test_a_callback_is_not_saved(tools, tmp_path, monkeypatch):

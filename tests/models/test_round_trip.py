@@ -21,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, load
 from perceptron_rs.estimators.registry import LEARNERS
+from perceptron_rs.models import describe
 
 
 def again(model, tmp_path):
@@ -210,6 +211,24 @@ def test_the_format_is_the_one_that_is_documented(tools, folder):
     model = tools.fitted()
     assert np.frombuffer(tensors["coef"][2]).tolist() == model.last_coef_.ravel().tolist()
     assert tools.contents(folder.loaded(tools.put_together(document, tensors))) == tools.contents(model)
+
+
+def test_a_file_describes_itself(tools, folder):
+    document, tensors = tools.take_apart(folder.saved())
+    shapes = {"F64": "float64", "I64": "int64"}
+    expected = {name: [shapes[dtype], shape] for name, (dtype, shape, _) in tensors.items()}
+    del document["sha256"]
+    found = describe(folder.path / "saved.safetensors")
+    assert found == document | {"tensors": expected}
+    assert found["history"] == {
+        "converged": False,
+        "epochs": 3,
+        "n_iter": 3,
+        "n_mistakes": tools.fitted().n_mistakes_,
+    }
+    (folder.path / "other").write_bytes(b"{}")
+    with pytest.raises(ValueError, match=r"cannot load '.*other'"):
+        describe(folder.path / "other")
 
 
 def test_what_cannot_be_saved_is_refused_with_a_remedy(tools, tmp_path):

@@ -15,7 +15,7 @@ from perceptron_rs.models.container import unpack
 from perceptron_rs.models.layout import Tensors, publish
 from perceptron_rs.models.parameters import checked, parameters_from_json
 
-__all__ = ["load"]
+__all__ = ["describe", "load"]
 
 _KEYS = {
     "format_version",
@@ -78,9 +78,40 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> again.predict([[0, 2]])
     array(['spam'], dtype='<U4')
     """
+    return _load(path)[0]
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what a model file says of itself, with the type and shape of each array.
+
+    Parameters
+    ----------
+    path : str or path object
+        The file.
+
+    Returns
+    -------
+    description : dict
+        ``format_version``, ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
+        registry of learners), ``parameters``, ``classes``, ``history``, ``tensors`` and perhaps
+        ``feature_names``, as in JSON.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model file, is damaged, or needs a newer version of perceptron-rs.
+    OSError
+        If the file cannot be read.
+    """
+    _, document, tensors = _load(path)
+    shapes = {name: [array.dtype.name, list(array.shape)] for name, array in tensors.items()}
+    return document | {"tensors": shapes}
+
+
+def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
     try:
         document, tensors = unpack(path)
-        return _restore(document, tensors)
+        return _restore(document, tensors), document, tensors
     except ValueError as error:
         raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from None
 
@@ -124,7 +155,7 @@ def _check_arithmetic(version: Any) -> None:
             f"the model was learnt by version {version} of the arithmetic; predictions, and what is learnt "
             f"from here on, have the bits of version {ARITHMETIC_VERSION}; fit it anew to have one version",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
