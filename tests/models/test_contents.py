@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perceptron_rs import ARITHMETIC_VERSION, AveragedPerceptron, Perceptron, load
-from perceptron_rs.estimators.registry import LEARNERS
+from perceptron_rs import ARITHMETIC_VERSION, AveragedPerceptron
 
 
 @pytest.fixture(name="parts")
@@ -221,18 +220,3 @@ def test_an_older_arithmetic_is_said(tools, folder, parts, monkeypatch):
     ) as caught:
         folder.loaded(tools.put_together(*parts))
     assert Path(caught[0].filename).name == "conftest.py"  # where load was called
-
-
-def test_a_callback_is_not_saved(tools, tmp_path, monkeypatch):
-    """It stays out even of a learner that has one, and the loaded estimator has the default."""
-
-    class Calling(Perceptron):
-        def __init__(self, *, callback=None, eta0=1.0):
-            super().__init__(eta0=eta0)
-            self.callback = callback
-
-    monkeypatch.setitem(LEARNERS, "calling", Calling)
-    model = Calling(callback=print).fit([[0], [1]], [0, 1])
-    model.save(tmp_path / "model")
-    loaded = load(tmp_path / "model")
-    assert (type(loaded), loaded.callback) == (Calling, None)

@@ -6,6 +6,7 @@ import inspect
 import pickle
 import subprocess
 import sys
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -14,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import perceptron_rs
@@ -30,8 +31,9 @@ def again(model, tmp_path):
 
 
 def test_the_registry_names_every_estimator():
-    public = {thing for thing in vars(perceptron_rs.estimators).values() if inspect.isclass(thing)}
-    assert set(LEARNERS.values()) == public
+    public = [getattr(perceptron_rs, name) for name in perceptron_rs.__all__]
+    learners = {thing for thing in public if inspect.isclass(thing) and issubclass(thing, BaseEstimator)}
+    assert set(LEARNERS.values()) == learners
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -267,6 +269,37 @@ def test_a_description_too_long_for_the_format_is_refused(monkeypatch, tools, tm
     monkeypatch.setattr("perceptron_rs.models.container._LARGEST_HEADER", 1000)
     with pytest.raises(ValueError, match="holds at most 1000; shorten the feature names"):
         tools.fitted().save(tmp_path / "model")
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_fit_that_was_interrupted_in_its_first_epoch(tools, learner, classes, tmp_path):
+    """As keep_on_interrupt leaves it."""
+    model = tools.fitted(learner, classes, warm_start=True, keep_on_interrupt=True)
+    model.n_iter_per_class_ = model.n_iter_per_class_ * 0
+    model.mistakes_per_epoch_ = model.mistakes_per_epoch_[:0]
+    model.n_iter_ = model.n_mistakes_ = 0
+    loaded = again(model, tmp_path)
+    assert tools.contents(loaded) == tools.contents(model)
+    loaded.fit(*tools.data(classes))
+
+
+@pytest.mark.parametrize("end", [True, KeyboardInterrupt])
+def test_a_fit_that_its_callback_ends_and_the_callback_is_not_saved(tools, learner, end, tmp_path):
+    def callback(record):
+        if record.epoch == 1 and end is KeyboardInterrupt:
+            raise end
+        return record.epoch == 1
+
+    X, y = tools.data()
+    model = learner(callback=callback, keep_on_interrupt=True, tol=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    loaded = again(model, tmp_path)
+    assert loaded.callback is None
+    assert loaded.keep_on_interrupt
+    assert loaded.n_iter_ == 2
+    assert tools.contents(loaded) == tools.contents(model)
 
 
 def test_a_pipeline_s_last_step_can_be_saved(tools, tmp_path):

@@ -93,12 +93,12 @@ def _check(learner: Any, n_classes: int, tensors: Tensors, history: Any) -> None
         fits = len(shape) == array.ndim and all(
             want in (None, got) for want, got in zip(shape, array.shape, strict=True)
         )
-        if not fits or array.size == 0:
+        if not fits or (array.size == 0 and name != "mistakes_per_epoch"):  # no whole epoch was run
             raise ValueError(f"the tensor {name} has the shape {array.shape}, which {n_classes} classes, "
                              f"{columns} features and {history['n_iter']} epochs do not have")  # fmt: skip
         if weights and not np.isfinite(array).all():
             raise ValueError(f"the tensor {name} holds a NaN or an infinity")
-        if not weights and not (array.min() >= 0 and array.max() <= LARGEST_COUNT):
+        if not weights and not (array.min(initial=0) >= 0 and array.max(initial=0) <= LARGEST_COUNT):
             raise ValueError(f"the tensor {name} must hold counts of at most 2**53")
     if tensors["n_iter_per_class"].max() != history["n_iter"]:
         raise ValueError("the history and the tensor n_iter_per_class tell of different numbers of epochs")
