@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -177,13 +176,12 @@ def test_a_link_stays_a_link(model, tmp_path):
 @posix
 def test_devices_and_pipes_are_left_alone(model, tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", "/dev/null", "/dev/zero"):
-        with pytest.raises(OSError, match="is a device or a pipe; name a regular file"):
-            model.save(path)
+    with pytest.raises(OSError, match="is a device or a pipe; name a regular file"):
+        model.save(tmp_path / "pipe")  # no device is tried: if the rule failed, root would replace it
+    for path in (tmp_path / "pipe", "/dev/zero"):
         with pytest.raises(OSError, match="is a device or a pipe; name a regular file"):
             load(path)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
-    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
 def test_folders_and_paths_that_are_none(model, tmp_path):
