@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.estimators import AveragedPerceptron, EpochRecord, Perceptron
+from perceptron_rs.models import load
 from perceptron_rs.online import updates_until_right
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "EpochRecord",
     "Perceptron",
     "__version__",
+    "load",
     "updates_until_right",
 ]
 

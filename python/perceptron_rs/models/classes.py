@@ -1,0 +1,67 @@
+"""The classes of a model as JSON, with their type."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.models.values import plain
+
+__all__ = ["classes_from_json", "classes_to_json"]
+
+_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_FLOATS = ("float16", "float32", "float64")
+
+
+def classes_to_json(classes: Any) -> dict[str, Any]:
+    """Return the type and the values of ``classes``; ValueError for a type that files do not hold.
+
+    A string type is written as "str" and comes back as wide as the longest name.
+    """
+    classes = np.asarray(classes)
+    kind, name = classes.dtype.kind, classes.dtype.name
+    if kind == "U":
+        name = "str"
+    elif kind == "O" and all(isinstance(label, str) for label in classes):
+        name = "object"
+    elif name not in ("bool", *_INTEGERS, *_FLOATS):
+        remedy = "float" if kind == "f" else "str"
+        raise ValueError(
+            f"classes_ has the dtype {classes.dtype}, which a model file cannot hold; fit on other labels, "
+            f"or set classes_ = classes_.astype({remedy}) before saving"
+        )
+    return {"type": name, "values": [plain(label) for label in classes.tolist()]}
+
+
+def classes_from_json(description: Any) -> NDArray[Any]:
+    """Return the array that the description says; ValueError for one that no fit can have made."""
+    if not isinstance(description, dict) or set(description) != {"type", "values"}:
+        raise ValueError("its classes need a type and values")
+    name, values = description["type"], description["values"]
+    if not isinstance(values, list) or len(values) < 2:
+        raise ValueError("its classes must be a list of two or more")
+    if name in ("str", "object"):
+        needed: type = str
+    elif name == "bool":
+        needed = bool
+    elif name in _INTEGERS:
+        needed = int
+    elif name in _FLOATS:
+        needed = float
+    else:
+        raise ValueError(f"its classes have the unknown type {name!r:.80}")
+    if any(type(value) is not needed for value in values):
+        raise ValueError(f"its classes must all be of the type {name}")
+    try:
+        with np.errstate(over="ignore"):
+            classes = np.array(values, dtype=np.dtype(name))
+    except OverflowError:
+        raise ValueError(f"its classes must all be of the type {name}") from None
+    if classes.tolist() != values:  # a float that is rounded, a string that ends with NUL
+        raise ValueError(f"its classes must all be of the type {name}")
+    if any(not low < high for low, high in pairwise(values)):
+        raise ValueError("its classes must be sorted and distinct")
+    return classes

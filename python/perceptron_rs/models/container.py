@@ -1,0 +1,167 @@
+"""The bytes of a model file: safetensors with one JSON text in it.
+
+A safetensors file is the length of a header (8 bytes, little-endian), the header (JSON: type, shape and
+place of each tensor, and texts under ``__metadata__``), and the tensors' numbers. Ours has one text,
+``perceptron_rs``, as the library writes several in a random order; so one model is always the same bytes.
+That text is a JSON object with
+
+- ``format_version``, ``arithmetic_version``, ``written_by``;
+- ``sha256``: the digest of all else in the text and of all tensors, so that no changed bit goes unnoticed;
+- the description of the model (`perceptron_rs.models.writer`).
+
+Everything that the header says is compared with the size of the file before the library sees it: nothing
+is allocated because a header asks for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from typing import Any, BinaryIO
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors import numpy as safetensors
+
+from perceptron_rs.models.files import open_regular
+from perceptron_rs.models.layout import Tensors
+from perceptron_rs.models.values import decode, encode
+
+__all__ = ["FORMAT_VERSION", "pack", "unpack"]
+
+#: Raised when a file of the new version cannot be read by a program that knows the old one.
+FORMAT_VERSION = 1
+_KEY = "perceptron_rs"
+_PREFIX = 8
+_LARGEST_HEADER = 100_000_000  # the library's own limit
+_BYTES = {"F64": 8, "I64": 8}
+_CUT = "the file is cut or damaged; take it from where it was saved, or save the model again"
+_FOREIGN = "it is no model file of perceptron-rs; give a file that an estimator's save() has written"
+
+
+def pack(document: dict[str, Any], tensors: Tensors) -> bytes:
+    """Return the bytes of a model file."""
+    document = {"format_version": FORMAT_VERSION} | document
+    text = encode(document | {"sha256": _digest(document, tensors)})
+    data: bytes = safetensors.save(tensors, metadata={_KEY: text})
+    header = int.from_bytes(data[:_PREFIX], "little")
+    if header > _LARGEST_HEADER:
+        raise ValueError(
+            f"the description of the model takes {header} bytes, and a file holds at most {_LARGEST_HEADER}; "
+            f"shorten the feature names, or fit without them (on an array)"
+        )
+    return data
+
+
+def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
+    """Return the document and the tensors of a model file; ValueError if it is not sound."""
+    file, size = open_regular(path)
+    with file:
+        document = _checked_header(file, size)
+        file.seek(0)
+        data = file.read(size)
+    if len(data) != size:
+        raise ValueError(f"it became shorter while it was read; {_CUT}")
+    try:
+        loaded = safetensors.load(data)
+    except SafetensorError as error:
+        raise ValueError(f"{str(error)[:200]!r}: {_CUT}") from None
+    del data
+    tensors = {
+        name: np.require(array, requirements=["C", "A", "W"]) for name, array in sorted(loaded.items())
+    }
+    written = document.pop("sha256", None)
+    if _digest(document, tensors) != written:
+        raise ValueError(f"its contents are not what was saved: the digest differs; {_CUT}")
+    return document, tensors
+
+
+def _checked_header(file: BinaryIO, size: int) -> dict[str, Any]:
+    """Return our document, once the header is known to describe a file of that size."""
+    start = file.read(_PREFIX + 1)
+    if size == 0:
+        raise ValueError(f"it is empty; {_CUT}")
+    if len(start) == _PREFIX + 1 and start[-1:] != b"{":
+        raise ValueError(_FOREIGN)
+    length = int.from_bytes(start[:_PREFIX], "little")
+    if len(start) <= _PREFIX or length > size - _PREFIX:
+        claim = f", but its header claims {length}" if len(start) > _PREFIX else ""
+        raise ValueError(f"it has {size} bytes{claim}; {_CUT}")
+    if length > _LARGEST_HEADER:
+        raise ValueError(f"its header has {length} bytes, more than any model needs; {_FOREIGN}")
+    file.seek(_PREFIX)
+    try:
+        header = decode(file.read(length).decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ValueError(f"its header is not UTF-8; {_CUT}") from None
+    except ValueError as error:
+        raise ValueError(f"in its header {error}; {_CUT}") from None
+    texts = header.pop("__metadata__", None) if isinstance(header, dict) else None
+    if not isinstance(texts, dict) or not isinstance(texts.get(_KEY), str):
+        raise ValueError(_FOREIGN)
+    try:
+        document = decode(texts[_KEY])
+    except ValueError as error:
+        raise ValueError(f"in its description {error}; {_CUT}") from None
+    if not isinstance(document, dict):
+        raise ValueError(_FOREIGN)
+    _check_version(document.get("format_version"))
+    _check_places(header, size - _PREFIX - length)
+    return document
+
+
+def _check_version(version: Any) -> None:
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its format version {version!r:.40} is no version; {_CUT}")
+    if version > FORMAT_VERSION:
+        raise ValueError(
+            f"it has the format version {version}, and this perceptron-rs reads up to {FORMAT_VERSION}; "
+            f"install a newer perceptron-rs"
+        )
+
+
+def _check_places(entries: dict[str, Any], size: int) -> None:
+    """Raise ValueError unless the tensors lie one after another and fill ``size`` bytes."""
+    places = []
+    for name, entry in entries.items():
+        if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
+            raise ValueError(f"the tensor {name!r:.80} is not described; {_CUT}")
+        shape, place = entry["shape"], entry["data_offsets"]
+        if not _are_sizes(shape) or not _are_sizes(place) or len(place) != 2:
+            raise ValueError(f"the tensor {name!r:.80} has a shape or place that is none; {_CUT}")
+        width = _BYTES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
+        if width is None:
+            kinds = " or ".join(_BYTES)
+            raise ValueError(
+                f"the tensor {name!r:.80} must be of {kinds}, got {entry['dtype']!r:.40}; {_CUT}"
+            )
+        if place[1] - place[0] != width * math.prod(shape):
+            raise ValueError(f"the tensor {name!r:.80} has a shape that its bytes do not hold; {_CUT}")
+        places.append((place[0], place[1]))
+    end = 0
+    for first, last in sorted(places):
+        if first != end:
+            raise ValueError(f"its tensors overlap or leave gaps; {_CUT}")
+        end = last
+    if end != size:
+        raise ValueError(f"its tensors need {end} bytes, but it has {size}; {_CUT}")
+
+
+def _are_sizes(values: Any) -> bool:
+    # math.prod of 64 of them stays small enough to compute; no array has more dimensions
+    return (
+        isinstance(values, list)
+        and len(values) <= 64
+        and all(type(value) is int and 0 <= value < 2**63 for value in values)
+    )
+
+
+def _digest(document: dict[str, Any], tensors: Tensors) -> str:
+    total = hashlib.sha256()
+    parts = {name: [array.dtype.name, list(array.shape)] for name, array in tensors.items()}
+    total.update(encode([document, parts]).encode())
+    for name in sorted(tensors):
+        array = tensors[name]
+        total.update(array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8).data)
+    return total.hexdigest()

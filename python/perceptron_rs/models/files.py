@@ -1,0 +1,112 @@
+"""Files that are written whole or not at all, and read no further than they are long."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["open_regular", "path_of", "write_whole"]
+
+_CHUNK = 1 << 26  # some systems refuse to write 2 GB at once
+_CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOSYS)
+
+
+def path_of(path: str | os.PathLike[str]) -> Path:
+    """Return ``path`` as a Path; TypeError for anything that is none."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise TypeError(f"path must be a str or a path object, got {type(path).__name__}; give a file's name")
+    return Path(path)
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
+    """Put ``data`` in the place of the file ``path``, at once.
+
+    It goes to a temporary file in the same folder first, which is flushed to the disk and then takes the
+    file's name. After an error there is no temporary file, and what ``path`` was before it still is. A
+    symbolic link stays one, and a file that is replaced passes its permissions on.
+    """
+    target = Path(os.path.realpath(path_of(path)))
+    before = _regular_or_none(target, path)
+    temporary = target.with_name(f".perceptron-rs-{secrets.token_hex(8)}.tmp")
+    created = False
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(temporary, flags, 0o666)
+        created = True
+        try:
+            if before is not None and hasattr(os, "fchmod"):
+                with suppress(PermissionError):
+                    os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
+            _write_all(descriptor, data)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        temporary.replace(target)
+        created = False
+    except OSError as error:
+        reason = f"{error.strerror or error}; nothing was saved, and what was there is unchanged"
+        raise OSError(error.errno or errno.EIO, reason, os.fspath(path)) from error
+    finally:
+        if created:
+            with suppress(OSError):
+                temporary.unlink()
+    _sync_folder(target.parent)
+
+
+def _regular_or_none(target: Path, path: str | os.PathLike[str]) -> os.stat_result | None:
+    try:
+        found = target.stat()
+    except FileNotFoundError:
+        return None
+    _refuse_other(found, path)
+    if not os.access(target, os.W_OK):  # else it would be replaced all the same
+        raise PermissionError(errno.EACCES, "may not be written to; save under another name", os.fspath(path))
+    return found
+
+
+def _refuse_other(found: os.stat_result, path: str | os.PathLike[str]) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "is a directory; name a file in it", os.fspath(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "is a device or a pipe; name a regular file", os.fspath(path))
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest[:_CHUNK]) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last; some systems and some file systems cannot be asked to."""
+    if os.name == "nt":
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC:
+            reason = f"{error.strerror}; the file is written, but a power failure may undo that"
+            raise OSError(error.errno or errno.EIO, reason, os.fspath(folder)) from error
+
+
+def open_regular(path: str | os.PathLike[str]) -> tuple[BinaryIO, int]:
+    """Open a regular file to be read, and return it with its size."""
+    name = path_of(path)
+    _refuse_other(name.stat(), path)  # before it is opened: opening a pipe waits for a writer
+    file = name.open("rb")
+    try:
+        found = os.fstat(file.fileno())
+        _refuse_other(found, path)
+    except BaseException:
+        file.close()
+        raise
+    return file, found.st_size

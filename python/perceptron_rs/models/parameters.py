@@ -1,0 +1,82 @@
+"""The parameters of an estimator as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs.estimators.parameters import check_parameters
+from perceptron_rs.models.values import plain
+
+__all__ = ["checked", "parameters_from_json", "parameters_to_json"]
+
+#: Parameters that belong to a process and not to a model. A loaded estimator has their defaults.
+NOT_SAVED = ("callback",)
+
+
+def parameters_to_json(estimator: Any) -> dict[str, Any]:
+    """Return the parameters by name; ValueError for a value that JSON cannot hold."""
+    found = {}
+    for name, value in estimator.get_params(deep=False).items():
+        if name in NOT_SAVED:
+            continue
+        if name == "random_state" and isinstance(value, np.random.RandomState):
+            raise ValueError(
+                "random_state is a RandomState, which a model file cannot hold; put a number in its "
+                "place, for instance by set_params(random_state=0), or keep the estimator by pickle"
+            )
+        try:
+            found[name] = _pairs(value) if isinstance(value, dict) else plain(value)
+        except TypeError:
+            raise ValueError(
+                f"{name}={value!r:.80} cannot be written to a model file; set it to a finite Python "
+                f"number, a string or None (class_weight: to a dict of these)"
+            ) from None
+    return found
+
+
+def _pairs(weights: dict[Any, Any]) -> list[list[Any]]:
+    """Return a dict as pairs, for the keys of JSON are strings alone."""
+    return [[plain(label), plain(weight)] for label, weight in weights.items()]
+
+
+def parameters_from_json(description: Any, learner: type) -> dict[str, Any]:
+    """Return the arguments of the learner's constructor; ValueError if it does not take them.
+
+    Parameters that are missing in the description were added to the learner later: they get their defaults.
+    """
+    if not isinstance(description, dict):
+        raise ValueError("its parameters must be a JSON object")
+    names = set(learner._get_param_names()) - set(NOT_SAVED)  # type: ignore[attr-defined]
+    unknown = sorted(set(description) - names)
+    if unknown:
+        raise ValueError(
+            f"{learner.__name__} of this version has no parameter {unknown[0]!r:.80}; "
+            f"the file needs a newer perceptron-rs"
+        )
+    found = dict(description)
+    for name, value in found.items():
+        if name == "class_weight" and isinstance(value, list):
+            found[name] = _weights(value)
+        elif isinstance(value, list | dict):
+            raise ValueError(f"its parameter {name} must not be a JSON {type(value).__name__}")
+    return found
+
+
+def _weights(pairs: list[Any]) -> dict[Any, float]:
+    found: dict[Any, float] = {}
+    for pair in pairs:
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | int | float)):
+            raise ValueError("its parameter class_weight must hold pairs of a label and a weight")
+        label, weight = pair
+        if not isinstance(weight, int | float) or label in found:
+            raise ValueError("its parameter class_weight must hold one number for each label")
+        found[label] = weight
+    return found
+
+
+def checked(estimator: Any) -> None:
+    """Raise ValueError if a parameter is not one that ``fit`` accepts."""
+    estimator._validate_params()
+    check_parameters(estimator)

@@ -1,0 +1,175 @@
+"""From a model file to an estimator."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.estimators.registry import LEARNERS
+from perceptron_rs.models.classes import classes_from_json
+from perceptron_rs.models.container import unpack
+from perceptron_rs.models.layout import Tensors, publish
+from perceptron_rs.models.parameters import checked, parameters_from_json
+
+__all__ = ["describe", "load"]
+
+_KEYS = {
+    "format_version",
+    "arithmetic_version",
+    "written_by",
+    "estimator",
+    "parameters",
+    "classes",
+    "history",
+}
+_OPTIONAL = {"feature_names"}
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read an estimator from a file that its ``save`` has written.
+
+    It predicts the same bits as the estimator that was saved, and its ``partial_fit``, or ``fit`` with
+    ``warm_start``, goes on with the same bits. Nothing in the file is run, unlike in a pickle, and a file
+    that is cut, changed in any bit, or wrong in itself is refused.
+
+    Parameters
+    ----------
+    path : str or path object
+        The file.
+
+    Returns
+    -------
+    estimator : Perceptron or AveragedPerceptron
+        A fitted estimator of the class that was saved. A parameter ``callback`` is not kept in files, and is
+        None; string classes are as wide as the longest.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model file, is damaged, or needs a newer version of perceptron-rs.
+    OSError
+        If the file cannot be read; `FileNotFoundError` if it is not there.
+
+    Warns
+    -----
+    UserWarning
+        If the model was learnt by an older version of the arithmetic: it predicts and goes on by the
+        present one.
+
+    See Also
+    --------
+    Perceptron.save : Writes such a file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import perceptron_rs
+    >>> model = perceptron_rs.Perceptron().fit([[1, 0], [0, 1]], ["ham", "spam"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder) / "model.safetensors")
+    ...     again = perceptron_rs.load(Path(folder) / "model.safetensors")
+    >>> again
+    Perceptron()
+    >>> again.predict([[0, 2]])
+    array(['spam'], dtype='<U4')
+    """
+    return _load(path)[0]
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what a model file says of itself, with the type and shape of each array.
+
+    Parameters
+    ----------
+    path : str or path object
+        The file.
+
+    Returns
+    -------
+    description : dict
+        ``format_version``, ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
+        registry of learners), ``parameters``, ``classes``, ``history``, ``tensors`` and perhaps
+        ``feature_names``, as in JSON.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model file, is damaged, or needs a newer version of perceptron-rs.
+    OSError
+        If the file cannot be read.
+    """
+    _, document, tensors = _load(path)
+    shapes = {name: [array.dtype.name, list(array.shape)] for name, array in tensors.items()}
+    return document | {"tensors": shapes}
+
+
+def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
+    try:
+        document, tensors = unpack(path)
+        return _restore(document, tensors), document, tensors
+    except ValueError as error:
+        raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from None
+
+
+def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
+    _check_arithmetic(document.get("arithmetic_version"))
+    missing, unknown = _KEYS - set(document), set(document) - _KEYS - _OPTIONAL
+    if missing:
+        raise ValueError(f"its description lacks {min(missing)}; save the model again")
+    if unknown:
+        raise ValueError(
+            f"its description has the unknown part {min(unknown)!r:.80}; it needs a newer perceptron-rs"
+        )
+    name = document["estimator"]
+    if not isinstance(name, str) or name not in LEARNERS:
+        raise ValueError(
+            f"it holds the estimator {name!r:.80}, and this perceptron-rs has {', '.join(LEARNERS)}; "
+            f"install a newer perceptron-rs"
+        )
+    learner = LEARNERS[name]
+    estimator: Any = learner(**parameters_from_json(document["parameters"], learner))
+    checked(estimator)
+    estimator.classes_ = classes_from_json(document["classes"])
+    publish(estimator, tensors, document["history"])
+    if "feature_names" in document:
+        estimator.feature_names_in_ = _feature_names(document["feature_names"], estimator.n_features_in_)
+    _check_answer(estimator)
+    return estimator
+
+
+def _check_arithmetic(version: Any) -> None:
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its arithmetic version {version!r:.40} is no version; save the model again")
+    if version > ARITHMETIC_VERSION:
+        raise ValueError(
+            f"it was learnt by version {version} of the arithmetic, and this perceptron-rs has "
+            f"{ARITHMETIC_VERSION}; install a newer perceptron-rs"
+        )
+    if version < ARITHMETIC_VERSION:
+        warnings.warn(
+            f"the model was learnt by version {version} of the arithmetic; predictions, and what is learnt "
+            f"from here on, have the bits of version {ARITHMETIC_VERSION}; fit it anew to have one version",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _feature_names(names: Any, columns: int) -> Any:
+    if (
+        not isinstance(names, list)
+        or len(names) != columns
+        or not all(isinstance(name, str) for name in names)
+    ):
+        raise ValueError(f"its feature names must be a list of {columns} strings")
+    return np.array(names, dtype=object)
+
+
+def _check_answer(estimator: Any) -> None:
+    """Compute what is computed when first read, here where an error can name the file."""
+    if not (np.isfinite(estimator.coef_).all() and np.isfinite(estimator.intercept_).all()):
+        raise ValueError("its weights are so large that their average is not finite; save the model again")

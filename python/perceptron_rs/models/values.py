@@ -1,0 +1,81 @@
+"""The JSON of a model file: one text for each value, and nothing but finite, exact values."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = ["decode", "encode", "is_count", "plain"]
+
+#: Counters stay below it, so that the arithmetic holds them exactly and sums do not overflow.
+LARGEST_COUNT = 2**53
+_SMALLEST, _LARGEST = -(2**63), 2**64 - 1  # every label's type, and none that is slow to read
+
+
+def plain(value: Any) -> Any:
+    """Return the None, bool, int, finite float or str equal to ``value``; TypeError if there is none."""
+    if isinstance(value, np.generic):
+        value = value.item()  # a long double stays one, and is refused below
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int) and _SMALLEST <= value <= _LARGEST:
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    raise TypeError("JSON has no such value")
+
+
+def encode(document: Any) -> str:
+    """Return the one JSON text of a document: keys sorted, ASCII, no blanks."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def decode(text: str) -> Any:
+    """Return what a JSON text says; ValueError for every text that ``encode`` cannot have written."""
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_distinct,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            parse_int=_bounded,
+        )
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"the JSON cannot be read ({error!s:.200})") from None
+
+
+def is_count(value: Any) -> bool:
+    """Whether ``value`` is an integer that counts something."""
+    return type(value) is int and 0 <= value <= LARGEST_COUNT
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice")
+    return found
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no finite number")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"{digits:.40} is beyond the range of float64")
+    return value
+
+
+def _bounded(digits: str) -> int:
+    value = int(digits) if len(digits) <= 20 else _LARGEST + 1
+    if not _SMALLEST <= value <= _LARGEST:
+        raise ValueError(f"{digits:.40} is no integer of 64 bits")
+    return value

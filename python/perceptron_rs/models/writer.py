@@ -1,0 +1,56 @@
+"""From an estimator to a model file."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.estimators.registry import LEARNERS
+from perceptron_rs.models.classes import classes_to_json
+from perceptron_rs.models.container import pack
+from perceptron_rs.models.files import path_of, write_whole
+from perceptron_rs.models.layout import collect
+from perceptron_rs.models.parameters import checked, parameters_to_json
+from perceptron_rs.models.values import plain
+
+__all__ = ["save"]
+
+
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to a file, from which `load` makes an equal one.
+
+    The same as ``estimator.save(path)``.
+    """
+    path_of(path)
+    write_whole(path, _bytes_of(estimator))
+
+
+def _bytes_of(estimator: Any) -> bytes:
+    names = [name for name, learner in LEARNERS.items() if type(estimator) is learner]
+    if not names:
+        known = ", ".join(learner.__name__ for learner in LEARNERS.values())
+        raise ValueError(
+            f"{type(estimator).__name__} is none of the learners that a model file can name ({known}); "
+            f"keep it by pickle"
+        )
+    check_is_fitted(estimator)
+    parameters = parameters_to_json(estimator)
+    checked(estimator)
+    tensors, history = collect(estimator)
+    document = {
+        "arithmetic_version": ARITHMETIC_VERSION,
+        "written_by": f"perceptron-rs {version('perceptron-rs')}",
+        "estimator": names[0],
+        "parameters": parameters,
+        "classes": classes_to_json(estimator.classes_),
+        "history": history,
+    }
+    feature_names = getattr(estimator, "feature_names_in_", None)
+    if feature_names is not None:
+        document["feature_names"] = [plain(name) for name in np.asarray(feature_names).tolist()]
+    return pack(document, tensors)
