@@ -13,7 +13,7 @@ EXTRA = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.to
 .PHONY: help demo test test-deep test-oldest lint bench golden licenses dist valgrind clean
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/built  ## train on real data with both engines and compare every bit
 	@$(BIN)/python -m perceptron_rs.demo
@@ -27,6 +27,7 @@ test-deep: $(VENV)/built $(VENV)/test  ## the same with many more generated case
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest
 
 test-oldest: $(VENV)/built $(VENV)/oldest/ready  ## the package's tests on Python 3.11 with the oldest versions it promises to work with
+	rm -rf $(VENV)/oldest/wheel
 	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(VENV)/oldest/wheel
 	$(VENV)/oldest/bin/pip install --quiet --no-deps --force-reinstall $(VENV)/oldest/wheel/*.whl
 	$(VENV)/oldest/bin/python -m pytest

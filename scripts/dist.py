@@ -71,7 +71,7 @@ def build() -> tuple[Path, Path]:
 
 
 def check_wheel(wheel: Path) -> None:
-    """Check that the wheel is small, runs on old systems, and holds what it must and no paths of the build."""
+    """Check that the wheel is small, runs on old systems, has all it needs, and no path of the build."""
     size = wheel.stat().st_size
     need(size < LARGEST, f"{wheel.name} has {size:,} bytes, {LARGEST:,} are allowed: see what has grown")
     need("-cp311-abi3-" in wheel.name, f"{wheel.name} is not built for the stable ABI of CPython 3.11")

@@ -1,7 +1,7 @@
 """Does an installed package work? Needs nothing but the package; run it outside of the source tree.
 
-``python smoke.py`` trains both learners with both engines on data made by rule, compares what they learn with a
-digest that is the same on every platform, pickles them, and checks what the package must bring with it.
+``python smoke.py`` trains both learners with both engines on data made by rule, compares what they learn with
+a digest that is the same on every platform, pickles them, and checks what the package must bring with it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import pickle
 import subprocess
 import sys
+import sysconfig
 from importlib import metadata
 from pathlib import Path
 
@@ -62,6 +63,14 @@ def check_files():
     assert {"LICENSE", "THIRD-PARTY.txt"} <= set(files), files
 
 
+def check_free_threading():
+    """On a free-threaded interpreter, loading the compiled module leaves it free-threaded."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        words = [sys.executable, "-W", "always", "-c", "import perceptron_rs"]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        assert "perceptron_rs._core" not in done.stderr, done.stderr
+
+
 def check_commands():
     """Each command that the package installs says how it is used."""
     for command in metadata.distribution("perceptron-rs").entry_points:
@@ -80,6 +89,7 @@ def main():
     for learner in LEARNERS:
         assert_parity(learner(max_iter=3, tol=None), images[:150], digits[:150])
     check_files()
+    check_free_threading()
     check_commands()
     print(
         f"perceptron-rs {perceptron_rs.__version__} works with Python {sys.version.split()[0]}, "
