@@ -27,10 +27,11 @@ NOT_SHIPPED = (".gitignore", ".github/", ".ci/")
 BUILT = (".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".pyc")
 
 
-def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
+def run(*command: str | Path, cwd: Path = ROOT, environment: dict[str, str] | None = None) -> str:
     """Run a command, and return what it printed; what it says goes through."""
     print("+", *command, flush=True)
-    done = subprocess.run(command, cwd=cwd, env=os.environ | environment, stdout=subprocess.PIPE, text=True)
+    variables = os.environ | (environment or {})
+    done = subprocess.run(command, cwd=cwd, env=variables, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         words = " ".join(map(str, command))
         sys.exit(f"{done.stdout}\nthis command failed with exit status {done.returncode}: {words}")
@@ -63,8 +64,8 @@ def build() -> tuple[Path, Path]:
     environment["PATH"] = f"{maturin.parent}{os.pathsep}{os.environ['PATH']}"
     python = ("--interpreter", sys.executable)
     options = ("--release", "--locked", "--zig", "--compatibility", "manylinux_2_17")
-    run(maturin, "build", *options, *python, "--out", DIST, **environment)
-    run(maturin, "sdist", "--out", DIST, **environment)
+    run(maturin, "build", *options, *python, "--out", DIST, environment=environment)
+    run(maturin, "sdist", "--out", DIST, environment=environment)
     (wheel,) = DIST.glob("*.whl")
     (sdist,) = DIST.glob("*.tar.gz")
     return wheel, sdist
