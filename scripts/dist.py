@@ -131,6 +131,7 @@ def build_from(sdist: Path, folder: Path) -> Path:
 
 def main() -> None:
     """Build, check, install, try."""
+    need(sys.platform == "linux", "make dist builds for Linux, on Linux; elsewhere: maturin build --release")
     wheel, sdist = build()
     check_wheel(wheel)
     check_sdist(sdist)
