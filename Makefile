@@ -10,10 +10,10 @@ RUST := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
 EXTRA = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$(1)"], sep="\n")' > $(VENV)/$(1).txt \
 	&& $(BIN)/pip install --quiet --requirement $(VENV)/$(1).txt
 
-.PHONY: help demo test test-deep lint bench golden valgrind clean
+.PHONY: help demo test test-deep test-oldest lint bench golden licenses dist valgrind clean
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/built  ## train on real data with both engines and compare every bit
 	@$(BIN)/python -m perceptron_rs.demo
@@ -26,6 +26,12 @@ test-deep: $(VENV)/built $(VENV)/test  ## the same with many more generated case
 	cargo test
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest
 
+test-oldest: $(VENV)/built $(VENV)/oldest/ready  ## the package's tests on Python 3.11 with the oldest versions it promises to work with
+	rm -rf $(VENV)/oldest/wheel
+	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(VENV)/oldest/wheel
+	$(VENV)/oldest/bin/pip install --quiet --no-deps --force-reinstall $(VENV)/oldest/wheel/*.whl
+	$(VENV)/oldest/bin/python -m pytest
+
 lint: export PYO3_PYTHON = $(abspath $(BIN)/python)
 lint: $(VENV)/built $(VENV)/lint  ## format, warnings, types, stubs, golden files
 	cargo fmt --check
@@ -36,6 +42,7 @@ lint: $(VENV)/built $(VENV)/lint  ## format, warnings, types, stubs, golden file
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest perceptron_rs._core
 	$(BIN)/python tests/golden/make.py --check
+	$(BIN)/python scripts/licenses.py --check
 
 bench: $(VENV)/built $(VENV)/bench  ## side by side with scikit-learn (real data: DATA=folder), then the kernels
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/compare.py --json $(VENV)/bench.json
@@ -44,6 +51,12 @@ bench: $(VENV)/built $(VENV)/bench  ## side by side with scikit-learn (real data
 
 golden: $(VENV)/built  ## write the golden files anew: only when learned bits change on purpose
 	$(BIN)/python tests/golden/make.py
+
+licenses: $(VENV)/made  ## write licenses/THIRD-PARTY.txt anew: after a change of Cargo.lock
+	$(BIN)/python scripts/licenses.py
+
+dist: $(VENV)/made $(VENV)/dist  ## wheel (manylinux_2_17) and sdist in dist/, each checked, installed and tried
+	$(BIN)/python scripts/dist.py
 
 # Valgrind does not emulate the modes that the tests of the environment switch on.
 valgrind:  ## the tests of the core's unsafe code, under valgrind
@@ -70,6 +83,16 @@ $(VENV)/built: $(VENV)/made $(RUST)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	touch $@
 
-$(VENV)/test $(VENV)/lint $(VENV)/bench: $(VENV)/%: $(VENV)/made pyproject.toml
+$(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/dist: $(VENV)/%: $(VENV)/made pyproject.toml
 	$(call EXTRA,$*)
+	touch $@
+
+# The oldest versions have no wheels for later interpreters than 3.11. The compiled module is the same for all.
+OLDEST_PYTHON ?= python3.11
+$(VENV)/oldest/ready: $(VENV)/test scripts/oldest.py
+	@command -v $(OLDEST_PYTHON) > /dev/null || { echo "$(OLDEST_PYTHON) is not installed; name a Python 3.11: make OLDEST_PYTHON=path test-oldest"; exit 1; }
+	rm -rf $(VENV)/oldest
+	$(OLDEST_PYTHON) -m venv $(VENV)/oldest
+	$(BIN)/python scripts/oldest.py > $(VENV)/oldest/oldest.txt
+	$(VENV)/oldest/bin/pip install --quiet --requirement $(VENV)/oldest/oldest.txt --requirement $(VENV)/test.txt
 	touch $@
