@@ -10,10 +10,11 @@
 //!   (section 5, "average"); the lazy sum after Daumé 2006, Practical structured learning
 //!   techniques (figure 2.3), with the step in it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::fit::State;
-use super::rule::{Learner, Rule};
+use super::rule::{Learner, Numbers, Rule};
 use crate::arith::average::{average as mean, timed};
 use crate::arith::finite::all_finite;
 use crate::error::{Error, Result};
@@ -92,8 +93,9 @@ impl Learner for Averaged {
         rules
     }
 
-    fn memory(&self) -> Vec<(&'static str, &[f64])> {
-        vec![("coef_u", &self.coef), ("intercept_u", &self.intercept)]
+    fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
+        let floats = |values| Numbers::Floats(Cow::Borrowed(values));
+        vec![("coef_u", floats(&self.coef)), ("intercept_u", floats(&self.intercept))]
     }
 
     fn answer_is_finite(&self, state: &State) -> bool {

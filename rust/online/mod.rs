@@ -14,6 +14,6 @@ mod threads;
 pub use feed::{EpochRecord, Flow, Monitor, Snapshot, Verdict, feed};
 pub use fit::{Report, Schedule, Shuffle, State, fit};
 pub use problem::{Penalty, Problem};
-pub use rule::{Learner, Rule};
+pub use rule::{Learner, Numbers, Rule};
 pub use scores::scores;
 pub use stopping::{Criterion, Stopped};

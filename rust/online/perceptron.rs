@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::fit::State;
-use super::rule::{Learner, Rule};
+use super::rule::{Learner, Numbers, Rule};
 use crate::arith::dot::dot;
 use crate::arith::environment::Standard;
 use crate::arith::step::{moved_by, signed, updates_needed};
@@ -36,7 +36,7 @@ impl Learner for Perceptron {
         ranges.iter().map(|_| Box::new(Self) as Box<dyn Rule>).collect()
     }
 
-    fn memory(&self) -> Vec<(&'static str, &[f64])> {
+    fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
         Vec::new()
     }
 

@@ -1,5 +1,6 @@
 //! What a learner adds to the plain update: a rule over the mistake log.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::fit::State;
@@ -16,6 +17,13 @@ pub trait Rule: Send {
     fn is_finite(&self) -> bool;
 }
 
+/// Numbers that a learner remembers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Numbers<'a> {
+    Floats(Cow<'a, [f64]>),
+    Integers(Cow<'a, [i64]>),
+}
+
 /// A learner as a whole: it hands each range of planes its part of the memory.
 pub trait Learner {
     /// Refuses a memory that does not fit the state.
@@ -24,8 +32,9 @@ pub trait Learner {
     /// One rule for each range. The ranges are disjoint and increasing, and cover all planes.
     fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>>;
 
-    /// What it remembers besides the state, by name; empty for a learner that needs nothing.
-    fn memory(&self) -> Vec<(&'static str, &[f64])>;
+    /// What it remembers besides the state, by name; empty for a learner that needs nothing. What
+    /// is called `coef…` has a row of columns for each plane.
+    fn memory(&self) -> Vec<(&'static str, Numbers<'_>)>;
 
     /// Whether the weights may change between mistakes.
     fn allows_penalty(&self) -> bool {

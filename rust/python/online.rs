@@ -1,5 +1,7 @@
 //! The online learners: arrays in, arrays out.
 
+use std::borrow::Cow;
+
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
@@ -14,7 +16,7 @@ use crate::arith::environment::Standard;
 use crate::error::probe_memory;
 use crate::online::averaged::{self, Averaged};
 use crate::online::perceptron::{self, Perceptron};
-use crate::online::{self, Learner, Penalty, Problem, Report, Schedule, Shuffle, Snapshot, State};
+use crate::online::{self, Learner, Numbers, Penalty, Problem, Report, Schedule, Shuffle, Snapshot, State};
 use crate::order::shuffle;
 use crate::rows::{Spread, Tie, Tolerance};
 
@@ -143,6 +145,19 @@ impl Memory {
     }
 }
 
+/// An array of that shape; `None`: a vector.
+fn set_array<T: Element + Copy>(
+    state: &Bound<'_, PyDict>,
+    name: &str,
+    values: &[T],
+    shape: Option<[usize; 2]>,
+) -> PyResult<()> {
+    match shape {
+        Some(shape) => state.set_item(name, to_matrix(state.py(), values, shape)?),
+        None => state.set_item(name, PyArray1::from_slice(state.py(), values)),
+    }
+}
+
 /// The state and the memory of the learner, by the names of the protocol.
 pub fn state_to_python<'py>(py: Python<'py>, learnt: &Snapshot) -> PyResult<Bound<'py, PyDict>> {
     let State { coef, intercept, seen, ages } = learnt.state;
@@ -153,12 +168,14 @@ pub fn state_to_python<'py>(py: Python<'py>, learnt: &Snapshot) -> PyResult<Boun
     if !ages.is_empty() {
         state.set_item("ages", to_matrix(py, ages, [planes, coef.len() / planes.max(1)])?)?;
     }
-    let numbers = [("coef", &coef[..]), ("intercept", intercept)];
+    let columns = coef.len() / planes.max(1);
+    let floats = |values| Numbers::Floats(Cow::Borrowed(values));
+    let numbers = [("coef", floats(coef)), ("intercept", floats(intercept))];
     for (name, values) in numbers.into_iter().chain(learnt.learner.memory()) {
-        if name.starts_with("coef") {
-            state.set_item(name, to_matrix(py, values, [planes, coef.len() / planes.max(1)])?)?;
-        } else {
-            state.set_item(name, PyArray1::from_slice(py, values))?;
+        let shape = name.starts_with("coef").then_some([planes, columns]);
+        match values {
+            Numbers::Floats(values) => set_array(&state, name, &values, shape)?,
+            Numbers::Integers(values) => set_array(&state, name, &values, shape)?,
         }
     }
     Ok(state)
