@@ -3,6 +3,7 @@
 //! - [`value`]: the storage types and their exact widening to f64
 //! - [`dot`], [`axpy`]: the two loops over a row, dense and sparse
 //! - [`exact`]: the same results in integers, any order, where a bound proves them exact
+//! - [`gram`]: the same for the activations of many weight vectors
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
 //! - [`decay`]: the penalty of many examples at once
 //! - [`finite`]: the check of rule 9
@@ -16,6 +17,7 @@ pub mod dot;
 pub mod environment;
 pub mod exact;
 pub mod finite;
+pub mod gram;
 pub mod simd;
 pub mod step;
 pub mod value;

@@ -10,6 +10,8 @@ mod rule;
 mod scores;
 mod stopping;
 mod threads;
+pub mod voted;
+mod votes;
 
 pub use feed::{EpochRecord, Flow, Monitor, Snapshot, Verdict, feed};
 pub use fit::{Report, Schedule, Shuffle, State, fit};
@@ -17,3 +19,4 @@ pub use problem::{Penalty, Problem};
 pub use rule::{Learner, Numbers, Rule};
 pub use scores::scores;
 pub use stopping::{Criterion, Stopped};
+pub use votes::{Vectors, votes};

@@ -16,12 +16,13 @@ use crate::arith::environment::Standard;
 use crate::error::probe_memory;
 use crate::online::averaged::{self, Averaged};
 use crate::online::perceptron::{self, Perceptron};
+use crate::online::voted::Voted;
 use crate::online::{self, Learner, Numbers, Penalty, Problem, Report, Schedule, Shuffle, Snapshot, State};
 use crate::order::shuffle;
 use crate::rows::{Spread, Tie, Tolerance};
 
 /// A float64 array of the state, of that shape; `columns` is `None` for a vector.
-fn numbers(
+pub(super) fn numbers(
     name: &str,
     state: &Bound<'_, PyDict>,
     planes: usize,
@@ -70,14 +71,14 @@ fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
     )))
 }
 
-fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
     state
         .get_item(name)?
         .ok_or_else(|| PyValueError::new_err(format!("state lacks {name:?}, which the learner needs")))
 }
 
 /// A new array of that shape. Made by Python's own call, which raises where memory is short.
-fn new_array<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<T>>> {
+pub(super) fn new_array<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<T>>> {
     let array = py.import("numpy")?.call_method1("empty", (shape, T::get_dtype(py)))?;
     Ok(array.cast_into::<PyArray2<T>>()?)
 }
@@ -115,6 +116,7 @@ fn parse_joint(joint: &str) -> PyResult<Spread> {
 enum Memory {
     Perceptron(Perceptron),
     Averaged(Averaged),
+    Voted(Voted),
 }
 
 impl Memory {
@@ -131,8 +133,9 @@ impl Memory {
                 intercept: numbers("intercept_u", state, planes, None)?,
                 fit_intercept,
             })),
+            "voted" => Ok(Self::Voted(Voted::new(planes))),
             _ => Err(PyValueError::new_err(format!(
-                "learner must be \"perceptron\" or \"averaged\", got {learner:?}"
+                "learner must be \"perceptron\", \"averaged\" or \"voted\", got {learner:?}"
             ))),
         }
     }
@@ -141,12 +144,13 @@ impl Memory {
         match self {
             Self::Perceptron(learner) => learner,
             Self::Averaged(learner) => learner,
+            Self::Voted(learner) => learner,
         }
     }
 }
 
 /// An array of that shape; `None`: a vector.
-fn set_array<T: Element + Copy>(
+pub(super) fn set_array<T: Element + Copy>(
     state: &Bound<'_, PyDict>,
     name: &str,
     values: &[T],

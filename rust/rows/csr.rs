@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::ballot::SPARSEST;
 use super::facts::Facts;
 use super::learn::{Kernel, Learn};
 use super::pending::{Decayed, Pending, Settle};
@@ -12,6 +13,7 @@ use super::{BLOCK, LARGE_BLOCK, Rows, rows_in_block};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{LANES, dot_entries, dots_entries};
 use crate::arith::exact;
+use crate::arith::gram::narrow;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
 use crate::error::Result;
@@ -264,6 +266,20 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
 
     fn arrange(&self, coef: &[f64], planes: usize) -> Weights {
         Weights::ByColumn { w: by_column(coef.to_vec(), planes, self.columns), stride: column_stride(planes) }
+    }
+
+    fn arrange_one(&self, w: Vec<f64>) -> Weights {
+        Weights::ByColumn { w, stride: 1 }
+    }
+
+    fn entries(&self, rows: Range<usize>) -> usize {
+        self.indptr[rows.end].at() - self.indptr[rows.start].at()
+    }
+
+    fn narrow(&self, row: usize, out: &mut [i16]) -> bool {
+        let dense = self.values.len() / self.len() * SPARSEST >= self.columns;
+        let (columns, values) = self.row(row);
+        dense && columns.iter().zip(values).all(|(j, value)| narrow(&[*value], &mut out[j.at()..=j.at()]))
     }
 
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {

@@ -11,6 +11,7 @@ use super::{BLOCK, Rows, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::dot::dots;
 use crate::arith::exact::{Halves, LARGEST_SUM, weight_limit};
+use crate::arith::gram::narrow;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::error::{Error, Result};
@@ -195,6 +196,17 @@ impl<T: Value> Leaf for Axpy<'_, T> {
     }
 }
 
+struct Narrowed<'a, T>(&'a [T], &'a mut [i16]);
+
+impl<T: Value> Leaf for Narrowed<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) -> bool {
+        narrow(self.0, self.1)
+    }
+}
+
 impl<T: Value> Rows for Dense<'_, T> {
     fn len(&self) -> usize {
         self.len
@@ -261,6 +273,18 @@ impl<T: Value> Rows for Dense<'_, T> {
             return Weights::Halves(coef.chunks(self.columns).map(Halves::new).collect());
         }
         Weights::ByPlane(coef.to_vec())
+    }
+
+    fn arrange_one(&self, coef: Vec<f64>) -> Weights {
+        Weights::ByPlane(coef)
+    }
+
+    fn entries(&self, rows: Range<usize>) -> usize {
+        rows.len() * self.columns
+    }
+
+    fn narrow(&self, row: usize, out: &mut [i16]) -> bool {
+        dispatch(Narrowed(self.row(row), out))
     }
 
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {

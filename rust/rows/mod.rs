@@ -4,6 +4,7 @@
 //! A leaf runs over examples until something needs attention, makes the plain update and logs the
 //! mistakes. It knows no learner; a learner never sees a storage type.
 
+mod ballot;
 mod csr;
 mod dense;
 mod facts;
@@ -17,6 +18,7 @@ mod visit;
 
 use std::ops::Range;
 
+pub use ballot::{Ballot, Narrow};
 pub use csr::Csr;
 pub use dense::Dense;
 pub use facts::Facts;
@@ -59,6 +61,16 @@ pub trait Rows: Sync {
 
     /// Weights (K x columns) in the form that [`Rows::scores`] is fastest on.
     fn arrange(&self, coef: &[f64], planes: usize) -> Weights;
+
+    /// The weights of one plane in that form; they can be changed in place ([`Weights::one_mut`]).
+    fn arrange_one(&self, coef: Vec<f64>) -> Weights;
+
+    /// How many values of some rows are stored.
+    fn entries(&self, rows: Range<usize>) -> usize;
+
+    /// Writes a row as i16 over zeros; false if a value is no whole number of at most
+    /// [`LARGEST_VALUE`](crate::arith::gram::LARGEST_VALUE), or if the rows are too sparse for that to pay.
+    fn narrow(&self, row: usize, out: &mut [i16]) -> bool;
 
     /// Activations of some rows under all planes, row by row, by rule 3 (or 10: the same bits).
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]);

@@ -42,6 +42,19 @@ pub enum Weights {
     Counts { w: Vec<i32>, stride: usize },
 }
 
+impl Weights {
+    /// The weights that [`super::Rows::arrange_one`] has arranged.
+    ///
+    /// # Panics
+    /// If they are those of several planes.
+    pub fn one_mut(&mut self) -> &mut [f64] {
+        match self {
+            Self::ByPlane(w) | Self::ByColumn { w, stride: 1 } => w,
+            _ => unreachable!("arranged otherwise"),
+        }
+    }
+}
+
 pub struct Planes {
     pub heads: Vec<Head>,
     /// What is kept of each example during a call; set by the driver.

@@ -1,0 +1,72 @@
+//! Rule 10 for many vectors at once: an activation is moved from one weight vector to the next by
+//! `c*(x_m·x + 1)`, with the product of two rows in exact integers.
+//!
+//! Rows are in i16, of at most [`LARGEST_VALUE`] each, padded with zeros to a multiple of [`WIDTH`] columns,
+//! of which there are at most [`MOST_COLUMNS`]: then a product of two rows fits in i32.
+
+use super::exact::LARGEST_SUM;
+use super::simd::Simd;
+use super::value::Value;
+
+pub const LARGEST_VALUE: i16 = 255;
+pub const MOST_COLUMNS: usize = 32_768;
+pub const WIDTH: usize = 16;
+
+/// Rows that share a load in [`products`].
+pub const LEFT: usize = 2;
+pub const RIGHT: usize = 4;
+
+/// Writes a row as i16; false if a value does not fit.
+#[inline(always)]
+pub fn narrow<T: Value>(row: &[T], out: &mut [i16]) -> bool {
+    let largest = f64::from(LARGEST_VALUE);
+    let mut fits = true;
+    for (out, value) in out.iter_mut().zip(row) {
+        if !T::BYTE {
+            let wide = value.widen();
+            fits &= wide.abs() <= largest && f64::from(value.to_i32()) == wide;
+        }
+        *out = value.to_i32() as i16;
+    }
+    fits
+}
+
+/// Products of each of `LEFT` rows with each of `RIGHT` rows.
+#[inline(always)]
+#[must_use]
+pub fn products<S: Simd>(simd: S, left: [&[i16]; LEFT], right: [&[i16]; RIGHT]) -> [[i32; RIGHT]; LEFT] {
+    let left = left.map(|row| row.as_chunks::<WIDTH>().0);
+    let chunks = left[0].len();
+    let left = left.map(|row| &row[..chunks]);
+    let right = right.map(|row| &row.as_chunks::<WIDTH>().0[..chunks]);
+    let mut sums = [[simd.zero(); RIGHT]; LEFT];
+    for i in 0..chunks {
+        for (sums, left) in sums.iter_mut().zip(&left) {
+            for (sum, right) in sums.iter_mut().zip(&right) {
+                *sum = simd.add_pairs(*sum, &left[i], &right[i]);
+            }
+        }
+    }
+    sums.map(|sums| sums.map(|sum| simd.to_array(sum).into_iter().sum()))
+}
+
+/// Moves activations to the next weight vector, and lets it vote. `bias` is 1 if the intercept moves too.
+#[inline(always)]
+pub fn vote_next(c: f64, bias: f64, products: &[i32], count: i64, activations: &mut [f64], votes: &mut [i64]) {
+    for ((a, votes), &product) in activations.iter_mut().zip(votes).zip(products) {
+        *a += c * (f64::from(product) + bias);
+        *votes += if *a >= 0.0 { count } else { -count };
+    }
+}
+
+/// Whether all activations on the way are exact: the start is whole, the steps are whole, and no sum can
+/// pass 2^52.
+#[must_use]
+pub fn stays_exact(coef: &[f64], intercept: f64, steps: &[f64]) -> bool {
+    let whole = |values: &[f64]| values.iter().all(|value| value.fract() == 0.0);
+    let largest = coef.iter().fold(0.0_f64, |top, w| top.max(w.abs()));
+    let way: f64 = steps.iter().map(|c| c.abs()).sum();
+    let value = f64::from(LARGEST_VALUE);
+    let sum = (largest + way * value) * value * coef.len() as f64 + intercept.abs() + way;
+    whole(coef) && whole(&[intercept]) && whole(steps) && sum <= LARGEST_SUM
+}

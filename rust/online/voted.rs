@@ -1,0 +1,212 @@
+//! The voted perceptron.
+//!
+//! - Problem: a classifier that late mistakes on noisy examples do little harm: all weight vectors
+//!   of the run vote, each with the number of examples that it survived.
+//! - Update rule: the perceptron's. Mistakes at examples `t_1 < … < t_M` make the vectors `v_1 … v_M`;
+//!   `v_k` counts `t_{k+1} − t_k`, the start vector `t_1 − 1`, the last one `T + 1 − t_M`.
+//! - Given: what the perceptron is given. A run starts with an empty log.
+//! - Result: the log, plane by plane: row, `t` and `c` of each mistake. With the start vector it is
+//!   all vectors: [`replay`] makes them again, [`super::votes()`] lets them vote.
+//! - Paper: Freund, Schapire 1999, Large margin classification using the perceptron algorithm
+//!   (figure 1).
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::fit::State;
+use super::rule::{Learner, Numbers, Rule};
+use crate::arith::average::timed;
+use crate::arith::step::start;
+use crate::error::{Error, Result};
+use crate::rows::{Mistake, Rows};
+
+/// The mistakes of each plane, in the order they were made.
+pub struct Voted {
+    log: Vec<Vec<Entry>>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    row: u32,
+    t: u64,
+    c: f64,
+}
+
+impl Voted {
+    #[must_use]
+    pub fn new(planes: usize) -> Self {
+        Self { log: vec![Vec::new(); planes] }
+    }
+}
+
+struct Part<'a> {
+    first: usize,
+    log: &'a mut [Vec<Entry>],
+}
+
+impl Rule for Part<'_> {
+    fn absorb(&mut self, _rows: &dyn Rows, log: &[Mistake]) {
+        for &Mistake { row, plane, t, c } in log {
+            self.log[plane as usize - self.first].push(Entry { row, t, c });
+        }
+    }
+
+    fn is_finite(&self) -> bool {
+        true // the leaf makes no update with a step that is not
+    }
+}
+
+impl Learner for Voted {
+    fn check(&self, state: &State) -> Result<()> {
+        assert_eq!(self.log.len(), state.intercept.len());
+        Ok(())
+    }
+
+    fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>> {
+        let mut rest = &mut self.log[..];
+        let mut rules: Vec<Box<dyn Rule + '_>> = Vec::new();
+        for range in ranges {
+            let (log, others) = rest.split_at_mut(range.len());
+            rest = others;
+            rules.push(Box::new(Part { first: range.start, log }));
+        }
+        rules
+    }
+
+    fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
+        let entries = || self.log.iter().flatten();
+        let mut starts = vec![0];
+        for log in &self.log {
+            starts.push(starts[starts.len() - 1] + log.len() as i64);
+        }
+        let integers = |values| Numbers::Integers(Cow::Owned(values));
+        vec![
+            ("log_start", integers(starts)),
+            ("log_row", integers(entries().map(|entry| i64::from(entry.row)).collect())),
+            ("log_t", integers(entries().map(|entry| entry.t as i64).collect())),
+            ("log_step", Numbers::Floats(Cow::Owned(entries().map(|entry| entry.c).collect()))),
+        ]
+    }
+
+    fn answer_is_finite(&self, _state: &State) -> bool {
+        true
+    }
+}
+
+/// The log of some planes, checked against the rows that it names. Plane k has the entries
+/// `start[k] .. start[k + 1]`.
+#[derive(Clone, Copy)]
+pub struct Log<'a> {
+    start: &'a [i64],
+    row: &'a [i64],
+    step: &'a [f64],
+}
+
+impl<'a> Log<'a> {
+    pub fn new(start: &'a [i64], row: &'a [i64], step: &'a [f64], stored: usize) -> Result<Self> {
+        let invalid = |text: String| Err(Error::Invalid(text));
+        let ends = start.first().copied() == Some(0) && start.last().copied() == Some(row.len() as i64);
+        if start.len() < 2 || !ends || start.windows(2).any(|pair| pair[0] > pair[1]) {
+            return invalid(format!(
+                "log_start must rise from 0 to {}, the number of entries, with one number more than there are planes",
+                row.len()
+            ));
+        }
+        if step.len() != row.len() {
+            return invalid(format!(
+                "log_row and log_step must have equal lengths, got {} and {}",
+                row.len(),
+                step.len()
+            ));
+        }
+        if let Some(row) = row.iter().find(|&&row| row < 0 || row as usize >= stored) {
+            return invalid(format!("log_row must name one of {stored} stored rows, got {row}"));
+        }
+        if let Some(step) = step.iter().find(|step| !step.is_finite()) {
+            return invalid(format!("log_step must be finite, got {step}"));
+        }
+        Ok(Self { start, row, step })
+    }
+
+    #[must_use]
+    pub fn planes(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    /// Places of the entries of a plane.
+    #[must_use]
+    pub fn entries(&self, plane: usize) -> Range<usize> {
+        self.start[plane] as usize..self.start[plane + 1] as usize
+    }
+
+    /// Stored row and step of an entry.
+    #[must_use]
+    pub fn entry(&self, place: usize) -> (usize, f64) {
+        (self.row[place] as usize, self.step[place])
+    }
+
+    #[must_use]
+    pub fn steps(&self, plane: usize) -> &'a [f64] {
+        &self.step[self.entries(plane)]
+    }
+}
+
+/// Weights of K planes, and their sums u (see [`super::averaged`]).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sums {
+    pub coef: Vec<f64>,
+    pub intercept: Vec<f64>,
+    pub coef_u: Vec<f64>,
+    pub intercept_u: Vec<f64>,
+}
+
+/// Makes the first `upto[k]` updates of each plane again: the bits of training. `t` has a number
+/// for each entry of the log.
+pub fn replay(
+    stored: &dyn Rows,
+    log: &Log,
+    t: &[i64],
+    upto: &[i64],
+    fit_intercept: bool,
+    mut sums: Sums,
+) -> Result<Sums> {
+    if t.len() != log.step.len() {
+        return Err(Error::Invalid(format!(
+            "log_t must have one number for each of {} entries, got {}",
+            log.step.len(),
+            t.len()
+        )));
+    }
+    for w in sums.coef.iter_mut().chain(&mut sums.intercept) {
+        *w = start(*w);
+    }
+    let d = stored.columns();
+    if upto.len() != log.planes() {
+        return Err(Error::Invalid(format!(
+            "upto must have one number for each of {} planes, got {}",
+            log.planes(),
+            upto.len()
+        )));
+    }
+    for (k, &upto) in upto.iter().enumerate() {
+        let entries = log.entries(k);
+        if upto < 0 || upto as usize > entries.len() {
+            return Err(Error::Invalid(format!(
+                "upto must be from 0 to {}, the number of entries of plane {k}, got {upto}",
+                entries.len()
+            )));
+        }
+        let (w, u) = (&mut sums.coef[k * d..][..d], &mut sums.coef_u[k * d..][..d]);
+        for place in entries.take(upto as usize) {
+            let (row, c) = log.entry(place);
+            let tc = timed(t[place] as u64, c);
+            stored.axpy(row, c, w);
+            stored.axpy(row, tc, u);
+            if fit_intercept {
+                sums.intercept[k] += c;
+                sums.intercept_u[k] += tc;
+            }
+        }
+    }
+    Ok(sums)
+}

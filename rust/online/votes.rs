@@ -1,0 +1,264 @@
+//! The votes of all weight vectors of a run, for many rows.
+//!
+//! The vectors are made again from the log, a few at a time, for a block of rows at a time: they
+//! never lie in memory together. Where rule 10 holds they are not made at all.
+
+use std::ops::Range;
+
+use super::feed::{Flow, Monitor};
+use super::threads::share_out;
+use super::voted::Log;
+use crate::arith::environment::Standard;
+use crate::arith::gram::stays_exact;
+use crate::arith::step::start;
+use crate::error::{Error, Result, probe_memory};
+use crate::rows::{Ballot, Narrow, Rows};
+
+/// Rows of a block: many, for the vectors are made again for each block.
+const BLOCK: usize = 256;
+
+/// Vectors made at a time in exact integers: their rows stay in the first cache.
+const STRIP: usize = 16;
+
+/// Bytes of the vectors that are made at a time, and their least and largest number.
+const CHUNK: usize = 256 * 1024;
+const FEWEST: usize = 4;
+const MOST: usize = 16;
+
+/// All weight vectors of K planes: start vectors (`coef` is K x columns), the log of the mistakes that
+/// made the others, and how many votes each has, those of a plane one after another.
+#[derive(Clone, Copy)]
+pub struct Vectors<'a> {
+    pub stored: &'a dyn Rows,
+    pub log: Log<'a>,
+    pub coef: &'a [f64],
+    pub intercept: &'a [f64],
+    pub counts: &'a [i64],
+    pub fit_intercept: bool,
+}
+
+impl<'a> Vectors<'a> {
+    fn check(&self, rows: &dyn Rows) -> Result<()> {
+        let (planes, d) = (self.log.planes(), rows.columns());
+        let invalid = |text: String| Err(Error::Invalid(text));
+        if self.stored.columns() != d {
+            return invalid(format!(
+                "stored_rows must have {d} columns like rows, got {}",
+                self.stored.columns()
+            ));
+        }
+        if self.coef.len() != planes * d || self.intercept.len() != planes {
+            return invalid(format!("coef must hold {planes} x {d} weights, got {}", self.coef.len()));
+        }
+        let vectors = self.log.entries(planes - 1).end + planes;
+        if self.counts.len() != vectors {
+            return invalid(format!(
+                "log_count must have {vectors} entries, one for each vector, got {}",
+                self.counts.len()
+            ));
+        }
+        let total = self.counts.iter().try_fold(0_i64, |total, &count| {
+            if count < 0 { None } else { total.checked_add(count) }
+        });
+        if total.is_none() {
+            return invalid("log_count must be at least 0 and add up to less than 2^63".into());
+        }
+        Ok(())
+    }
+
+    fn start(&self, plane: usize) -> (Vec<f64>, f64) {
+        let d = self.stored.columns();
+        let coef = self.coef[plane * d..][..d].iter().map(|&w| start(w)).collect();
+        (coef, start(self.intercept[plane]))
+    }
+
+    /// Votes of the start vector, and of those that mistakes made.
+    fn counts(&self, plane: usize) -> (i64, &'a [i64]) {
+        let Range { start, end } = self.log.entries(plane);
+        (self.counts[start + plane], &self.counts[start + plane + 1..=end + plane])
+    }
+}
+
+/// For each row and plane, the sum of the votes of all vectors: a vector with `w·x + b >= 0` votes its count,
+/// another one minus its count. `out` is rows x planes.
+///
+/// # Panics
+/// If `out` has another length.
+pub fn votes(
+    rows: &dyn Rows,
+    vectors: &Vectors,
+    threads: usize,
+    monitor: &dyn Monitor,
+    out: &mut [i64],
+) -> Result<()> {
+    let _standard = Standard::enter();
+    vectors.check(rows)?;
+    let planes = vectors.log.planes();
+    assert_eq!(out.len(), rows.len() * planes);
+    let threads = threads.clamp(1, rows.len().div_ceil(BLOCK).max(1));
+    let block = BLOCK.min(rows.len().max(1));
+    let d = rows.columns();
+    probe_memory((8 * MOST * block + 3 * CHUNK + (24 * FEWEST + 2 * block) * d).checked_mul(threads))?;
+    let exact: Vec<bool> = (0..planes)
+        .map(|k| {
+            let (coef, intercept) = vectors.start(k);
+            stays_exact(&coef, intercept, vectors.log.steps(k))
+        })
+        .collect();
+    let work = |(i, out): (usize, &mut [i64])| {
+        let range = i * BLOCK..i * BLOCK + out.len() / planes;
+        let mut sums = vec![0; range.len()];
+        for (k, &exact) in exact.iter().enumerate() {
+            sums.fill(0);
+            let plane = Plane { rows, range: range.clone(), vectors, number: k, monitor };
+            if !(exact && plane.vote_exactly(&mut sums)?) {
+                sums.fill(0);
+                plane.vote(&mut sums)?;
+            }
+            for (out, &sum) in out[k..].iter_mut().step_by(planes).zip(&sums) {
+                *out = sum;
+            }
+        }
+        Ok(())
+    };
+    let done = share_out(out.chunks_mut(BLOCK * planes).enumerate(), threads, work, || {
+        let _ = monitor.block();
+    });
+    done.into_iter().collect()
+}
+
+/// The vectors of one plane and a block of rows.
+struct Plane<'a> {
+    rows: &'a dyn Rows,
+    range: Range<usize>,
+    vectors: &'a Vectors<'a>,
+    number: usize,
+    monitor: &'a dyn Monitor,
+}
+
+impl Plane<'_> {
+    fn pause(&self) -> Result<()> {
+        if self.monitor.block() == Flow::Break { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// By rule 10; `false` if it does not hold for the values of these rows.
+    fn vote_exactly(&self, sums: &mut [i64]) -> Result<bool> {
+        let Self { rows, vectors, .. } = self;
+        let columns = rows.columns();
+        let (Some(mut made_by), Some(mut voted_on)) = (Narrow::new(columns), Narrow::new(columns)) else {
+            return Ok(false);
+        };
+        if !voted_on.take(*rows, self.range.clone()) {
+            return Ok(false);
+        }
+        let (coef, intercept) = vectors.start(self.number);
+        let (first, counts) = vectors.counts(self.number);
+        let mut activations = vec![0.0; self.range.len()];
+        rows.scores(self.range.clone(), &rows.arrange(&coef, 1), &[intercept], &mut activations);
+        tally(&activations, &[first], sums);
+        let places: Vec<usize> = vectors.log.entries(self.number).collect();
+        let mut scratch = Vec::new();
+        for (places, counts) in places.chunks(STRIP).zip(counts.chunks(STRIP)) {
+            let (numbers, steps): (Vec<usize>, Vec<f64>) =
+                places.iter().map(|&place| vectors.log.entry(place)).unzip();
+            if !made_by.take(vectors.stored, numbers.into_iter()) {
+                return Ok(false);
+            }
+            Ballot {
+                made_by: &made_by,
+                steps: &steps,
+                counts,
+                fit_intercept: vectors.fit_intercept,
+                voted_on: &voted_on,
+                activations: &mut activations,
+                votes: sums,
+                scratch: &mut scratch,
+            }
+            .hold();
+            self.pause()?;
+        }
+        Ok(true)
+    }
+
+    /// By rule 3.
+    fn vote(&self, sums: &mut [i64]) -> Result<()> {
+        let d = self.rows.columns();
+        // To make several vectors costs several passes over all columns.
+        if self.rows.entries(self.range.clone()) <= 2 * d {
+            return self.vote_one_by_one(sums);
+        }
+        let width = (CHUNK / (8 * d.max(1))).clamp(FEWEST, MOST);
+        let (mut w, mut b) = self.vectors.start(self.number);
+        let (first, counts) = self.vectors.counts(self.number);
+        let (mut coef, mut intercept, mut votes) = (w.clone(), vec![b], vec![first]);
+        let mut activations = vec![0.0; width * self.range.len()];
+        let mut count = |coef: &mut Vec<f64>, intercept: &mut Vec<f64>, votes: &mut Vec<i64>| {
+            let activations = &mut activations[..votes.len() * self.range.len()];
+            let arranged = self.rows.arrange(coef, votes.len());
+            self.rows.scores(self.range.clone(), &arranged, intercept, activations);
+            coef.clear();
+            intercept.clear();
+            let finite = tally(activations, votes, sums);
+            votes.clear();
+            self.pause()?;
+            if finite { Ok(()) } else { Err(not_finite()) }
+        };
+        for (place, &votes_here) in self.vectors.log.entries(self.number).zip(counts) {
+            if votes.len() == width {
+                count(&mut coef, &mut intercept, &mut votes)?;
+            }
+            self.step(place, &mut w, &mut b);
+            coef.extend_from_slice(&w);
+            intercept.push(b);
+            votes.push(votes_here);
+        }
+        count(&mut coef, &mut intercept, &mut votes)
+    }
+
+    /// By rule 3, one vector in place: for few entries.
+    fn vote_one_by_one(&self, sums: &mut [i64]) -> Result<()> {
+        let (w, mut b) = self.vectors.start(self.number);
+        let (first, counts) = self.vectors.counts(self.number);
+        let mut weights = self.rows.arrange_one(w);
+        let mut activations = vec![0.0; self.range.len()];
+        let mut count = |weights: &_, b: f64, votes: i64| {
+            self.rows.scores(self.range.clone(), weights, &[b], &mut activations);
+            if tally(&activations, &[votes], sums) { Ok(()) } else { Err(not_finite()) }
+        };
+        count(&weights, b, first)?;
+        for (i, (place, &votes)) in self.vectors.log.entries(self.number).zip(counts).enumerate() {
+            self.step(place, weights.one_mut(), &mut b);
+            count(&weights, b, votes)?;
+            if i % BLOCK == 0 {
+                self.pause()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the vector of an entry of the log from the one before.
+    fn step(&self, place: usize, w: &mut [f64], b: &mut f64) {
+        let (row, c) = self.vectors.log.entry(place);
+        self.vectors.stored.axpy(row, c, w);
+        if self.vectors.fit_intercept {
+            *b += c;
+        }
+    }
+}
+
+/// Adds the votes of some vectors, by the signs of the activations (rows x vectors), sign(0) = +1.
+/// False if one is not finite.
+fn tally(activations: &[f64], votes: &[i64], sums: &mut [i64]) -> bool {
+    let mut finite = true;
+    for (activations, sum) in activations.chunks(votes.len()).zip(sums) {
+        for (a, votes) in activations.iter().zip(votes) {
+            finite &= a.is_finite();
+            *sum += if *a >= 0.0 { *votes } else { -votes };
+        }
+    }
+    finite
+}
+
+fn not_finite() -> Error {
+    Error::TooLarge("rows: the activation of a vector that votes is not finite; scale the features".into())
+}
