@@ -52,7 +52,8 @@ def test_parameters_match_the_signature(item):
 
 @pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
 def test_attributes_are_all_described(learner):
-    model = learner(track_mistakes=True, tol=None, max_iter=1).fit([[1.0], [-1.0]], [1, 0])
+    model = learner(track_mistakes=True, tol=None, max_iter=1, early_stopping=True, validation_fraction=0.5)
+    model.fit([[1.0], [-1.0]] * 2, [1, 0] * 2)
     learnt = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
     described = section(learner, "Attributes")
     assert len(described) == len(set(described))
