@@ -18,7 +18,7 @@ __all__ = ["load_svmlight"]
 
 _Path: TypeAlias = str | os.PathLike[str]
 
-_INT32_MAX = 2**31 - 1
+_INT32_MAX, _INT64_MAX = 2**31 - 1, 2**63 - 1
 _MOST_THREADS = 1024
 
 
@@ -30,7 +30,7 @@ def load_svmlight(
     query_id: str = "ignore",
     n_jobs: int | None = None,
 ) -> tuple[Any, NDArray[np.float64]]:
-    """Read files in the svmlight / libsvm format into a CSR matrix and a vector of labels.
+    r"""Read files in the svmlight / libsvm format into a CSR matrix and a vector of labels.
 
     A line is ``label index:value index:value ...``, with increasing indices; ``qid:...`` may stand
     before the first index, and ``#`` begins a comment. Numbers get the bits that Python's
@@ -78,7 +78,7 @@ def load_svmlight(
     >>> from perceptron_rs.io import load_svmlight
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "two.svm")
-    ...     _ = file.write_text("+1 1:0.5 3:2  # the first\\n-1 2:1e-3\\n")
+    ...     _ = file.write_text("+1 1:0.5 3:2  # the first\n-1 2:1e-3\n")
     ...     X, y = load_svmlight(file)
     >>> X.toarray()
     array([[0.5  , 0.   , 2.   ],
@@ -95,8 +95,11 @@ def load_svmlight(
         raise ValueError(f'query_id must be "ignore" or "refuse", got {query_id!r}')
     if n_features is not None:
         _check_integer("n_features", n_features)
-        if n_features < 1:
-            raise ValueError(f"n_features must be at least 1, got {n_features}; None takes it from the file")
+        if not 1 <= n_features <= _INT64_MAX:
+            raise ValueError(
+                f"n_features must be at least 1 and at most 2**63 - 1, got {n_features}; "
+                "None takes it from the file"
+            )
     if n_jobs is not None:
         _check_integer("n_jobs", n_jobs)
     values, columns, starts, y, width = read_svmlight(
@@ -124,7 +127,6 @@ def _csr(
 ) -> Any:
     fits = max(*shape, len(values)) <= _INT32_MAX
     index = np.int32 if fits else np.int64
-    # A zero-based 2147483647 has wrapped around on no path: columns are stored as they are counted.
     X = csr_matrix(
         (values, columns.astype(index, copy=False), starts.astype(index, copy=False)), shape=shape, copy=False
     )
