@@ -6,7 +6,7 @@
 
 use memchr::memchr;
 
-use super::number::{self, MOST_EXACT, POWERS_OF_TEN, leading_digits};
+use super::number::{self, MOST_EXACT, POWERS_OF_TEN, WHOLE_POWERS_OF_TEN, leading_digits};
 use crate::error::{Error, Result};
 
 /// What the lowest column of a file is.
@@ -209,28 +209,32 @@ impl<'a> Line<'a> {
 
     /// The rest of a decimal number of at most 18 digits, without an exponent.
     #[inline]
-    fn short_decimal(&self, mut at: usize, mut digits: usize, mut mantissa: u64) -> Option<(f64, usize)> {
-        let mut point = None;
-        loop {
-            let byte = self.text[at];
-            if byte.is_ascii_digit() {
-                digits += 1;
-                if digits > 18 {
-                    return None;
-                }
-                mantissa = mantissa * 10 + u64::from(byte - b'0');
-            } else if byte == b'.' && point.is_none() {
-                point = Some(digits);
-            } else {
-                break;
-            }
-            at += 1;
+    fn short_decimal(&self, at: usize, digits: usize, whole: u64) -> Option<(f64, usize)> {
+        let (mut at, mut digits, mut mantissa) = self.more_digits(at, digits, whole)?;
+        let whole_digits = digits;
+        if self.text[at] == b'.' {
+            (at, digits, mantissa) = self.more_digits(at + 1, digits, mantissa)?;
         }
         if digits == 0 || mantissa > MOST_EXACT || !ends_plainly(self.text[at]) {
             return None;
         }
-        let places = point.map_or(0, |point| digits - point);
-        Some((mantissa as f64 / POWERS_OF_TEN[places], at))
+        Some((mantissa as f64 / POWERS_OF_TEN[digits - whole_digits], at))
+    }
+
+    /// Goes on to the end of the digits, eight at a time; nothing if there are more than 18.
+    #[inline(always)]
+    fn more_digits(&self, mut at: usize, mut digits: usize, mut number: u64) -> Option<(usize, usize, u64)> {
+        loop {
+            let (more, value) = leading_digits(self.word(at));
+            if digits + more > 18 {
+                return None;
+            }
+            number = number * WHOLE_POWERS_OF_TEN[more] + value;
+            (at, digits) = (at + more, digits + more);
+            if more < 8 {
+                return Some((at, digits, number));
+            }
+        }
     }
 
     fn label(&mut self) -> std::result::Result<f64, Wrong> {

@@ -19,6 +19,10 @@ pub const POWERS_OF_TEN: [f64; 23] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
+/// The same as whole numbers, for up to eight digits.
+pub const WHOLE_POWERS_OF_TEN: [u64; 9] =
+    [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
 /// Whole numbers up to this are exact in a float64.
 pub const MOST_EXACT: u64 = 1 << 53;
 
@@ -45,11 +49,8 @@ pub fn float(token: &[u8]) -> Result<f64, Wrong> {
 /// The column of a token, at most that of a C int.
 pub fn column(token: &[u8]) -> Result<u32, Wrong> {
     let stripped;
-    let (negative, digits) = match token {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        digits => (false, digits),
-    };
+    let negative = token.first() == Some(&b'-');
+    let digits = if let [b'+' | b'-', digits @ ..] = token { digits } else { token };
     let digits = if digits.contains(&b'_') {
         stripped = without_underscores(digits).ok_or(NOT_AN_INDEX)?;
         &stripped
