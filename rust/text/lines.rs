@@ -119,14 +119,17 @@ impl<'a> Line<'a> {
         let label = self.label()?;
         let shift = i32::from(self.rules.base != Base::Zero);
         let first = examples.columns.len();
-        let mut previous = -1;
+        let (mut previous, mut may_be_query_id) = (-1, true);
         while self.finds_token() {
             let start = self.at;
             let (column, value) = match self.short_entry() {
                 Some(entry) => entry,
-                None => match self.entry(previous < 0 && examples.columns.len() == first)? {
+                None => match self.entry(may_be_query_id && previous < 0)? {
                     Some(entry) => entry,
-                    None => continue,
+                    None => {
+                        may_be_query_id = false;
+                        continue;
+                    }
                 },
             };
             if i64::from(column) <= previous {
@@ -266,12 +269,12 @@ impl<'a> Line<'a> {
     /// An entry in any form; nothing if it is a query id, which only the first may be.
     #[cold]
     #[inline(never)]
-    fn entry(&mut self, is_first: bool) -> std::result::Result<Option<(u32, f64)>, Wrong> {
+    fn entry(&mut self, may_be_query_id: bool) -> std::result::Result<Option<(u32, f64)>, Wrong> {
         let token = self.token();
         let Some(colon) = memchr(b':', token) else {
             return Err(self.wrong(token, "is not an entry; write index:value"));
         };
-        if is_first && token.starts_with(b"qid") && !token.contains(&0) {
+        if may_be_query_id && token.starts_with(b"qid") && !token.contains(&0) {
             if self.rules.refuse_query_ids {
                 return Err(self.wrong(token, "is a query id; pass query_id=\"ignore\" to read past it"));
             }

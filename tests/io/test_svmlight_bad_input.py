@@ -39,6 +39,7 @@ WRONG = [
     ("1 2:1 2:1 3:1", 7, "2:1", "repeats the column 2; columns of a line must increase"),
     ("1 1:1 qid:1", 7, "qid:1", "is not a column"),
     ("1 1:-_5", 5, "-_5", "is not a number"),  # scikit-learn's reader takes it, Python's float does not
+    ("1 qid:1 qid:1 1:1", 9, "qid:1", "is not a column"),
     ("1 qid 1:1", 3, "qid", "is not an entry"),
     ("1 1:\u00e9", 5, r"\xc3\xa9", "is not a number"),
     ("1 1:1\x00", 5, r"1\x00", "is not a number"),
