@@ -33,10 +33,10 @@ fn read_svmlight(
         Some(true) => Base::Zero,
         Some(false) => Base::One,
     };
-    let signals = Signals::new();
+    let signals = Signals::new(None, false);
     let (rules, block) = (Rules { base, refuse_query_ids }, block.unwrap_or(text::BLOCK));
     let table = py.detach(|| text::read(&paths, rules, threads, block, &signals));
-    let table = table.map_err(|error| signals.into_error(error))?;
+    let table = signals.settle(table, py, false)?;
     Ok((
         PyArray1::from_vec(py, table.values),
         PyArray1::from_vec(py, table.columns),
