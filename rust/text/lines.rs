@@ -122,15 +122,13 @@ impl<'a> Line<'a> {
         let (mut previous, mut may_be_query_id) = (-1, true);
         while self.finds_token() {
             let start = self.at;
-            let (column, value) = match self.short_entry() {
-                Some(entry) => entry,
-                None => match self.entry(may_be_query_id && previous < 0)? {
-                    Some(entry) => entry,
-                    None => {
-                        may_be_query_id = false;
-                        continue;
-                    }
-                },
+            let entry = match self.short_entry() {
+                Some(entry) => Some(entry),
+                None => self.entry(may_be_query_id && previous < 0)?,
+            };
+            let Some((column, value)) = entry else {
+                may_be_query_id = false;
+                continue;
             };
             if i64::from(column) <= previous {
                 return Err(self.out_of_order(start, column, previous));

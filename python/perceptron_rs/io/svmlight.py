@@ -78,11 +78,11 @@ def load_svmlight(
     >>> from perceptron_rs.io import load_svmlight
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "two.svm")
-    ...     _ = file.write_text("+1 1:0.5 3:2  # the first\n-1 2:1e-3\n")
+    ...     _ = file.write_text("+1 1:0.5 3:2  # the first\n-1 2:25e-2\n")
     ...     X, y = load_svmlight(file)
     >>> X.toarray()
-    array([[0.5  , 0.   , 2.   ],
-           [0.   , 0.001, 0.   ]])
+    array([[0.5 , 0.  , 2.  ],
+           [0.  , 0.25, 0.  ]])
     >>> y
     array([ 1., -1.])
     """
