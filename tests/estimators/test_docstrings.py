@@ -12,6 +12,7 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, testing, updates_until_right
+from perceptron_rs.io import load_svmlight
 
 MODULES = sorted(
     module.name
@@ -19,7 +20,7 @@ MODULES = sorted(
     if not module.name.endswith("_core")
 )
 METHODS = ("fit", "partial_fit", "decision_function", "predict")
-CALLABLES = [Perceptron, AveragedPerceptron, testing.assert_parity, updates_until_right]
+CALLABLES = [Perceptron, AveragedPerceptron, testing.assert_parity, updates_until_right, load_svmlight]
 CALLABLES += [getattr(Perceptron, name) for name in METHODS]
 
 
