@@ -154,7 +154,7 @@ class TestEarlyStopping:
         model.fit(X, y, sample_weight=weight if weighted else None)
 
         split = StratifiedShuffleSplit(test_size=0.25, random_state=4)
-        _, part = next(split.split(X, y))
+        part = np.sort(next(split.split(X, y))[1])
         learnt_from = weight.copy()
         learnt_from[part] = 0
         n = 1 if multi_class == "joint" else 3

@@ -62,7 +62,7 @@ class Validation:
             positive = activations >= 0 if self.estimator.tie == "positive" else activations > 0
             right = positive == (self.labels[:, np.newaxis] == self.positive)
         if self.weight is None:
-            return np.count_nonzero(right, axis=0) / len(right)
+            return np.atleast_1d(np.count_nonzero(right, axis=0) / len(right)).astype(np.float64)
         # In row order, because the sum decides when learning stops: its bits must not depend on NumPy's.
         won = np.cumsum(np.where(right, self.weight[:, np.newaxis], 0.0), axis=0)[-1]
         accuracy: NDArray[np.float64] = won / np.cumsum(self.weight)[-1]
