@@ -1,0 +1,95 @@
+"""Model files, as the command line sees them: everything about their format is behind these functions."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, TextIO
+
+from perceptron_rs.cli.errors import CommandError, about
+
+__all__ = ["check_writable", "dump_text", "format_name", "load_model", "read_text", "save_model"]
+
+
+def check_writable(path: Path, data: Path) -> None:
+    """Raise if no model can be written there: before the training, and without a trace."""
+    if path.is_dir():
+        raise CommandError(f"--model {path}: is a folder; name a file in it")
+    if path.exists():
+        if not path.is_file():
+            raise CommandError(f"--model {path}: is no ordinary file; name another one")
+        if data.exists() and path.samefile(data):
+            raise CommandError(f"--model {path}: is the file of the data; name another one")
+        if not os.access(path, os.W_OK):
+            raise CommandError(f"--model {path}: is write-protected; name another file")
+    folder = path.parent
+    if not folder.is_dir():
+        raise CommandError(f"--model {path}: there is no folder {folder}; make it first")
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}."):
+            pass
+    except OSError as error:
+        raise CommandError(f"--model {path}: cannot write to {folder}: {error.strerror}") from error
+
+
+def save_model(model: Any, path: Path) -> None:
+    """Write a fitted estimator; after any error the file is as it was."""
+    with about(path):
+        if hasattr(model, "save"):
+            model.save(path)
+        else:
+            _save_pickle(model, path)
+
+
+def load_model(path: Path) -> Any:
+    """Read an estimator from a model file."""
+    if path.is_dir():
+        raise CommandError(f"{path}: is a folder; name a model file in it")
+    with path.open("rb") as file:
+        if path.is_file() and not file.read(1):
+            raise CommandError(f"{path}: the file is empty; it is no model")
+    with about(path):
+        import perceptron_rs
+
+        reader = getattr(perceptron_rs, "load", _load_pickle)
+        return reader(path)
+
+
+def format_name() -> str:
+    """Return the name of the format of model files."""
+    import perceptron_rs
+
+    return "safetensors" if hasattr(perceptron_rs, "load") else "pickle"
+
+
+def dump_text(model: Any, file: TextIO) -> None:
+    """Write all weights as exact hexadecimal numbers."""
+    from perceptron_rs.models.text import dump_text
+
+    dump_text(model, file)
+
+
+def read_text(path: Path) -> tuple[Any, Any, Any]:
+    """Return the weights, intercepts and classes that ``dump_text`` has written."""
+    if path.is_dir():
+        raise CommandError(f"{path}: is a folder; name a file in it")
+    with about(path):
+        from perceptron_rs.models.text import read_text
+
+        with path.open(encoding="utf-8") as file:
+            return read_text(file)
+
+
+# TO BE DELETED: until estimators can save themselves.
+def _save_pickle(model: Any, path: Path) -> None:
+    import pickle
+
+    path.write_bytes(pickle.dumps(model))
+
+
+# TO BE DELETED: until perceptron_rs.load exists.
+def _load_pickle(path: Path) -> Any:
+    import pickle
+
+    return pickle.loads(path.read_bytes())
