@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +114,10 @@ def check_file(path: Path) -> None:
     """Raise unless there is a file that can be read and has anything in it."""
     if path.is_dir():
         raise CommandError(f"{path}: is a folder; name a file in it")
-    with path.open("rb") as file:
-        if path.is_file() and not file.read(1):
-            raise CommandError(f"{path}: the file is empty")
+    if path.is_file() or not path.exists():  # the beginning of a pipe can be read once only
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise CommandError(f"{path}: the file is empty")
 
 
 def _read(path: Path, suffix: str, wanted: Wanted) -> Data:
@@ -145,8 +147,13 @@ def _read_svmlight(path: Path, wanted: Wanted) -> Data:
 
 
 def _load_svmlight(path: Path, wanted: Wanted) -> tuple[Any, NDArray[np.float64]]:
-    """Read svmlight text; the package's own reader takes this function's place."""
-    from sklearn.datasets import load_svmlight_file
+    options = {"n_features": wanted.features, "zero_based": wanted.zero_based}
+    try:
+        io = import_module("perceptron_rs.io")
+    except ImportError:  # TO BE DELETED: until the package has a reader of its own
+        from sklearn.datasets import load_svmlight_file
 
-    X, y = load_svmlight_file(str(path), n_features=wanted.features, zero_based=wanted.zero_based)
+        X, y = load_svmlight_file(str(path), **options)
+    else:
+        X, y = io.load_svmlight(path, n_jobs=wanted.threads, **options)
     return X, y

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from perceptron_rs.cli.errors import CommandError, about
 
-__all__ = ["check_writable", "dump_text", "format_name", "load_model", "read_text", "save_model"]
+Weights = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
+
+__all__ = ["Weights", "check_writable", "dump_text", "format_name", "load_model", "read_text", "save_model"]
 
 
 def check_writable(path: Path, data: Path) -> None:
@@ -65,20 +72,17 @@ def format_name() -> str:
 
 def dump_text(model: Any, file: TextIO) -> None:
     """Write all weights as exact hexadecimal numbers."""
-    from perceptron_rs.models.text import dump_text
-
-    dump_text(model, file)
+    import_module("perceptron_rs.models.text").dump_text(model, file)
 
 
-def read_text(path: Path) -> tuple[Any, Any, Any]:
-    """Return the weights, intercepts and classes that ``dump_text`` has written."""
+def read_text(path: Path, names: Sequence[str] | None = None) -> Weights:
+    """Return what ``dump_text`` has written; names of features must be those that are given."""
     if path.is_dir():
         raise CommandError(f"{path}: is a folder; name a file in it")
     with about(path):
-        from perceptron_rs.models.text import read_text
-
-        with path.open(encoding="utf-8") as file:
-            return read_text(file)
+        read = import_module("perceptron_rs.models.text").read_text
+        coef, intercept, classes = read(path, **({} if names is None else {"feature_names": names}))
+    return coef, intercept, classes
 
 
 # TO BE DELETED: until estimators can save themselves.

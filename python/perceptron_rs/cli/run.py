@@ -44,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             arguments = parser().parse_args(argv)
+            warnings.filterwarnings("default", category=UserWarning)
             warnings.showwarning = _quiet if getattr(arguments, "quiet", False) else _show_warning
             command = import_module(f"perceptron_rs.cli.commands.{arguments.command}")
             status = int(command.run(arguments))
@@ -52,16 +53,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
+        _silence_stdout(argv)
         _complain("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        _silence_stdout()
+        _silence_stdout(argv)
         return CLOSED_PIPE
     except (CommandError, ValueError, TypeError, MemoryError, OverflowError) as error:
         return _complain(f"error: {one_line(error)}")
     except OSError as error:
         if error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG):
-            _silence_stdout()
+            _silence_stdout(argv)
             return _complain(f"error: standard output: {one_line(error)}")
         return _complain(f"error: {one_line(error)}")
 
@@ -72,8 +74,10 @@ def _complain(text: str) -> int:
     return 1
 
 
-def _silence_stdout() -> None:
+def _silence_stdout(argv: Sequence[str] | None) -> None:
     """Let the interpreter flush what is left into nothing when it ends."""
+    if argv is not None:  # called as a function: the process and its output belong to somebody else
+        return
     try:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

@@ -16,7 +16,7 @@ from perceptron_rs.cli.data import Data, load, wanted
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.labels import label_text, plain
 from perceptron_rs.cli.learning import learner
-from perceptron_rs.cli.modelfile import check_writable, read_text, save_model
+from perceptron_rs.cli.modelfile import Weights, check_writable, read_text, save_model
 from perceptron_rs.cli.progress import progress
 
 __all__ = ["run"]
@@ -69,8 +69,8 @@ def _fit(model: Any, data: Data, arguments: Namespace, start: dict[str, Any]) ->
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-def _start_values(file: str, start: tuple[Any, Any, Any], data: Data) -> dict[str, Any]:
-    coef, intercept, classes = start
+def _start_values(file: str, start: Weights, data: Data) -> dict[str, Any]:
+    coef, intercept, classes = start if data.names is None else read_text(Path(file), data.names)
     known, found = ([label_text(label) for label in labels] for labels in (classes, np.unique(data.labels)))
     if known != found:
         raise CommandError(
