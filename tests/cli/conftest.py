@@ -39,7 +39,7 @@ def refused(call):
 
 
 @pytest.fixture
-def text(tmp_path):
+def text_file(tmp_path):
     """The examples as svmlight text, 1-based."""
     path = tmp_path / "data.svm"
     path.write_text(svmlight(X, Y), encoding="ascii")
@@ -47,8 +47,8 @@ def text(tmp_path):
 
 
 @pytest.fixture
-def model(tmp_path, text, call):
+def model(tmp_path, text_file, call):
     """A model of them."""
     path = tmp_path / "a.model"
-    assert call("train", text, "--model", path, "--quiet").status == 0
+    assert call("train", text_file, "--model", path, "--quiet").status == 0
     return path

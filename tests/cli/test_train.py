@@ -52,8 +52,8 @@ def test_a_model_is_that_of_the_estimator(call, tmp_path, learner, options, para
         assert getattr(found, name) == value
 
 
-def test_the_output(call, text, tmp_path):
-    answer = call("train", text, "--model", tmp_path / "m")
+def test_the_output(call, text_file, tmp_path):
+    answer = call("train", text_file, "--model", tmp_path / "m")
     assert answer.out.startswith("learner   perceptron\ndata      6 examples of 3 features, 2 classes\n")
     lines = answer.err.splitlines()
     assert lines[0].startswith("epoch 1: ")
@@ -61,8 +61,8 @@ def test_the_output(call, text, tmp_path):
     assert lines[-1].endswith(" s")
 
 
-def test_json_and_quiet(call, text, tmp_path):
-    answer = call("train", text, "--model", tmp_path / "m", "--json", "--quiet", "--epochs", 1)
+def test_json_and_quiet(call, text_file, tmp_path):
+    answer = call("train", text_file, "--model", tmp_path / "m", "--json", "--quiet", "--epochs", 1)
     assert answer.err == ""
     found = answer.json
     assert found["learner"] == "perceptron"
@@ -72,20 +72,25 @@ def test_json_and_quiet(call, text, tmp_path):
     assert set(found["seconds"]) == {"read", "fit", "save"}
 
 
-def test_an_early_end_is_a_warning(call, text, tmp_path):
-    answer = call("train", text, "--model", tmp_path / "m", "--epochs", 1)
+def test_an_early_end_is_a_warning(call, text_file, tmp_path):
+    answer = call("train", text_file, "--model", tmp_path / "m", "--epochs", 1)
     last = answer.err.splitlines()[-1]
     assert last.startswith("perceptron-rs: warning: the limit of 1 epochs ended the fit")
-    assert "warning" not in call("train", text, "--model", tmp_path / "m", "--epochs", 1, "--tol", "none").err
+    assert (
+        "warning"
+        not in call("train", text_file, "--model", tmp_path / "m", "--epochs", 1, "--tol", "none").err
+    )
 
 
-def test_more_features_than_the_file_has(call, text, tmp_path):
-    assert call("train", text, "--model", tmp_path / "m", "--features", 7, "--json").json["n_features"] == 7
+def test_more_features_than_the_file_has(call, text_file, tmp_path):
+    assert (
+        call("train", text_file, "--model", tmp_path / "m", "--features", 7, "--json").json["n_features"] == 7
+    )
 
 
-def test_fewer_features_than_the_file_has(refused, text, tmp_path):
-    line = refused("train", text, "--model", tmp_path / "m", "--features", 2)
-    assert line.startswith(f"{text}: has 3 features, but 2 are expected")
+def test_fewer_features_than_the_file_has(refused, text_file, tmp_path):
+    line = refused("train", text_file, "--model", tmp_path / "m", "--features", 2)
+    assert line.startswith(f"{text_file}: has 3 features, but 2 are expected")
 
 
 @pytest.mark.parametrize(
@@ -139,8 +144,8 @@ class TestOut:
         monkeypatch.setattr("os.access", lambda *_: False)
         assert "is write-protected" in out_refused(tmp_path / "m")
 
-    def test_the_data(self, refused, text):
-        assert "is the file of the data" in refused("train", text, "--model", text)
+    def test_the_data(self, refused, text_file):
+        assert "is the file of the data" in refused("train", text_file, "--model", text_file)
 
 
 def test_an_old_model_stays_after_an_error(refused, model, tmp_path):
@@ -171,12 +176,12 @@ def test_one_class(refused, tmp_path):
         (["--class-weight", "balanced", "--class-weight", "1=1"], "cannot be combined"),
     ],
 )
-def test_bad_class_weights(refused, text, tmp_path, options, expected):
-    assert expected in refused("train", text, "--model", tmp_path / "m", *options)
+def test_bad_class_weights(refused, text_file, tmp_path, options, expected):
+    assert expected in refused("train", text_file, "--model", tmp_path / "m", *options)
 
 
-def test_both_learners_differ(call, text, tmp_path):
+def test_both_learners_differ(call, text_file, tmp_path):
     for learner, kind in (("perceptron", Perceptron), ("averaged", AveragedPerceptron)):
         out = tmp_path / learner
-        assert call("train", text, "--model", out, "--learner", learner, "--quiet").status == 0
+        assert call("train", text_file, "--model", out, "--learner", learner, "--quiet").status == 0
         assert type(modelfile.load_model(out)) is kind

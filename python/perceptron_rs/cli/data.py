@@ -66,7 +66,7 @@ def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> W
         beside=None if arguments.labels is None else Path(arguments.labels),
         features=features,
         names=None if names is None else tuple(str(name) for name in names),
-        strings=model is not None and model.classes_.dtype.kind in "OU",
+        strings=labels and model is not None and model.classes_.dtype.kind in "OU",
         zero_based=zero_based[arguments.zero_based],
         threads=getattr(arguments, "threads", None),
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +47,7 @@ def read_columns(
         csv.read_csv(
             path,
             read_options=csv.ReadOptions(autogenerate_column_names=not header),
-            convert_options=csv.ConvertOptions(column_types=types),
+            convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=True),
         )
     )
 
@@ -54,9 +56,9 @@ def _library(path: Path, name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        package = name.split(".")[0]
+        needed = "pyarrow or pandas" if extra == "csv" else "pyarrow"
         raise CommandError(
-            f"{path}: reading it needs {package}: pip install 'perceptron-rs[{extra}]'"
+            f"{path}: reading it needs {needed}: pip install 'perceptron-rs[{extra}]'"
         ) from error
 
 
@@ -81,12 +83,19 @@ def _from_arrow(table: Any) -> list[Column]:
 
 def _with_pandas(path: Path, header: bool, text: str | None, last_is_text: bool) -> list[Column]:
     pandas = _library(path, "pandas", "csv")
-    options = {"header": 0 if header else None}
+    options: dict[str, Any] = {"header": 0 if header else None}
     if last_is_text:
         text = pandas.read_csv(path, nrows=0, **options).columns[-1]
     types = {} if text is None else {text: str}
-    # The default parser of pandas is not correctly rounded: the last bit would depend on the library.
-    frame = pandas.read_csv(path, float_precision="round_trip", dtype=types, keep_default_na=True, **options)
+    # The default parser of older versions is not correctly rounded: a last bit would depend on the library.
+    exact = (
+        {"float_precision": "round_trip"}
+        if "float_precision" in signature(pandas.read_csv).parameters
+        else {}
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*float_precision.*deprecated")
+        frame = pandas.read_csv(path, dtype=types, **options, **exact)
     columns = []
     for name in frame.columns:
         values = frame[name].to_numpy()

@@ -24,15 +24,15 @@ def read_table(path: Path, suffix: str, wanted: Wanted) -> Table:
     text = wanted.target if wanted.strings else None
     columns = read_columns(path, suffix, wanted.header, text, last_is_text=wanted.strings and text is None)
     by_name = {column.name: column for column in columns}
-    if len(by_name) < len(columns):
-        twice = next(c.name for c in columns if sum(other.name == c.name for other in columns) > 1)
-        raise CommandError(f"{path}: two columns are called {twice!r}; give each a name of its own")
     named = suffix == ".parquet" or wanted.header
     if named and suffix != ".parquet" and all(_is_number(name) for name in by_name):
         raise CommandError(
             f"{path}: the names of all columns are numbers ({', '.join(list(by_name)[:3])}, ...); "
             f"pass --no-header if the first line is an example"
         )
+    if len(by_name) < len(columns):
+        twice = next(c.name for c in columns if sum(other.name == c.name for other in columns) > 1)
+        raise CommandError(f"{path}: two columns are called {twice!r}; give each a name of its own")
     target = _target(path, by_name, wanted)
     names = [name for name in by_name if name != target]
     if wanted.names is not None and named:

@@ -28,8 +28,8 @@ def run(arguments: Namespace) -> int:
     data = load(Path(arguments.data), wanted(arguments))
     X, y, n = sample(data, arguments.rows)
     if not arguments.json:
-        used = "all" if len(y) == n else f"{len(y)} of {n}, evenly spaced;"
-        print(f"examples: {used} {n if len(y) == n else ''}".rstrip() + f", features: {X.shape[1]}")
+        used = f"all {n}" if len(y) == n else f"{len(y)} of {n}, evenly spaced"
+        print(f"examples: {used}, features: {X.shape[1]}")
     model = learner(arguments, y)
     answers = []
     difference = None
