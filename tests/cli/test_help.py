@@ -1,6 +1,7 @@
 """Help, version, wrong usage: quick, and exit status 0 or 2."""
 
 import importlib.metadata
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -99,3 +100,11 @@ def test_the_script_of_the_package():
         "perceptron-rs", project["scripts"]["perceptron-rs"], "console_scripts"
     )
     assert entry.load() is main
+
+
+def test_the_commands_in_the_readme():
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    lines = [line.removeprefix("$ perceptron-rs ") for line in text.splitlines() if line.startswith("$ perc")]
+    assert len(lines) >= 5
+    for line in lines:
+        parser().parse_args(shlex.split(line.split(" | ")[0]))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from perceptron_rs.cli.errors import CommandError, about
 from perceptron_rs.cli.labels import read_labels, tidy
 
-__all__ = ["Data", "Wanted", "load", "wanted"]
+__all__ = ["TEXT", "Data", "Wanted", "load", "suffix_of", "wanted"]
 
 TEXT = (".svm", ".libsvm", ".svmlight", ".txt")
 SUFFIXES = (*TEXT, ".csv", ".npz", ".npy", ".parquet")

@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from contextlib import suppress
+from importlib import import_module
+from threading import Thread
 from typing import Any
 
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.labels import class_weights
 
-__all__ = ["learner"]
+__all__ = ["import_meanwhile", "learner"]
+
+_REGISTRY = "perceptron_rs.estimators.registry"
+
+
+def import_meanwhile() -> None:
+    """Begin to import the estimators while the reader of svmlight text works.
+
+    The reader runs without the interpreter's lock, and importing scikit-learn takes as long as reading a
+    large file. All that the reader imports is imported before: two threads that import modules which
+    import each other may see unfinished ones. The thread is no daemon, because ending the interpreter
+    in the midst of an import is not safe.
+    """
+    import_module("perceptron_rs.io")
+
+    def work() -> None:
+        with suppress(Exception):  # the import that follows in the main thread says it
+            import_module(_REGISTRY)
+
+    Thread(target=work).start()
 
 
 def learner(arguments: Namespace, y: NDArray[Any]) -> Any:
