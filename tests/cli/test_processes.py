@@ -29,10 +29,9 @@ def start(*argv, **options):
     return subprocess.Popen(command(*argv), env=environment(), text=True, **options)
 
 
-@pytest.mark.parametrize("options", [[], ["--scores"], ["--json"]])
-def test_a_closed_pipe_is_silent(long, options):
-    with start("predict", *long, *options, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        assert child.stdout.readline().split("\t")[0].strip() in ("1", '{"label": 1}')
+def test_a_closed_pipe_is_silent(long):
+    with start("predict", *long, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout.readline() == "1\n"
         child.stdout.close()
         assert child.stderr.read() == ""
         assert child.wait(timeout=60) == 128 + signal.SIGPIPE
@@ -74,10 +73,9 @@ def test_control_c_while_nobody_reads(long):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("name", ["predict", "inspect"])
-def test_a_full_disk_behind_standard_output(long, name):
+def test_a_full_disk_behind_standard_output(long):
     with Path("/dev/full").open("w") as full:
-        argv = command(name, *long[: 1 if name == "inspect" else 2])
+        argv = command("inspect", long[0])  # little output: only the last flush fails
         done = subprocess.run(
             argv, stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), check=False
         )
@@ -91,12 +89,10 @@ def test_no_standard_output_at_all(long, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_train_predict_evaluate_inspect_as_processes(text_file, tmp_path):
-    model = tmp_path / "a model"
-    assert process("train", text_file, "--model", model).status == 0
-    assert process("predict", model, text_file).out.split() == [str(label) for label in Y]
-    assert process("evaluate", model, text_file).out.startswith("accuracy  1.0000")
-    assert process("inspect", model).status == 0
+def test_train_and_a_bad_model_as_processes(text_file, tmp_path):
+    done = process("train", text_file, "--model", tmp_path / "a model")
+    assert (done.status, done.out.split()[:2]) == (0, ["learner", "perceptron"])
+    assert done.err.startswith("epoch 1: ")
     bad = process("predict", text_file, text_file)
     assert (bad.status, bad.err.count("\n"), bad.out) == (1, 1, "")
 

@@ -71,8 +71,18 @@ def test_no_header(call, refused, tmp_path, reader):
     assert found.coef_.tobytes() == Perceptron().fit(X, Y).coef_.tobytes()
     assert not hasattr(found, "feature_names_in_")
     assert call("predict", model, path, "--no-header").out.split() == [str(label) for label in Y]
+    assert call("evaluate", model, path, "--no-header", "--target", "f3", "--json").json["errors"] == 0
     np.savetxt(path, X, delimiter=",", fmt="%g")
     assert call("predict", model, path, "--no-header").out.split() == [str(label) for label in Y]
+
+
+def test_names_in_the_model_and_no_header(call, tmp_path, reader):
+    model = tmp_path / "m"
+    assert call("train", write(FRAME, tmp_path / "a.csv"), "--model", model, "--quiet").status == 0
+    path = tmp_path / "b.csv"
+    for table in (X, np.column_stack([X, Y])):
+        np.savetxt(path, table, delimiter=",", fmt="%g")
+        assert call("predict", model, path, "--no-header").out.split() == FRAME["kind"].tolist()
 
 
 def test_numbers_are_read_to_the_last_bit(tmp_path, reader):

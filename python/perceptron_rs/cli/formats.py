@@ -97,11 +97,12 @@ def _with_pandas(path: Path, header: bool, text: str | None, last_is_text: bool)
         warnings.filterwarnings("ignore", message=".*float_precision.*deprecated")
         frame = pandas.read_csv(path, dtype=types, **options, **exact)
     columns = []
-    for name in frame.columns:
+    for position, name in enumerate(frame.columns):
         values = frame[name].to_numpy()
         missing = int(frame[name].isna().sum())
         kind = "strings" if values.dtype.kind not in "biuf" else str(values.dtype)
         if kind == "strings":
             values = values.astype(object)
-        columns.append(Column(str(name), values, missing, kind))
+        # Without a header, as pyarrow calls them.
+        columns.append(Column(str(name) if header else f"f{position}", values, missing, kind))
     return columns

@@ -33,7 +33,7 @@ def read_table(path: Path, suffix: str, wanted: Wanted) -> Table:
     if len(by_name) < len(columns):
         twice = next(c.name for c in columns if sum(other.name == c.name for other in columns) > 1)
         raise CommandError(f"{path}: two columns are called {twice!r}; give each a name of its own")
-    target = _target(path, by_name, wanted)
+    target = _target(path, by_name, wanted, named)
     names = [name for name in by_name if name != target]
     if wanted.names is not None and named:
         lacking = [name for name in wanted.names if name not in by_name]
@@ -52,8 +52,11 @@ def read_table(path: Path, suffix: str, wanted: Wanted) -> Table:
     return X, y, tuple(names) if named else None
 
 
-def _target(path: Path, columns: dict[str, Column], wanted: Wanted) -> str | None:
-    """Return the name of the column of labels; None if they are not in the table."""
+def _target(path: Path, columns: dict[str, Column], wanted: Wanted, named: bool) -> str | None:
+    """Return the name of the column of labels; None if they are not in the table.
+
+    ``named`` says whether the names are the file's own.
+    """
     if wanted.target is not None:
         if wanted.target in columns:
             return wanted.target
@@ -65,10 +68,10 @@ def _target(path: Path, columns: dict[str, Column], wanted: Wanted) -> str | Non
         return None
     last = next(reversed(columns))
     if not wanted.labels:  # of data to predict, the last column may be one of the features
-        if wanted.names is not None:
+        if wanted.names is not None and named:
             return None
         return last if len(columns) - 1 == wanted.features else None
-    if wanted.names is not None and last in wanted.names and wanted.header:
+    if wanted.names is not None and last in wanted.names and named:
         raise CommandError(
             f"{path}: its last column {last!r} is a feature; name that of the labels with --target"
         )
