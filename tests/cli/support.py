@@ -38,7 +38,9 @@ def command(*argv: Any) -> list[str]:
 
 def environment() -> dict[str, str]:
     """Return an environment in which a process finds the same package."""
-    return os.environ | {"PYTHONPATH": str(Path(perceptron_rs.__file__).parents[1])}
+    found = os.environ | {"PYTHONPATH": str(Path(perceptron_rs.__file__).parents[1])}
+    found.pop("PYTHONUNBUFFERED", None)  # what is still in a buffer at the end is part of several tests
+    return found
 
 
 def process(*argv: Any, **options: Any) -> Answer:
