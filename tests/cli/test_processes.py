@@ -70,7 +70,7 @@ def test_control_c_while_nobody_reads(long):
     import fcntl
     import termios
 
-    argv = ("predict", *long, "--json", "--scores")
+    argv = ("predict", *long)
     with start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as child:
         waiting = array.array("i", [0])
         while waiting[0] < 60_000 and child.poll() is None:  # of 65536 bytes
