@@ -58,7 +58,6 @@ def test_names_classes_and_zeros(call, tmp_path):
 
 def test_text_dump_and_back(call, tmp_path):
     """A fit from the dumped weights makes no mistake, and leaves their bits as they are."""
-    pytest.importorskip("perceptron_rs.models", reason="the package cannot write text yet")
     model, data, dump = tmp_path / "m", tmp_path / "a.npz", tmp_path / "weights.txt"
     np.savez(data, X=X / 3, y=Y)
     assert call("train", data, "--model", model, "--eta0", 0.1, "--quiet").status == 0
@@ -72,7 +71,6 @@ def test_text_dump_and_back(call, tmp_path):
 
 
 def test_text_that_does_not_fit(call, refused, tmp_path, model, text_file):
-    pytest.importorskip("perceptron_rs.models", reason="the package cannot write text yet")
     dump, out = tmp_path / "weights.txt", tmp_path / "out"
     dump.write_text(call("inspect", model, "--text").out)
     np.savez(tmp_path / "a.npz", X=X, y=Y + 3)

@@ -43,10 +43,7 @@ def check_writable(path: Path, data: Path) -> None:
 def save_model(model: Any, path: Path) -> None:
     """Write a fitted estimator; after any error the file is as it was."""
     with about(path):
-        if hasattr(model, "save"):
-            model.save(path)
-        else:
-            _save_pickle(model, path)
+        model.save(path)
 
 
 def load_model(path: Path) -> Any:
@@ -57,17 +54,12 @@ def load_model(path: Path) -> Any:
         if path.is_file() and not file.read(1):
             raise CommandError(f"{path}: the file is empty; it is no model")
     with about(path):
-        import perceptron_rs
-
-        reader = getattr(perceptron_rs, "load", _load_pickle)
-        return reader(path)
+        return import_module("perceptron_rs.models").load(path)
 
 
 def format_name() -> str:
     """Return the name of the format of model files."""
-    import perceptron_rs
-
-    return "safetensors" if hasattr(perceptron_rs, "load") else "pickle"
+    return "safetensors"
 
 
 def dump_text(model: Any, file: TextIO) -> None:
@@ -83,17 +75,3 @@ def read_text(path: Path, names: Sequence[str] | None = None) -> Weights:
         read = import_module("perceptron_rs.models.text").read_text
         coef, intercept, classes = read(path, **({} if names is None else {"feature_names": names}))
     return coef, intercept, classes
-
-
-# TO BE DELETED: until estimators can save themselves.
-def _save_pickle(model: Any, path: Path) -> None:
-    import pickle
-
-    path.write_bytes(pickle.dumps(model))
-
-
-# TO BE DELETED: until perceptron_rs.load exists.
-def _load_pickle(path: Path) -> Any:
-    import pickle
-
-    return pickle.loads(path.read_bytes())
