@@ -52,7 +52,14 @@ pub fn products<S: Simd>(simd: S, left: [&[i16]; LEFT], right: [&[i16]; RIGHT]) 
 
 /// Moves activations to the next weight vector, and lets it vote. `bias` is 1 if the intercept moves too.
 #[inline(always)]
-pub fn vote_next(c: f64, bias: f64, products: &[i32], count: i64, activations: &mut [f64], votes: &mut [i64]) {
+pub fn vote_next(
+    c: f64,
+    bias: f64,
+    products: &[i32],
+    count: i64,
+    activations: &mut [f64],
+    votes: &mut [i64],
+) {
     for ((a, votes), &product) in activations.iter_mut().zip(votes).zip(products) {
         *a += c * (f64::from(product) + bias);
         *votes += if *a >= 0.0 { count } else { -count };

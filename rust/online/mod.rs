@@ -9,7 +9,7 @@ mod problem;
 mod rule;
 mod scores;
 mod stopping;
-mod threads;
+pub(crate) mod threads;
 pub mod voted;
 mod votes;
 

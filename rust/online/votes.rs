@@ -57,9 +57,10 @@ impl<'a> Vectors<'a> {
                 self.counts.len()
             ));
         }
-        let total = self.counts.iter().try_fold(0_i64, |total, &count| {
-            if count < 0 { None } else { total.checked_add(count) }
-        });
+        let total = self
+            .counts
+            .iter()
+            .try_fold(0_i64, |total, &count| if count < 0 { None } else { total.checked_add(count) });
         if total.is_none() {
             return invalid("log_count must be at least 0 and add up to less than 2^63".into());
         }

@@ -5,6 +5,7 @@ mod errors;
 mod online;
 mod rows;
 mod signals;
+mod text;
 mod voted;
 
 use pyo3::prelude::*;
@@ -15,5 +16,6 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     environment::register(m)?;
     rows::register(m)?;
     online::register(m)?;
+    text::register(m)?;
     voted::register(m)
 }
