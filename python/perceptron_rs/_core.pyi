@@ -21,10 +21,12 @@ __all__ = [
     "dense_rows",
     "fit",
     "permutation",
+    "replay",
     "read_svmlight",
     "scores",
     "settled",
     "updates_until_right",
+    "votes",
 ]
 
 ARITHMETIC_VERSION: int
@@ -88,6 +90,10 @@ def scores(
 ) -> NDArray[np.float64]: ...
 def settled(state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]: ...
 def average(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def votes(
+    rows: _AnyRows, stored_rows: _AnyRows, state: State, *, threads: int
+) -> NDArray[np.int64]: ...
+def replay(stored_rows: _AnyRows, state: State, *, upto: NDArray[np.int64]) -> State: ...
 def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]: ...
 def updates_until_right(
     x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float

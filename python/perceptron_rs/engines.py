@@ -22,6 +22,8 @@ ENGINES: tuple[EngineName, ...] = ("rust", "reference")
 #: ``coef`` float64 (K, d), ``intercept`` float64 (K,), ``seen`` int64 (K,): the examples seen, T.
 #: The averaged perceptron adds ``coef_u`` float64 (K, d) and ``intercept_u`` float64 (K,); a penalty
 #: adds ``ages`` int64 (K, d): the examples whose penalty on each weight is pending.
+#: The voted perceptron returns the log of the call, plane by plane: ``log_start`` int64 (K + 1,), where each
+#: plane's M entries begin and end; ``log_row`` and ``log_t`` int64 (M,), ``log_step`` float64 (M,).
 State: TypeAlias = dict[str, NDArray[Any]]
 
 #: Sees every whole epoch: its number, the mistakes (K,) and losses (K,) of the planes, the state if
@@ -109,6 +111,12 @@ class Engine(Protocol):
 
     def settled(self, state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]:
         """Weights (K, d) of a state with all pending penalties applied."""
+
+    def votes(self, rows: Any, stored_rows: Any, state: State, *, threads: int) -> NDArray[np.int64]:
+        """Votes (n, K) of all weight vectors of a log on every row."""
+
+    def replay(self, stored_rows: Any, state: State, *, upto: NDArray[np.int64]) -> State:
+        """Weights and their sums u after the first ``upto[k]`` mistakes of each plane of a log."""
 
     def permutation(self, n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]:
         """Visiting order of an epoch."""

@@ -1,5 +1,5 @@
 //! Rule 10 for many vectors at once: an activation is moved from one weight vector to the next by
-//! `c*(x_m·x + 1)`, with the product of two rows in exact integers.
+//! `c*(x_m·x) + c`, with the product of two rows in exact integers.
 //!
 //! Rows are in i16, of at most [`LARGEST_VALUE`] each, padded with zeros to a multiple of [`WIDTH`] columns,
 //! of which there are at most [`MOST_COLUMNS`]: then a product of two rows fits in i32.
@@ -50,18 +50,17 @@ pub fn products<S: Simd>(simd: S, left: [&[i16]; LEFT], right: [&[i16]; RIGHT]) 
     sums.map(|sums| sums.map(|sum| simd.to_array(sum).into_iter().sum()))
 }
 
-/// Moves activations to the next weight vector, and lets it vote. `bias` is 1 if the intercept moves too.
+/// Moves activations to the next weight vector, and lets it vote.
 #[inline(always)]
 pub fn vote_next(
-    c: f64,
-    bias: f64,
+    [c, bias]: [f64; 2],
     products: &[i32],
     count: i64,
     activations: &mut [f64],
     votes: &mut [i64],
 ) {
     for ((a, votes), &product) in activations.iter_mut().zip(votes).zip(products) {
-        *a += c * (f64::from(product) + bias);
+        *a += c * f64::from(product) + bias;
         *votes += if *a >= 0.0 { count } else { -count };
     }
 }
@@ -69,11 +68,11 @@ pub fn vote_next(
 /// Whether all activations on the way are exact: the start is whole, the steps are whole, and no sum can
 /// pass 2^52.
 #[must_use]
-pub fn stays_exact(coef: &[f64], intercept: f64, steps: &[f64]) -> bool {
+pub fn stays_exact(coef: &[f64], intercept: f64, [steps, biases]: [&[f64]; 2]) -> bool {
     let whole = |values: &[f64]| values.iter().all(|value| value.fract() == 0.0);
     let largest = coef.iter().fold(0.0_f64, |top, w| top.max(w.abs()));
-    let way: f64 = steps.iter().map(|c| c.abs()).sum();
+    let [way, bias_way] = [steps, biases].map(|steps| steps.iter().map(|c| c.abs()).sum::<f64>());
     let value = f64::from(LARGEST_VALUE);
-    let sum = (largest + way * value) * value * coef.len() as f64 + intercept.abs() + way;
-    whole(coef) && whole(&[intercept]) && whole(steps) && sum <= LARGEST_SUM
+    let sum = (largest + way * value) * value * coef.len() as f64 + intercept.abs() + bias_way;
+    whole(coef) && whole(&[intercept]) && whole(steps) && whole(biases) && sum <= LARGEST_SUM
 }

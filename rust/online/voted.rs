@@ -94,16 +94,23 @@ impl Learner for Voted {
 }
 
 /// The log of some planes, checked against the rows that it names. Plane k has the entries
-/// `start[k] .. start[k + 1]`.
+/// `start[k] .. start[k + 1]`: a row, and the steps of the weights and of the intercept.
 #[derive(Clone, Copy)]
 pub struct Log<'a> {
     start: &'a [i64],
     row: &'a [i64],
     step: &'a [f64],
+    bias: &'a [f64],
 }
 
 impl<'a> Log<'a> {
-    pub fn new(start: &'a [i64], row: &'a [i64], step: &'a [f64], stored: usize) -> Result<Self> {
+    pub fn new(
+        start: &'a [i64],
+        row: &'a [i64],
+        step: &'a [f64],
+        bias: &'a [f64],
+        stored: usize,
+    ) -> Result<Self> {
         let invalid = |text: String| Err(Error::Invalid(text));
         let ends = start.first().copied() == Some(0) && start.last().copied() == Some(row.len() as i64);
         if start.len() < 2 || !ends || start.windows(2).any(|pair| pair[0] > pair[1]) {
@@ -112,20 +119,22 @@ impl<'a> Log<'a> {
                 row.len()
             ));
         }
-        if step.len() != row.len() {
-            return invalid(format!(
-                "log_row and log_step must have equal lengths, got {} and {}",
-                row.len(),
-                step.len()
-            ));
+        for (name, steps) in [("log_step", step), ("log_bias", bias)] {
+            if steps.len() != row.len() {
+                return invalid(format!(
+                    "log_row and {name} must have equal lengths, got {} and {}",
+                    row.len(),
+                    steps.len()
+                ));
+            }
+            if let Some(step) = steps.iter().find(|step| !step.is_finite()) {
+                return invalid(format!("{name} must be finite, got {step}"));
+            }
         }
         if let Some(row) = row.iter().find(|&&row| row < 0 || row as usize >= stored) {
             return invalid(format!("log_row must name one of {stored} stored rows, got {row}"));
         }
-        if let Some(step) = step.iter().find(|step| !step.is_finite()) {
-            return invalid(format!("log_step must be finite, got {step}"));
-        }
-        Ok(Self { start, row, step })
+        Ok(Self { start, row, step, bias })
     }
 
     #[must_use]
@@ -139,15 +148,15 @@ impl<'a> Log<'a> {
         self.start[plane] as usize..self.start[plane + 1] as usize
     }
 
-    /// Stored row and step of an entry.
+    /// Stored row of an entry, and its steps.
     #[must_use]
-    pub fn entry(&self, place: usize) -> (usize, f64) {
-        (self.row[place] as usize, self.step[place])
+    pub fn entry(&self, place: usize) -> (usize, [f64; 2]) {
+        (self.row[place] as usize, [self.step[place], self.bias[place]])
     }
 
     #[must_use]
-    pub fn steps(&self, plane: usize) -> &'a [f64] {
-        &self.step[self.entries(plane)]
+    pub fn steps(&self, plane: usize) -> [&'a [f64]; 2] {
+        [self.step, self.bias].map(|steps| &steps[self.entries(plane)])
     }
 }
 
@@ -162,14 +171,7 @@ pub struct Sums {
 
 /// Makes the first `upto[k]` updates of each plane again: the bits of training. `t` has a number
 /// for each entry of the log.
-pub fn replay(
-    stored: &dyn Rows,
-    log: &Log,
-    t: &[i64],
-    upto: &[i64],
-    fit_intercept: bool,
-    mut sums: Sums,
-) -> Result<Sums> {
+pub fn replay(stored: &dyn Rows, log: &Log, t: &[i64], upto: &[i64], mut sums: Sums) -> Result<Sums> {
     if t.len() != log.step.len() {
         return Err(Error::Invalid(format!(
             "log_t must have one number for each of {} entries, got {}",
@@ -198,14 +200,11 @@ pub fn replay(
         }
         let (w, u) = (&mut sums.coef[k * d..][..d], &mut sums.coef_u[k * d..][..d]);
         for place in entries.take(upto as usize) {
-            let (row, c) = log.entry(place);
-            let tc = timed(t[place] as u64, c);
+            let (row, [c, bias]) = log.entry(place);
             stored.axpy(row, c, w);
-            stored.axpy(row, tc, u);
-            if fit_intercept {
-                sums.intercept[k] += c;
-                sums.intercept_u[k] += tc;
-            }
+            stored.axpy(row, timed(t[place] as u64, c), u);
+            sums.intercept[k] += bias;
+            sums.intercept_u[k] += timed(t[place] as u64, bias);
         }
     }
     Ok(sums)

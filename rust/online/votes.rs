@@ -34,7 +34,6 @@ pub struct Vectors<'a> {
     pub coef: &'a [f64],
     pub intercept: &'a [f64],
     pub counts: &'a [i64],
-    pub fit_intercept: bool,
 }
 
 impl<'a> Vectors<'a> {
@@ -160,7 +159,7 @@ impl Plane<'_> {
         let places: Vec<usize> = vectors.log.entries(self.number).collect();
         let mut scratch = Vec::new();
         for (places, counts) in places.chunks(STRIP).zip(counts.chunks(STRIP)) {
-            let (numbers, steps): (Vec<usize>, Vec<f64>) =
+            let (numbers, steps): (Vec<usize>, Vec<[f64; 2]>) =
                 places.iter().map(|&place| vectors.log.entry(place)).unzip();
             if !made_by.take(vectors.stored, numbers.into_iter()) {
                 return Ok(false);
@@ -169,7 +168,6 @@ impl Plane<'_> {
                 made_by: &made_by,
                 steps: &steps,
                 counts,
-                fit_intercept: vectors.fit_intercept,
                 voted_on: &voted_on,
                 activations: &mut activations,
                 votes: sums,
@@ -239,11 +237,9 @@ impl Plane<'_> {
 
     /// Makes the vector of an entry of the log from the one before.
     fn step(&self, place: usize, w: &mut [f64], b: &mut f64) {
-        let (row, c) = self.vectors.log.entry(place);
+        let (row, [c, bias]) = self.vectors.log.entry(place);
         self.vectors.stored.axpy(row, c, w);
-        if self.vectors.fit_intercept {
-            *b += c;
-        }
+        *b += bias;
     }
 }
 

@@ -20,19 +20,19 @@ fn array<'py, T: numpy::Element>(
 
 /// The votes (n, K) of all weight vectors for every row.
 #[pyfunction]
-#[pyo3(signature = (rows, stored_rows, state, *, fit_intercept, threads))]
+#[pyo3(signature = (rows, stored_rows, state, *, threads))]
 fn votes<'py>(
     rows: &Bound<'py, PyAny>,
     stored_rows: &Bound<'py, PyAny>,
     state: &Bound<'py, PyDict>,
-    fit_intercept: bool,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let py = rows.py();
     let ((n, _), (stored, columns)) = (shape(rows)?, shape(stored_rows)?);
     let (start, row) = (array::<i64>("log_start", state)?, array::<i64>("log_row", state)?);
-    let (step, counts) = (array::<f64>("log_step", state)?, array::<i64>("log_count", state)?);
-    let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, stored)?;
+    let (step, bias) = (array::<f64>("log_step", state)?, array::<f64>("log_bias", state)?);
+    let counts = array::<i64>("log_count", state)?;
+    let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
     let coef = numbers("coef", state, log.planes(), Some(columns))?;
     let intercept = numbers("intercept", state, log.planes(), None)?;
     let counts = counts.as_slice()?;
@@ -45,8 +45,7 @@ fn votes<'py>(
         with_rows(rows, |rows| {
             Python::attach(|py| {
                 with_rows(stored_rows.bind(py), |stored| {
-                    let vectors =
-                        Vectors { stored, log, coef: &coef, intercept: &intercept, counts, fit_intercept };
+                    let vectors = Vectors { stored, log, coef: &coef, intercept: &intercept, counts };
                     online::votes(rows, &vectors, threads, &signals, out)
                 })
             })
@@ -58,19 +57,19 @@ fn votes<'py>(
 
 /// The state after the first `upto[k]` mistakes of each plane.
 #[pyfunction]
-#[pyo3(signature = (stored_rows, state, *, upto, fit_intercept))]
+#[pyo3(signature = (stored_rows, state, *, upto))]
 #[allow(clippy::needless_pass_by_value)]
 fn replay<'py>(
     stored_rows: &Bound<'py, PyAny>,
     state: &Bound<'py, PyDict>,
     upto: PyReadonlyArray1<'py, i64>,
-    fit_intercept: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = stored_rows.py();
     let (stored, columns) = shape(stored_rows)?;
     let (start, row) = (array::<i64>("log_start", state)?, array::<i64>("log_row", state)?);
-    let (step, t) = (array::<f64>("log_step", state)?, array::<i64>("log_t", state)?);
-    let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, stored)?;
+    let (step, bias) = (array::<f64>("log_step", state)?, array::<f64>("log_bias", state)?);
+    let t = array::<i64>("log_t", state)?;
+    let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
     let (planes, t, upto) = (log.planes(), t.as_slice()?, upto.as_slice()?);
     let sums = Sums {
         coef: numbers("coef", state, planes, Some(columns))?,
@@ -80,7 +79,7 @@ fn replay<'py>(
     };
     let sums = with_rows(stored_rows, |stored| {
         let _standard = Standard::enter();
-        replayed(stored, &log, t, upto, fit_intercept, sums)
+        replayed(stored, &log, t, upto, sums)
     })??;
     let out = PyDict::new(py);
     let shape = Some([planes, columns]);

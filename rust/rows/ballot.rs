@@ -42,9 +42,9 @@ impl Narrow {
 /// Consecutive weight vectors, each made from the one before by `step` times a row of `made_by`.
 pub struct Ballot<'a> {
     pub made_by: &'a Narrow,
-    pub steps: &'a [f64],
+    /// Of the weights and of the intercept.
+    pub steps: &'a [[f64; 2]],
     pub counts: &'a [i64],
-    pub fit_intercept: bool,
     pub voted_on: &'a Narrow,
     /// Of the vector before the first one, for each row; then of the last one.
     pub activations: &'a mut [f64],
@@ -75,10 +75,9 @@ impl Leaf for Ballot<'_> {
                 }
             }
         }
-        let bias = f64::from(u8::from(self.fit_intercept));
         let made = self.steps.iter().zip(self.counts).zip(self.scratch.chunks(width));
-        for ((&c, &count), products) in made {
-            vote_next(c, bias, products, count, self.activations, self.votes);
+        for ((&steps, &count), products) in made {
+            vote_next(steps, products, count, self.activations, self.votes);
         }
     }
 }

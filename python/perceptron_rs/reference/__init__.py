@@ -4,7 +4,7 @@ Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py
 ``rows/learn.py`` (the loop), ``online/fit.py`` (epochs), ``order.py`` and ``arith/`` (the contract).
 """
 
-from perceptron_rs.reference.online import average, fit, settled, updates_until_right
+from perceptron_rs.reference.online import average, fit, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
 
@@ -15,9 +15,11 @@ __all__ = [
     "dense_rows",
     "fit",
     "permutation",
+    "replay",
     "scores",
     "settled",
     "updates_until_right",
+    "votes",
 ]
 
 #: Raised by one whenever any learned bit changes.

@@ -6,5 +6,19 @@ from .fit import fit
 from .perceptron import Perceptron, updates_until_right
 from .rule import Rule
 from .settled import settled
+from .voted import Voted, replay
+from .votes import votes
 
-__all__ = ["Averaged", "Perceptron", "Rule", "average", "feed", "fit", "settled", "updates_until_right"]
+__all__ = [
+    "Averaged",
+    "Perceptron",
+    "Rule",
+    "Voted",
+    "average",
+    "feed",
+    "fit",
+    "replay",
+    "settled",
+    "updates_until_right",
+    "votes",
+]

@@ -45,6 +45,10 @@ class Averaged:
             if self.fit_intercept:
                 self.state["intercept_u"][plane] += tc
 
+    def memory(self) -> State:
+        """Return nothing: all that it remembers is in the state."""
+        return {}
+
     def answer(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the averaged weights."""
         return average(self.state)

@@ -19,12 +19,17 @@ from perceptron_rs.reference.online.perceptron import Perceptron
 from perceptron_rs.reference.online.problem import decisions
 from perceptron_rs.reference.online.rule import Rule
 from perceptron_rs.reference.online.stopping import Criterion
+from perceptron_rs.reference.online.voted import Voted
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import Cursor
 
 __all__ = ["fit"]
 
-RULES: dict[str, type[Perceptron | Averaged]] = {"perceptron": Perceptron, "averaged": Averaged}
+RULES: dict[str, type[Perceptron | Averaged | Voted]] = {
+    "perceptron": Perceptron,
+    "averaged": Averaged,
+    "voted": Voted,
+}
 
 
 @standard()
@@ -67,7 +72,7 @@ def fit(
         Class of each example.
     sample_weight : float64 array of shape (n,), or None for ones
         An example whose weight is 0 in every plane is left out before the order is drawn.
-    learner : "perceptron" or "averaged"
+    learner : "perceptron", "averaged" or "voted"
     state : dict of arrays
         See `perceptron_rs.engines.State`; not modified.
     positive : uint32 array of shape (K,)
@@ -206,7 +211,7 @@ def fit(
             now = [done.get(k, ([], 0.0)) for k in numbers]
             made_now = np.array([len(made) for made, _ in now])
             lost_now = np.array([loss for _, loss in now])
-            ends = on_epoch(epoch, made_now, lost_now, _copy(state) if with_state else None)
+            ends = on_epoch(epoch, made_now, lost_now, _copy(state | rule.memory()) if with_state else None)
             marked = _marked(ends, len(found))
             stopped = [
                 reason or ("callback" if ends else "") for reason, ends in zip(stopped, marked, strict=True)
@@ -217,7 +222,7 @@ def fit(
         raise overflow(epoch)
 
     return {
-        "state": state,
+        "state": state | rule.memory(),
         "mistakes": _table(mistakes).astype(np.int64),
         "losses": _table(losses),
         "n_iter": np.array([len(epochs) for epochs in mistakes], dtype=np.int64),

@@ -40,6 +40,10 @@ class Perceptron:
     def absorb(self, rows: Rows, log: list[Mistake]) -> None:
         """Do nothing."""
 
+    def memory(self) -> State:
+        """Return nothing: all that it remembers is in the state."""
+        return {}
+
     def answer(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the last weights."""
         return self.state["coef"], self.state["intercept"]
