@@ -3,5 +3,6 @@
 from perceptron_rs.estimators.averaged import AveragedPerceptron
 from perceptron_rs.estimators.perceptron import Perceptron
 from perceptron_rs.estimators.progress import EpochRecord
+from perceptron_rs.estimators.voted import VotedPerceptron
 
-__all__ = ["AveragedPerceptron", "EpochRecord", "Perceptron"]
+__all__ = ["AveragedPerceptron", "EpochRecord", "Perceptron", "VotedPerceptron"]

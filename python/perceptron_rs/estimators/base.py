@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.engines import Engine, Rows, State, get_engine
-from perceptron_rs.estimators.data import examples
+from perceptron_rs.estimators.data import Examples, examples
 from perceptron_rs.estimators.errors import restored_on_error
 from perceptron_rs.estimators.fitting import check_same_problem, learn, read_state, start_state
 from perceptron_rs.estimators.labels import encode, encode_new, label_array, new_classes
@@ -35,6 +35,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _learner: ClassVar[str]
     _stored: ClassVar[dict[str, str]]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+    _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
     classes_: NDArray[Any]
     n_seen_: NDArray[np.int64]
@@ -218,9 +219,11 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with standard():
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
-            coef = np.ascontiguousarray(self.coef_, dtype=np.float64)
-            intercept = np.ascontiguousarray(self.intercept_, dtype=np.float64)
-            scores = engine.scores(data.rows, coef, intercept, threads=n_threads(self))
+            try:
+                scores = self._scores(engine, data.rows)
+            except OverflowError as error:
+                data.assert_finite(self)
+                raise ValueError(str(error)) from None
             if not np.isfinite(scores).all():
                 data.assert_finite(self)
             if scores.shape[1] == 1:
@@ -283,6 +286,15 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def t_(self) -> int:
         """One more than the number of examples seen since the last cold start."""
         return int(self.n_seen_.max()) + 1
+
+    def _scores(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
+        """Return what every row gets, (n, K)."""
+        coef = np.ascontiguousarray(self.coef_, dtype=np.float64)
+        intercept = np.ascontiguousarray(self.intercept_, dtype=np.float64)
+        return engine.scores(rows, coef, intercept, threads=n_threads(self))
+
+    def _begin(self, engine: Engine, data: Examples, state: State, seed: int | None) -> None:
+        """Be told what a call of the engine starts with, for learners that need more than its state."""
 
     def _answer(
         self,

@@ -23,11 +23,12 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """The rows of an engine, and the stored values to look at after an overflow."""
+    """The rows of an engine, the values to look at after an overflow, and the arrays that are read."""
 
     rows: Rows
     values: NDArray[Any]
     indptr: NDArray[Any] | None
+    stored: dict[str, NDArray[Any]]
 
     def assert_finite(self, estimator: Any) -> None:
         """Raise scikit-learn's error if there is a NaN or an infinity in X."""
@@ -70,14 +71,15 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
             )
         if not issparse(X):
             values = to_stored(X)
-            return Examples(engine.dense_rows(values), values, None)
+            return Examples(engine.dense_rows(values), values, None, {"rows": values})
         indptr, indices, values = csr_arrays(X)
         rows = engine.csr_rows(indptr, indices, values, X.shape[1])
-        found = Examples(rows, values, indptr)
+        read = (indptr, indices, values)
         if not rows.canonical:
-            rows = engine.csr_rows(*canonical(indptr, indices, values), X.shape[1])
-            found = Examples(rows, values, indptr)
-        return found
+            read = canonical(indptr, indices, values)
+            rows = engine.csr_rows(*read, X.shape[1])
+        names = ("rows_indptr", "rows_indices", "rows_values")
+        return Examples(rows, values, indptr, dict(zip(names, read, strict=True)))
 
 
 def _is_plain(X: Any) -> bool:

@@ -98,6 +98,8 @@ def learn(
         weights[part] = 0  # an example of weight 0 is not visited
         tol = None
     most = getattr(estimator, "max_mistakes_per_example", None)
+    seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
+    estimator._begin(engine, data, state, seed)
     try:
         report = engine.fit(
             data.rows,
@@ -110,7 +112,7 @@ def learn(
             eta0=float(estimator.eta0),
             tie=str(estimator.tie),
             fit_intercept=bool(estimator.fit_intercept),
-            seed=draw_seed(estimator.random_state) if shuffle else None,
+            seed=seed if shuffle else None,
             first_epoch=first_epoch,
             max_iter=max_iter,
             tol=tol,

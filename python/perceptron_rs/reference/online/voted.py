@@ -112,9 +112,7 @@ def replay(stored_rows: Any, state: State, *, upto: NDArray[np.int64]) -> State:
     check_log(stored_rows, state)
     start, lengths = state["log_start"], np.diff(state["log_start"])
     if upto.shape != lengths.shape or (upto < 0).any() or (upto > lengths).any():
-        raise ValueError(
-            f"upto must be from 0 to the number of entries of each plane, {lengths}, got {upto}"
-        )
+        raise ValueError(f"upto must be from 0 to the number of entries of each plane, {lengths}, got {upto}")
     if len(state["log_t"]) != start[-1]:
         raise ValueError(
             f"log_t must have one number for each of {start[-1]} entries, got {len(state['log_t'])}"

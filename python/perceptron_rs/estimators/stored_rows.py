@@ -1,0 +1,66 @@
+"""Some rows of X, kept in their own storage: a matrix ``rows``, or the three arrays of a CSR matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+__all__ = ["chosen", "joined"]
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def chosen(stored: Arrays, numbers: NDArray[Any]) -> Arrays:
+    """Return the rows with these numbers, as copies."""
+    if "rows" in stored:
+        return {"rows": stored["rows"][numbers]}
+    indptr = stored["rows_indptr"]
+    starts = indptr[numbers].astype(np.int64)
+    lengths = indptr[numbers + 1] - starts
+    ends = np.cumsum(lengths)
+    # Entry e of the chosen rows is stored as far behind the start of its row as it comes behind
+    # the first of them.
+    places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
+    return {
+        "rows_indptr": np.concatenate([[0], ends]).astype(indptr.dtype),
+        "rows_indices": stored["rows_indices"][places],
+        "rows_values": stored["rows_values"][places],
+    }
+
+
+def joined(first: Arrays, second: Arrays) -> Arrays:
+    """Return the rows of both, in the form of the first (if it has any) and in a type that holds both."""
+    if "rows" in first and len(first["rows"]) == 0:
+        return second
+    if "rows" in first:
+        return {"rows": np.concatenate([first["rows"], _dense(second, first["rows"].shape[1])])}
+    second = _sparse(second)
+    ends = first["rows_indptr"].astype(np.int64), second["rows_indptr"].astype(np.int64)
+    indptr = np.concatenate([ends[0], ends[0][-1] + ends[1][1:]])
+    index = np.result_type(first["rows_indices"], second["rows_indices"])
+    if indptr[-1] > np.iinfo(np.int32).max:
+        index = np.dtype(np.int64)
+    return {
+        "rows_indptr": indptr.astype(index),
+        "rows_indices": np.concatenate([first["rows_indices"], second["rows_indices"]]).astype(index),
+        "rows_values": np.concatenate([first["rows_values"], second["rows_values"]]),
+    }
+
+
+def _dense(stored: Arrays, columns: int) -> NDArray[Any]:
+    if "rows" in stored:
+        return stored["rows"]
+    indptr = stored["rows_indptr"]
+    matrix = np.zeros((len(indptr) - 1, columns), dtype=stored["rows_values"].dtype)
+    matrix[np.repeat(np.arange(len(matrix)), np.diff(indptr)), stored["rows_indices"]] = stored["rows_values"]
+    return matrix
+
+
+def _sparse(stored: Arrays) -> Arrays:
+    if "rows" not in stored:
+        return stored
+    matrix = csr_matrix(stored["rows"])
+    return {"rows_indptr": matrix.indptr, "rows_indices": matrix.indices, "rows_values": matrix.data}
