@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use perceptron_rs::arith::value::{Index, Value};
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
-use perceptron_rs::online::{self, Learner, Problem, Schedule, Shuffle, State};
+use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
+use perceptron_rs::online::{self, Learner, Numbers, Problem, Schedule, Shuffle, State, Vectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
 use perceptron_rs::rows::{Csr, Dense, Rows, Tie};
 use support::compress;
@@ -199,6 +200,13 @@ fn averaged_perceptrons() {
     }
 }
 
+#[test]
+fn voted_perceptrons() {
+    for case in &cases("voted") {
+        with_type!(case, fit);
+    }
+}
+
 fn fit<T: Drawn + Default>(case: &Case) {
     let [n, d, seed] = ["n", "d", "seed"].map(|key| case.number::<u64>(key));
     let (rows, columns) = (n as usize, d as usize);
@@ -247,8 +255,13 @@ fn fit<T: Drawn + Default>(case: &Case) {
         for threads in [1, 2] {
             let mut averaged =
                 Averaged { coef: start(2, planes * columns), intercept: start(3, planes), fit_intercept };
+            let mut voted = Voted::new(planes);
             let is_averaged = case.file == "averaged";
-            let learner: &mut dyn Learner = if is_averaged { &mut averaged } else { &mut Perceptron };
+            let learner: &mut dyn Learner = match case.file {
+                "averaged" => &mut averaged,
+                "voted" => &mut voted,
+                _ => &mut Perceptron,
+            };
             let weights = sample_weight.as_deref();
             let eta = case.floats("eta0")[0];
             let problem =
@@ -267,6 +280,9 @@ fn fit<T: Drawn + Default>(case: &Case) {
             case.is("coef", &bits(&after.coef), layout);
             case.is("intercept", &bits(&after.intercept), layout);
             case.is("seen", &whole(&after.seen), layout);
+            if case.file == "voted" {
+                check_log(case, rows, &state, &after, &voted, fit_intercept, layout);
+            }
             if is_averaged {
                 case.is("coef_u", &bits(&averaged.coef), layout);
                 case.is("intercept_u", &bits(&averaged.intercept), layout);
@@ -277,4 +293,58 @@ fn fit<T: Drawn + Default>(case: &Case) {
             }
         }
     });
+}
+
+fn check_log(
+    case: &Case,
+    rows: &dyn Rows,
+    start: &State,
+    after: &State,
+    voted: &Voted,
+    fit_intercept: bool,
+    layout: &str,
+) {
+    let memory = voted.memory();
+    let integers = |name: &str| match memory.iter().find(|(found, _)| *found == name) {
+        Some((_, Numbers::Integers(values))) => values.to_vec(),
+        _ => panic!("no integers {name}"),
+    };
+    let [starts, row, t] = ["log_start", "log_row", "log_t"].map(integers);
+    let Some((_, Numbers::Floats(step))) = memory.last() else { panic!("no steps") };
+    for (name, values) in [("log_start", &starts), ("log_row", &row), ("log_t", &t)] {
+        case.is(name, &whole(values), layout);
+    }
+    case.is("log_step", &bits(step), layout);
+
+    let planes = start.intercept.len();
+    let mut counts = Vec::new();
+    for k in 0..planes {
+        let mut begin = start.seen[k] as i64 + 1;
+        for &t in t[starts[k] as usize..starts[k + 1] as usize].iter().chain(&[after.seen[k] as i64 + 1]) {
+            counts.push(t - begin);
+            begin = t;
+        }
+    }
+    case.is("log_count", &whole(&counts), layout);
+    let bias: Vec<f64> = step.iter().map(|&c| if fit_intercept { c } else { 0.0 }).collect();
+    let log = Log::new(&starts, &row, step, &bias, rows.len()).expect("a log");
+    let vectors =
+        Vectors { stored: rows, log, coef: &start.coef, intercept: &start.intercept, counts: &counts };
+    for threads in [1, 2] {
+        let mut votes = vec![0; rows.len() * planes];
+        online::votes(rows, &vectors, threads, &(), &mut votes).expect("finite");
+        case.is("votes", &whole(&votes), layout);
+    }
+    let upto: Vec<i64> = starts.windows(2).map(|pair| (pair[1] - pair[0]) / 2).collect();
+    let sums = Sums {
+        coef: start.coef.clone(),
+        intercept: start.intercept.clone(),
+        coef_u: vec![0.0; start.coef.len()],
+        intercept_u: vec![0.0; planes],
+    };
+    let half = replay(rows, &log, &t, &upto, sums).expect("a log");
+    case.is("half_coef", &bits(&half.coef), layout);
+    case.is("half_intercept", &bits(&half.intercept), layout);
+    case.is("half_coef_u", &bits(&half.coef_u), layout);
+    case.is("half_intercept_u", &bits(&half.intercept_u), layout);
 }

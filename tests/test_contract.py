@@ -114,9 +114,11 @@ READER = "the reader's reference is scikit-learn's load_svmlight_file"
 #: Files of one language alone, and why.
 RUST_ONLY = {
     "arith/exact": "rule 10, a faster way to the same bits",
+    "arith/gram": "rule 10, for the votes of many vectors",
     "arith/finite": "NumPy's isfinite, in chunks that vectorise",
     "arith/simd": "instruction sets",
     "arith/value": "storage types; NumPy has them",
+    "rows/ballot": "rule 10, for the votes of many vectors",
     "rows/planes": "forms of the weights for the faster leaves",
     "rows/prefetch": "a hint to the processor",
     "rows/facts": "what the exact path needs to know of stored values",

@@ -172,13 +172,33 @@ def _fit(estimator: LinearLearner, path: Path, y: Any, weights: Any, start: dict
             if _OVERFLOW not in str(error):
                 raise
             return str(error)
-        scores = model.decision_function(path.X)
-        halves = [model.decision_function(path.X[: len(y) // 2 or 1]), scores[len(y) // 2 or 1 :]]
-    return {
-        **_arrays(model),
-        "decision_function(X)": scores,
-        "decision_function(batch)": np.concatenate(halves),
-    }
+        half = len(y) // 2 or 1
+        return {
+            **_arrays(model),
+            **_predictions(model, path.X),
+            "decision_function(X)": _scores(model, path.X),
+            "decision_function(batch)": _scores(model, path.X[:half]),
+        }
+
+
+def _scores(model: LinearLearner, X: Any) -> NDArray[Any]:
+    """Return the decision function, or what it raises because a sum is not finite."""
+    try:
+        return model.decision_function(X)
+    except ValueError as error:
+        if "not finite" not in str(error):
+            raise
+        return np.array([str(error)], dtype=object)
+
+
+def _predictions(model: LinearLearner, X: Any) -> Arrays:
+    """Return what a learner says that predicts in several ways from one fit."""
+    kinds = getattr(model, "_predictions", ())
+    asked = {kind: clone(model) for kind in kinds}
+    for kind, other in asked.items():
+        vars(other).update(vars(model))
+        other.prediction = kind
+    return {f"prediction={kind}": _scores(other, X) for kind, other in asked.items()}
 
 
 def _fit_batches(estimator: LinearLearner, path: Path, y: Any, weights: Any, kept: Any) -> Arrays:
@@ -187,7 +207,7 @@ def _fit_batches(estimator: LinearLearner, path: Path, y: Any, weights: Any, kep
         rows = kept[begin : begin + (path.batches or 1)]
         batch_weights = None if weights is None else weights[rows]
         model.partial_fit(path.X[rows], y[rows], classes=np.unique(y), sample_weight=batch_weights)
-    return _arrays(model)
+    return _arrays(model) | _predictions(model, path.X)
 
 
 def _visited(estimator: LinearLearner, y: Any, weights: Any) -> NDArray[np.intp]:
@@ -200,14 +220,18 @@ def _visited(estimator: LinearLearner, y: Any, weights: Any) -> NDArray[np.intp]
 
 def _arrays(model: LinearLearner) -> Arrays:
     names = {name for name in vars(model) if name.endswith("_") or name in model._stored.values()}
-    names |= {"coef_", "intercept_"}
-    return {name: np.asarray(getattr(model, name)) for name in sorted(names)}
+    names |= {"coef_", "intercept_", *model._computed}
+    return {name: _array(getattr(model, name)) for name in sorted(names)}
+
+
+def _array(value: Any) -> NDArray[Any]:
+    return np.concatenate(value) if isinstance(value, list) else np.asarray(value)
 
 
 def _learnt(found: Arrays | str) -> Arrays:
     """Leave out what reports on a call, which differs between one call and many."""
     assert not isinstance(found, str), found
-    kept = ("coef", "intercept", "n_seen_", "classes_")
+    kept = ("coef", "intercept", "n_seen_", "classes_", "survival_", "prediction=")
     return {name: values for name, values in found.items() if any(part in name for part in kept)}
 
 

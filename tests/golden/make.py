@@ -71,11 +71,20 @@ FIT_AVERAGED = """\
   coef_u (K x d), intercept_u (K): the state, too
   mean_coef (K x d), mean_intercept (K): the average
 """
+FIT_VOTED = """\
+  log_start (K+1), log_row, log_t, log_step: the log, plane by plane; plane k has the entries
+    log_start[k] .. log_start[k+1]
+  log_count: examples that each vector survived, those of a plane after another, the start vector first
+  votes (n x K): of all vectors on the rows of X
+  half_coef, half_coef_u (K x d), half_intercept, half_intercept_u (K): the weights and the sums u, from
+    u = 0, after the first half (rounded down) of the entries of each plane
+"""
 HEADS = {
     "dot": FORMAT + DRAW + DOT,
     "order": FORMAT + ORDER,
     "perceptron": FORMAT + DRAW + FIT,
     "averaged": FORMAT + DRAW + FIT + FIT_AVERAGED,
+    "voted": FORMAT + DRAW + FIT + FIT_VOTED,
 }
 TYPES = ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32")
 
@@ -141,7 +150,7 @@ def order(engine: Engine, case: Case, layout: str) -> Case:
 
 
 def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
-    """Outputs of a case of perceptron.txt or averaged.txt."""
+    """Outputs of a case of perceptron.txt, averaged.txt or voted.txt."""
     n, d, seed = (int(case[name]) for name in ("n", "d", "seed"))
     positive = np.array(case["positive"].split(","), dtype=np.uint32)
     K = len(positive)
@@ -194,12 +203,33 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         mean_coef, mean_intercept = engine.average(after)
         answer |= {"coef_u": bits(after["coef_u"]), "intercept_u": bits(after["intercept_u"])}
         answer |= {"mean_coef": bits(mean_coef), "mean_intercept": bits(mean_intercept)}
+    if learner == "voted":
+        X = draw(case["type"], seed, (n, d), int(case["zeros"]))
+        bias = after["log_step"] * (case["fit_intercept"] == "1")
+        answer |= log(engine, rows(engine, X, layout), state, after | {"log_bias": bias})
     return answer
+
+
+def log(engine: Engine, rows: Any, start: State, after: State) -> Case:
+    """Outputs of a voted perceptron: its log, and what the engine makes of it."""
+    logs = np.split(after["log_t"], after["log_start"][1:-1])
+    counts = [
+        np.diff([first + 1, *t, last + 1])
+        for first, t, last in zip(start["seen"], logs, after["seen"], strict=True)
+    ]
+    vectors = after | {"coef": start["coef"], "intercept": start["intercept"]}
+    vectors["log_count"] = np.concatenate(counts)
+    vectors |= {"coef_u": np.zeros_like(start["coef"]), "intercept_u": np.zeros_like(start["intercept"])}
+    half = engine.replay(rows, vectors, upto=np.diff(after["log_start"]) // 2)
+    found = {name: whole(after[name]) for name in ("log_start", "log_row", "log_t")}
+    found |= {"log_step": bits(after["log_step"]), "log_count": whole(vectors["log_count"])}
+    found["votes"] = whole(engine.votes(rows, rows, vectors, threads=1))
+    return found | {f"half_{name}": bits(values) for name, values in half.items()}
 
 
 def answer(engine: Engine, file: str, case: Case, layout: str = "dense") -> Case:
     """Outputs of a case."""
-    if file in ("perceptron", "averaged"):
+    if file in ("perceptron", "averaged", "voted"):
         return fit(engine, case, layout, learner=file)
     return {"dot": dot, "order": order}[file](engine, case, layout)
 

@@ -35,6 +35,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _learner: ClassVar[str]
     _stored: ClassVar[dict[str, str]]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+    _computed: ClassVar[tuple[str, ...]] = ()  # further attributes, that are properties
     _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
     classes_: NDArray[Any]

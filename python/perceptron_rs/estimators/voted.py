@@ -195,6 +195,8 @@ class VotedPerceptron(LinearLearner):
 
     _learner: ClassVar[str] = "voted"
     _stored: ClassVar[dict[str, str]] = {"coef": "_coef", "intercept": "_intercept", "seen": "n_seen_"}
+    _computed: ClassVar[tuple[str, ...]] = ("n_vectors_", "survival_", "support_")
+    _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
     _draws: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,

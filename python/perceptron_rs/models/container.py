@@ -35,7 +35,7 @@ FORMAT_VERSION = 1
 _KEY = "perceptron_rs"
 _PREFIX = 8
 _LARGEST_HEADER = 100_000_000  # the library's own limit
-_BYTES = {"F64": 8, "I64": 8}
+_BYTES = {"F64": 8, "I64": 8, "F32": 4, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4}
 _CUT = "the file is cut or damaged; take it from where it was saved, or save the model again"
 _FOREIGN = "it is no model file of perceptron-rs; give a file that an estimator's save() has written"
 
@@ -132,7 +132,7 @@ def _check_places(entries: dict[str, Any], size: int) -> None:
             raise ValueError(f"the tensor {name!r:.80} has a shape or place that is none; {_CUT}")
         width = _BYTES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
         if width is None:
-            kinds = " or ".join(_BYTES)
+            kinds = ", ".join(_BYTES)
             raise ValueError(
                 f"the tensor {name!r:.80} must be of {kinds}, got {entry['dtype']!r:.40}; {_CUT}"
             )

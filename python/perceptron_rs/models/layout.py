@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.estimators.penalty import PENDING
 from perceptron_rs.estimators.planes import is_joint, n_planes
 from perceptron_rs.models.values import LARGEST_COUNT, is_count
+from perceptron_rs.models.vectors import PREFIX, check_vectors, collect_vectors, publish_vectors
 
 __all__ = ["Tensors", "collect", "publish"]
 
@@ -42,6 +43,7 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     for attribute, (dtype, _) in _ARRAYS.items():
         if attribute in vars(estimator):
             tensors[attribute.strip("_")] = _array(getattr(estimator, attribute), dtype, attribute)
+    tensors |= collect_vectors(estimator)
     history = {name: int(getattr(estimator, attribute)) for name, attribute in _COUNTERS.items()}
     history["converged"] = bool(estimator.converged_)
     _check(estimator, tensors, history)
@@ -56,6 +58,7 @@ def publish(estimator: Any, tensors: Tensors, history: Any) -> None:
     _check(estimator, tensors, history)
     estimator.n_features_in_ = tensors["coef"].shape[1]
     estimator._publish({name: tensors[name] for name in estimator._stored})
+    publish_vectors(estimator, tensors)
     for attribute in _ARRAYS:
         if attribute.strip("_") in tensors:
             setattr(estimator, attribute, tensors[attribute.strip("_")])
@@ -94,6 +97,8 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
     sizes: dict[str, int | None] = {"K": planes, "D": decisions, "E": history["n_iter"], "n": None, "3": 3}
     sizes |= {"d": coef.shape[1] if coef.ndim == 2 else None, "1": None}
     for name, array in tensors.items():
+        if name.startswith(PREFIX):
+            continue
         if name not in needed | optional:
             raise ValueError(f"there is an unknown tensor {name!r:.80}; the file needs a newer perceptron-rs")
         dtype, axes = (needed | optional)[name]
@@ -108,6 +113,7 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
             raise ValueError(f"the tensor {name} holds a NaN or an infinity")
         if dtype == np.int64 and not (array.min(initial=0) >= 0 and array.max(initial=0) <= LARGEST_COUNT):
             raise ValueError(f"the tensor {name} must hold counts of at most 2**53")
+    check_vectors(estimator, tensors)
     if len(set(_PENDING) & set(tensors)) not in (0, len(_PENDING)):
         raise ValueError(f"the tensors {', '.join(_PENDING)} belong together")
     if tensors["n_iter_per_class"].max() != history["n_iter"]:

@@ -62,7 +62,8 @@ def votes(
     if (counts < 0).any() or np.add.accumulate(counts.astype(object))[-1] >= 2**63:
         raise ValueError("log_count must be at least 0 and add up to less than 2^63")
     found = np.zeros((n, K), dtype=np.int64)
-    for block in np.split(np.arange(n), range(BLOCK, n, BLOCK)):
+    for first in range(0, n, BLOCK):
+        block = np.arange(first, min(first + BLOCK, n))
         for k in range(K):
             w, b = state["coef"][k] + 0.0, state["intercept"][k] + 0.0
             for vector in range(start[k + 1] - start[k] + 1):
