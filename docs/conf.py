@@ -1,20 +1,29 @@
 """Sphinx configuration; ``make docs`` builds with it. Nothing here needs the network."""
 
+import json
+import re
 import sys
 from importlib.metadata import version as installed
 from pathlib import Path
+from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))  # for benchmarks.py
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+sys.path.insert(0, str(Path(__file__).parent))
+from benchmarks import lines
 
 project = "perceptron-rs"
 author = "perceptron-rs developers"
 copyright = author  # noqa: A001
 release = version = installed("perceptron-rs")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "benchmarks"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]
 default_role = "py:obj"
+rst_prolog = ".. currentmodule:: perceptron_rs\n"
 highlight_language = "python"
 
 # Types are said in the docstrings.
@@ -40,3 +49,29 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+
+
+class Benchmarks(SphinxDirective):
+    """``.. benchmarks:: FILE``, the file relative to the page."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        _, name = self.env.relfn2path(self.arguments[0], self.env.docname)
+        self.env.note_dependency(name)
+        results = json.loads(Path(name).read_text(encoding="utf-8"))
+        return self.parse_text_to_nodes("\n".join(lines(results)))
+
+
+def escape_shapes(*arguments: Any) -> None:
+    """Keep the underscore that ends a name in a shape from being read as the mark of a link."""
+    text = arguments[-1]
+    text[:] = [re.sub(r"_(?=[,)])", r"\_", line) if " of shape (" in line else line for line in text]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Make the directive known to Sphinx, and read docstrings before numpydoc does."""
+    app.connect("autodoc-process-docstring", escape_shapes, priority=100)
+    app.add_directive("benchmarks", Benchmarks)
+    return {"parallel_read_safe": True}

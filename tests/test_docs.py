@@ -15,13 +15,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ["README.md", "ARCHITECTURE.md", "ARITHMETIC.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.rst")
-               if not {"_build", "_templates", "generated"} & set(path.parts))  # fmt: skip
+MADE = {"_build", "_templates", "generated"}
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.rst"))
+PAGES = [page for page in PAGES if not MADE & set(page.split("/"))]
 #: Pages that have nothing to run.
-WITHOUT_EXAMPLES = {"docs/api.rst", "docs/benchmarks.rst", "docs/guide/index.rst", "docs/index.rst"}
-WITHOUT_EXAMPLES |= {"docs/installation.rst"}
-#: What must be there for a page to run: text that only such pages have, and the module.
-NEEDED = {"$ perceptron-rs ": "perceptron_rs.cli", "perceptron_rs.io import": "perceptron_rs.io"}
+SILENT = {"api", "benchmarks", "guide/index", "index", "installation"}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -73,13 +71,15 @@ def commands(text: str) -> list[doctest.Example]:
             inside = line[: line.index("..")] + "   "
         elif inside and line.startswith(f"{inside}$ "):
             found.append(doctest.Example(f"shell({line.strip()[2:]!r})", "", lineno=number))
-        elif inside and found and line.strip() != "":
+        elif inside and found:
             found[-1].want += line.removeprefix(inside) + "\n"
+    for example in found:
+        example.want = re.sub(r"\n*$", "\n" if example.want.strip() else "", example.want)
     return found
 
 
-def run(name: str, text: str) -> doctest.DocTestRunner:
-    """Run the examples of a text as one session: each may use what an earlier one has defined."""
+def run(name: str, text: str) -> int:
+    """Run the examples of a text, and return their number; each may use what earlier ones have defined."""
     shell = Shell()
     examples = [*doctest.DocTestParser().get_examples(text, name), *commands(text)]
     examples.sort(key=lambda example: example.lineno)
@@ -90,20 +90,72 @@ def run(name: str, text: str) -> doctest.DocTestRunner:
     assert test.examples
     assert runner.failures == 0, "".join(report)
     shell.check()
-    return runner
+    return len(examples)
 
 
 def test_readme(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert run("README.md", markdown(text)).tries >= 15
+    assert run("README.md", markdown(text)) >= 15
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in WITHOUT_EXAMPLES])
+@pytest.mark.parametrize("page", [page for page in PAGES if page[5:-4] not in SILENT])
 def test_page(page, tmp_path, monkeypatch):
     text = (ROOT / page).read_text(encoding="utf-8")
-    for sign, module in NEEDED.items():
-        if sign in text and importlib.util.find_spec(module) is None:
-            pytest.skip(f"{module} does not exist yet")
     monkeypatch.chdir(tmp_path)
     run(page, text)
+
+
+@pytest.mark.parametrize(
+    "wrong", [">>> 1 + 1\n3\n", ".. code-block:: console\n\n   $ perceptron-rs --version\n   no version\n"]
+)
+def test_wrong_examples_are_seen(wrong):
+    with pytest.raises(AssertionError, match="Expected"):
+        run("wrong.rst", wrong)
+
+
+def test_commands_must_succeed():
+    failing = ".. code-block:: console\n\n   $ perceptron-rs inspect nothing\n   perceptron-rs: error: ...\n"
+    with pytest.raises(AssertionError, match="exit status 1"):
+        run("wrong.rst", failing)
+    assert run("right.rst", f"{failing}   $ echo $?\n   1\n") == 2
+
+
+def test_every_command_has_an_example():
+    from perceptron_rs.cli.options import parser
+
+    text = (ROOT / "docs/guide/command_line.rst").read_text(encoding="utf-8")
+    (commands,) = (action.choices for action in parser()._actions if action.dest == "command")
+    for command in commands:
+        assert f"   $ perceptron-rs {command}" in text, command
+
+
+def test_links():
+    for document in DOCUMENTS:
+        text = (ROOT / document).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+            assert (ROOT / target).exists(), f"{document} links to {target}"
+
+
+def test_make():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for document in [*DOCUMENTS, *PAGES]:
+        text = (ROOT / document).read_text(encoding="utf-8")
+        for name in re.findall(r"`make ([a-z-]+)", text):
+            assert name in targets, f"{document} names the command make {name}"
+
+
+def test_benchmarks():
+    """The page and the README show the same run."""
+    spec = importlib.util.spec_from_file_location("benchmarks", ROOT / "docs" / "benchmarks.py")
+    benchmarks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmarks)
+    results = json.loads((ROOT / "benches" / "results" / "compare.json").read_text(encoding="utf-8"))
+    rows = [benchmarks.row(result) for result in results["results"]]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = readme.split("| case |")[1].split("\n\n")[0].splitlines()[2:]
+    assert [tuple(line.strip("| ").split(" | ")) for line in table] == rows
+    page = "\n".join(benchmarks.lines(results))
+    assert page.startswith(f"perceptron-rs {results['about']['perceptron-rs']}, scikit-learn ")
+    for case, *cells in rows:
+        assert "\n     - ".join([f"   * - {case}", *cells]) in page
