@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib.util
 import json
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from perceptron_rs.cli import main
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ["README.md", "ARCHITECTURE.md", "ARITHMETIC.md", "CONTRIBUTING.md", "CHANGELOG.md"]
@@ -37,14 +39,8 @@ class Shell:
             return
         assert program == "perceptron-rs", f"no program {program} here"
         self.check()
-        done = subprocess.run(
-            [sys.executable, "-m", "perceptron_rs", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-        )
-        self.status = done.returncode
-        print(done.stdout, end="")
+        with contextlib.redirect_stderr(sys.stdout):  # a terminal shows both
+            self.status = main(arguments)
 
     def check(self) -> None:
         assert self.status == 0, f"the command before ended with exit status {self.status}"
