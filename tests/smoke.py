@@ -19,11 +19,11 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 import perceptron_rs
-from perceptron_rs import AveragedPerceptron, Perceptron, _core
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, _core
 from perceptron_rs.engines import ENGINES
 from perceptron_rs.testing import assert_parity
 
-LEARNERS = (Perceptron, AveragedPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron)
 
 #: SHA-256 over what is learnt and predicted below. It changes only with ARITHMETIC_VERSION.
 DIGEST = "bcb5c3f9d1483ba26bd91127342fdd09de6442c991077306a74c0aa8cb365108"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
 
-LEARNERS = (Perceptron, AveragedPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron)
 METHODS = ("cold fit", "fit", "warm fit", "partial_fit", "first partial_fit")
 N, D = 12, 4
 GOOD = np.arange(N * D, dtype=np.float64).reshape(N, D) % 7 - 3

@@ -8,9 +8,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs import AveragedPerceptron, EpochRecord, Perceptron
+from perceptron_rs import AveragedPerceptron, EpochRecord, Perceptron, VotedPerceptron
 
-LEARNERS = [Perceptron, AveragedPerceptron]
+LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from sklearn.linear_model import Perceptron as Peer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
 
 callbacks = pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
-LEARNERS = [Perceptron, AveragedPerceptron]
+LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
 X, Y = load_iris(return_X_y=True)
 
 

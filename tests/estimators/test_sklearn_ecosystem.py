@@ -17,9 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 import perceptron_rs
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
 
-LEARNERS = (Perceptron, AveragedPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron)
 X, Y = load_iris(return_X_y=True)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
 
-LEARNERS = (Perceptron, AveragedPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron)
 
 
 def data(classes=2):

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron, load
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, load
 
-LEARNERS = (Perceptron, AveragedPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron)
 
 
 def data(classes=3, n=40, d=4, seed=2):
@@ -39,6 +39,8 @@ def _bits(value):
         return value.dtype.str, value.shape, value.tobytes() if value.dtype != object else value.tolist()
     if isinstance(value, (list, tuple)):
         return [_bits(part) for part in value]
+    if isinstance(value, dict):
+        return {name: _bits(part) for name, part in value.items()}
     return type(value), value
 
 
@@ -70,7 +72,7 @@ def take_apart(file: bytes) -> tuple[dict[str, Any], dict[str, tuple[str, list[i
 def put_together(document, tensors) -> bytes:
     """Return a model file with the right digest, whatever it says: the format, written down a second time."""
     document = {name: value for name, value in document.items() if name != "sha256"}
-    names = {"F64": "float64", "I64": "int64"}
+    names = {"F64": "float64", "I64": "int64", "U8": "uint8"}
     parts = {name: [names.get(kind, kind), shape] for name, (kind, shape, _) in tensors.items()}
     text = json.dumps([document, parts], sort_keys=True, separators=(",", ":"))
     numbers = b"".join(tensors[name][2] for name in sorted(tensors))

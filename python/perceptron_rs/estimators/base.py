@@ -299,7 +299,7 @@ class LinearLearner(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # ty
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             try:
-                scores = self._scores(engine, data.rows)
+                scores = self._judge(engine, data.rows)
             except OverflowError as error:
                 data.assert_finite(self)
                 raise ValueError(str(error)) from None
@@ -373,7 +373,7 @@ class LinearLearner(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # ty
         """One more than the number of examples seen since the last cold start."""
         return int(self.n_seen_.max()) + 1
 
-    def _scores(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
+    def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets, (n, K)."""
         coef = np.ascontiguousarray(self.coef_, dtype=np.float64)
         intercept = np.ascontiguousarray(self.intercept_, dtype=np.float64)
