@@ -33,7 +33,7 @@ def assert_parity(
 
     Parameters
     ----------
-    estimator : Perceptron or AveragedPerceptron
+    estimator : Perceptron, AveragedPerceptron or VotedPerceptron
         Whose parameters to use; it is cloned. ``engine`` and ``n_jobs`` are replaced.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Examples; a dense copy of each storage type must fit into memory.

@@ -15,7 +15,7 @@ fn array<'py, T: numpy::Element>(
     name: &str,
     state: &Bound<'py, PyDict>,
 ) -> PyResult<PyReadonlyArray1<'py, T>> {
-    Ok(get(name, state)?.extract()?)
+    get(name, state)?.extract()
 }
 
 /// The votes (n, K) of all weight vectors for every row.

@@ -43,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator : Perceptron or AveragedPerceptron
+    estimator : Perceptron, AveragedPerceptron or VotedPerceptron
         A fitted estimator of the class that was saved. A parameter ``callback`` is not kept in files, and is
         None; string classes are as wide as the longest.
 

@@ -45,8 +45,8 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
 
     Parameters
     ----------
-    estimator : Perceptron or AveragedPerceptron
-        A fitted estimator. Of the averaged one these are the averages.
+    estimator : Perceptron, AveragedPerceptron or VotedPerceptron
+        A fitted estimator. Of the averaged one these are the averages, of the voted one the last weights.
     file : str, path object or text stream
         A file, which appears whole or not at all, or something with a method ``write``.
 
