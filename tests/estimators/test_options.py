@@ -8,10 +8,10 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import Perceptron as Peer
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs import AveragedPerceptron, Perceptron
 from perceptron_rs.testing import assert_parity
 
-LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
+LEARNERS = [Perceptron, AveragedPerceptron]
 JOINT = ["max", "uniform", "proportional"]
 
 

@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs import AveragedPerceptron, Perceptron
 
-LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
+LEARNERS = [Perceptron, AveragedPerceptron]
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))
 X, Y = X[ORDER], np.array(["setosa", "versicolor", "virginica"])[Y[ORDER]]

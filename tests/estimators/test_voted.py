@@ -365,3 +365,20 @@ def test_noise_tolerant_runs_are_those_of_the_others(engine_name, seed, margin, 
     assert said(voted, X)["average"] == other.decision_function(X).tobytes()
     assert voted.survival_.sum() == voted.n_seen_[0] == other.n_seen_[0]
     assert voted.n_vectors_ == voted.n_mistakes_ + 1
+
+
+def test_predict_then_learn_learns_what_partial_fit_learns(engine_name):
+    X, y = data(3)
+    online, batch = VotedPerceptron(engine=engine_name), VotedPerceptron(engine=engine_name)
+    predicted, errors = online.predict_then_learn(X, y, classes=[0, 1, 2])
+    batch.partial_fit(X, y, classes=[0, 1, 2])
+    assert said(online, X) == said(batch, X)
+    assert errors == np.count_nonzero(predicted != y)
+    plain, _ = Perceptron(engine=engine_name).predict_then_learn(X, y, classes=[0, 1, 2])
+    assert predicted.tolist() == plain.tolist()
+
+
+def test_a_joint_decision_and_a_penalty_are_not_offered():
+    for name in ("multi_class", "update", "penalty", "alpha"):
+        with pytest.raises(TypeError, match=name):
+            VotedPerceptron(**{name: "joint"})

@@ -45,7 +45,10 @@ DOCUMENTS = {
     "unknown part": ({"penalty": {}}, "unknown part 'penalty'; it needs a newer"),
     "no classes": ({"classes": ...}, "lacks classes"),
     "no estimator": ({"estimator": ...}, "lacks estimator"),
-    "unknown estimator": ({"estimator": "pocket"}, "'pocket', and this .* has perceptron, averaged; install"),
+    "unknown estimator": (
+        {"estimator": "gamble"},
+        "'gamble', and this .* has perceptron, averaged.*; install",
+    ),
     "class as estimator": ({"estimator": "os.system"}, "'os.system'"),
     "list as estimator": ({"estimator": ["averaged"]}, "estimator"),
     "other estimator": ({"estimator": "perceptron"}, "unknown tensor 'coef_u'; the file needs a newer"),

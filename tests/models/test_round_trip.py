@@ -85,6 +85,7 @@ def test_a_warm_fit_goes_on_with_the_same_bits(tools, engine_name, learner, clas
 )
 @pytest.mark.parametrize("classes", [2, 3])
 def test_options_come_back(tools, learner, classes, options, tmp_path):
+    options = {name: value for name, value in options.items() if name in learner().get_params()}
     model = tools.fitted(learner, classes, **options)
     assert tools.contents(again(model, tmp_path)) == tools.contents(model)
 
