@@ -93,6 +93,7 @@ class Engine(Protocol):
         joint: str | None = None,
         penalty: tuple[float, float] | None = None,
         settle: bool = True,
+        check: str = "run",
         on_epoch: OnEpoch | None = None,
         with_state: bool = False,
         keep_on_interrupt: bool = False,

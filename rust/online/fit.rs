@@ -1,5 +1,7 @@
 //! Epochs until every plane has stopped.
 
+use std::ops::Range;
+
 use super::feed::{EpochRecord, Monitor, Snapshot};
 use super::group::{Group, GroupEpoch};
 use super::problem::Problem;
@@ -10,7 +12,7 @@ use crate::arith::environment::Standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
 use crate::order::shuffle;
-use crate::rows::Noise;
+use crate::rows::{Noise, Tolerance};
 
 /// How epochs are ordered and when they end.
 #[derive(Debug, Clone, Copy)]
@@ -95,6 +97,7 @@ pub fn fit(
     }
     learner.check(&state)?;
     check_penalty(problem, schedule, &state, learner)?;
+    check_alone(problem, learner)?;
     probe_memory(memory(problem, schedule, state.coef.len()))?;
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
@@ -108,8 +111,8 @@ pub fn fit(
     };
     let mut running = vec![true; decisions];
     let mut criteria = vec![Criterion::new(schedule.tol, schedule.n_iter_no_change); decisions];
-    let noise =
-        problem.ranges(schedule.threads, &state.ages).iter().map(|range| problem.noise(range)).collect();
+    let ranges = ranges(problem, schedule, &state, learner);
+    let noise = ranges.iter().map(|range| problem.noise(range)).collect();
     let mut groups = form_groups(problem, schedule, &state, &running, learner, noise);
     let kept = problem.kept();
     let mut order: Option<Vec<u32>> = kept.clone();
@@ -161,8 +164,15 @@ pub fn fit(
                 (running[k], *stopped) = (false, Stopped::Monitor);
             }
         }
-        for group in &mut groups {
-            group.freeze(problem, &running);
+        let ended = groups.iter_mut().filter_map(|group| group.freeze(problem, &running).then_some(group));
+        let ended: Vec<&mut Group> = ended.collect();
+        let end = |group: &mut Group| group.end_training(monitor);
+        let threads = schedule.threads.min(ended.len());
+        let whole = share_out(ended.into_iter(), threads, end, || {
+            let _ = monitor.block();
+        });
+        if whole.contains(&false) && !schedule.keep_on_interrupt {
+            return Err(Error::Interrupted);
         }
         if groups.iter().all(Group::has_stopped) {
             break;
@@ -202,17 +212,36 @@ fn check_penalty(problem: &Problem, schedule: &Schedule, state: &State, learner:
     Ok(())
 }
 
+fn check_alone(problem: &Problem, learner: &dyn Learner) -> Result<()> {
+    if learner.one_plane_at_a_time() && (problem.is_joint() || problem.tolerance != Tolerance::default()) {
+        return Err(Error::Invalid(
+            "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner".into(),
+        ));
+    }
+    Ok(())
+}
+
+fn ranges(
+    problem: &Problem,
+    schedule: &Schedule,
+    state: &State,
+    learner: &dyn Learner,
+) -> Vec<Range<usize>> {
+    let most = if learner.one_plane_at_a_time() { problem.positive.len() } else { schedule.threads };
+    problem.ranges(most, &state.ages)
+}
+
 /// The planes that are running, in one group for each thread.
 fn form_groups<'a>(
-    problem: &Problem,
+    problem: &'a Problem,
     schedule: &Schedule,
     state: &State,
     running: &[bool],
     learner: &'a mut dyn Learner,
     noise: Vec<Option<Noise>>,
 ) -> Vec<Group<'a>> {
-    let ranges = problem.ranges(schedule.threads, &state.ages);
-    let rules = learner.split(&ranges);
+    let ranges = ranges(problem, schedule, state, learner);
+    let rules = learner.split(&ranges, problem);
     let groups = ranges.into_iter().zip(rules).zip(noise);
     let form = |((range, rule), noise)| Group::new(range, running, problem, schedule, state, rule, noise);
     groups.map(form).collect()
