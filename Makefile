@@ -47,6 +47,7 @@ lint: $(VENV)/built $(VENV)/lint  ## format, warnings, types, stubs, golden file
 bench: $(VENV)/built $(VENV)/bench  ## side by side with scikit-learn (real data: DATA=folder), then the kernels
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/compare.py --json $(VENV)/bench.json
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/memory.py
+	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/svmlight.py
 	cargo bench
 
 golden: $(VENV)/built  ## write the golden files anew: only when learned bits change on purpose

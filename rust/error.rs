@@ -1,6 +1,8 @@
 //! The one error type of the core.
 
 use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// What can go wrong. The text is lower-case and names the argument, the value and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +15,10 @@ pub enum Error {
     TooLarge(String),
     /// The allocator refused.
     Memory,
+    /// A file that does not fit into memory.
+    FileTooLarge(PathBuf),
+    /// The system could not open or read a file: its number for that, and its words.
+    File { path: PathBuf, code: i32, text: String },
     /// The monitor asked to stop.
     Interrupted,
 }
@@ -29,12 +35,31 @@ impl fmt::Display for Error {
             Self::Memory => {
                 f.write_str("not enough memory for the weights or counts; use fewer columns or classes")
             }
+            Self::FileTooLarge(path) => {
+                write!(f, "not enough memory for the examples of {}; split the file", path.display())
+            }
+            Self::File { path, text, .. } => write!(f, "{}: {text}", path.display()),
             Self::Interrupted => f.write_str("training was interrupted"),
         }
     }
 }
 
 impl std::error::Error for Error {}
+
+impl Error {
+    /// What happened to a file. What is no error of the system is one of the file's content.
+    #[must_use]
+    pub fn of_file(path: &Path, error: &io::Error) -> Self {
+        let text = error.to_string();
+        match error.raw_os_error() {
+            None => Self::Invalid(format!("{}: {text}", path.display())),
+            Some(code) => {
+                let text = text.trim_end_matches(&format!(" (os error {code})")).to_owned();
+                Self::File { path: path.to_owned(), code, text }
+            }
+        }
+    }
+}
 
 pub type Result<T> = std::result::Result<T, Error>;
 

@@ -1,11 +1,19 @@
-"""The perceptron family: scikit-learn's API, a Rust core, one bit pattern everywhere."""
+"""The perceptron family: scikit-learn's API, a Rust core, one bit pattern everywhere.
 
-from importlib.metadata import version
+Names are imported when they are first used: importing scikit-learn takes seconds, and neither
+``import perceptron_rs`` nor ``perceptron-rs --help`` needs it.
+"""
 
-from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.estimators import AveragedPerceptron, EpochRecord, Perceptron
-from perceptron_rs.models import load
-from perceptron_rs.online import updates_until_right
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from perceptron_rs._core import ARITHMETIC_VERSION
+    from perceptron_rs.estimators import AveragedPerceptron, EpochRecord, Perceptron
+    from perceptron_rs.models import load
+    from perceptron_rs.online import updates_until_right
+
+    __version__: str
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -17,4 +25,32 @@ __all__ = [
     "updates_until_right",
 ]
 
-__version__ = version("perceptron-rs")
+#: Where each public name lives.
+_HOME = {
+    "ARITHMETIC_VERSION": "_core",
+    "AveragedPerceptron": "estimators",
+    "EpochRecord": "estimators",
+    "Perceptron": "estimators",
+    "load": "models",
+    "updates_until_right": "online",
+}
+_MODULES = {"demo", "engines", "estimators", "io", "models", "online", "reference", "testing"}
+
+if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
+
+    def __getattr__(name):
+        """Import a public name when it is first asked for."""
+        if name == "__version__":
+            value = import_module("importlib.metadata").version("perceptron-rs")
+        elif name in _HOME:
+            value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        elif name in _MODULES:
+            value = import_module(f"{__name__}.{name}")
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+    def __dir__():
+        """List the public names, imported or not."""
+        return sorted({*globals(), *__all__, *_MODULES})

@@ -1,4 +1,6 @@
 # The compiled engine. What each function does is said in the reference; see engines.Engine.
+import os
+from collections.abc import Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -19,6 +21,7 @@ __all__ = [
     "dense_rows",
     "fit",
     "permutation",
+    "read_svmlight",
     "scores",
     "settled",
     "updates_until_right",
@@ -90,6 +93,14 @@ def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.
 def updates_until_right(
     x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
 ) -> int: ...
+def read_svmlight(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    zero_based: bool | None,
+    refuse_query_ids: bool,
+    threads: int,
+    block: int | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], int]: ...
 def _swap_float_control(control: int) -> int: ...
 def _instruction_sets() -> list[str]: ...
 def _force_instruction_set(name: str | None) -> None: ...

@@ -11,7 +11,7 @@ mod problem;
 mod rule;
 mod scores;
 mod stopping;
-mod threads;
+pub(crate) mod threads;
 
 pub use feed::{EpochRecord, Flow, Monitor, Snapshot, Verdict, feed};
 pub use fit::{Report, Schedule, Shuffle, State, fit};

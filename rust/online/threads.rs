@@ -9,7 +9,7 @@ use crate::arith::environment::Standard;
 /// Calls `work` on every item, on this thread and at most `threads - 1` others. A thread that the
 /// system refuses to start is done without: the others take its share. While others still work,
 /// this thread calls `wait` every now and then.
-pub(super) fn share_out<T: Send, R: Send>(
+pub(crate) fn share_out<T: Send, R: Send>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,
     work: impl Fn(T) -> R + Sync,

@@ -1,6 +1,6 @@
 //! The one translation of the core's errors.
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::Error;
@@ -11,7 +11,16 @@ impl From<Error> for PyErr {
         match error {
             Error::Invalid(_) => PyValueError::new_err(text),
             Error::Overflow { .. } | Error::TooLarge(_) => PyOverflowError::new_err(text),
-            Error::Memory => PyMemoryError::new_err(text),
+            Error::File { path, code, text } => {
+                let path = path.into_os_string();
+                // Python turns the system's number into the class, FileNotFoundError for instance.
+                if cfg!(windows) {
+                    PyOSError::new_err((0, text, path, code))
+                } else {
+                    PyOSError::new_err((code, text, path))
+                }
+            }
+            Error::Memory | Error::FileTooLarge(_) => PyMemoryError::new_err(text),
             Error::Interrupted => PyKeyboardInterrupt::new_err(text),
         }
     }

@@ -5,6 +5,7 @@ mod errors;
 mod online;
 mod rows;
 mod signals;
+mod text;
 
 use pyo3::prelude::*;
 
@@ -13,5 +14,6 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
     environment::register(m)?;
     rows::register(m)?;
-    online::register(m)
+    online::register(m)?;
+    text::register(m)
 }

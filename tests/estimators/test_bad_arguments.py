@@ -108,8 +108,11 @@ def test_bad_class_weight(attempt, engine_name, class_weight, pattern, method):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"penalty": "l2"},
-        {"early_stopping": True},
+        {"penalty": "l3"},
+        {"alpha": -1.0},
+        {"margin": -1.0},
+        {"margin": np.nan},
+        {"added_feature": np.inf},
         {"callback": 1},
         {"keep_on_interrupt": "yes"},
         {"eta0": np.inf},

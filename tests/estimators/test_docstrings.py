@@ -12,6 +12,7 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, testing, updates_until_right
+from perceptron_rs.io import load_svmlight
 
 MODULES = sorted(
     module.name
@@ -19,7 +20,7 @@ MODULES = sorted(
     if not module.name.endswith("_core")
 )
 METHODS = ("fit", "partial_fit", "decision_function", "predict")
-CALLABLES = [Perceptron, AveragedPerceptron, testing.assert_parity, updates_until_right]
+CALLABLES = [Perceptron, AveragedPerceptron, testing.assert_parity, updates_until_right, load_svmlight]
 CALLABLES += [getattr(Perceptron, name) for name in METHODS]
 
 
@@ -52,7 +53,8 @@ def test_parameters_match_the_signature(item):
 
 @pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
 def test_attributes_are_all_described(learner):
-    model = learner(track_mistakes=True, tol=None, max_iter=1).fit([[1.0], [-1.0]], [1, 0])
+    model = learner(track_mistakes=True, tol=None, max_iter=1, early_stopping=True, validation_fraction=0.5)
+    model.fit([[1.0], [-1.0]] * 2, [1, 0] * 2)
     learnt = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
     described = section(learner, "Attributes")
     assert len(described) == len(set(described))

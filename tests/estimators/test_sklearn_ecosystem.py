@@ -45,7 +45,18 @@ def test_parameters_are_scikit_learns():
 
     ours, peers = Perceptron().get_params(), Peer().get_params()
     assert {name: ours[name] for name in peers} == peers
-    assert set(ours) - set(peers) == {"tie", "track_mistakes", "engine"}
+    assert set(ours) - set(peers) == {
+        "added_feature",
+        "callback",
+        "engine",
+        "keep_on_interrupt",
+        "margin",
+        "max_mistakes_per_example",
+        "multi_class",
+        "tie",
+        "track_mistakes",
+        "update",
+    }
     assert set(ours) - set(AveragedPerceptron().get_params()) == {"penalty", "alpha", "l1_ratio"}
 
 

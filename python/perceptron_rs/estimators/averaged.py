@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import State, get_engine
+from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.estimators.base import LinearLearner
 from perceptron_rs.estimators.fitting import read_state
+from perceptron_rs.estimators.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.estimators.progress import Callback
 
 __all__ = ["AveragedPerceptron"]
@@ -46,9 +47,11 @@ class AveragedPerceptron(LinearLearner):
         Key of the random orders: an int in [0, 2**32 - 1] is the key itself, otherwise one number
         is drawn in each ``fit`` that shuffles.
     early_stopping : bool, default=False
-        Only False is available.
+        Whether ``fit`` keeps a stratified part of the examples aside and stops by the accuracy there,
+        instead of the loss: a class stops when its accuracy has failed ``n_iter_no_change`` times in
+        a row to be higher by ``tol`` than the best one. The part is not learnt from.
     validation_fraction : float, default=0.1
-        Unused, for it belongs to ``early_stopping``. In (0, 1).
+        The part that ``early_stopping`` keeps aside, in (0, 1).
     n_iter_no_change : int, default=5
         See ``tol``. In [1, 2**31 - 1].
     class_weight : dict, "balanced" or None, default=None
@@ -60,6 +63,19 @@ class AveragedPerceptron(LinearLearner):
     tie : {"mistake", "positive"}, default="mistake"
         With "mistake", an activation of exactly 0 is a mistake for every class, and two-class
         prediction is positive above 0 only. With "positive", 0 counts as positive for both.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        With "ovr", each class is learnt against the rest, on its own. With "joint", an example is a
+        mistake if another class scores as high as its own, and all of them are updated together.
+    update : {"max", "uniform", "proportional"}, default="max"
+        What a joint update moves down: the class that scored highest; all that scored as high as the
+        true one or higher, in equal parts; or in proportion to their excess. Unused with "ovr".
+    margin : float, default=0.0
+        An example that is right by no more than this is a mistake, in [0, inf). Not with "joint".
+    added_feature : float, default=0.0
+        Value of a feature that each example has for itself while it is learnt from, in [0, inf). Above
+        0, every data set can be separated. Not with "joint".
+    max_mistakes_per_example : int or None, default=None
+        Largest number of updates that an example may cause in a call, for each class.
     track_mistakes : bool, default=False
         Whether to count the mistakes made on each example (``mistakes_per_example_``).
     engine : {"rust", "reference"}, default="rust"
@@ -99,6 +115,8 @@ class AveragedPerceptron(LinearLearner):
         Examples seen by each class since the last cold start, over all calls.
     t_ : int
         One more than the largest of ``n_seen_``.
+    validation_scores_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), float64
+        Accuracy on the validation part after each epoch; with ``early_stopping`` only.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -142,6 +160,8 @@ class AveragedPerceptron(LinearLearner):
         "intercept_u": "_intercept_u",
     }
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**CONSTRAINTS, **JOINT, **NOISE}
+
     last_coef_: NDArray[np.float64]
     last_intercept_: NDArray[np.float64]
     _average: list[tuple[NDArray[np.float64], NDArray[np.float64]]]  # empty until it is read
@@ -163,6 +183,11 @@ class AveragedPerceptron(LinearLearner):
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         tie: str = "mistake",
+        multi_class: str = "ovr",
+        update: str = "max",
+        margin: float = 0.0,
+        added_feature: float = 0.0,
+        max_mistakes_per_example: int | None = None,
         track_mistakes: bool = False,
         engine: str = "rust",
         callback: Callback | None = None,
@@ -182,6 +207,11 @@ class AveragedPerceptron(LinearLearner):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.tie = tie
+        self.multi_class = multi_class
+        self.update = update
+        self.margin = margin
+        self.added_feature = added_feature
+        self.max_mistakes_per_example = max_mistakes_per_example
         self.track_mistakes = track_mistakes
         self.engine = engine
         self.callback = callback
@@ -202,6 +232,9 @@ class AveragedPerceptron(LinearLearner):
         if not self._average:
             self._average.append(get_engine(self.engine).average(read_state(self)))
         return self._average[0]
+
+    def _answer(self, engine: Engine, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return engine.average(state)
 
     def _publish(self, state: State) -> None:
         super()._publish(state)

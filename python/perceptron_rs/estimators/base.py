@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.engines import State, get_engine
+from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.estimators.data import examples
 from perceptron_rs.estimators.errors import restored_on_error
 from perceptron_rs.estimators.fitting import check_same_problem, learn, read_state, start_state
 from perceptron_rs.estimators.labels import encode, encode_new, label_array, new_classes
 from perceptron_rs.estimators.parameters import CONSTRAINTS, check_parameters, n_threads
+from perceptron_rs.estimators.penalty import forget_pending
 from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["LinearLearner"]
@@ -94,6 +96,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if state is None or coef_init is not None or intercept_init is not None:
                 state = start_state(self, classes, state, coef_init, intercept_init)
                 self._n_epochs = 0
+                forget_pending(self)
             self.classes_ = classes
             report = learn(
                 self,
@@ -102,10 +105,14 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 labels,
                 sample_weight,
                 state,
+                (lambda part: examples(self, engine, _safe_indexing(X, part), reset=False))
+                if self.early_stopping
+                else None,
                 first_epoch=self._n_epochs,
                 max_iter=int(self.max_iter),
                 tol=None if self.tol is None else float(self.tol),
                 shuffle=bool(self.shuffle),
+                settle=True,
             )
             self._n_epochs += self.n_iter_
             if self.tol is not None and "max_iter" in report["stopped"]:
@@ -181,6 +188,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 max_iter=1,
                 tol=None,
                 shuffle=False,
+                settle=False,
             )
         return self
 
@@ -195,7 +203,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the activation for ``classes_[1]``; otherwise one column a class. The
+            For two classes the activation for ``classes_[1]`` (of a joint decision, by how much it
+            exceeds that for ``classes_[0]``); otherwise one column a class. The
             bits depend neither on the storage of X, nor on the batch, nor on ``n_jobs``.
 
         Raises
@@ -214,7 +223,11 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scores = engine.scores(data.rows, coef, intercept, threads=n_threads(self))
             if not np.isfinite(scores).all():
                 data.assert_finite(self)
-        return scores.reshape(-1) if scores.shape[1] == 1 else scores
+            if scores.shape[1] == 1:
+                return scores.reshape(-1)
+            if len(self.classes_) == 2:  # a joint decision of two classes
+                return scores[:, 1] - scores[:, 0]
+        return scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every example.
@@ -270,6 +283,18 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def t_(self) -> int:
         """One more than the number of examples seen since the last cold start."""
         return int(self.n_seen_.max()) + 1
+
+    def _answer(
+        self,
+        engine: Engine,  # noqa: ARG002  for learners that compute their answer
+        state: State,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weights and intercepts that a state predicts with."""
+        return state["coef"], state["intercept"]
+
+    def _activations(self, engine: Engine, state: State, rows: Rows) -> NDArray[np.float64]:
+        """Return what every row gets in a state, (n, K)."""
+        return engine.scores(rows, *self._answer(engine, state), threads=n_threads(self))
 
     def _publish(self, state: State) -> None:
         """Keep the numbers of the engine's state under the names of ``_stored``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ from numpy.typing import NDArray
 
 from perceptron_rs.engines import Engine, Report, State
 from perceptron_rs.estimators.data import Examples
+from perceptron_rs.estimators.early_stopping import Validation, split
 from perceptron_rs.estimators.parameters import draw_seed, n_threads
+from perceptron_rs.estimators.penalty import keep_pending, strengths, take_pending
+from perceptron_rs.estimators.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.estimators.progress import Observer
 from perceptron_rs.estimators.weights import class_weights, sample_weights, start_value, unvisited
 
@@ -28,7 +32,7 @@ def start_state(
     estimator: Any, classes: NDArray[Any], previous: State | None, coef_init: Any, intercept_init: Any
 ) -> State:
     """Return the state of a cold start; weights that are not given are the ``previous`` ones or 0."""
-    planes, columns = _n_planes(classes), estimator.n_features_in_
+    planes, columns = n_planes(estimator, classes), estimator.n_features_in_
     shapes = {"coef": (planes, columns), "intercept": (planes,)}
     state: State = {}
     for name in estimator._stored:
@@ -49,7 +53,7 @@ def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> N
             f"warm_start=True goes on from a fit with the classes {estimator.classes_.tolist()!r:.200}, "
             f"but y holds {classes.tolist()!r:.200}; set warm_start=False or give both start values"
         )
-    needed = (_n_planes(classes), estimator.n_features_in_)
+    needed = (n_planes(estimator, classes), estimator.n_features_in_)
     if state["coef"].shape != needed:
         raise ValueError(
             f"X and y need weights of the shape {needed}, but the estimator goes on from weights "
@@ -64,29 +68,44 @@ def learn(
     labels: NDArray[np.uint32],
     sample_weight: Any,
     state: State,
+    validation: Callable[[NDArray[np.intp]], Examples] | None = None,
     *,
     first_epoch: int,
     max_iter: int,
     tol: float | None,
     shuffle: bool,
+    settle: bool,
 ) -> Report:
-    """Run the engine and publish the new state and the story of the run on the estimator."""
+    """Run the engine and publish the new state and the story of the run on the estimator.
+
+    ``validation``, for early stopping, gives the examples of some rows.
+    """
     classes = estimator.classes_
     weights = sample_weights(sample_weight, labels)
-    planes = class_weights(estimator.class_weight, classes, labels)
-    idle = unvisited(weights, planes, labels)
+    positive = positive_labels(n_planes(estimator, classes))
+    planes = class_weights(estimator.class_weight, classes, labels, len(positive))
+    idle = unvisited(weights, planes, labels, is_joint(estimator))
     if idle is not None:
         data.assert_finite_in(idle, estimator)  # the engine does not meet these rows
     observer = Observer(estimator, len(labels) if idle is None else int((~idle).sum()))
-    positive = np.array([1]) if len(planes) == 1 else np.arange(len(planes))
+    if validation is not None:
+        part = split(estimator, labels)
+        weight = None if weights is None else weights[part]
+        rows = validation(part).rows
+        observer.validation = Validation(estimator, engine, rows, labels[part], weight, positive)
+        observer.n_examples -= len(part)
+        weights = np.ones(len(labels)) if weights is None else weights.copy()
+        weights[part] = 0  # an example of weight 0 is not visited
+        tol = None
+    most = getattr(estimator, "max_mistakes_per_example", None)
     try:
         report = engine.fit(
             data.rows,
             labels,
             weights,
             learner=estimator._learner,
-            state=state,
-            positive=positive.astype(np.uint32),
+            state=take_pending(estimator, state),
+            positive=positive,
             class_weight=planes,
             eta0=float(estimator.eta0),
             tie=str(estimator.tie),
@@ -98,7 +117,14 @@ def learn(
             n_iter_no_change=int(estimator.n_iter_no_change),
             track_mistakes=bool(estimator.track_mistakes),
             threads=n_threads(estimator),
+            margin=float(getattr(estimator, "margin", 0.0)),
+            added_feature=float(getattr(estimator, "added_feature", 0.0)),
+            max_mistakes_per_example=None if most is None else int(most),
+            joint=joint_update(estimator),
+            penalty=strengths(estimator),
+            settle=settle,
             on_epoch=observer if observer.is_needed else None,
+            with_state=observer.needs_state,
             keep_on_interrupt=bool(estimator.keep_on_interrupt),
         )
     except OverflowError as error:
@@ -106,9 +132,17 @@ def learn(
         raise ValueError(str(error)) from None
     if observer.interrupted:
         report["stopped"] = ["interrupt" if reason == "callback" else reason for reason in report["stopped"]]
-    estimator._publish(report["state"])
+    estimator._publish(keep_pending(estimator, engine, report["state"]))
     _publish_report(estimator, report)
+    _publish_validation(estimator, observer.validation)
     return report
+
+
+def _publish_validation(estimator: Any, validation: Validation | None) -> None:
+    vars(estimator).pop("validation_scores_", None)
+    if validation is not None:
+        scores = np.array(validation.scores).reshape(-1, len(validation.best))
+        estimator.validation_scores_ = scores.reshape(-1) if scores.shape[1] == 1 else scores
 
 
 def _publish_report(estimator: Any, report: Report) -> None:
@@ -123,7 +157,3 @@ def _publish_report(estimator: Any, report: Report) -> None:
         estimator.mistakes_per_example_ = per_example.reshape(-1) if one_plane else per_example
     else:
         vars(estimator).pop("mistakes_per_example_", None)
-
-
-def _n_planes(classes: NDArray[Any]) -> int:
-    return 1 if len(classes) == 2 else len(classes)

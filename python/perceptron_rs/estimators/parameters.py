@@ -1,4 +1,4 @@
-"""The parameters that all linear learners have: their ranges, and what is refused for now."""
+"""The parameters that all linear learners have: their ranges, and combinations that are refused."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.engines import ENGINES
+from perceptron_rs.estimators.planes import is_joint
 
-__all__ = ["CONSTRAINTS", "check_parameters", "draw_seed", "n_threads"]
+__all__ = ["CONSTRAINTS", "JOINT", "NOISE", "check_parameters", "draw_seed", "n_threads"]
 
 TIES = ("mistake", "positive")
 _LARGEST = 2**31 - 1
@@ -40,17 +41,36 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "keep_on_interrupt": ["boolean"],
 }
 
+#: Of the learners that offer a joint decision.
+JOINT: dict[str, list[Any]] = {
+    "multi_class": [StrOptions({"ovr", "joint"})],
+    "update": [StrOptions({"max", "uniform", "proportional"})],
+}
+#: Of the learners that tolerate noise.
+NOISE: dict[str, list[Any]] = {
+    "margin": [Interval(Real, 0, None, closed="left")],
+    "added_feature": [Interval(Real, 0, None, closed="left")],
+    "max_mistakes_per_example": [Interval(Integral, 1, _LARGEST, closed="both"), None],
+}
+
 
 def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
-    """Refuse what is not offered yet, and what scikit-learn's validation lets through.
+    """Refuse combinations that have no meaning, and what scikit-learn's validation lets through.
 
     scikit-learn validates no parameter in ``partial_fit`` once the estimator is fitted; those
     that ``partial_fit`` uses are therefore looked at here again.
     """
-    if getattr(estimator, "penalty", None) is not None:
-        raise ValueError(f"penalty={estimator.penalty!r} is not available yet; set penalty=None")
-    if estimator.early_stopping:
-        raise ValueError("early_stopping=True is not available yet; set early_stopping=False")
+    if for_partial_fit and estimator.early_stopping:
+        raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+    if is_joint(estimator):
+        _check_joint(estimator)
+    for name in ("alpha", "margin", "added_feature"):
+        value = getattr(estimator, name, 0.0)
+        if not _is_float64(value) or not float(value) >= 0:
+            raise ValueError(f"{name} must be a finite float64 of at least 0, got {value!s:.80}")
+    penalty = getattr(estimator, "penalty", None)
+    if penalty not in (None, "l2", "l1", "elasticnet"):
+        raise ValueError(f"penalty must be 'l2', 'l1', 'elasticnet' or None, got {penalty!r}")
     if estimator.callback is not None and not callable(estimator.callback):
         raise ValueError(f"callback must be callable or None, got {estimator.callback!r:.80}")
     if not _is_float64(estimator.eta0) or not 0 < float(estimator.eta0) < math.inf:
@@ -69,6 +89,19 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
             f"class_weight {class_weight!r} is not supported for partial_fit; compute the weights from "
             f"a sample with compute_class_weight({class_weight!r}, classes=classes, y=y) and give a dict"
         )
+
+
+def _check_joint(estimator: Any) -> None:
+    """Refuse what a joint decision does not have."""
+    if estimator.tie != "mistake":
+        raise ValueError(
+            f"tie={estimator.tie!r} is not available with multi_class='joint'; set tie='mistake'"
+        )
+    for name in ("margin", "added_feature"):
+        if getattr(estimator, name) != 0:
+            raise ValueError(
+                f"{name}={getattr(estimator, name)!r} is not available with multi_class='joint'; set {name}=0"
+            )
 
 
 def _is_float64(value: Any) -> bool:

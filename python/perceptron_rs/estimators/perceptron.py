@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.estimators.base import LinearLearner
-from perceptron_rs.estimators.parameters import CONSTRAINTS
+from perceptron_rs.estimators.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.estimators.progress import Callback
 
 __all__ = ["Perceptron"]
@@ -30,12 +30,12 @@ class Perceptron(LinearLearner):
 
     Parameters
     ----------
-    penalty : None, default=None
-        Only None is available.
+    penalty : {"l2", "l1", "elasticnet"} or None, default=None
+        What each example takes from the weights, whether it is a mistake or not.
     alpha : float, default=0.0001
-        Unused without a penalty. In [0, inf).
+        Strength of the penalty, in [0, inf).
     l1_ratio : float, default=0.15
-        Unused without a penalty. In [0, 1].
+        The part of "elasticnet" that is "l1", in [0, 1].
     fit_intercept : bool, default=True
         Whether to learn an intercept. If False it keeps its start value, 0 unless given.
     max_iter : int, default=1000
@@ -56,9 +56,11 @@ class Perceptron(LinearLearner):
         Key of the random orders: an int in [0, 2**32 - 1] is the key itself, otherwise one number
         is drawn in each ``fit`` that shuffles.
     early_stopping : bool, default=False
-        Only False is available.
+        Whether ``fit`` keeps a stratified part of the examples aside and stops by the accuracy there,
+        instead of the loss: a class stops when its accuracy has failed ``n_iter_no_change`` times in
+        a row to be higher by ``tol`` than the best one. The part is not learnt from.
     validation_fraction : float, default=0.1
-        Unused, for it belongs to ``early_stopping``. In (0, 1).
+        The part that ``early_stopping`` keeps aside, in (0, 1).
     n_iter_no_change : int, default=5
         See ``tol``. In [1, 2**31 - 1].
     class_weight : dict, "balanced" or None, default=None
@@ -70,6 +72,19 @@ class Perceptron(LinearLearner):
     tie : {"mistake", "positive"}, default="mistake"
         With "mistake", an activation of exactly 0 is a mistake for every class, and two-class
         prediction is positive above 0 only. With "positive", 0 counts as positive for both.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        With "ovr", each class is learnt against the rest, on its own. With "joint", an example is a
+        mistake if another class scores as high as its own, and all of them are updated together.
+    update : {"max", "uniform", "proportional"}, default="max"
+        What a joint update moves down: the class that scored highest; all that scored as high as the
+        true one or higher, in equal parts; or in proportion to their excess. Unused with "ovr".
+    margin : float, default=0.0
+        An example that is right by no more than this is a mistake, in [0, inf). Not with "joint".
+    added_feature : float, default=0.0
+        Value of a feature that each example has for itself while it is learnt from, in [0, inf). Above
+        0, every data set can be separated. Not with "joint".
+    max_mistakes_per_example : int or None, default=None
+        Largest number of updates that an example may cause in a call, for each class.
     track_mistakes : bool, default=False
         Whether to count the mistakes made on each example (``mistakes_per_example_``).
     engine : {"rust", "reference"}, default="rust"
@@ -104,6 +119,8 @@ class Perceptron(LinearLearner):
         Examples seen by each class since the last cold start, over all calls.
     t_ : int
         One more than the largest of ``n_seen_``.
+    validation_scores_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), float64
+        Accuracy on the validation part after each epoch; with ``early_stopping`` only.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -151,6 +168,8 @@ class Perceptron(LinearLearner):
     _stored: ClassVar[dict[str, str]] = {"coef": "coef_", "intercept": "intercept_", "seen": "n_seen_"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
+        **JOINT,
+        **NOISE,
         "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
@@ -179,6 +198,11 @@ class Perceptron(LinearLearner):
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         tie: str = "mistake",
+        multi_class: str = "ovr",
+        update: str = "max",
+        margin: float = 0.0,
+        added_feature: float = 0.0,
+        max_mistakes_per_example: int | None = None,
         track_mistakes: bool = False,
         engine: str = "rust",
         callback: Callback | None = None,
@@ -201,6 +225,11 @@ class Perceptron(LinearLearner):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.tie = tie
+        self.multi_class = multi_class
+        self.update = update
+        self.margin = margin
+        self.added_feature = added_feature
+        self.max_mistakes_per_example = max_mistakes_per_example
         self.track_mistakes = track_mistakes
         self.engine = engine
         self.callback = callback

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import State
+from perceptron_rs.estimators.early_stopping import Validation
 
 __all__ = ["Callback", "EpochRecord", "Observer"]
 
@@ -69,16 +70,22 @@ class Observer:
         self.n_examples = n_examples
         self.start = time.perf_counter()
         self.interrupted = False  # by Ctrl-C while the callback ran
+        self.validation: Validation | None = None
 
     @property
     def is_needed(self) -> bool:
         """Whether anybody wants to know."""
-        return self.callback is not None or self.verbose
+        return self.callback is not None or self.verbose or self.needs_state
+
+    @property
+    def needs_state(self) -> bool:
+        """Whether what has been learnt is looked at."""
+        return self.validation is not None
 
     def __call__(
-        self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], _state: State | None
-    ) -> bool:
-        """Tell of an epoch; return whether it was the last."""
+        self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], state: State | None
+    ) -> bool | NDArray[np.bool_]:
+        """Tell of an epoch; return whether it was the last, of all classes or of some."""
         record = EpochRecord(
             epoch=epoch,
             mistakes=int(mistakes.sum()),
@@ -94,7 +101,9 @@ class Observer:
                     f"-- epoch {epoch + 1}: {record.mistakes} mistakes, mean loss {record.loss:.6g}, "
                     f"{record.seconds:.2f} s"
                 )
-            return self.callback is not None and bool(self.callback(record))
+            if self.callback is not None and bool(self.callback(record)):
+                return True
+            return self.validation(state) if self.validation is not None and state is not None else False
         except KeyboardInterrupt:
             self.interrupted = self.keep
             if self.keep:

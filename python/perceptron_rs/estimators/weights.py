@@ -33,7 +33,9 @@ def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | N
     return weights
 
 
-def class_weights(class_weight: Any, classes: NDArray[Any], labels: NDArray[np.uint32]) -> Floats:
+def class_weights(
+    class_weight: Any, classes: NDArray[Any], labels: NDArray[np.uint32], n_planes: int
+) -> Floats:
     """Return the weights (K, 2) of each plane's negatives and positives."""
     if class_weight is None:
         values = np.ones(len(classes))
@@ -47,14 +49,16 @@ def class_weights(class_weight: Any, classes: NDArray[Any], labels: NDArray[np.u
             if bad.any():
                 label, value = classes[bad][0], values[bad][0]
                 raise ValueError(f"class_weight must be finite and >= 0, got {value} for class {label!r}")
-    if len(classes) == 2:
+    if n_planes == 1:
         return values.reshape(1, 2)
     return np.stack([np.ones(len(classes)), values], axis=1)
 
 
-def unvisited(weights: Floats | None, planes: Floats, labels: NDArray[np.uint32]) -> NDArray[np.bool_] | None:
+def unvisited(
+    weights: Floats | None, planes: Floats, labels: NDArray[np.uint32], joint: bool
+) -> NDArray[np.bool_] | None:
     """Return which rows have weight 0 for every plane; None if no row has."""
-    if len(planes) > 1:  # an example is a negative of some plane, where its class weighs 1
+    if len(planes) > 1 and not joint:  # an example is a negative of some plane, where its class weighs 1
         if weights is None:
             return None
         idle = weights == 0
@@ -62,7 +66,8 @@ def unvisited(weights: Floats | None, planes: Floats, labels: NDArray[np.uint32]
         return None
     else:
         with np.errstate(over="ignore"):
-            idle = planes[0][labels] * (1.0 if weights is None else weights) == 0
+            own = planes[labels, 1] if joint else planes[0][labels]
+            idle = own * (1.0 if weights is None else weights) == 0
     if idle.all():
         raise ValueError(
             "sample_weight and class_weight leave no example of positive weight; there is nothing to learn"

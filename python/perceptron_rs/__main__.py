@@ -1,0 +1,8 @@
+"""``python -m perceptron_rs`` is the command ``perceptron-rs``."""
+
+import sys
+
+from perceptron_rs.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

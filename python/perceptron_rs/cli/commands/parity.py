@@ -1,0 +1,80 @@
+"""``perceptron-rs parity``: fit in every way there is, and show the digest of each way's weights."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs.cli.data import Data, load, wanted
+from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.learning import learner
+
+__all__ = ["run"]
+
+CELLS = 1 << 24  # of a dense copy: 128 MB of float64
+
+
+def run(arguments: Namespace) -> int:
+    """Print a line for each way; return 1 at the first that differs."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    from perceptron_rs.ways import ways
+
+    data = load(Path(arguments.data), wanted(arguments))
+    X, y, n = sample(data, arguments.rows)
+    if not arguments.json:
+        used = f"all {n}" if len(y) == n else f"{len(y)} of {n}, evenly spaced"
+        print(f"examples: {used}, features: {X.shape[1]}")
+    model = learner(arguments, y)
+    answers = []
+    difference = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for way in ways(model, X, y, batch_sizes=(max(1, len(y) // 3), 7)):
+            answers.append({"way": str(way.path), "sha256": way.digest})
+            if not arguments.json:
+                print(f"{way.digest}  {way.path}", flush=True)
+            if way.difference is not None:
+                difference = way.difference
+                break
+    if arguments.json:
+        print(
+            json.dumps(
+                {
+                    "n_samples": len(y),
+                    "n_samples_of_data": n,
+                    "n_features": X.shape[1],
+                    "ways": answers,
+                    "difference": difference,
+                }
+            )
+        )
+    if difference is not None:
+        raise CommandError(difference)
+    if not arguments.json:
+        print(
+            f"{len(answers)} ways: the weights, intercepts, scores and counts of each kind "
+            f"are equal to the last bit"
+        )
+    return 0
+
+
+def sample(data: Data, rows: int | None) -> tuple[Any, Any, int]:
+    """Return evenly spaced examples and labels, and how many there were."""
+    n, d = data.X.shape
+    if rows is None:
+        rows = max(2, CELLS // d)
+        if 2 * d > CELLS:
+            raise CommandError(
+                f"{d} features are too many for the dense copies of this check; "
+                f"name the number of rows with --rows"
+            )
+    if rows >= n:
+        return np.asarray(data.X) if isinstance(data.X, np.memmap) else data.X, data.labels, n
+    kept = np.linspace(0, n - 1, rows).round().astype(np.intp)
+    return data.X[kept], data.labels[kept], n

@@ -1,0 +1,119 @@
+"""``perceptron-rs train``: from a file of examples to a model file."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from argparse import Namespace
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs.cli.data import TEXT, Data, load, suffix_of, wanted
+from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.labels import label_text, plain
+from perceptron_rs.cli.learning import import_meanwhile, learner
+from perceptron_rs.cli.modelfile import Weights, check_writable, read_text, save_model
+from perceptron_rs.cli.progress import progress
+
+__all__ = ["run"]
+
+
+def run(arguments: Namespace) -> int:
+    """Read, fit, write, and say how it went."""
+    path, out = Path(arguments.data), Path(arguments.model)
+    check_writable(out, path)
+    times = [time.perf_counter()]
+    wish = wanted(arguments)
+    start = None if arguments.init_text is None else read_text(Path(arguments.init_text))
+    if start is not None and wish.features is None:
+        wish = replace(wish, features=start[0].shape[-1])
+    if suffix_of(path) in TEXT:
+        with suppress(ImportError):
+            import_meanwhile()
+    data = load(path, wish)
+    model = learner(arguments, data.labels)
+    times.append(time.perf_counter())
+    _fit(model, data, arguments, {} if start is None else _start_values(arguments.init_text, start, data))
+    times.append(time.perf_counter())
+    save_model(model, out)
+    times.append(time.perf_counter())
+    seconds = dict(zip(("read", "fit", "save"), np.diff(times).tolist(), strict=True))
+    if arguments.json:
+        print(json.dumps(_as_json(model, arguments, data, seconds)))
+    else:
+        print(_as_text(model, arguments, data, seconds), end="")
+    return 0
+
+
+def _fit(model: Any, data: Data, arguments: Namespace, start: dict[str, Any]) -> None:
+    with (
+        progress(arguments.epochs, quiet=arguments.quiet) as callback,
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        model.set_params(callback=callback)
+        model.fit(data.X, data.labels, **start)
+    model.set_params(callback=None)  # it belongs to this run, not to the model
+    if data.names is not None:
+        model.feature_names_in_ = np.array(data.names, dtype=object)
+    for warning in caught:
+        if warning.category.__name__ == "ConvergenceWarning":
+            warnings.warn(
+                f"the limit of {arguments.epochs} epochs ended the fit before the stopping rule did; "
+                f"raise --epochs, or pass --tol none if that number is meant",
+                warning.category,
+                stacklevel=2,
+            )
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+def _start_values(file: str, start: Weights, data: Data) -> dict[str, Any]:
+    coef, intercept, classes = start if data.names is None else read_text(Path(file), data.names)
+    known, found = ([label_text(label) for label in labels] for labels in (classes, np.unique(data.labels)))
+    if known != found:
+        raise CommandError(
+            f"--init-text {file}: its classes are {', '.join(known[:10])}, but the labels of "
+            f"{_size(data)} are {', '.join(found[:10])}; start from weights for the same classes"
+        )
+    return {"coef_init": coef, "intercept_init": intercept}
+
+
+def _size(data: Data) -> str:
+    """Return in words how large the data is."""
+    n, d = data.X.shape
+    return f"{n} examples of {d} features"
+
+
+def _as_json(model: Any, arguments: Namespace, data: Data, seconds: dict[str, float]) -> dict[str, Any]:
+    return {
+        "learner": arguments.learner,
+        "n_samples": data.X.shape[0],
+        "n_features": data.X.shape[1],
+        "classes": [plain(label) for label in model.classes_],
+        "n_iter": model.n_iter_,
+        "converged": model.converged_,
+        "n_mistakes": model.n_mistakes_,
+        "mistakes_per_epoch": model.mistakes_per_epoch_.tolist(),
+        "seconds": seconds,
+        "model": arguments.model,
+        "bytes": Path(arguments.model).stat().st_size,
+    }
+
+
+def _as_text(model: Any, arguments: Namespace, data: Data, seconds: dict[str, float]) -> str:
+    last = int(np.sum(model.mistakes_per_epoch_[-1]))
+    rows = {
+        "learner": arguments.learner,
+        "data": f"{_size(data)}, {len(model.classes_)} classes",
+        "epochs": f"{model.n_iter_}, {'the last without a mistake' if model.converged_ else 'not converged'}",
+        "mistakes": f"{model.n_mistakes_}, {last} in the last epoch",
+        "seconds": ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()),
+        "model": f"{arguments.model}, {Path(arguments.model).stat().st_size} bytes",
+    }
+    return "".join(f"{name:10}{text}\n" for name, text in rows.items())

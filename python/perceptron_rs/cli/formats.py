@@ -1,0 +1,108 @@
+"""The columns of CSV and Parquet files, read by pyarrow, or for CSV by pandas."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.cli.errors import CommandError
+
+__all__ = ["Column", "read_columns"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its values (of missing ones, any), and what they are in words."""
+
+    name: str
+    values: NDArray[Any]
+    missing: int
+    kind: str
+
+
+def read_columns(
+    path: Path, suffix: str, header: bool, text: str | None = None, *, last_is_text: bool = False
+) -> list[Column]:
+    """Return the columns of a file; the column ``text`` of a CSV file, or the last, is left as strings."""
+    if suffix == ".parquet":
+        return _from_arrow(_library(path, "pyarrow.parquet", "parquet").read_table(path))
+    try:
+        csv = import_module("pyarrow.csv")
+    except ImportError:
+        return _with_pandas(path, header, text, last_is_text)
+    names = None
+    if last_is_text:
+        with csv.open_csv(path, read_options=csv.ReadOptions(autogenerate_column_names=not header)) as reader:
+            names = reader.schema.names
+    text = names[-1] if names else text
+    types = {} if text is None else {text: import_module("pyarrow").string()}
+    return _from_arrow(
+        csv.read_csv(
+            path,
+            read_options=csv.ReadOptions(autogenerate_column_names=not header),
+            convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=True),
+        )
+    )
+
+
+def _library(path: Path, name: str, extra: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        needed = "pyarrow or pandas" if extra == "csv" else "pyarrow"
+        raise CommandError(
+            f"{path}: reading it needs {needed}: pip install 'perceptron-rs[{extra}]'"
+        ) from error
+
+
+def _from_arrow(table: Any) -> list[Column]:
+    types = import_module("pyarrow").types
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = str(column.type)
+        if types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if types.is_string(column.type) or types.is_large_string(column.type):
+            kind = "strings"
+        if types.is_null(column.type):
+            values: NDArray[Any] = np.zeros(len(column))
+        elif column.null_count and kind != "strings":
+            values = column.drop_null().to_numpy()
+        else:
+            values = column.to_numpy()
+        columns.append(Column(str(name), values, int(column.null_count), kind))
+    return columns
+
+
+def _with_pandas(path: Path, header: bool, text: str | None, last_is_text: bool) -> list[Column]:
+    pandas = _library(path, "pandas", "csv")
+    options: dict[str, Any] = {"header": 0 if header else None}
+    if last_is_text:
+        text = pandas.read_csv(path, nrows=0, **options).columns[-1]
+    types = {} if text is None else {text: str}
+    # The default parser of older versions is not correctly rounded: a last bit would depend on the library.
+    exact = (
+        {"float_precision": "round_trip"}
+        if "float_precision" in signature(pandas.read_csv).parameters
+        else {}
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*float_precision.*deprecated")
+        frame = pandas.read_csv(path, dtype=types, **options, **exact)
+    columns = []
+    for position, name in enumerate(frame.columns):
+        values = frame[name].to_numpy()
+        missing = int(frame[name].isna().sum())
+        kind = "strings" if values.dtype.kind not in "biuf" else str(values.dtype)
+        if kind == "strings":
+            values = values.astype(object)
+        # Without a header, as pyarrow calls them.
+        columns.append(Column(str(name) if header else f"f{position}", values, missing, kind))
+    return columns

@@ -1,0 +1,66 @@
+"""What the values of options must be."""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentTypeError
+
+__all__ = ["count", "positive", "rate", "seed", "threads", "tolerance"]
+
+
+def _whole(text: str, low: int, high: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = low - 1
+    if not low <= number <= high:
+        raise ArgumentTypeError(f"must be a whole number from {low} to {high}, got {text!r}")
+    return number
+
+
+def positive(text: str) -> int:
+    """Return a whole number above 0."""
+    return _whole(text, 1, 2**31 - 1)
+
+
+def count(text: str) -> int:
+    """Return a whole number, 0 or more."""
+    return _whole(text, 0, 2**31 - 1)
+
+
+def seed(text: str) -> int:
+    """Return a whole number of 32 bits."""
+    return _whole(text, 0, 2**32 - 1)
+
+
+def threads(text: str) -> int:
+    """Return a number of threads as joblib reads it: negative ones count from all processors."""
+    number = _whole(text, -(2**15), 2**15)
+    if number == 0:
+        raise ArgumentTypeError("must not be 0; 1 is one thread, -1 one for each processor")
+    return number
+
+
+def rate(text: str) -> float:
+    """Return a finite number above 0."""
+    number = _number(text)
+    if not 0 < number < math.inf:
+        raise ArgumentTypeError(f"must be a finite number above 0, got {text!r}")
+    return number
+
+
+def tolerance(text: str) -> float | None:
+    """Return a finite number, 0 or more; None for the word none."""
+    if text.lower() == "none":
+        return None
+    number = _number(text)
+    if not 0 <= number < math.inf:
+        raise ArgumentTypeError(f"must be a finite number from 0 up, or none, got {text!r}")
+    return number
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -1,0 +1,77 @@
+"""Model files, as the command line sees them: everything about their format is behind these functions."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.cli.errors import CommandError, about
+
+Weights = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
+
+__all__ = ["Weights", "check_writable", "dump_text", "format_name", "load_model", "read_text", "save_model"]
+
+
+def check_writable(path: Path, data: Path) -> None:
+    """Raise if no model can be written there: before the training, and without a trace."""
+    if path.is_dir():
+        raise CommandError(f"--model {path}: is a folder; name a file in it")
+    if path.exists():
+        if not path.is_file():
+            raise CommandError(f"--model {path}: is no ordinary file; name another one")
+        if data.exists() and path.samefile(data):
+            raise CommandError(f"--model {path}: is the file of the data; name another one")
+        if not os.access(path, os.W_OK):
+            raise CommandError(f"--model {path}: is write-protected; name another file")
+    folder = path.parent
+    if not folder.is_dir():
+        raise CommandError(f"--model {path}: there is no folder {folder}; make it first")
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}."):
+            pass
+    except OSError as error:
+        raise CommandError(f"--model {path}: cannot write to {folder}: {error.strerror}") from error
+
+
+def save_model(model: Any, path: Path) -> None:
+    """Write a fitted estimator; after any error the file is as it was."""
+    with about(path):
+        model.save(path)
+
+
+def load_model(path: Path) -> Any:
+    """Read an estimator from a model file."""
+    if path.is_dir():
+        raise CommandError(f"{path}: is a folder; name a model file in it")
+    with path.open("rb") as file:
+        if path.is_file() and not file.read(1):
+            raise CommandError(f"{path}: the file is empty; it is no model")
+    with about(path):
+        return import_module("perceptron_rs.models").load(path)
+
+
+def format_name() -> str:
+    """Return the name of the format of model files."""
+    return "safetensors"
+
+
+def dump_text(model: Any, file: TextIO) -> None:
+    """Write all weights as exact hexadecimal numbers."""
+    import_module("perceptron_rs.models.text").dump_text(model, file)
+
+
+def read_text(path: Path, names: Sequence[str] | None = None) -> Weights:
+    """Return what ``dump_text`` has written; names of features must be those that are given."""
+    if path.is_dir():
+        raise CommandError(f"{path}: is a folder; name a file in it")
+    with about(path):
+        read = import_module("perceptron_rs.models.text").read_text
+        coef, intercept, classes = read(path, **({} if names is None else {"feature_names": names}))
+    return coef, intercept, classes

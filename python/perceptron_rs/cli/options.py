@@ -1,0 +1,185 @@
+"""The commands and their options. Nothing but argparse may be imported here: ``--help`` is to be quick."""
+
+from __future__ import annotations
+
+import argparse
+
+from perceptron_rs.cli import kinds
+from perceptron_rs.cli.errors import PROGRAM
+
+__all__ = ["LEARNER_NAMES", "parser"]
+
+#: The keys of ``estimators.registry.LEARNERS``, which cannot be imported in time; a test compares them.
+LEARNER_NAMES = ("perceptron", "averaged")
+
+DATA = """\
+DATA by its suffix: .svm .libsvm .svmlight .txt (svmlight text), .csv, each also with .gz behind it; .npz (a
+matrix of scipy.sparse.save_npz; X; or data, indices, indptr and shape; labels in y or --labels); .npy with
+--labels; .parquet."""
+STATUS = """\
+exit status: 0; 1 bad data or model (parity: a difference); 2 wrong usage; 130 after Ctrl-C; 141 if the reader
+of standard output went away."""
+
+
+class _Version(argparse.Action):
+    """As action="version", but the version is looked up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from perceptron_rs import __version__
+
+        print(f"{PROGRAM} {__version__}")
+        parser.exit()
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    top = argparse.ArgumentParser(
+        PROGRAM,
+        description="Train perceptrons, predict with them, and compare all ways to train, bit by bit.",
+        epilog=STATUS,
+    )
+    top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _train(_add(commands, "train", "learn from DATA and write a model file"))
+    _predict(_add(commands, "predict", "print the class of each example of DATA, one a line"))
+    _evaluate(_add(commands, "evaluate", "compare a model's predictions with the labels of DATA"))
+    _inspect(_add(commands, "inspect", "show what is in a model file", data=False))
+    _parity(_add(commands, "parity", "fit DATA in every way there is and compare the bits"))
+    demo = _add(commands, "demo", "train on data that ships with scikit-learn", data=False)
+    demo.set_defaults(quiet=False)
+    return top
+
+
+def _add(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str, *, data: bool = True
+) -> argparse.ArgumentParser:
+    """Add a command; ``data`` says whether it reads any."""
+    return commands.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}." + (f" {DATA}" if data else ""),
+        epilog=STATUS,
+        allow_abbrev=False,
+    )
+
+
+def _train(command: argparse.ArgumentParser) -> None:
+    _data(command, model=False)
+    command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
+    command.add_argument("--init-text", metavar="FILE", help="start from weights that inspect --text wrote")
+    _learning(command, epochs=1000, tol=1e-3)
+    command.add_argument("--engine", choices=("rust", "reference"), default="rust", help="what computes")
+    _output(command)
+
+
+def _predict(command: argparse.ArgumentParser) -> None:
+    _data(command, model=True)
+    command.add_argument("--scores", action="store_true", help="print the activations behind each label")
+    _output(command, "print one JSON object for each example")
+
+
+def _evaluate(command: argparse.ArgumentParser) -> None:
+    _data(command, model=True)
+    _output(command)
+
+
+def _inspect(command: argparse.ArgumentParser) -> None:
+    command.add_argument("model", metavar="MODEL", help="a model file")
+    command.add_argument(
+        "--top", type=kinds.count, default=10, metavar="N", help="largest weights per class (10)"
+    )
+    command.add_argument("--text", action="store_true", help="print all weights, exactly, as text")
+    _output(command)
+
+
+def _parity(command: argparse.ArgumentParser) -> None:
+    _data(command, model=False)
+    command.add_argument(
+        "--rows",
+        type=kinds.positive,
+        metavar="N",
+        help="use N rows, evenly spaced (default: all whose dense copy fits into 128 MB)",
+    )
+    _learning(command, epochs=5, tol=None, threads=False)
+    _output(command)
+
+
+def _data(command: argparse.ArgumentParser, *, model: bool) -> None:
+    if model:
+        command.add_argument("model", metavar="MODEL", help="a model file")
+    command.add_argument("data", metavar="DATA", help="the examples")
+    group = command.add_argument_group("data")
+    group.add_argument("--labels", metavar="FILE.npy", help="labels beside DATA, one for each row")
+    group.add_argument("--target", metavar="NAME", help="column of the labels in CSV and Parquet (the last)")
+    group.add_argument("--no-header", action="store_true", help="the first line of a CSV file is an example")
+    if not model:
+        group.add_argument(
+            "--features", type=kinds.positive, metavar="N", help="columns of svmlight text (as found)"
+        )
+    group.add_argument(
+        "--zero-based",
+        choices=("auto", "yes", "no"),
+        default="auto",
+        help="whether svmlight columns count from 0; auto (the default): if the file has a column 0",
+    )
+    if model:
+        group.add_argument(
+            "--threads", type=kinds.threads, metavar="N", help="threads; -1 for all processors (1)"
+        )
+
+
+def _learning(
+    command: argparse.ArgumentParser, *, epochs: int, tol: float | None, threads: bool = True
+) -> None:
+    group = command.add_argument_group("learning")
+    group.add_argument("--learner", choices=LEARNER_NAMES, default="perceptron", help="default: perceptron")
+    group.add_argument(
+        "--epochs",
+        type=kinds.positive,
+        default=epochs,
+        metavar="N",
+        help=f"largest number of epochs ({epochs})",
+    )
+    group.add_argument(
+        "--tol",
+        type=kinds.tolerance,
+        default=tol,
+        metavar="X",
+        help=f"stop when the loss no longer falls by X, or none ({'none' if tol is None else tol})",
+    )
+    group.add_argument(
+        "--n-iter-no-change", type=kinds.positive, default=5, metavar="N", help="epochs that --tol bears (5)"
+    )
+    group.add_argument(
+        "--shuffle",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="a new random order in each epoch",
+    )
+    group.add_argument("--seed", type=kinds.seed, default=0, metavar="N", help="key of the random orders (0)")
+    group.add_argument("--eta0", type=kinds.rate, default=1.0, metavar="X", help="learning rate (1)")
+    group.add_argument(
+        "--intercept", action=argparse.BooleanOptionalAction, default=True, help="learn an intercept"
+    )
+    group.add_argument(
+        "--tie",
+        choices=("mistake", "positive"),
+        default="mistake",
+        help="what an activation of exactly 0 is (mistake)",
+    )
+    group.add_argument(
+        "--class-weight",
+        action="append",
+        metavar="LABEL=X",
+        help="factor of the steps on the examples of a class, may be repeated; or: balanced",
+    )
+    if threads:
+        group.add_argument(
+            "--threads", type=kinds.threads, metavar="N", help="threads; -1 for all processors (1)"
+        )
+
+
+def _output(command: argparse.ArgumentParser, text: str = "print the result as JSON") -> None:
+    group = command.add_argument_group("output")
+    group.add_argument("--json", action="store_true", help=text)
+    group.add_argument("--quiet", action="store_true", help="no progress and no warnings on standard error")

@@ -1,0 +1,94 @@
+"""Parse, run, and end with the exit status that shells expect."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+
+from perceptron_rs.cli.errors import PROGRAM, CommandError, one_line
+from perceptron_rs.cli.options import parser
+
+__all__ = ["main"]
+
+# 128 + the number of the signal that would have ended the process, as shells report it.
+INTERRUPTED, CLOSED_PIPE = 130, 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    Parameters
+    ----------
+    argv : sequence of str, default=None
+        The arguments behind the program's name; ``sys.argv`` by default.
+
+    Returns
+    -------
+    int
+        0 for success; 1 for bad data, a bad model, or a difference found by ``parity``; 2 for wrong
+        usage; 130 after Ctrl-C; 141 if the reader of standard output went away.
+
+    Examples
+    --------
+    >>> from perceptron_rs.cli import main
+    >>> main(["--version"])  # doctest: +ELLIPSIS
+    perceptron-rs ...
+    0
+    """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    try:
+        with warnings.catch_warnings():
+            arguments = parser().parse_args(argv)
+            warnings.filterwarnings("default", category=UserWarning)
+            warnings.showwarning = _quiet if getattr(arguments, "quiet", False) else _show_warning
+            command = import_module(f"perceptron_rs.cli.commands.{arguments.command}")
+            status = int(command.run(arguments))
+            sys.stdout.flush()
+            return status
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        _silence_stdout(argv)
+        _complain("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _silence_stdout(argv)
+        return CLOSED_PIPE
+    except (CommandError, ValueError, TypeError, MemoryError, OverflowError) as error:
+        return _complain(f"error: {one_line(error)}")
+    except OSError as error:
+        if error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG):
+            _silence_stdout(argv)
+            return _complain(f"error: standard output: {one_line(error)}")
+        return _complain(f"error: {one_line(error)}")
+
+
+def _complain(text: str) -> int:
+    if sys.stderr is not None:
+        print(f"{PROGRAM}: {text}", file=sys.stderr, flush=True)
+    return 1
+
+
+def _silence_stdout(argv: Sequence[str] | None) -> None:
+    """Let the interpreter flush what is left into nothing when it ends."""
+    if argv is not None:  # called as a function: the process and its output belong to somebody else
+        return
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+    except (OSError, ValueError):
+        pass  # not a file: a test's or a caller's own object
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    _complain(f"warning: {' '.join(str(message).split())}")
+
+
+def _quiet(*_: object, **__: object) -> None:
+    pass

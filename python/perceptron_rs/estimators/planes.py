@@ -1,0 +1,30 @@
+"""How classes become planes: one for two classes, one each for more, all of them in a joint decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["is_joint", "joint_update", "n_planes", "positive_labels"]
+
+
+def is_joint(estimator: Any) -> bool:
+    """Whether all classes judge an example together."""
+    return getattr(estimator, "multi_class", "ovr") == "joint"
+
+
+def joint_update(estimator: Any) -> str | None:
+    """Return the engines' ``joint``: how a joint decision spreads its update."""
+    return str(estimator.update) if is_joint(estimator) else None
+
+
+def n_planes(estimator: Any, classes: NDArray[Any]) -> int:
+    """Return the number of weight vectors."""
+    return 1 if len(classes) == 2 and not is_joint(estimator) else len(classes)
+
+
+def positive_labels(n: int) -> NDArray[np.uint32]:
+    """Return the class index that is the positive one of each of ``n`` planes."""
+    return np.array([1] if n == 1 else range(n), dtype=np.uint32)

@@ -1,0 +1,241 @@
+"""All ways to one answer: engines, storages, instruction sets, threads, batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.class_weight import compute_sample_weight
+
+from perceptron_rs import _core
+from perceptron_rs.estimators.base import LinearLearner
+from perceptron_rs.estimators.storage import STORED, to_stored
+
+__all__ = ["Way", "ways"]
+
+_OVERFLOW = "training overflowed"
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to the answer, what came out, and where it differs from the first way of its kind."""
+
+    path: Path
+    found: Arrays | str
+    difference: str | None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the bytes of all weights and intercepts; of the text of an overflow."""
+        if isinstance(self.found, str):
+            return sha256(self.found.encode()).hexdigest()
+        hasher = sha256()
+        for name in sorted(self.found):
+            if "coef" in name or "intercept" in name:
+                hasher.update(self.found[name].astype("<f8").tobytes())
+        return hasher.hexdigest()
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way to the answer: who computes, from which storage."""
+
+    engine: str
+    form: str
+    X: Any
+    instruction_set: str | None = None
+    threads: int = 1
+    batches: int | None = None  # rows in each call of partial_fit; None for one fit
+    epochs: int | None = None  # in fixed order; None for those of the estimator
+
+    def __str__(self) -> str:
+        parts = [self.engine if self.instruction_set is None else f"{self.engine} ({self.instruction_set})"]
+        parts.append(self.form)
+        if self.threads != 1:
+            parts.append(f"{self.threads} threads")
+        if self.batches is not None:
+            parts.append(f"partial_fit by {self.batches}")
+        if self.epochs is not None:
+            parts.append("one epoch in fixed order")
+        return ", ".join(parts)
+
+
+def ways(
+    estimator: LinearLearner,
+    X: Any,
+    y: NDArray[Any],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    start: dict[str, Any] | None = None,
+    batch_sizes: Sequence[int] = (1, 2, 7),
+    threads: Sequence[int] = (1, 2),
+) -> Iterator[Way]:
+    """Fit in every way there is, one after another; the arguments are those of ``assert_parity``."""
+    start = start or {}
+    first: Path | None = None
+    expected: Arrays | str = ""
+    plain: list[tuple[str, Any]] = []  # the storage of X itself, dense and as CSR
+    for form in _forms(X):
+        if len(plain) < 2:
+            plain.append(form)
+        for path in _paths(form):
+            found = _fit(estimator, path, y, weights, start)
+            if first is None:
+                first, expected = path, found
+            yield Way(path, found, _difference(first, expected, path, found))
+    assert first is not None
+    for form in plain:
+        for number in threads:
+            path = Path("rust", *form, threads=number)
+            found = _fit(estimator, path, y, weights, start)
+            yield Way(path, found, _difference(first, expected, path, found))
+
+    balanced = isinstance(estimator.class_weight, str)
+    if balanced or isinstance(expected, str) or any(value is not None for value in start.values()):
+        return
+    whole = clone(estimator).set_params(max_iter=1, tol=None, shuffle=False, warm_start=False)
+    kept = _visited(whole, y, weights)
+    first = Path("reference", *plain[0], epochs=1)
+    expected = _learnt(_fit(whole, first, y, weights, start))
+    yield Way(first, expected, None)
+    for size in batch_sizes:
+        for engine in ("reference", "rust"):
+            path = Path(engine, *plain[0], batches=size)
+            found = _learnt(_fit_batches(whole, path, y, weights, kept))
+            yield Way(path, found, _difference(first, expected, path, found))
+
+
+def _forms(X: Any) -> Iterator[tuple[str, Any]]:
+    """Yield X in every storage, the stored type of X itself first."""
+    dense = to_stored(X.toarray() if sp.issparse(X) else np.asarray(X))
+    types = [dense.dtype, *(dtype for dtype in STORED if dtype != dense.dtype)]
+    for dtype in types:
+        with np.errstate(all="ignore"):
+            values = dense.astype(dtype)
+            if not np.array_equal(values.astype(np.float64), dense.astype(np.float64)):
+                continue
+        yield f"dense {dtype}", values
+        for index in (np.int32, np.int64):
+            matrix = sp.csr_matrix(values)
+            matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+            yield f"CSR {dtype}, {index.__name__} indices", matrix
+    yield "CSR, rows not in order", _reversed_rows(sp.csr_matrix(dense))
+    yield "CSR, stored zeros", _with_zeros(dense)
+
+
+def _reversed_rows(matrix: Any) -> Any:
+    counts = np.diff(matrix.indptr)
+    ends = np.repeat(matrix.indptr[1:] + matrix.indptr[:-1] - 1, counts)
+    order = ends - np.arange(len(matrix.indices))
+    return sp.csr_matrix((matrix.data[order], matrix.indices[order], matrix.indptr), shape=matrix.shape)
+
+
+def _with_zeros(dense: NDArray[Any]) -> Any:
+    n, d = dense.shape
+    return sp.csr_matrix((dense.reshape(-1), np.tile(np.arange(d), n), np.arange(n + 1) * d), shape=(n, d))
+
+
+def _paths(form: tuple[str, Any]) -> Iterator[Path]:
+    yield Path("reference", *form)
+    for name in _core._instruction_sets():
+        yield Path("rust", *form, instruction_set=name)
+
+
+@contextmanager
+def _instruction_set(name: str | None) -> Iterator[None]:
+    if name is None:
+        yield
+        return
+    _core._force_instruction_set(name)
+    try:
+        yield
+    finally:
+        _core._force_instruction_set(None)
+
+
+def _fit(estimator: LinearLearner, path: Path, y: Any, weights: Any, start: dict[str, Any]) -> Arrays | str:
+    """Return what a fit has learnt, or the text of the overflow that ended it."""
+    model = clone(estimator).set_params(engine=path.engine, n_jobs=path.threads)
+    with _instruction_set(path.instruction_set):
+        try:
+            for _ in range(2 if model.warm_start else 1):
+                model.fit(path.X, y, sample_weight=weights, **start)
+        except ValueError as error:
+            if _OVERFLOW not in str(error):
+                raise
+            return str(error)
+        scores = model.decision_function(path.X)
+        halves = [model.decision_function(path.X[: len(y) // 2 or 1]), scores[len(y) // 2 or 1 :]]
+    return {
+        **_arrays(model),
+        "decision_function(X)": scores,
+        "decision_function(batch)": np.concatenate(halves),
+    }
+
+
+def _fit_batches(estimator: LinearLearner, path: Path, y: Any, weights: Any, kept: Any) -> Arrays:
+    model = clone(estimator).set_params(engine=path.engine)
+    for begin in range(0, len(kept), path.batches or 1):
+        rows = kept[begin : begin + (path.batches or 1)]
+        batch_weights = None if weights is None else weights[rows]
+        model.partial_fit(path.X[rows], y[rows], classes=np.unique(y), sample_weight=batch_weights)
+    return _arrays(model)
+
+
+def _visited(estimator: LinearLearner, y: Any, weights: Any) -> NDArray[np.intp]:
+    """Return the rows of positive weight: a batch of none but others is refused."""
+    total = np.ones(len(y)) if weights is None else weights
+    if len(np.unique(y)) == 2 and estimator.class_weight is not None:
+        total = total * compute_sample_weight(estimator.class_weight, y)
+    return np.flatnonzero(total)
+
+
+def _arrays(model: LinearLearner) -> Arrays:
+    names = {name for name in vars(model) if name.endswith("_") or name in model._stored.values()}
+    names |= {"coef_", "intercept_"}
+    return {name: np.asarray(getattr(model, name)) for name in sorted(names)}
+
+
+def _learnt(found: Arrays | str) -> Arrays:
+    """Leave out what reports on a call, which differs between one call and many."""
+    assert not isinstance(found, str), found
+    kept = ("coef", "intercept", "n_seen_", "classes_")
+    return {name: values for name, values in found.items() if any(part in name for part in kept)}
+
+
+def _difference(a: Path, expected: Arrays | str, b: Path, found: Arrays | str) -> str | None:
+    """Return in words the first difference between two answers; None if there is none."""
+    where = f"[{a}] and [{b}] differ"
+    if isinstance(expected, str) or isinstance(found, str):
+        if expected == found:
+            return None
+        shown = [value if isinstance(value, str) else "a fitted model" for value in (expected, found)]
+        return f"{where}: {shown[0]!r} != {shown[1]!r}"
+    if expected.keys() != found.keys():
+        return f"{where} in their attributes: {sorted(expected)} != {sorted(found)}"
+    for name, left in expected.items():
+        right = found[name]
+        if (left.dtype, left.shape) != (right.dtype, right.shape):
+            return f"{where} in {name}: {left.dtype} {left.shape} != {right.dtype} {right.shape}"
+        if left.dtype.kind == "O":
+            different = left != right
+        else:
+            bits = [np.frombuffer(side.tobytes(), dtype=np.uint8) for side in (left, right)]
+            different = (bits[0] != bits[1]).reshape(*left.shape, -1).any(axis=-1)
+        if np.any(different):
+            index = tuple(int(axis[0]) for axis in np.nonzero(np.atleast_1d(different)))
+            values = [_shown(np.atleast_1d(side)[index]) for side in (left, right)]
+            return f"{where} in {name} at index {index}: {values[0]} != {values[1]}"
+    return None
+
+
+def _shown(value: Any) -> str:
+    return float(value).hex() if isinstance(value, np.floating) else repr(value)

@@ -1,0 +1,193 @@
+//! Files cut into blocks at line ends.
+
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use memchr::memrchr;
+
+use super::gzip::Gzip;
+use super::lines::{Examples, PADDING};
+use crate::error::{Error, Result};
+use crate::online::{Flow, Monitor};
+
+/// What other kinds of files begin with; none of it can begin a label.
+const NO_TEXT: [(&[u8], &str); 5] = [
+    (b"\x1f\x8b", "is compressed by gzip; give it a name that ends in .gz"),
+    (b"BZh", "is compressed by bzip2; decompress it first"),
+    (b"\xfd7zXZ", "is compressed by xz; decompress it first"),
+    (b"\x28\xb5\x2f\xfd", "is compressed by zstd; decompress it first"),
+    (b"\xef\xbb\xbf", "begins with a byte order mark; save it as UTF-8 without one"),
+];
+
+/// Lines of one file, and what was read from them. Used again and again.
+#[derive(Default)]
+pub struct Block {
+    /// Its text, the padding, and room; initialised once.
+    room: Vec<u8>,
+    length: usize,
+    pub examples: Examples,
+    pub file: usize,
+}
+
+impl Block {
+    /// The lines, with the padding behind them, and where to put what is read.
+    pub fn text_and_examples(&mut self) -> (&[u8], &mut Examples) {
+        (&self.room[..self.length + PADDING], &mut self.examples)
+    }
+
+    fn finish(&mut self, length: usize) {
+        self.length = length;
+        self.room[length..length + PADDING].fill(b'\n');
+    }
+}
+
+/// The blocks of all files, in order. Ends at the first error, or when it is stopped.
+pub struct Source<'a> {
+    paths: &'a [PathBuf],
+    file: usize,
+    open: Option<Box<dyn Read + Send>>,
+    /// The beginning of a line whose end is in the next block.
+    rest: Vec<u8>,
+    number: usize,
+    failed: bool,
+    /// The length of a block, in bytes.
+    block: usize,
+    spare: &'a Mutex<Vec<Block>>,
+    stop: &'a AtomicBool,
+    monitor: &'a dyn Monitor,
+}
+
+impl<'a> Source<'a> {
+    pub fn new(
+        paths: &'a [PathBuf],
+        block: usize,
+        spare: &'a Mutex<Vec<Block>>,
+        stop: &'a AtomicBool,
+        monitor: &'a dyn Monitor,
+    ) -> Self {
+        let (file, open, rest, number, failed) = (0, None, Vec::new(), 0, false);
+        Self { paths, file, open, rest, number, failed, block, spare, stop, monitor }
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut block = spare.unwrap_or_default();
+        while self.file < self.paths.len() {
+            let path = &self.paths[self.file];
+            let mut reader = match self.open.take() {
+                Some(reader) => reader,
+                None => open(path, &mut self.rest)?,
+            };
+            block.file = self.file;
+            if self.fill(&mut *reader, &mut block).map_err(|trouble| trouble.at(path))? {
+                self.file += 1;
+            } else {
+                self.open = Some(reader);
+            }
+            if block.length > 0 {
+                return Ok(Some(block));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads until the block is full and holds a line end, or the file ends, which it returns.
+    fn fill(&mut self, reader: &mut dyn Read, block: &mut Block) -> std::result::Result<bool, Trouble> {
+        let (room, rest) = (&mut block.room, &mut self.rest);
+        let mut filled = rest.len();
+        grow(room, self.block.max(2 * filled) + 1)?;
+        room[..filled].copy_from_slice(rest);
+        rest.clear();
+        loop {
+            let limit = room.len() - PADDING;
+            let count = match reader.read(&mut room[filled..limit]) {
+                Ok(count) => count,
+                // A signal, perhaps Ctrl-C while a pipe has nothing to give.
+                Err(error) if error.kind() == ErrorKind::Interrupted => match self.monitor.block() {
+                    Flow::Continue => continue,
+                    Flow::Break => return Err(Trouble::Interrupted),
+                },
+                Err(error) => return Err(Trouble::File(error)),
+            };
+            filled += count;
+            if count == 0 {
+                block.finish(filled);
+                return Ok(true);
+            }
+            if filled < limit {
+                continue;
+            }
+            if let Some(last) = memrchr(b'\n', &room[..filled]) {
+                let next = last + 1;
+                rest.try_reserve(filled - next).map_err(|_| Trouble::Memory)?;
+                rest.extend_from_slice(&room[next..filled]);
+                block.finish(next);
+                return Ok(false);
+            }
+            // One line longer than the block.
+            let length = 2 * limit;
+            grow(room, length)?;
+        }
+    }
+}
+
+impl Iterator for Source<'_> {
+    /// The number, and the block or why there is none.
+    type Item = (usize, Result<Block>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed || self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let block = self.next_block().transpose()?;
+        self.failed = block.is_err();
+        self.number += 1;
+        Some((self.number - 1, block))
+    }
+}
+
+/// What may go wrong while a block is filled.
+enum Trouble {
+    File(std::io::Error),
+    Memory,
+    Interrupted,
+}
+
+impl Trouble {
+    fn at(self, path: &Path) -> Error {
+        match self {
+            Self::Memory => Error::FileTooLarge(path.to_owned()),
+            Self::Interrupted => Error::Interrupted,
+            Self::File(error) => Error::of_file(path, &error),
+        }
+    }
+}
+
+/// Makes room for so many bytes and the padding.
+fn grow(room: &mut Vec<u8>, length: usize) -> std::result::Result<(), Trouble> {
+    let more = (length + PADDING).saturating_sub(room.len());
+    room.try_reserve_exact(more).map_err(|_| Trouble::Memory)?;
+    room.resize(room.len() + more, b'\n');
+    Ok(())
+}
+
+/// Opens a file; the first bytes of a plain one are looked at, and go to `rest`.
+fn open(path: &Path, rest: &mut Vec<u8>) -> Result<Box<dyn Read + Send>> {
+    let mut open = || {
+        let mut file = File::open(path)?;
+        if path.extension().is_some_and(|extension| extension == "gz") {
+            let gzip = Gzip::new(BufReader::with_capacity(1 << 16, file))?;
+            return Ok(Box::new(gzip) as Box<dyn Read + Send>);
+        }
+        file.by_ref().take(8).read_to_end(rest)?;
+        Ok(Box::new(file) as Box<dyn Read + Send>)
+    };
+    let reader = open().map_err(|error| Error::of_file(path, &error))?;
+    match NO_TEXT.iter().find(|(magic, _)| rest.starts_with(magic)) {
+        Some((_, what)) => Err(Error::Invalid(format!("{} {what}", path.display()))),
+        None => Ok(reader),
+    }
+}

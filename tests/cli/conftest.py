@@ -1,0 +1,54 @@
+"""A small file of examples, a model of it, and the command called in this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from perceptron_rs.cli import main
+
+from .support import Answer, X, Y, svmlight
+
+
+@pytest.fixture
+def call(capsys):
+    """Call the command in this process."""
+
+    def run(*argv: Any) -> Answer:
+        capsys.readouterr()
+        status = main([str(argument) for argument in argv])
+        return Answer(status, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def refused(call):
+    """Call the command, expect exit status 1 and one line, and return that."""
+
+    def run(*argv: Any) -> str:
+        answer = call(*argv)
+        assert answer.status == 1, answer
+        assert answer.err.startswith("perceptron-rs: error: ")
+        assert answer.err.count("\n") == 1
+        assert "Traceback" not in answer.err
+        return answer.err.removeprefix("perceptron-rs: error: ").rstrip()
+
+    return run
+
+
+@pytest.fixture
+def text_file(tmp_path):
+    """The examples as svmlight text, 1-based."""
+    path = tmp_path / "data.svm"
+    path.write_text(svmlight(X, Y), encoding="ascii")
+    return path
+
+
+@pytest.fixture
+def model(tmp_path, text_file, call):
+    """A model of them."""
+    path = tmp_path / "a.model"
+    assert call("train", text_file, "--model", path, "--quiet").status == 0
+    return path

@@ -1,0 +1,60 @@
+"""Small examples, and the command as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import perceptron_rs
+
+#: Two classes that a line separates, and one feature that says nothing.
+X = np.array([[2, 1, 0], [3, 1, 1], [-1, 2, 0], [-2, -1, 1], [4, 0, 0], [-3, 1, 1]], dtype=np.float64)
+Y = np.array([1, 1, -1, -1, 1, -1])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call came to."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def command(*argv: Any) -> list[str]:
+    return [sys.executable, "-m", "perceptron_rs", *map(str, argv)]
+
+
+def environment() -> dict[str, str]:
+    """Return an environment in which a process finds the same package."""
+    found = os.environ | {"PYTHONPATH": str(Path(perceptron_rs.__file__).parents[1])}
+    found.pop("PYTHONUNBUFFERED", None)  # what is still in a buffer at the end is part of several tests
+    return found
+
+
+def process(*argv: Any, **options: Any) -> Answer:
+    """Call the command as a process of its own."""
+    done = subprocess.run(
+        command(*argv), capture_output=True, text=True, timeout=120, env=environment(), check=False, **options
+    )
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def svmlight(X: Any, y: Any, first: int = 1) -> str:
+    """Return examples as text; ``first`` is the number of the first column."""
+    lines = []
+    for row, label in zip(X, y, strict=True):
+        entries = [f"{j + first}:{value!r}" for j, value in enumerate(row.tolist()) if value]
+        lines.append(" ".join([str(label), *entries]))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,186 @@
+"""DATA in every format gives the same model; what is wrong with a file is said in one line."""
+
+import gzip
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_rs import Perceptron
+from perceptron_rs.cli import modelfile
+
+from .support import X, Y, svmlight
+
+CSR = sp.csr_matrix(X)
+PARTS = {"data": CSR.data, "indices": CSR.indices, "indptr": CSR.indptr, "shape": np.array(CSR.shape)}
+
+
+def write(folder, form):
+    """Write the examples in a form; return the arguments that name them."""
+    labels = folder / "labels.npy"
+    np.save(labels, Y)
+    beside = ("--labels", labels)
+    text = svmlight(X, Y).encode()
+    match form:
+        case "svm" | "libsvm" | "svmlight" | "txt" | "SVM":
+            (folder / f"a.{form}").write_bytes(text)
+            return (folder / f"a.{form}",)
+        case "svm.gz":
+            (folder / "a.svm.gz").write_bytes(gzip.compress(text))
+            return (folder / "a.svm.gz",)
+        case "csr":
+            sp.save_npz(folder / "a.npz", CSR)
+            return (folder / "a.npz", *beside)
+        case "coo":
+            sp.save_npz(folder / "a.npz", CSR.tocoo())
+            return (folder / "a.npz", *beside)
+        case "X and y":
+            np.savez(folder / "a.npz", X=X, y=Y)
+        case "float labels":
+            np.savez(folder / "a.npz", X=X, y=Y.astype(float))
+        case "X":
+            np.savez(folder / "a.npz", X=X)
+            return (folder / "a.npz", *beside)
+        case "other labels":
+            np.savez(folder / "a.npz", X=X, y=-Y)
+            return (folder / "a.npz", *beside)
+        case "parts":
+            np.savez_compressed(folder / "a.npz", **PARTS, y=Y)
+        case "npy":
+            np.save(folder / "a.npy", X.astype(np.int8))
+            return (folder / "a.npy", *beside)
+    return (folder / "a.npz",)
+
+
+FORMS = ["svm", "libsvm", "svmlight", "txt", "SVM", "svm.gz", "csr", "coo", "X and y", "float labels", "X"]
+FORMS += ["other labels", "parts", "npy"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_model(call, tmp_path, form):
+    data, *options = write(tmp_path, form)
+    assert call("train", data, "--model", tmp_path / "m", "--quiet", *options).status == 0
+    model, expected = modelfile.load_model(tmp_path / "m"), Perceptron().fit(X, Y)
+    assert model.coef_.tobytes() == expected.coef_.tobytes()
+    assert model.classes_.tolist() == [-1, 1]
+    answer = call("predict", tmp_path / "m", data, *options)
+    assert answer.out.split() == [str(label) for label in expected.predict(X)]
+
+
+def test_predict_needs_no_labels(call, model, tmp_path):
+    np.save(tmp_path / "a.npy", X)
+    np.savez(tmp_path / "b.npz", X=X)
+    for name in ("a.npy", "b.npz"):
+        assert call("predict", model, tmp_path / name).out.split() == [str(label) for label in Y]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        ("a.svm", b"", "the file is empty"),
+        ("a.npz", b"", "the file is empty"),
+        ("a.svm.gz", b"", "the file is empty"),
+        ("a.svm.gz", gzip.compress(b""), "example"),
+        ("a.svm.gz", gzip.compress(b"1 1:1\n" * 1000)[:-12], ""),
+        ("a.svm.gz", b"1 1:1\n-1 1:2\n", ""),
+        ("a.svm", b"\n\n", "example"),
+        ("a.svm", b"# nothing\n", "example"),
+        ("a.svm", b"1 1:1\n-1 1;2\n", ""),
+        ("a.svm", bytes(range(256)), ""),
+        ("a.npz", b"no archive", ""),
+        ("a.npy", b"no array", ""),
+        ("a.npy", b"\x93NUMPY\x01\x00", ""),
+        ("a.arff", b"x", "unknown suffix '.arff'; the suffix must be one of .svm,"),
+        ("a", b"x", "unknown suffix ''"),
+        ("a.npz.gz", b"x", "only .svm, .libsvm, .svmlight, .txt, .csv may be packed"),
+    ],
+)
+@pytest.mark.parametrize("command", ["train", "parity"])
+def test_bad_files(refused, tmp_path, command, name, content, text):
+    path = tmp_path / name
+    path.write_bytes(content)
+    line = refused(command, path, *(["--model", tmp_path / "m"] if command == "train" else []))
+    assert str(path) in line
+    assert text in line
+    assert not (tmp_path / "m").exists()
+
+
+def test_no_file_and_a_folder(refused, tmp_path):
+    out = ("--model", tmp_path / "m")
+    assert refused("train", tmp_path / "a.svm", *out) == f"{tmp_path}/a.svm: no such file or directory"
+    (tmp_path / "b.svm").mkdir()
+    assert refused("train", tmp_path / "b.svm", *out) == f"{tmp_path}/b.svm: is a folder; name a file in it"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_cannot_be_read(refused, text_file, tmp_path):
+    text_file.chmod(0)
+    assert "permission denied" in refused("train", text_file, "--model", tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "text"),
+    [
+        ({"A": X}, "holds A; it must hold X, or data, indices, indptr, shape"),
+        ({}, "holds nothing; it must hold X"),
+        ({"X": X}, "holds no labels; name a file of them with --labels FILE.npy"),
+        ({"X": X, "y": Y[:3]}, "3 labels for the 6 examples"),
+        ({"X": X, "y": Y.reshape(2, 3)}, "y must have one dimension"),
+        ({"X": X[0], "y": Y}, "X must have two dimensions"),
+        ({"X": X[:0], "y": Y[:0]}, "holds no examples"),
+        ({"X": X[:, :0], "y": Y}, "holds no examples"),
+        ({"X": X.astype(str), "y": Y}, "X must hold real numbers"),
+        ({"X": X, "y": Y + 0.5}, "must be whole numbers or strings"),
+        ({"X": X, "y": np.where(Y > 0, np.nan, 1.0)}, "nan or infinite"),
+        ({"X": X, "y": Y.astype(complex)}, "labels must be numbers or strings"),
+        ({"X": X.astype(object), "y": Y}, "allow_pickle"),
+        ({**PARTS, "shape": np.array([6]), "y": Y}, "shape must be two numbers"),
+        ({**PARTS, "indices": CSR.indices + 1, "y": Y}, "indices"),
+        ({**PARTS, "indptr": CSR.indptr[:-1], "y": Y}, "ind"),
+        ({"X": np.where(X == 4, np.inf, X), "y": Y}, "infinity"),
+    ],
+    ids=lambda value: value[:20] if isinstance(value, str) else "",
+)
+def test_bad_archives(refused, tmp_path, arrays, text):
+    path = tmp_path / "a.npz"
+    np.savez(path, **arrays)
+    line = refused("train", path, "--model", tmp_path / "m")
+    assert text in line
+
+
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [(Y[:5], "5 labels for the 6 examples"), (Y.reshape(2, 3), "one array of one dimension")],
+)
+def test_bad_labels_beside(refused, text_file, tmp_path, labels, text):
+    np.save(tmp_path / "y.npy", labels)
+    line = refused("train", text_file, "--model", tmp_path / "m", "--labels", tmp_path / "y.npy")
+    assert line.startswith(f"{tmp_path}/y.npy: ")
+    assert text in line
+
+
+@pytest.mark.parametrize("name", ["y.txt", "no.npy"])
+def test_labels_beside_that_are_no_array(refused, text_file, tmp_path, name):
+    (tmp_path / "y.txt").write_text("1\n")
+    line = refused("train", text_file, "--model", tmp_path / "m", "--labels", tmp_path / name)
+    assert line.startswith(f"{tmp_path}/{name}: ")
+
+
+def test_string_labels(call, text_file, tmp_path):
+    np.save(tmp_path / "y.npy", np.where(Y > 0, "späm", "ham"))
+    beside = ("--labels", tmp_path / "y.npy")
+    model = tmp_path / "m"
+    trained = call("train", text_file, "--model", model, *beside, "--json", "--class-weight", "späm=2")
+    assert trained.json["classes"] == ["ham", "späm"]
+    assert call("predict", model, text_file).out.split() == ["späm" if label > 0 else "ham" for label in Y]
+    assert call("evaluate", model, text_file, *beside, "--json").json["accuracy"] == 1
+
+
+def test_npy_is_mapped_not_read(tmp_path):
+    from pathlib import Path
+
+    from perceptron_rs.cli.data import Wanted, load
+
+    np.save(tmp_path / "a.npy", X)
+    assert isinstance(load(Path(tmp_path / "a.npy"), Wanted(labels=False)).X, np.memmap)

@@ -1,0 +1,110 @@
+"""Help, version, wrong usage: quick, and exit status 0 or 2."""
+
+import importlib.metadata
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from perceptron_rs.cli import main
+from perceptron_rs.cli.options import LEARNER_NAMES, parser
+from perceptron_rs.estimators.registry import LEARNERS
+
+from .support import environment, process
+
+COMMANDS = ("train", "predict", "evaluate", "inspect", "parity", "demo")
+LIGHT = """
+import sys
+from perceptron_rs.cli import main
+status = main(sys.argv[1:])
+heavy = [name for name in ("numpy", "sklearn", "scipy", "rich", "pyarrow") if name in sys.modules]
+sys.exit(f"imported {heavy}" if heavy else status)
+"""
+
+
+def test_the_learners_are_those_of_the_registry():
+    assert tuple(LEARNERS) == LEARNER_NAMES
+
+
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+def test_help_imports_no_library(command):
+    argv = [*([] if command is None else [command]), "--help"]
+    done = subprocess.run(
+        [sys.executable, "-c", LIGHT, *argv], capture_output=True, text=True, env=environment(), check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: perceptron-rs")
+    assert "exit status:" in done.stdout
+
+
+def test_help_names_every_command(call):
+    out = call("--help").out
+    for command in COMMANDS:
+        assert f"\n    {command} " in out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_explained(command):
+    actions = parser()._subparsers._group_actions[0].choices[command]._actions
+    for action in actions:
+        assert action.help, f"{command} {action.dest}"
+
+
+def test_version(call):
+    assert call("--version").out == f"perceptron-rs {importlib.metadata.version('perceptron-rs')}\n"
+
+
+@pytest.mark.parametrize(
+    ("argv", "text"),
+    [
+        ([], "required: COMMAND"),
+        (["fly"], "invalid choice: 'fly'"),
+        (["train", "x.svm"], "required: --model"),
+        (["train", "x.svm", "--model", "m", "--epochs", "0"], "must be a whole number from 1 to 2147483647"),
+        (["train", "x.svm", "--model", "m", "--epochs", "two"], "got 'two'"),
+        (["train", "x.svm", "--model", "m", "--seed", "-1"], "from 0 to 4294967295"),
+        (["train", "x.svm", "--model", "m", "--eta0", "nan"], "must be a finite number above 0, got 'nan'"),
+        (["train", "x.svm", "--model", "m", "--eta0", "0"], "must be a finite number above 0"),
+        (["train", "x.svm", "--model", "m", "--tol", "-1"], "from 0 up, or none"),
+        (["train", "x.svm", "--model", "m", "--tol", "inf"], "from 0 up, or none"),
+        (["train", "x.svm", "--model", "m", "--threads", "0"], "must not be 0"),
+        (["train", "x.svm", "--model", "m", "--tie", "no"], "invalid choice: 'no'"),
+        (["train", "x.svm", "--model", "m", "--learner", "svm"], "perceptron"),
+        (["train", "x.svm", "--mod", "m"], "required: --model"),
+        (["predict", "m"], "required: DATA"),
+        (["inspect"], "required: MODEL"),
+        (["parity", "x.svm", "--rows", "0"], "from 1 to"),
+    ],
+)
+def test_wrong_usage(call, argv, text):
+    answer = call(*argv)
+    assert answer.status == 2
+    assert text in answer.err
+    assert answer.out == ""
+
+
+def test_exit_status_of_a_process(tmp_path):
+    assert process("train").status == 2
+    missing = process("predict", tmp_path / "no.model", "x.svm")
+    assert missing.status == 1
+    assert missing.err == f"perceptron-rs: error: {tmp_path / 'no.model'}: no such file or directory\n"
+
+
+def test_the_script_of_the_package():
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    entry = importlib.metadata.EntryPoint(
+        "perceptron-rs", project["scripts"]["perceptron-rs"], "console_scripts"
+    )
+    assert entry.load() is main
+
+
+def test_the_commands_in_the_readme():
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    lines = [line.removeprefix("$ perceptron-rs ") for line in text.splitlines() if line.startswith("$ perc")]
+    assert len(lines) >= 5
+    for line in lines:
+        parser().parse_args(shlex.split(line.split(" | ")[0]))

@@ -1,0 +1,90 @@
+"""``inspect``: what a model is, and its weights, exactly."""
+
+import numpy as np
+import pytest
+
+from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs.cli import modelfile
+
+from .support import X, Y
+
+
+def test_json(call, model):
+    found = call("inspect", model, "--json", "--top", 2).json
+    expected = modelfile.load_model(model)
+    assert found["estimator"] == "Perceptron"
+    assert found["parameters"] == expected.get_params()
+    assert (found["n_features"], found["classes"]) == (3, [-1, 1])
+    assert found["history"]["mistakes_per_epoch"] == expected.mistakes_per_epoch_.tolist()
+    assert found["history"]["converged"] is True
+    (plane,) = found["weights"]
+    assert plane["class"] == 1
+    order = sorted(range(3), key=lambda j: -abs(expected.coef_[0, j]))[:2]
+    assert plane["largest"] == [{"feature": f"x{j}", "weight": expected.coef_[0, j]} for j in order]
+    assert found["bytes"] == model.stat().st_size
+
+
+def test_text(call, model):
+    out = call("inspect", model).out
+    expected = modelfile.load_model(model)
+    for part in (
+        "format ",
+        "estimator   Perceptron\n",
+        "classes     -1 1\n",
+        "  eta0 = 1.0\n",
+        "  tol = 0.001\n",
+    ):
+        assert part in out
+    assert f"weights for class 1, intercept {float(expected.intercept_[0])!r}\n" in out
+    assert f"mistakes    {expected.n_mistakes_}; by epoch: " in out
+
+
+def test_names_classes_and_zeros(call, tmp_path):
+    """Each class has its weights; those that are 0 are not among the largest."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X * [1, 1, 0], columns=["left", "right", "none"])
+    y = np.array(["a", "b", "c", "a", "b", "c"])
+    fitted = AveragedPerceptron(max_iter=3, tol=None, class_weight={"a": 2.0}).fit(frame, y)
+    modelfile.save_model(fitted, tmp_path / "m")
+    found = call("inspect", tmp_path / "m", "--json").json
+    assert [plane["class"] for plane in found["weights"]] == ["a", "b", "c"]
+    for plane in found["weights"]:
+        assert sorted(entry["feature"] for entry in plane["largest"]) == ["left", "right"]
+    assert found["parameters"]["class_weight"] == {"a": 2.0}
+    out = call("inspect", tmp_path / "m", "--top", 0).out
+    assert "weights for class c" in out
+    assert "left" not in out
+
+
+def test_text_dump_and_back(call, tmp_path):
+    """A fit from the dumped weights makes no mistake, and leaves their bits as they are."""
+    model, data, dump = tmp_path / "m", tmp_path / "a.npz", tmp_path / "weights.txt"
+    np.savez(data, X=X / 3, y=Y)
+    assert call("train", data, "--model", model, "--eta0", 0.1, "--quiet").status == 0
+    dump.write_text(call("inspect", model, "--text").out)
+    again = tmp_path / "again"
+    answer = call("train", data, "--model", again, "--init-text", dump, "--json", "--quiet")
+    assert answer.json["mistakes_per_epoch"] == [0]
+    first, second = modelfile.load_model(model), modelfile.load_model(again)
+    assert second.coef_.tobytes() == first.coef_.tobytes()
+    assert second.intercept_.tobytes() == first.intercept_.tobytes()
+
+
+def test_text_that_does_not_fit(call, refused, tmp_path, model, text_file):
+    dump, out = tmp_path / "weights.txt", tmp_path / "out"
+    dump.write_text(call("inspect", model, "--text").out)
+    np.savez(tmp_path / "a.npz", X=X, y=Y + 3)
+    line = refused("train", tmp_path / "a.npz", "--model", out, "--init-text", dump)
+    assert "its classes are -1, 1, but the labels" in line
+    np.savez(tmp_path / "a.npz", X=X[:, :2], y=Y)
+    assert "has 2 features, but 3" in refused(
+        "train", tmp_path / "a.npz", "--model", out, "--init-text", dump
+    )
+    dump.write_text("nonsense\n")
+    assert str(dump) in refused("train", text_file, "--model", out, "--init-text", dump)
+
+
+def test_a_model_that_was_never_fitted_by_epochs(call, tmp_path):
+    model = Perceptron().partial_fit(X, Y, classes=[-1, 1])
+    modelfile.save_model(model, tmp_path / "m")
+    assert call("inspect", tmp_path / "m", "--json").json["history"]["n_iter"] == 1

@@ -1,0 +1,134 @@
+"""``parity``: every way is listed with its digest, and the first difference ends the list."""
+
+import hashlib
+import re
+
+import numpy as np
+import pytest
+
+from perceptron_rs import AveragedPerceptron, Perceptron, _core, ways
+from perceptron_rs.cli.commands import parity
+from perceptron_rs.cli.data import Data
+
+from .support import X, Y
+
+
+@pytest.fixture
+def data(tmp_path):
+    np.savez(tmp_path / "a.npz", X=X, y=Y)
+    return tmp_path / "a.npz"
+
+
+def digest(*arrays):
+    return hashlib.sha256(b"".join(array.astype("<f8").tobytes() for array in arrays)).hexdigest()
+
+
+def test_every_way_has_the_digest_of_the_weights(call, data):
+    answer = call("parity", data, "--epochs", 3)
+    assert answer.status == 0
+    model = Perceptron(max_iter=3, tol=None).fit(X, Y)
+    one_epoch = Perceptron(max_iter=1, tol=None, shuffle=False).fit(X, Y)
+    first, *lines, last = answer.out.splitlines()
+    assert first == "examples: all 6, features: 3"
+    assert last.startswith(f"{len(lines)} ways: ")
+    expected = {
+        True: digest(one_epoch.coef_, one_epoch.intercept_),
+        False: digest(model.coef_, model.intercept_),
+    }
+    assert expected[True] != expected[False]
+    for line in lines:
+        found, way = line.split("  ", 1)
+        assert found == expected["partial_fit" in way or "one epoch" in way]
+
+
+def test_what_the_ways_are(call, data):
+    listed = [entry["way"] for entry in call("parity", data, "--json").json["ways"]]
+    assert len(set(listed)) == len(listed)
+    for engine in ("reference", *(f"rust ({name})" for name in _core._instruction_sets())):
+        for form in (
+            "dense float64",
+            "dense int8",
+            "CSR float32, int32 indices",
+            "CSR uint16, int64 indices",
+        ):
+            assert (f"{engine}, {form}" in listed) == ("uint" not in form)  # X has negative values
+    for part in ("2 threads", "rows not in order", "stored zeros", "rust, dense float64, partial_fit by 2"):
+        assert any(way.endswith(part) for way in listed), part
+    assert "reference, dense float64, partial_fit by 7" in listed
+
+
+def test_averages_are_part_of_the_digest(call, data):
+    answer = call("parity", data, "--learner", "averaged", "--json")
+    model = AveragedPerceptron(max_iter=5, tol=None).fit(X, Y)
+    parts = (model._coef_u, model._intercept_u, model.coef_, model.intercept_)
+    parts += (model.last_coef_, model.last_intercept_)
+    assert answer.json["ways"][0]["sha256"] == digest(*parts)
+    assert answer.json["difference"] is None
+
+
+def test_one_bit_ends_it(call, data, monkeypatch):
+    fit = ways._fit
+
+    def one_bit_off(estimator, path, *rest):
+        found = fit(estimator, path, *rest)
+        if "int64" in str(path) and path.engine == "rust":
+            found["coef_"] = np.nextafter(found["coef_"], np.inf)
+        return found
+
+    monkeypatch.setattr(ways, "_fit", one_bit_off)
+    answer = call("parity", data)
+    assert answer.status == 1
+    assert re.fullmatch(
+        r"perceptron-rs: error: \[reference, dense float64\] and "
+        r"\[rust \(portable\), CSR float64, int64 indices\] "
+        r"differ in coef_ at index \(0, 0\): -?0x\S+ != -?0x\S+\n",
+        answer.err,
+    )
+    *_, before, last = answer.out.splitlines()
+    assert last.endswith("rust (portable), CSR float64, int64 indices")
+    assert last[:64] != before[:64]
+    as_json = call("parity", data, "--json")
+    assert as_json.status == 1
+    assert "differ in coef_" in as_json.json["difference"]
+
+
+def test_options_reach_the_fits(call, data):
+    plain = call("parity", data, "--json").json["ways"][0]
+    for options in (["--eta0", "0.3"], ["--class-weight", "1=3"], ["--no-intercept"]):
+        assert call("parity", data, *options, "--json").json["ways"][0] != plain
+
+
+def test_evenly_spaced_rows(call, tmp_path):
+    rng = np.random.default_rng(0)
+    A, b = rng.integers(0, 5, (100, 3)), rng.integers(0, 2, 100)
+    np.savez(tmp_path / "a.npz", X=A, y=b)
+    answer = call("parity", tmp_path / "a.npz", "--rows", 12)
+    assert answer.out.startswith("examples: 12 of 100, evenly spaced, features: 3\n")
+    kept = np.arange(12) * 9
+    model = Perceptron(max_iter=5, tol=None).fit(A[kept], b[kept])
+    assert answer.out.splitlines()[1][:64] == digest(model.coef_, model.intercept_)
+
+
+def test_rows_that_fit_into_memory(monkeypatch):
+    monkeypatch.setattr(parity, "CELLS", 12)
+    found, labels, n = parity.sample(Data(X, Y), None)
+    assert (found.shape, len(labels), n) == ((4, 3), 4, 6)
+    assert parity.sample(Data(X, Y), 6)[0] is X
+
+
+def test_too_wide(refused, data, monkeypatch):
+    monkeypatch.setattr(parity, "CELLS", 5)
+    assert "3 features are too many for the dense copies" in refused("parity", data)
+
+
+def test_balanced_weights_leave_batches_out(call, data):
+    answer = call("parity", data, "--class-weight", "balanced", "--json")
+    assert answer.status == 0
+    assert not any("partial_fit" in entry["way"] for entry in answer.json["ways"])
+
+
+def test_an_overflow_everywhere_is_no_difference(call, tmp_path):
+    np.savez(tmp_path / "a.npz", X=X * 1e200, y=Y)
+    answer = call("parity", tmp_path / "a.npz", "--json")
+    assert answer.status == 0
+    assert len({entry["sha256"] for entry in answer.json["ways"]}) == 1

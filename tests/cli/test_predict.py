@@ -1,0 +1,120 @@
+"""``predict``: one line an example, of data that is as the model needs it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from perceptron_rs import AveragedPerceptron
+from perceptron_rs.cli import modelfile
+from perceptron_rs.cli.commands import predict
+
+from .support import X, Y, svmlight
+
+
+@pytest.fixture
+def three(tmp_path):
+    """Data of three classes, and a model of it."""
+    rng = np.random.default_rng(1)
+    A, b = rng.standard_normal((40, 4)), np.array(["a", "b c", "d"])[rng.integers(0, 3, 40)]
+    fitted = AveragedPerceptron(max_iter=3, tol=None).fit(A, b)
+    modelfile.save_model(fitted, tmp_path / "three.model")
+    np.save(tmp_path / "three.npy", A)
+    return tmp_path / "three.model", tmp_path / "three.npy", fitted, A
+
+
+def test_labels(call, three):
+    model, data, fitted, A = three
+    assert call("predict", model, data).out.splitlines() == fitted.predict(A).tolist()
+
+
+@pytest.mark.parametrize("block", [1, 7, 40, 8192])
+def test_scores_are_exact_and_do_not_depend_on_the_block(call, three, monkeypatch, block):
+    monkeypatch.setattr(predict, "BLOCK", block)
+    model, data, fitted, A = three
+    rows = [line.split("\t") for line in call("predict", model, data, "--scores").out.splitlines()]
+    assert [row[0] for row in rows] == fitted.predict(A).tolist()
+    scores = np.array([[float(number) for number in row[1:]] for row in rows])
+    assert scores.tobytes() == fitted.decision_function(A).tobytes()
+
+
+def test_scores_of_two_classes(call, model, text_file):
+    rows = [line.split("\t") for line in call("predict", model, text_file, "--scores").out.splitlines()]
+    expected = modelfile.load_model(model).decision_function(X)
+    assert [float(score) for _, score in rows] == expected.tolist()
+
+
+def test_json_lines(call, three, model, text_file):
+    path, data, fitted, A = three
+    records = [
+        json.loads(line) for line in call("predict", path, data, "--json", "--scores").out.splitlines()
+    ]
+    assert [record["label"] for record in records] == fitted.predict(A).tolist()
+    assert [record["scores"] for record in records] == fitted.decision_function(A).tolist()
+    assert call("predict", model, text_file, "--json").out.splitlines()[0] == '{"label": 1}'
+
+
+def test_threads_change_nothing(call, three):
+    model, data, *_ = three
+    out = call("predict", model, data, "--scores").out
+    assert call("predict", model, data, "--scores", "--threads", 2).out == out
+
+
+def test_text_with_fewer_features_than_the_model(call, model, tmp_path):
+    path = tmp_path / "few.svm"
+    path.write_text("0 1:2\n0 1:-3\n", encoding="ascii")
+    assert call("predict", model, path, "--zero-based", "no").out == "1\n-1\n"
+
+
+def test_more_features_than_the_model(refused, model, tmp_path):
+    path = tmp_path / "many.svm"
+    path.write_text("0 9:2\n", encoding="ascii")
+    line = refused("predict", model, path)
+    assert line.startswith(f"{path}: has 9 features, but 3 are expected")
+
+
+@pytest.mark.parametrize("columns", [2, 4])
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_an_array_of_another_width(refused, model, tmp_path, columns, command):
+    path = tmp_path / "a.npz"
+    np.savez(path, X=np.ones((2, columns)), y=Y[:2])
+    assert refused(command, model, path) == f"{path}: has {columns} features, but 3 are expected"
+
+
+def test_names_in_the_model_and_none_in_the_data(call, tmp_path, text_file):
+    """A model that was learnt from named columns predicts without a warning."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pandas.DataFrame(X, columns=["a", "b", "c"]).assign(y=Y).to_csv(tmp_path / "a.csv", index=False)
+    assert call("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").status == 0
+    answer = call("predict", tmp_path / "m", text_file)
+    assert (answer.err, answer.out.split()) == ("", [str(label) for label in Y])
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "inspect"])
+@pytest.mark.parametrize(
+    ("content", "text"), [(b"", "the file is empty"), (b"no model at all", ""), (b"\x80\x04", "")]
+)
+def test_bad_models(refused, tmp_path, text_file, command, content, text):
+    path = tmp_path / "bad.model"
+    path.write_bytes(content)
+    line = refused(command, path, *([] if command == "inspect" else [text_file]))
+    assert str(path) in line
+    assert text in line
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "inspect"])
+def test_no_model_and_a_folder(refused, tmp_path, text_file, command):
+    data = [] if command == "inspect" else [text_file]
+    assert refused(command, tmp_path / "no", *data) == f"{tmp_path / 'no'}: no such file or directory"
+    assert refused(command, tmp_path, *data) == f"{tmp_path}: is a folder; name a model file in it"
+
+
+def test_whole_float_classes_are_printed_as_integers(call, tmp_path):
+    np.save(tmp_path / "a.npy", X)
+    modelfile.save_model(AveragedPerceptron().fit(X, Y.astype(float)), tmp_path / "m")
+    assert call("predict", tmp_path / "m", tmp_path / "a.npy").out.split() == [str(label) for label in Y]
+
+
+def test_svmlight_helper():
+    assert svmlight(X[:1], Y[:1]) == "1 1:2.0 2:1.0\n"

@@ -1,0 +1,138 @@
+"""What only a process shows: pipes that close, Ctrl-C, full disks, terminals."""
+
+import array
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perceptron_rs import Perceptron
+from perceptron_rs.cli import modelfile
+
+from .support import X, Y, command, environment, process
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes and signals")
+
+
+@pytest.fixture
+def long(tmp_path):
+    """A model, and data whose predictions are more than a pipe holds."""
+    np.save(tmp_path / "long.npy", np.tile(X, (50_000, 1)))
+    modelfile.save_model(Perceptron().fit(X, Y), tmp_path / "long.model")
+    return tmp_path / "long.model", tmp_path / "long.npy"
+
+
+def start(*argv, **options):
+    return subprocess.Popen(command(*argv), env=environment(), **options)
+
+
+def test_a_closed_pipe_is_silent(long):
+    with start("predict", *long, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "1\n"
+        child.stdout.close()
+        assert child.stderr.read() == ""
+        assert child.wait(timeout=60) == 128 + signal.SIGPIPE
+
+
+def test_head_in_a_shell(long):
+    line = " ".join(command("predict", *long)) + " | head -1"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(), check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+
+
+def test_control_c_while_training(tmp_path):
+    rng = np.random.default_rng(0)  # the labels are drawn, so no epoch is clean
+    np.savez(tmp_path / "a.npz", X=rng.standard_normal((2000, 5)), y=rng.integers(0, 2, 2000))
+    out = tmp_path / "out.model"
+    out.write_bytes(b"the old model")
+    before = sorted(tmp_path.iterdir())
+    forever = ("--epochs", 2**31 - 1, "--tol", "none")
+    train = ("train", tmp_path / "a.npz", "--model", out, *forever)
+    with start(*train, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stderr.readline().startswith("epoch 1: ")
+        child.send_signal(signal.SIGINT)
+        out_text, err = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert out_text == ""
+    assert err.endswith("perceptron-rs: interrupted\n")
+    assert "Traceback" not in err
+    assert sorted(tmp_path.iterdir()) == before
+    assert out.read_bytes() == b"the old model"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="knows how much a pipe of Linux holds")
+def test_control_c_while_nobody_reads(long):
+    """The process ends although the pipe is full."""
+    import fcntl
+    import termios
+
+    argv = ("predict", *long)
+    with start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as child:
+        waiting = array.array("i", [0])
+        while waiting[0] < 60_000 and child.poll() is None:  # of 65536 bytes
+            fcntl.ioctl(child.stdout, termios.FIONREAD, waiting)
+        child.send_signal(signal.SIGINT)
+        try:
+            assert child.wait(timeout=30) == 130
+        finally:
+            child.kill()
+        assert child.stderr.read() == b"perceptron-rs: interrupted\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_behind_standard_output(long):
+    with Path("/dev/full").open("w") as full:
+        argv = command("inspect", long[0])  # little output: only the last flush fails
+        done = subprocess.run(
+            argv, stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr == "perceptron-rs: error: standard output: no space left on device\n"
+
+
+def test_no_standard_output_at_all(long, tmp_path):
+    line = " ".join(command("predict", *long)) + " >&-"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(), check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_train_and_a_bad_model_as_processes(text_file, tmp_path):
+    done = process("train", text_file, "--model", tmp_path / "a model")
+    assert (done.status, done.out.split()[:2]) == (0, ["learner", "perceptron"])
+    assert done.err.startswith("epoch 1: ")
+    bad = process("predict", text_file, text_file)
+    assert (bad.status, bad.err.count("\n"), bad.out) == (1, 1, "")
+
+
+def on_a_terminal(*argv):
+    """Return what the command writes to a terminal as its standard error, and its exit status."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    with start(*argv, stdout=subprocess.DEVNULL, stderr=theirs) as child:
+        os.close(theirs)
+        written = b""
+        try:
+            while part := os.read(ours, 4096):
+                written += part
+        except OSError:
+            pass  # Linux: the other side is closed
+        os.close(ours)
+        return written.decode(), child.wait(timeout=60)
+
+
+def test_a_bar_on_a_terminal(text_file, tmp_path):
+    pytest.importorskip("rich")
+    written, status = on_a_terminal("train", text_file, "--model", tmp_path / "m", "--epochs", 3)
+    assert status == 0
+    assert "\x1b[" in written
+    assert "/3" in written
+    assert "0 mistakes, error rate 0.0000" in written
+
+
+def test_quiet_on_a_terminal(text_file, tmp_path):
+    assert on_a_terminal("train", text_file, "--model", tmp_path / "m", "--quiet") == ("", 0)

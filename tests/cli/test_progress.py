@@ -1,0 +1,57 @@
+"""The lines about epochs."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from perceptron_rs import EpochRecord
+from perceptron_rs.cli import progress
+from perceptron_rs.cli.commands import demo
+
+
+def record(epoch, mistakes, seconds, n_examples=1000):
+    return EpochRecord(
+        epoch=epoch,
+        mistakes=sum(mistakes),
+        mistakes_per_class=np.array(mistakes),
+        loss=0.0,
+        losses=np.zeros(len(mistakes)),
+        n_examples=n_examples,
+        seconds=seconds,
+    )
+
+
+def test_lines():
+    written = []
+    lines = progress.Lines(written.append)
+    assert lines(record(0, [30, 20], 2.0)) is False  # true would end the fit
+    assert lines(record(1, [3, 2], 2.5)) is False
+    assert lines(record(2, [0, 0], 2.5, n_examples=0)) is False
+    assert written == [
+        "epoch 1: 50 mistakes, error rate 0.0250, 500 rows/s, 2.00 s",
+        "epoch 2: 5 mistakes, error rate 0.0025, 2,000 rows/s, 2.50 s",
+        "epoch 3: 0 mistakes, error rate 0.0000, - rows/s, 2.50 s",
+    ]
+
+
+def test_quiet_gives_no_callback():
+    with progress.progress(3, quiet=True) as callback:
+        assert callback is None
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_terminal_without_rich(monkeypatch, hidden, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: hidden, raising=False)
+    for name in ("rich.console", "rich.progress"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with progress.progress(3, quiet=False) as callback:
+        callback(record(0, [1], 1.0))
+    assert capsys.readouterr().err == "epoch 1: 1 mistakes, error rate 0.0010, 1,000 rows/s, 1.00 s\n"
+
+
+def test_demo_hands_its_status_on(call, monkeypatch):
+    for status in (0, 1):
+        monkeypatch.setattr("perceptron_rs.demo.main", lambda status=status: status)
+        assert call("demo").status == status
+    assert demo.run.__doc__

@@ -1,0 +1,208 @@
+"""``train``: the same model as the estimator's, and OUT is looked at before anything is read."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs.cli import modelfile
+from perceptron_rs.estimators.registry import LEARNERS
+
+from .support import X, Y, environment, svmlight
+
+OPTIONS = [
+    ((), {}),
+    (("--epochs", 2), {"max_iter": 2}),
+    (("--no-shuffle",), {"shuffle": False}),
+    (("--seed", 5), {"random_state": 5}),
+    (("--tie", "positive"), {"tie": "positive"}),
+    (("--eta0", 0.1), {"eta0": 0.1}),
+    (("--tol", "none"), {"tol": None}),
+    (("--tol", 0.5, "--n-iter-no-change", 1), {"tol": 0.5, "n_iter_no_change": 1}),
+    (("--no-intercept",), {"fit_intercept": False}),
+    (("--class-weight", "balanced"), {"class_weight": "balanced"}),
+    (("--class-weight=-1=0.5", "--class-weight", "1=2"), {"class_weight": {-1: 0.5, 1: 2.0}}),
+    (("--threads", 2), {"n_jobs": 2}),
+    (("--engine", "reference"), {"engine": "reference"}),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(("options", "parameters"), OPTIONS, ids=lambda value: str(value))
+def test_a_model_is_that_of_the_estimator(call, tmp_path, learner, options, parameters):
+    rng = np.random.default_rng(3)
+    A, b = rng.integers(-3, 4, (60, 5)) / 4, rng.integers(0, 2, 60) * 2 - 1  # not to be separated
+    A[0] = 1
+    path, out = tmp_path / "noise.svm", tmp_path / "out.model"
+    path.write_text(svmlight(A, b), encoding="ascii")
+    assert call("train", path, "--model", out, "--learner", learner, "--quiet", *options).status == 0
+    found = modelfile.load_model(out)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warnings.warn", lambda *_, **__: None)
+        expected = LEARNERS[learner](**parameters).fit(A, b)
+    assert type(found) is type(expected)
+    assert found.coef_.tobytes() == expected.coef_.tobytes()
+    assert found.intercept_.tobytes() == expected.intercept_.tobytes()
+    assert found.mistakes_per_epoch_.tolist() == expected.mistakes_per_epoch_.tolist()
+    assert found.classes_.tolist() == [-1, 1]
+    assert found.classes_.dtype == np.int64  # although the text holds floats
+    assert found.n_features_in_ == 5
+    assert found.callback is None
+    for name, value in parameters.items():
+        assert getattr(found, name) == value
+
+
+def test_the_output(call, text_file, tmp_path):
+    answer = call("train", text_file, "--model", tmp_path / "m")
+    assert answer.out.startswith("learner   perceptron\ndata      6 examples of 3 features, 2 classes\n")
+    lines = answer.err.splitlines()
+    assert lines[0].startswith("epoch 1: ")
+    assert lines[-1].startswith(f"epoch {len(lines)}: 0 mistakes, error rate 0.0000, ")
+    assert lines[-1].endswith(" s")
+
+
+def test_json_and_quiet(call, text_file, tmp_path):
+    answer = call("train", text_file, "--model", tmp_path / "m", "--json", "--quiet", "--epochs", 1)
+    assert answer.err == ""
+    found = answer.json
+    assert found["learner"] == "perceptron"
+    assert (found["n_samples"], found["n_features"], found["classes"]) == (6, 3, [-1, 1])
+    assert (found["n_iter"], len(found["mistakes_per_epoch"])) == (1, 1)
+    assert found["bytes"] == (tmp_path / "m").stat().st_size
+    assert set(found["seconds"]) == {"read", "fit", "save"}
+
+
+def test_an_early_end_is_a_warning(call, text_file, tmp_path):
+    answer = call("train", text_file, "--model", tmp_path / "m", "--epochs", 1)
+    last = answer.err.splitlines()[-1]
+    assert last.startswith("perceptron-rs: warning: the limit of 1 epochs ended the fit")
+    assert (
+        "warning"
+        not in call("train", text_file, "--model", tmp_path / "m", "--epochs", 1, "--tol", "none").err
+    )
+
+
+def test_more_features_than_the_file_has(call, text_file, tmp_path):
+    assert (
+        call("train", text_file, "--model", tmp_path / "m", "--features", 7, "--json").json["n_features"] == 7
+    )
+
+
+def test_fewer_features_than_the_file_has(refused, text_file, tmp_path):
+    line = refused("train", text_file, "--model", tmp_path / "m", "--features", 2)
+    assert line.startswith(f"{text_file}: has 3 features, but 2 are expected")
+
+
+@pytest.mark.parametrize(
+    ("first", "option", "features"), [(1, "auto", 3), (0, "auto", 3), (1, "no", 3), (1, "yes", 4)]
+)
+def test_zero_based(call, tmp_path, first, option, features):
+    path = tmp_path / "data.svm"
+    path.write_text(svmlight(X, Y, first=first), encoding="ascii")
+    answer = call("train", path, "--model", tmp_path / "m", "--zero-based", option, "--json")
+    assert answer.json["n_features"] == features
+
+
+class TestOut:
+    """Each of these ends before DATA is opened: it does not exist."""
+
+    @pytest.fixture
+    def out_refused(self, refused, tmp_path):
+        def run(out):
+            before = sorted(tmp_path.rglob("*"))
+            line = refused("train", tmp_path / "no.svm", "--model", out)
+            assert sorted(tmp_path.rglob("*")) == before
+            assert line.startswith(f"--model {out}: ")
+            return line
+
+        return run
+
+    def test_a_folder(self, out_refused, tmp_path):
+        assert out_refused(tmp_path).endswith("is a folder; name a file in it")
+
+    def test_in_no_folder(self, out_refused, tmp_path):
+        assert "there is no folder" in out_refused(tmp_path / "no" / "m")
+
+    def test_below_a_file(self, out_refused, tmp_path):
+        (tmp_path / "file").touch()
+        assert "there is no folder" in out_refused(tmp_path / "file" / "m")
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+    def test_no_ordinary_file(self, out_refused, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        assert "is no ordinary file" in out_refused(tmp_path / "pipe")
+
+    def test_a_folder_that_cannot_be_written_to(self, out_refused, tmp_path, monkeypatch):
+        def no_file(*_, **__):
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr("tempfile.NamedTemporaryFile", no_file)  # root may write everywhere
+        assert out_refused(tmp_path / "m").endswith(f"cannot write to {tmp_path}: Permission denied")
+
+    def test_write_protected(self, out_refused, tmp_path, monkeypatch):
+        (tmp_path / "m").touch()
+        monkeypatch.setattr("os.access", lambda *_: False)
+        assert "is write-protected" in out_refused(tmp_path / "m")
+
+    def test_the_data(self, refused, text_file):
+        assert "is the file of the data" in refused("train", text_file, "--model", text_file)
+
+
+def test_an_old_model_stays_after_an_error(refused, model, tmp_path):
+    before = model.read_bytes()
+    bad = tmp_path / "bad.svm"
+    bad.write_text("1 1:1\n-1 1:oops\n", encoding="ascii")
+    assert str(bad) in refused("train", bad, "--model", model)
+    overflow = tmp_path / "overflow.svm"
+    overflow.write_text("1 1:1e200\n-1 1:1e200\n", encoding="ascii")
+    assert "overflow" in refused("train", overflow, "--model", model)
+    assert model.read_bytes() == before
+
+
+def test_one_class(refused, tmp_path):
+    path = tmp_path / "one.svm"
+    path.write_text("1 1:1\n1 1:2\n", encoding="ascii")
+    assert "classes" in refused("train", path, "--model", tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--class-weight", "2=1"], "the data has no class '2', but -1, 1"),
+        (["--class-weight", "1=x"], "must be LABEL=NUMBER"),
+        (["--class-weight", "1"], "must be LABEL=NUMBER"),
+        (["--class-weight", "1=-1"], "must be finite and >= 0"),
+        (["--class-weight", "1=nan"], "must be finite and >= 0"),
+        (["--class-weight", "balanced", "--class-weight", "1=1"], "cannot be combined"),
+    ],
+)
+def test_bad_class_weights(refused, text_file, tmp_path, options, expected):
+    assert expected in refused("train", text_file, "--model", tmp_path / "m", *options)
+
+
+def test_the_estimators_are_imported_while_the_reader_works():
+    code = """
+import sys, threading, types
+sys.modules["perceptron_rs.io"] = types.ModuleType("perceptron_rs.io")
+from perceptron_rs.cli.learning import import_meanwhile
+import_meanwhile()
+print(len(threading.enumerate()), all(not thread.daemon for thread in threading.enumerate()))
+for thread in threading.enumerate():
+    if thread is not threading.current_thread():
+        thread.join()
+print("perceptron_rs.estimators.registry" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
+    )
+    assert done.stdout.split() == ["2", "True", "True"]
+
+
+def test_both_learners_differ(call, text_file, tmp_path):
+    for learner, kind in (("perceptron", Perceptron), ("averaged", AveragedPerceptron)):
+        out = tmp_path / learner
+        assert call("train", text_file, "--model", out, "--learner", learner, "--quiet").status == 0
+        assert type(modelfile.load_model(out)) is kind
