@@ -225,7 +225,7 @@ def test_more_rows_than_a_block(trainer, check, dtype, sparse):
     assert done["coef_pocket"][0][300:304].tolist() == oracle.pocket[:-1]
     assert (done["pocket_errors"][0], done["pocket_run"][0]) == (oracle.errors, oracle.pocket_run)
     assert swaps_of(done) == oracle.swaps
-    assert len(oracle.swaps) > 1
+    assert len(oracle.swaps) >= (1 if check == "epoch" else 2)
 
 
 def test_counts_are_float_sums_in_row_order(trainer):
