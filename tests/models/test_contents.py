@@ -78,7 +78,6 @@ PARAMETERS = {
     "object": ({"class_weight": {"a": 1}}, "class_weight must not be a JSON dict"),
     "engine": ({"engine": "os"}, "engine"),
     "tie": ({"tie": "x"}, "tie"),
-    "early": ({"early_stopping": True}, "early_stopping"),
     "seed": ({"random_state": -1}, "random_state"),
     "pairs": ({"class_weight": [["a", 1, 2]]}, "pairs"),
     "pair text": ({"class_weight": ["ab"]}, "pairs"),

@@ -73,6 +73,35 @@ def test_a_warm_fit_goes_on_with_the_same_bits(tools, engine_name, learner, clas
     assert tools.contents(loaded) == tools.contents(model)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"multi_class": "joint"},
+        {"multi_class": "joint", "early_stopping": True, "track_mistakes": True},
+        {"early_stopping": True, "tol": 0.1, "max_iter": 50},
+        {"added_feature": 0.5, "margin": 2.0, "max_mistakes_per_example": 3},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_options_come_back(tools, learner, classes, options, tmp_path):
+    model = tools.fitted(learner, classes, **options)
+    assert tools.contents(again(model, tmp_path)) == tools.contents(model)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_pending_penalties_come_back(tools, engine_name, penalty, tmp_path):
+    X, y = tools.data(3)
+    model = Perceptron(engine=engine_name, penalty=penalty, alpha=0.01)
+    model.partial_fit(np.where(X > 0, X, 0)[:9], y[:9], classes=np.arange(3))
+    assert hasattr(model, "_pending_ages")
+    loaded = again(model, tmp_path)
+    assert tools.contents(loaded) == tools.contents(model)
+    for each in (model, loaded):
+        each.partial_fit(X[9:], y[9:])
+    assert tools.contents(loaded) == tools.contents(model)
+
+
 CLASSES = [
     np.array([False, True]),
     np.array(["ham", "spam"]),
@@ -243,7 +272,7 @@ def test_what_cannot_be_saved_is_refused_with_a_remedy(tools, tmp_path):
     refused(tools.fitted(random_state=np.random.RandomState(1)), r"RandomState.*set_params\(random_state=0\)")
     refused(tools.fitted().set_params(eta0=-1.0), "eta0")
     refused(tools.fitted().set_params(max_iter="many"), "max_iter")
-    refused(tools.fitted(Perceptron).set_params(penalty="l2"), "penalty.*not available yet")
+    refused(tools.fitted(Perceptron).set_params(multi_class="joint", tie="positive"), "tie='positive' is not")
     refused(tools.fitted().set_params(eta0=Fraction(1, 3)), r"eta0=Fraction\(1, 3\) cannot be written")
     refused(tools.fitted().set_params(n_jobs=10**300), "n_jobs=.*cannot be written")
     refused(tools.fitted().set_params(class_weight={(0, 1): 2.0}), "class_weight=.*cannot be written")

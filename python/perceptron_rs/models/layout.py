@@ -7,15 +7,28 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.estimators.penalty import PENDING
+from perceptron_rs.estimators.planes import is_joint, n_planes
 from perceptron_rs.models.values import LARGEST_COUNT, is_count
 
 __all__ = ["Tensors", "collect", "publish"]
 
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 
-#: Arrays that tell the story of the last call; the name in the file is that without the "_".
-_HISTORY = ("n_iter_per_class_", "mistakes_per_epoch_")
-_PER_EXAMPLE = "mistakes_per_example_"  # only with track_mistakes
+#: Arrays beside the state, by attribute: kind of numbers, and shape in planes (K), columns (d), decisions
+#: (D, no axis if there is one), epochs (E), examples (n) or a number. The name in the file has no "_" at
+#: either end. Those after the first two need not be there.
+_ARRAYS: dict[str, tuple[Any, str]] = {
+    "n_iter_per_class_": (np.int64, "D1"),  # one entry for one decision
+    "mistakes_per_epoch_": (np.int64, "ED"),
+    "mistakes_per_example_": (np.int64, "nD"),
+    "validation_scores_": (np.float64, "ED"),
+    "_pending_coef": (np.float64, "Kd"),
+    "_pending_ages": (np.int64, "Kd"),
+    "_pending_strengths": (np.float64, "3"),
+}
+_PENDING = [attribute.strip("_") for attribute in PENDING]
+_NEEDED = ("n_iter_per_class_", "mistakes_per_epoch_")
 #: Single numbers, under "history" in the description.
 _COUNTERS = {"n_iter": "n_iter_", "n_mistakes": "n_mistakes_", "epochs": "_n_epochs"}
 
@@ -26,12 +39,12 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
         name: _array(getattr(estimator, attribute), np.int64 if name == "seen" else np.float64, attribute)
         for name, attribute in estimator._stored.items()
     }
-    for attribute in (*_HISTORY, _PER_EXAMPLE):
+    for attribute, (dtype, _) in _ARRAYS.items():
         if attribute in vars(estimator):
-            tensors[attribute[:-1]] = _array(getattr(estimator, attribute), np.int64, attribute)
+            tensors[attribute.strip("_")] = _array(getattr(estimator, attribute), dtype, attribute)
     history = {name: int(getattr(estimator, attribute)) for name, attribute in _COUNTERS.items()}
     history["converged"] = bool(estimator.converged_)
-    _check(type(estimator), len(estimator.classes_), tensors, history)
+    _check(estimator, tensors, history)
     if tensors["coef"].shape[1] != estimator.n_features_in_:
         raise ValueError(f"the weights have the shape {tensors['coef'].shape}, but n_features_in_ is "
                          f"{estimator.n_features_in_}; fit again before saving")  # fmt: skip
@@ -40,12 +53,12 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
 
 def publish(estimator: Any, tensors: Tensors, history: Any) -> None:
     """Put what ``collect`` returned on another estimator of that type and with those ``classes_``."""
-    _check(type(estimator), len(estimator.classes_), tensors, history)
+    _check(estimator, tensors, history)
     estimator.n_features_in_ = tensors["coef"].shape[1]
     estimator._publish({name: tensors[name] for name in estimator._stored})
-    for attribute in (*_HISTORY, _PER_EXAMPLE):
-        if attribute[:-1] in tensors:
-            setattr(estimator, attribute, tensors[attribute[:-1]])
+    for attribute in _ARRAYS:
+        if attribute.strip("_") in tensors:
+            setattr(estimator, attribute, tensors[attribute.strip("_")])
     for name, attribute in _COUNTERS.items():
         setattr(estimator, attribute, history[name])
     estimator.converged_ = history["converged"]
@@ -61,48 +74,59 @@ def _array(value: Any, dtype: Any, attribute: str) -> NDArray[Any]:
     return np.require(array, dtype=dtype, requirements=["C", "A"])
 
 
-def _check(learner: Any, n_classes: int, tensors: Tensors, history: Any) -> None:
+def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
     """Raise ValueError unless arrays and history agree with each other, as those of a fit do."""
     if not isinstance(history, dict) or set(history) != {*_COUNTERS, "converged"}:
         raise ValueError(f"the history must hold {', '.join(_COUNTERS)} and converged")
     if not all(is_count(history[name]) for name in _COUNTERS) or type(history["converged"]) is not bool:
         raise ValueError("the history must hold counts of at most 2**53 and whether it converged")
-    planes = 1 if n_classes == 2 else n_classes
-    plane = () if planes == 1 else (planes,)
-    needed: dict[str, tuple[int | None, ...]] = {
-        name: (planes, None) if name.startswith("coef") else (planes,) for name in learner._stored
+    needed = {
+        name: (np.dtype(np.int64 if name == "seen" else np.float64), "Kd" if name.startswith("coef") else "K")
+        for name in estimator._stored
     }
-    needed["n_iter_per_class"] = (planes,)
-    needed["mistakes_per_epoch"] = (history["n_iter"], *plane)
-    needed["mistakes_per_example"] = (None, *plane)
-    for name in needed:
-        if name not in tensors and name != "mistakes_per_example":
+    optional = {attribute.strip("_"): (np.dtype(kind), axes) for attribute, (kind, axes) in _ARRAYS.items()}
+    for name in (*needed, *(attribute.strip("_") for attribute in _NEEDED)):
+        if name not in tensors:
             raise ValueError(f"the tensor {name} is missing")
-    columns = None
+    planes = n_planes(estimator, estimator.classes_)
+    decisions = 1 if is_joint(estimator) else planes
+    coef = tensors["coef"]
+    sizes: dict[str, int | None] = {"K": planes, "D": decisions, "E": history["n_iter"], "n": None, "3": 3}
+    sizes |= {"d": coef.shape[1] if coef.ndim == 2 else None, "1": None}
     for name, array in tensors.items():
-        if name not in needed:
+        if name not in needed | optional:
             raise ValueError(f"there is an unknown tensor {name!r:.80}; the file needs a newer perceptron-rs")
-        weights = name.startswith(("coef", "intercept"))
-        dtype = np.dtype(np.float64 if weights else np.int64)
+        dtype, axes = (needed | optional)[name]
         if array.dtype != dtype:
             raise ValueError(f"the tensor {name} must be of {dtype}, got {array.dtype}")
-        shape = needed[name]
-        if name.startswith("coef") and array.ndim == 2:
-            columns = array.shape[1] if columns is None else columns
-            shape = (planes, columns)
-        fits = len(shape) == array.ndim and all(
-            want in (None, got) for want, got in zip(shape, array.shape, strict=True)
-        )
-        if not fits or (array.size == 0 and name != "mistakes_per_epoch"):  # no whole epoch was run
-            raise ValueError(f"the tensor {name} has the shape {array.shape}, which {n_classes} classes, "
-                             f"{columns} features and {history['n_iter']} epochs do not have")  # fmt: skip
-        if weights and not np.isfinite(array).all():
+        if axes == "D1":
+            axes = "D"
+        elif decisions == 1:
+            axes = axes.replace("D", "")
+        _check_shape(name, array, [sizes[axis] for axis in axes], estimator, history["n_iter"])
+        if dtype == np.float64 and not np.isfinite(array).all():
             raise ValueError(f"the tensor {name} holds a NaN or an infinity")
-        if not weights and not (array.min(initial=0) >= 0 and array.max(initial=0) <= LARGEST_COUNT):
+        if dtype == np.int64 and not (array.min(initial=0) >= 0 and array.max(initial=0) <= LARGEST_COUNT):
             raise ValueError(f"the tensor {name} must hold counts of at most 2**53")
+    if len(set(_PENDING) & set(tensors)) not in (0, len(_PENDING)):
+        raise ValueError(f"the tensors {', '.join(_PENDING)} belong together")
     if tensors["n_iter_per_class"].max() != history["n_iter"]:
         raise ValueError("the history and the tensor n_iter_per_class tell of different numbers of epochs")
     if tensors["mistakes_per_epoch"].sum() != history["n_mistakes"]:
         raise ValueError(
             "the history and the tensor mistakes_per_epoch tell of different numbers of mistakes"
+        )
+
+
+def _check_shape(
+    name: str, array: NDArray[Any], shape: list[int | None], estimator: Any, n_iter: int
+) -> None:
+    fits = len(shape) == array.ndim and all(
+        want in (None, got) for want, got in zip(shape, array.shape, strict=True)
+    )
+    epochs = name in ("mistakes_per_epoch", "validation_scores")  # perhaps no whole epoch was run
+    if not fits or (array.size == 0 and not epochs):
+        raise ValueError(
+            f"the tensor {name} has the shape {array.shape}, which {len(estimator.classes_)} classes, "
+            f"the weights and {n_iter} epochs do not have"
         )
