@@ -123,6 +123,7 @@ def learn(
             joint=joint_update(estimator),
             penalty=strengths(estimator),
             settle=settle,
+            check=str(getattr(estimator, "check", "run")),
             on_epoch=observer if observer.is_needed else None,
             with_state=observer.needs_state,
             keep_on_interrupt=bool(estimator.keep_on_interrupt),
