@@ -53,7 +53,7 @@ def main() -> int:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     missed = 0
-    print(f"{'case':28} {'check':8} {'plain s':>9} {'pocket s':>9} {'ratio':>7}  errors (of the last weights), swaps")
+    print(f"{'case':28} {'check':8} {'plain s':>9} {'pocket s':>9} {'ratio':>7}  errors (of last), swaps")
     for name, load in CASES.items():
         if data.folder() is None and not name.startswith("dense"):
             print(f"{name:28} skipped: set PERCEPTRON_RS_DATA to the folder with the real data")

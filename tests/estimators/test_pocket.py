@@ -119,7 +119,7 @@ def test_early_stopping_judges_the_pocket_and_counts_without_the_validation_part
 
 
 def test_there_is_no_partial_fit():
-    with pytest.raises(AttributeError, match="PocketPerceptron has no partial_fit: .*use fit"):
+    with pytest.raises(AttributeError, match=r"PocketPerceptron has no partial_fit: .*use fit"):
         PocketPerceptron().partial_fit([[1.0]], [0])
 
 
@@ -135,7 +135,15 @@ def test_a_file_and_a_pickle_keep_everything(tmp_path, classes, start):
     for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
         assert type(again) is PocketPerceptron
         assert vars(again).keys() == vars(model).keys()
-        for name in ("coef_", "last_coef_", "last_intercept_", "swaps_", "pocket_errors_", "pocket_run_", "n_seen_"):
+        for name in (
+            "coef_",
+            "last_coef_",
+            "last_intercept_",
+            "swaps_",
+            "pocket_errors_",
+            "pocket_run_",
+            "n_seen_",
+        ):
             assert getattr(again, name).tobytes() == getattr(model, name).tobytes(), name
             assert getattr(again, name).dtype == getattr(model, name).dtype, name
         assert again.pocket_epoch_.tolist() == model.pocket_epoch_.tolist()

@@ -50,6 +50,8 @@ def test_everything_comes_back(tools, learner, classes, track, tmp_path):
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_partial_fit_goes_on_with_the_same_bits(tools, engine_name, learner, classes, tmp_path):
+    if not hasattr(learner, "partial_fit"):
+        pytest.skip("it has no partial_fit")
     X, y = tools.data(classes)
     model = learner(engine=engine_name, eta0=0.3)
     model.partial_fit(X[:7], y[:7], classes=np.arange(classes))

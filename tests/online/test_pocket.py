@@ -109,7 +109,9 @@ def small_sets(count):
 @pytest.mark.parametrize("data", [XOR, FOUR], ids=["xor", "four"])
 def test_printed_examples(trainer, data, check, tie):
     X, labels = data
-    state = trainer.fit(np.array(X, dtype=np.int8), labels, learner="pocket", check=check, tie=tie, max_iter=8)
+    state = trainer.fit(
+        np.array(X, dtype=np.int8), labels, learner="pocket", check=check, tie=tie, max_iter=8
+    )
     compare(state["state"], Oracle(X, labels, check, tie=tie).fit(8))
 
 
@@ -187,7 +189,10 @@ def test_equals_the_text(trainer, problem):
     orders = [kept] * problem["epochs"]
     if problem["seed"] is not None:
         orders = [
-            [kept[p] for p in trainer.engine.permutation(len(kept), seed=problem["seed"], epoch=e, partition=0)]
+            [
+                kept[p]
+                for p in trainer.engine.permutation(len(kept), seed=problem["seed"], epoch=e, partition=0)
+            ]
             for e in range(problem["epochs"])
         ]
     for place, k in enumerate(planes):
@@ -253,7 +258,9 @@ def test_rounding_on_arbitrary_data(trainer, check):
     visited, state = [], trainer.start(9)
     for i in np.tile(np.arange(60), 4):
         visited.append(state["coef"].tobytes() + state["intercept"].tobytes())
-        state = trainer.fit(X[i : i + 1], labels[i : i + 1], learner="perceptron", state=state, eta0=0.1)["state"]
+        state = trainer.fit(X[i : i + 1], labels[i : i + 1], learner="perceptron", state=state, eta0=0.1)[
+            "state"
+        ]
     visited.append(state["coef"].tobytes() + state["intercept"].tobytes())
     done = trainer.fit(X, labels, learner="pocket", check=check, eta0=0.1, max_iter=4)["state"]
     assert done["coef_pocket"].tobytes() + done["intercept_pocket"].tobytes() in visited[1:]
@@ -264,7 +271,12 @@ def test_rounding_on_arbitrary_data(trainer, check):
 
 @pytest.mark.parametrize(
     "change",
-    [{"joint": "max", "positive": [0, 1]}, {"margin": 0.5}, {"added_feature": 1.0}, {"max_mistakes_per_example": 3}],
+    [
+        {"joint": "max", "positive": [0, 1]},
+        {"margin": 0.5},
+        {"added_feature": 1.0},
+        {"max_mistakes_per_example": 3},
+    ],
 )
 def test_what_would_not_be_judged_by_the_activation_alone_is_refused(trainer, change):
     with pytest.raises(ValueError, match=r"joint, margin, added_feature .* must not be set"):
@@ -276,26 +288,46 @@ def test_unknown_checks(trainer):
         trainer.fit(np.eye(2), [0, 1], learner="pocket", check="often")
     with pytest.raises(ValueError, match=r"check must be \"run\" for the learner ['\"]averaged"):
         trainer.fit(np.eye(2), [0, 1], learner="averaged", check="update")
+    state = trainer.start(2) | {"ages": np.zeros((1, 2), dtype=np.int64)}
     with pytest.raises(ValueError, match="penalty must be None"):
-        ages = {"ages": np.zeros((1, 2), dtype=np.int64)}
-        trainer.fit(np.eye(2), [0, 1], learner="pocket", state=trainer.start(2) | ages, penalty=(0.0, 0.1))
+        trainer.fit(np.eye(2), [0, 1], learner="pocket", state=state, penalty=(0.0, 0.1))
 
 
 def test_errors_that_overflow_as_a_sum(trainer):
     with pytest.raises(OverflowError, match="epoch 0"):
-        trainer.fit(np.eye(3), [0, 0, 0], learner="pocket", sample_weight=[1e308] * 3, class_weight=[[1, 1]], eta0=1e-300, state=trainer.start(3, coef=[[1e9, 1e9, 1e9]]))
+        trainer.fit(
+            np.eye(3),
+            [0, 0, 0],
+            learner="pocket",
+            sample_weight=[1e308] * 3,
+            class_weight=[[1, 1]],
+            eta0=1e-300,
+            state=trainer.start(3, coef=[[1e9, 1e9, 1e9]]),
+        )
 
 
 def test_the_callback_sees_the_pocket_so_far_and_changes_nothing(trainer):
     rng = np.random.default_rng(3)
     X, labels = rng.integers(-3, 4, (60, 3)).astype(np.int8), rng.integers(0, 3, 60)
     seen = []
-    arguments = {"learner": "pocket", "positive": [0, 1, 2], "max_iter": 6, "seed": 1, "tol": 1e-3, "n_iter_no_change": 2}
+    arguments = {
+        "learner": "pocket",
+        "positive": [0, 1, 2],
+        "max_iter": 6,
+        "seed": 1,
+        "tol": 1e-3,
+        "n_iter_no_change": 2,
+    }
     for check in CHECKS:
         alone = trainer.fit(X, labels, check=check, **arguments)
         seen.clear()
         watched = trainer.fit(
-            X, labels, check=check, **arguments, on_epoch=lambda *record: seen.append(record[3]), with_state=True
+            X,
+            labels,
+            check=check,
+            **arguments,
+            on_epoch=lambda *record: seen.append(record[3]),
+            with_state=True,
         )
         for name, values in alone["state"].items():
             assert values.tobytes() == watched["state"][name].tobytes(), (check, name)

@@ -212,7 +212,7 @@ class PocketPerceptron(LinearLearner):
     _swap_t: NDArray[np.int64]
     _swap_errors: NDArray[np.float64]
 
-    partial_fit = _Absent("partial_fit: errors are counted on all examples; use fit, perhaps with warm_start")  # type: ignore[assignment]
+    partial_fit = _Absent("partial_fit: errors are counted on all examples; use fit, perhaps with warm_start")
 
     def __init__(
         self,

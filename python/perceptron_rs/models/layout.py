@@ -16,8 +16,8 @@ __all__ = ["Tensors", "collect", "publish"]
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 
 #: Arrays beside the state, by attribute: kind of numbers, and shape in planes (K), columns (d), decisions
-#: (D, no axis if there is one), epochs (E), examples (n), entries of a learner's list (m) or a number. The name in the file has no "_" at
-#: either end. Those after the first two need not be there.
+#: (D, no axis if there is one), epochs (E), examples (n), entries of a learner's lists (m) or a number. The
+#: name in the file has no "_" at either end. Those after the first two need not be there.
 _ARRAYS: dict[str, tuple[Any, str]] = {
     "n_iter_per_class_": (np.int64, "D1"),  # one entry for one decision
     "mistakes_per_epoch_": (np.int64, "ED"),
@@ -93,7 +93,14 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
     planes = n_planes(estimator, estimator.classes_)
     decisions = 1 if is_joint(estimator) else planes
     coef = tensors["coef"]
-    sizes: dict[str, int | None] = {"K": planes, "D": decisions, "E": history["n_iter"], "n": None, "m": None, "3": 3}
+    sizes: dict[str, int | None] = {
+        "K": planes,
+        "D": decisions,
+        "E": history["n_iter"],
+        "n": None,
+        "m": None,
+        "3": 3,
+    }
     sizes |= {"d": coef.shape[1] if coef.ndim == 2 else None, "1": None}
     for name, array in tensors.items():
         if name not in needed | optional:

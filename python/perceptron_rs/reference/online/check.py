@@ -117,7 +117,9 @@ def check_penalty(
         raise ValueError("ages must be the same for all classes of a joint decision")
 
 
-def check_alone(learner: str, one_plane_at_a_time: bool, joint: str | None, tolerates: bool, check: str) -> None:
+def check_alone(
+    learner: str, one_plane_at_a_time: bool, joint: str | None, tolerates: bool, check: str
+) -> None:
     """Raise ValueError for what a learner that judges by the activations of one plane does not have."""
     if learner != "pocket" and check != "run":
         raise ValueError(f'check must be "run" for the learner {learner!r}, got {check!r}')

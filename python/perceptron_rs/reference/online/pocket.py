@@ -20,9 +20,10 @@ Update rule
 Given
     What the perceptron is given, and ``check``.
 Result
-    ``coef_pocket``, ``intercept_pocket``: the pocket's vector; ``pocket_errors``, ``pocket_run``: its errors
-    and its run when it was put there; ``swap_plane``, ``swap_epoch``, ``swap_t``, ``swap_errors``: what was put
-    there, plane after plane, when (epoch, examples seen), and its errors. Beside them the last w, b.
+    ``coef_pocket``, ``intercept_pocket``: the pocket's vector; ``pocket_errors``, ``pocket_run``: its
+    errors and its run when it was put there; ``swap_plane``, ``swap_epoch``, ``swap_t``, ``swap_errors``:
+    what was put there, plane after plane, when (epoch, examples seen), and its errors. Beside them the
+    last w, b.
 Paper
     S. I. Gallant, "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks 1(2),
     1990: the pocket algorithm, and for "ratchet" the pocket algorithm with ratchet.
@@ -93,7 +94,7 @@ class Pocket(Rule):
             self._consider(k, t, run)
 
     def end_training(self, k: int) -> None:
-        """The last run ends too."""
+        """End the last run too."""
         if self.check == "run":
             t = int(self.state["seen"][k])
             self._consider_run(k, t, t - self.born[k])
