@@ -168,11 +168,14 @@ pub fn fit(
         let ended: Vec<&mut Group> = ended.collect();
         let end = |group: &mut Group| group.end_training(monitor);
         let threads = schedule.threads.min(ended.len());
-        let whole = share_out(ended.into_iter(), threads, end, || {
+        let ends = share_out(ended.into_iter(), threads, end, || {
             let _ = monitor.block();
         });
-        if whole.contains(&false) && !schedule.keep_on_interrupt {
-            return Err(Error::Interrupted);
+        for k in ends.into_iter().flatten() {
+            if !schedule.keep_on_interrupt {
+                return Err(Error::Interrupted);
+            }
+            report.stopped[k] = Stopped::Interrupt;
         }
         if groups.iter().all(Group::has_stopped) {
             break;
@@ -215,18 +218,14 @@ fn check_penalty(problem: &Problem, schedule: &Schedule, state: &State, learner:
 fn check_alone(problem: &Problem, learner: &dyn Learner) -> Result<()> {
     if learner.one_plane_at_a_time() && (problem.is_joint() || problem.tolerance != Tolerance::default()) {
         return Err(Error::Invalid(
-            "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner".into(),
+            "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner"
+                .into(),
         ));
     }
     Ok(())
 }
 
-fn ranges(
-    problem: &Problem,
-    schedule: &Schedule,
-    state: &State,
-    learner: &dyn Learner,
-) -> Vec<Range<usize>> {
+fn ranges(problem: &Problem, schedule: &Schedule, state: &State, learner: &dyn Learner) -> Vec<Range<usize>> {
     let most = if learner.one_plane_at_a_time() { problem.positive.len() } else { schedule.threads };
     problem.ranges(most, &state.ages)
 }

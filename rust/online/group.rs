@@ -149,9 +149,9 @@ impl<'a> Group<'a> {
         !stopped && self.has_stopped()
     }
 
-    /// Lets the rule know that no plane goes on. False if it was interrupted.
-    pub fn end_training(&mut self, monitor: &dyn Monitor) -> bool {
-        self.rule.end_training(monitor).is_ok()
+    /// Lets the rule know that no plane goes on. The first decision, if it was interrupted in this.
+    pub fn end_training(&mut self, monitor: &dyn Monitor) -> Option<usize> {
+        self.rule.end_training(monitor).is_err().then_some(self.first)
     }
 
     /// Writes the planes into the state and adds the counts to `tally` (n x all planes).

