@@ -52,6 +52,7 @@ fn fit(
         threads: 1,
         keep_on_interrupt: keep,
         settle: true,
+        record: false,
     };
     let mut pocket = Pocket::new(check, true, &state);
     let done = online::fit(&problem.expect("a problem"), &schedule, state, &mut pocket, monitor);

@@ -80,6 +80,7 @@ def fit(
     penalty: tuple[float, float] | None = None,
     settle: bool = True,
     check: str = "run",
+    record: bool = False,
     on_epoch: OnEpoch | None = None,
     with_state: bool = False,
     keep_on_interrupt: bool = False,

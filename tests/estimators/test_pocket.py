@@ -118,9 +118,11 @@ def test_early_stopping_judges_the_pocket_and_counts_without_the_validation_part
     assert abs(whole - model.pocket_errors_[0] - missed) <= np.count_nonzero(model.decision_function(X) == 0)
 
 
-def test_there_is_no_partial_fit():
-    with pytest.raises(AttributeError, match=r"PocketPerceptron has no partial_fit: .*use fit"):
-        PocketPerceptron().partial_fit([[1.0]], [0])
+@pytest.mark.parametrize("name", ["partial_fit", "predict_then_learn"])
+def test_there_is_no_online_learning(name):
+    with pytest.raises(AttributeError, match=rf"PocketPerceptron has no {name}: .*use "):
+        getattr(PocketPerceptron(), name)
+    assert not hasattr(PocketPerceptron, name)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -39,7 +39,7 @@ class PocketPerceptron(LinearLearner):
     its sample weight times the weight of its class. With more than two classes, each has its own
     pocket.
 
-    There is no ``partial_fit``, because a count needs all examples at once.
+    There are no ``partial_fit`` and ``predict_then_learn``, because a count needs all examples at once.
 
     Parameters
     ----------
@@ -213,6 +213,7 @@ class PocketPerceptron(LinearLearner):
     _swap_errors: NDArray[np.float64]
 
     partial_fit = _Absent("partial_fit: errors are counted on all examples; use fit, perhaps with warm_start")
+    predict_then_learn = _Absent("predict_then_learn: errors are counted on all examples; use Perceptron")
 
     def __init__(
         self,
