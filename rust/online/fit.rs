@@ -86,22 +86,7 @@ pub fn fit(
 ) -> Result<(State, Report)> {
     let _standard = Standard::enter();
     let (n, planes) = (problem.rows.len(), problem.positive.len());
-    if state.coef.len() != planes * problem.rows.columns()
-        || state.intercept.len() != planes
-        || state.seen.len() != planes
-    {
-        return Err(Error::Invalid(format!(
-            "coef must hold {planes} x {} weights, got {}",
-            problem.rows.columns(),
-            state.coef.len()
-        )));
-    }
-    if schedule.max_iter == 0 {
-        return Err(Error::Invalid("max_iter must be at least 1, got 0".into()));
-    }
-    if planes == 0 {
-        return Err(Error::Invalid("positive must name the class of one plane or more, got none".into()));
-    }
+    check_state(problem, schedule, &state)?;
     learner.check(&state)?;
     check_penalty(problem, schedule, &state, learner)?;
     check_alone(problem, learner)?;
@@ -171,19 +156,7 @@ pub fn fit(
                 (running[k], *stopped) = (false, Stopped::Monitor);
             }
         }
-        let ended = groups.iter_mut().filter_map(|group| group.freeze(problem, &running).then_some(group));
-        let ended: Vec<&mut Group> = ended.collect();
-        let end = |group: &mut Group| group.end_training(monitor);
-        let threads = schedule.threads.min(ended.len());
-        let ends = share_out(ended.into_iter(), threads, end, || {
-            let _ = monitor.block();
-        });
-        for k in ends.into_iter().flatten() {
-            if !schedule.keep_on_interrupt {
-                return Err(Error::Interrupted);
-            }
-            report.stopped[k] = Stopped::Interrupt;
-        }
+        freeze(&mut groups, problem, schedule, &running, monitor, &mut report.stopped)?;
         if groups.iter().all(Group::has_stopped) {
             break;
         }
@@ -195,6 +168,27 @@ pub fn fit(
         return Err(Error::Overflow { epoch });
     }
     Ok((state, report))
+}
+
+fn check_state(problem: &Problem, schedule: &Schedule, state: &State) -> Result<()> {
+    let planes = problem.positive.len();
+    if state.coef.len() != planes * problem.rows.columns()
+        || state.intercept.len() != planes
+        || state.seen.len() != planes
+    {
+        return Err(Error::Invalid(format!(
+            "coef must hold {planes} x {} weights, got {}",
+            problem.rows.columns(),
+            state.coef.len()
+        )));
+    }
+    if schedule.max_iter == 0 {
+        return Err(Error::Invalid("max_iter must be at least 1, got 0".into()));
+    }
+    if planes == 0 {
+        return Err(Error::Invalid("positive must name the class of one plane or more, got none".into()));
+    }
+    Ok(())
 }
 
 fn check_penalty(problem: &Problem, schedule: &Schedule, state: &State, learner: &dyn Learner) -> Result<()> {
@@ -251,6 +245,35 @@ fn form_groups<'a>(
     let groups = ranges.into_iter().zip(rules).zip(noise);
     let form = |((range, rule), noise)| Group::new(range, running, problem, schedule, state, rule, noise);
     groups.map(form).collect()
+}
+
+/// Freezes the planes that run no more, and ends the training of the groups that have none left.
+fn freeze(
+    groups: &mut [Group],
+    problem: &Problem,
+    schedule: &Schedule,
+    running: &[bool],
+    monitor: &dyn Monitor,
+    stopped: &mut [Stopped],
+) -> Result<()> {
+    let ended = groups.iter_mut().filter_map(|group| group.freeze(problem, running).then_some(group));
+    let ended: Vec<&mut Group> = ended.collect();
+    let threads = schedule.threads.min(ended.len());
+    let interrupted = share_out(
+        ended.into_iter(),
+        threads,
+        |group| group.end_training(monitor),
+        || {
+            let _ = monitor.block();
+        },
+    );
+    for k in interrupted.into_iter().flatten() {
+        if !schedule.keep_on_interrupt {
+            return Err(Error::Interrupted);
+        }
+        stopped[k] = Stopped::Interrupt;
+    }
+    Ok(())
 }
 
 /// One epoch of all groups that go on.

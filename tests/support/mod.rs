@@ -175,6 +175,7 @@ impl Case {
 }
 
 /// What `feed` is to do with the log, where nothing else is needed.
+#[allow(clippy::unnecessary_wraps)] // `feed` asks for it
 pub fn keep(log: &mut Vec<Mistake>, new: &[Mistake]) -> perceptron_rs::error::Result<()> {
     log.extend_from_slice(new);
     Ok(())
