@@ -168,19 +168,20 @@ class PocketPerceptron(LinearLearner):
 
     Examples
     --------
-    Exclusive or: at best one example of four is wrong.
+    The last example is on the wrong side, so the perceptron never settles.
 
     >>> import numpy as np
-    >>> from perceptron_rs import PocketPerceptron
-    >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]])
-    >>> y = np.array([1, 1, -1, -1])
-    >>> model = PocketPerceptron(check="update", shuffle=False, max_iter=10, tol=None).fit(X, y)
+    >>> from perceptron_rs import Perceptron, PocketPerceptron
+    >>> X, y = np.array([[-2], [-1], [1], [2], [9]]), np.array([-1, -1, 1, 1, -1])
+    >>> model = PocketPerceptron(shuffle=False, max_iter=10, tol=None).fit(X, y)
     >>> model.pocket_errors_
     array([1.])
-    >>> model.swaps_["errors"]
-    array([2., 1.])
-    >>> model.score(X, y)
-    0.75
+    >>> model.coef_, model.intercept_
+    (array([[2.]]), array([-1.]))
+    >>> model.swaps_["t"]  # its run ended at the fifth example
+    array([5])
+    >>> model.score(X, y), Perceptron(shuffle=False, max_iter=10, tol=None).fit(X, y).score(X, y)
+    (0.8, 0.6)
     """
 
     _learner: ClassVar[str] = "pocket"

@@ -208,15 +208,18 @@ def fit(
 
     for epoch in range(first_epoch, first_epoch + max_iter):
         running = [k for k in numbers if not stopped[k]]
-        before, remembered = (_copy(state), rule.memory()) if keep_on_interrupt else ({}, {})
+        before: State = {}
         try:
+            if keep_on_interrupt:
+                remembered = rule.memory()
+                before = _copy(state)
             done = run_epoch(running)
         except KeyboardInterrupt:
             if not keep_on_interrupt:
                 raise
             for name, values in before.items():
                 state[name][...] = values
-            memory = remembered
+            memory = remembered if before else None
             stopped = [reason or "interrupt" for reason in stopped]
             break
         for k, (made, loss) in done.items():
