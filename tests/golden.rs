@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use perceptron_rs::arith::value::{Index, Value};
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
+use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Learner, Numbers, Problem, Schedule, Shuffle, State, Vectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
@@ -201,9 +202,31 @@ fn averaged_perceptrons() {
 }
 
 #[test]
+fn pocket_perceptrons() {
+    for case in &cases("pocket") {
+        with_type!(case, fit);
+    }
+}
+
+#[test]
 fn voted_perceptrons() {
     for case in &cases("voted") {
         with_type!(case, fit);
+    }
+}
+
+/// What the pocket remembers, by the names of the files.
+fn is_pocket(case: &Case, pocket: &Pocket, layout: &str) {
+    for (name, values) in pocket.memory() {
+        let name = match name {
+            "coef_pocket" => "pocket_coef",
+            "intercept_pocket" => "pocket_intercept",
+            name => name,
+        };
+        match values {
+            Numbers::Floats(values) => case.is(name, &bits(&values), layout),
+            Numbers::Integers(values) => case.is(name, &whole(&values), layout),
+        }
     }
 }
 
@@ -258,8 +281,17 @@ fn fit<T: Drawn + Default>(case: &Case) {
                 Averaged { coef: start(2, planes * columns), intercept: start(3, planes), fit_intercept };
             let mut voted = Voted::new(planes);
             let is_averaged = case.file == "averaged";
+            let check = match case.tokens.get("check").map(String::as_str) {
+                Some("ratchet") => Check::Ratchet,
+                Some("update") => Check::Update,
+                Some("epoch") => Check::Epoch,
+                _ => Check::Run,
+            };
+            let mut pocket = Pocket::new(check, fit_intercept, &state);
+            let is_pocket_case = case.file == "pocket";
             let learner: &mut dyn Learner = match case.file {
                 "averaged" => &mut averaged,
+                "pocket" => &mut pocket,
                 "voted" => &mut voted,
                 _ => &mut Perceptron,
             };
@@ -281,6 +313,9 @@ fn fit<T: Drawn + Default>(case: &Case) {
             case.is("coef", &bits(&after.coef), layout);
             case.is("intercept", &bits(&after.intercept), layout);
             case.is("seen", &whole(&after.seen), layout);
+            if is_pocket_case {
+                is_pocket(case, &pocket, layout);
+            }
             if case.file == "voted" {
                 check_log(case, rows, &state, &after, &voted, fit_intercept, layout);
             }

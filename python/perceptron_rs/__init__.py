@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perceptron_rs._core import ARITHMETIC_VERSION
-    from perceptron_rs.estimators import AveragedPerceptron, EpochRecord, Perceptron, VotedPerceptron
+    from perceptron_rs.estimators import (
+        AveragedPerceptron,
+        EpochRecord,
+        Perceptron,
+        PocketPerceptron,
+        VotedPerceptron,
+    )
     from perceptron_rs.models import load
     from perceptron_rs.online import updates_until_right
 
@@ -20,6 +26,7 @@ __all__ = [
     "AveragedPerceptron",
     "EpochRecord",
     "Perceptron",
+    "PocketPerceptron",
     "VotedPerceptron",
     "__version__",
     "load",
@@ -32,6 +39,7 @@ _HOME = {
     "AveragedPerceptron": "estimators",
     "EpochRecord": "estimators",
     "Perceptron": "estimators",
+    "PocketPerceptron": "estimators",
     "VotedPerceptron": "estimators",
     "load": "models",
     "updates_until_right": "online",

@@ -21,7 +21,7 @@ pub struct Problem<'a> {
     pub eta: f64,
     pub tie: Tie,
     pub fit_intercept: bool,
-    tolerance: Tolerance,
+    pub(super) tolerance: Tolerance,
     joint: Option<Spread>,
     penalty: Option<Penalty>,
     integer_step: Option<f64>,
@@ -141,7 +141,7 @@ impl<'a> Problem<'a> {
     }
 
     pub(super) fn decay(&self) -> Option<Decay> {
-        self.penalty.map(|Penalty { l1, l2 }| Decay::new(self.eta, l1, l2))
+        self.penalty.map(|Penalty { l1, l2 }| Decay::new(self.eta, l1, l2, self.rows.len()))
     }
 
     pub(super) fn is_joint(&self) -> bool {

@@ -13,7 +13,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::feed::Monitor;
 use super::fit::State;
+use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use crate::arith::average::timed;
 use crate::arith::step::start;
@@ -45,10 +47,13 @@ struct Part<'a> {
 }
 
 impl Rule for Part<'_> {
-    fn absorb(&mut self, _rows: &dyn Rows, log: &[Mistake]) {
+    fn absorb(&mut self, _rows: &dyn Rows, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
         for &Mistake { row, plane, t, c } in log {
-            self.log[plane as usize - self.first].push(Entry { row, t, c });
+            let log = &mut self.log[plane as usize - self.first];
+            log.try_reserve(1).map_err(|_| Error::Memory)?;
+            log.push(Entry { row, t, c });
         }
+        Ok(())
     }
 
     fn is_finite(&self) -> bool {
@@ -62,9 +67,9 @@ impl Learner for Voted {
         Ok(())
     }
 
-    fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>> {
+    fn split<'a>(&'a mut self, ranges: &[Range<usize>], _problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
         let mut rest = &mut self.log[..];
-        let mut rules: Vec<Box<dyn Rule + '_>> = Vec::new();
+        let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
         for range in ranges {
             let (log, others) = rest.split_at_mut(range.len());
             rest = others;

@@ -11,7 +11,14 @@ import re
 import pytest
 
 import perceptron_rs
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, testing, updates_until_right
+from perceptron_rs import (
+    AveragedPerceptron,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+    testing,
+    updates_until_right,
+)
 from perceptron_rs.io import load_svmlight
 
 MODULES = sorted(
@@ -23,6 +30,7 @@ METHODS = ("fit", "partial_fit", "decision_function", "predict")
 CALLABLES = [
     Perceptron,
     AveragedPerceptron,
+    PocketPerceptron,
     VotedPerceptron,
     testing.assert_parity,
     updates_until_right,
@@ -33,7 +41,14 @@ CALLABLES += [getattr(Perceptron, name) for name in METHODS]
 
 def test_examples_exist():
     finder = doctest.DocTestFinder()
-    for item in (Perceptron, AveragedPerceptron, VotedPerceptron, testing.assert_parity, updates_until_right):
+    for item in (
+        Perceptron,
+        AveragedPerceptron,
+        PocketPerceptron,
+        VotedPerceptron,
+        testing.assert_parity,
+        updates_until_right,
+    ):
         assert any(test.examples for test in finder.find(item)), item
 
 
@@ -58,7 +73,7 @@ def test_parameters_match_the_signature(item):
     assert section(item, "Parameters") == names
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, VotedPerceptron])
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
 def test_attributes_are_all_described(learner):
     model = learner(track_mistakes=True, tol=None, max_iter=1, early_stopping=True, validation_fraction=0.5)
     model.fit([[1.0], [-1.0]] * 2, [1, 0] * 2)
@@ -77,7 +92,7 @@ def test_defaults_are_written_as_they_are(item):
             assert eval(match[1]) == parameter.default, name
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, VotedPerceptron])
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
 def test_sections(learner):
     text = inspect.getdoc(learner)
     for title in ("Parameters", "Attributes", "Raises", "See Also", "References", "Examples"):

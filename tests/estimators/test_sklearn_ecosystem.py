@@ -17,9 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 import perceptron_rs
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 
-LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
 X, Y = load_iris(return_X_y=True)
 
 
@@ -68,13 +68,20 @@ def test_clone_and_set_params(model):
     assert not hasattr(fresh, "t_")
 
 
+def go_on(model):
+    """Learn from more, in the way that the estimator has."""
+    if hasattr(model, "partial_fit"):
+        return model.partial_fit(X, Y)
+    return model.set_params(warm_start=True).fit(X, Y)
+
+
 @pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
 def test_copies_predict_and_go_on_alone(model, how):
     model.fit(X, Y)
     other = how(model)
     assert other.decision_function(X).tobytes() == model.decision_function(X).tobytes()
     before = model.coef_.tobytes()
-    other.partial_fit(X, Y)
+    go_on(other)
     assert model.coef_.tobytes() == before
 
 
@@ -83,7 +90,7 @@ def test_joblib_memory_map(model, tmp_path):
     joblib.dump(model, tmp_path / "model")
     read_only = joblib.load(tmp_path / "model", mmap_mode="r")
     assert read_only.decision_function(X).tobytes() == model.decision_function(X).tobytes()
-    assert read_only.partial_fit(X, Y).coef_.tobytes() == model.partial_fit(X, Y).coef_.tobytes()
+    assert go_on(read_only).coef_.tobytes() == go_on(model).coef_.tobytes()
 
 
 def test_pipeline_grid_search_and_scores(model):

@@ -79,11 +79,17 @@ FIT_VOTED = """\
   half_coef, half_coef_u (K x d), half_intercept, half_intercept_u (K): the weights and the sums u, from
     u = 0, after the first half (rounded down) of the entries of each plane
 """
+FIT_POCKET = """\
+  check (an input): when errors are counted
+  pocket_coef (K x d), pocket_intercept, pocket_errors, pocket_run (K): the pocket
+  swap_plane, swap_epoch, swap_t, swap_errors: what was put there, plane after plane
+"""
 HEADS = {
     "dot": FORMAT + DRAW + DOT,
     "order": FORMAT + ORDER,
     "perceptron": FORMAT + DRAW + FIT,
     "averaged": FORMAT + DRAW + FIT + FIT_AVERAGED,
+    "pocket": FORMAT + DRAW + FIT + FIT_POCKET,
     "voted": FORMAT + DRAW + FIT + FIT_VOTED,
 }
 TYPES = ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32")
@@ -150,7 +156,7 @@ def order(engine: Engine, case: Case, layout: str) -> Case:
 
 
 def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
-    """Outputs of a case of perceptron.txt, averaged.txt or voted.txt."""
+    """Outputs of a case of perceptron.txt, averaged.txt, pocket.txt or voted.txt."""
     n, d, seed = (int(case[name]) for name in ("n", "d", "seed"))
     positive = np.array(case["positive"].split(","), dtype=np.uint32)
     K = len(positive)
@@ -187,6 +193,7 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         n_iter_no_change=int(case["n_iter_no_change"]),
         track_mistakes=True,
         threads=1,
+        check=case.get("check", "run"),
     )
     after = report["state"]
     answer = {
@@ -203,6 +210,10 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         mean_coef, mean_intercept = engine.average(after)
         answer |= {"coef_u": bits(after["coef_u"]), "intercept_u": bits(after["intercept_u"])}
         answer |= {"mean_coef": bits(mean_coef), "mean_intercept": bits(mean_intercept)}
+    if learner == "pocket":
+        answer |= {f"pocket_{name}": bits(after[f"{name}_pocket"]) for name in ("coef", "intercept")}
+        answer |= {name: bits(after[name]) for name in ("pocket_errors", "swap_errors")}
+        answer |= {name: whole(after[name]) for name in ("pocket_run", "swap_plane", "swap_epoch", "swap_t")}
     if learner == "voted":
         X = draw(case["type"], seed, (n, d), int(case["zeros"]))
         bias = after["log_step"] * (case["fit_intercept"] == "1")
@@ -229,14 +240,14 @@ def log(engine: Engine, rows: Any, start: State, after: State) -> Case:
 
 def answer(engine: Engine, file: str, case: Case, layout: str = "dense") -> Case:
     """Outputs of a case."""
-    if file in ("perceptron", "averaged", "voted"):
+    if file in ("perceptron", "averaged", "pocket", "voted"):
         return fit(engine, case, layout, learner=file)
     return {"dot": dot, "order": order}[file](engine, case, layout)
 
 
 def text(file: str) -> str:
     """Contents of a golden file."""
-    from_rules = {"dot": dot_cases, "order": order_cases}.get(file, fit_cases)
+    from_rules = {"dot": dot_cases, "order": order_cases, "pocket": pocket_cases}.get(file, fit_cases)
     lines = [f"# {line}".rstrip() for line in HEADS[file].splitlines()] + [""]
     engine = get_engine("reference")
     for case in from_rules():
@@ -317,6 +328,16 @@ def fit_cases() -> Iterator[Case]:
     ]
     for i, change in enumerate(changes):
         yield base | {"seed": str(1000 * (i + 1))} | change
+
+
+def pocket_cases() -> Iterator[Case]:
+    """Return those of the others, with each check in turn and more rows; then each check on the same."""
+    checks = ("run", "ratchet", "update", "epoch")
+    cases = list(fit_cases())
+    for case, check in zip(cases, itertools.cycle(checks)):
+        yield case | {"n": str(max(40, int(case["n"]))), "check": check}
+    for seed, check in itertools.product(("900", "901"), checks):
+        yield cases[0] | {"n": "60", "d": "5", "max_iter": "12", "seed": seed, "shuffle": "4", "check": check}
 
 
 def main() -> int:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, load
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, load
 
-LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
 
 
 def data(classes=3, n=40, d=4, seed=2):

@@ -10,7 +10,7 @@ from perceptron_rs.cli.errors import PROGRAM
 __all__ = ["LEARNER_NAMES", "parser"]
 
 #: The keys of ``estimators.registry.LEARNERS``, which cannot be imported in time; a test compares them.
-LEARNER_NAMES = ("perceptron", "averaged", "voted")
+LEARNER_NAMES = ("perceptron", "averaged", "pocket", "voted")
 
 DATA = """\
 DATA by its suffix: .svm .libsvm .svmlight .txt (svmlight text), .csv, each also with .gz behind it; .npz (a

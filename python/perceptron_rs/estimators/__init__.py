@@ -2,7 +2,8 @@
 
 from perceptron_rs.estimators.averaged import AveragedPerceptron
 from perceptron_rs.estimators.perceptron import Perceptron
+from perceptron_rs.estimators.pocket import PocketPerceptron
 from perceptron_rs.estimators.progress import EpochRecord
 from perceptron_rs.estimators.voted import VotedPerceptron
 
-__all__ = ["AveragedPerceptron", "EpochRecord", "Perceptron", "VotedPerceptron"]
+__all__ = ["AveragedPerceptron", "EpochRecord", "Perceptron", "PocketPerceptron", "VotedPerceptron"]

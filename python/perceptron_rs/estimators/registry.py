@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from perceptron_rs.estimators.averaged import AveragedPerceptron
 from perceptron_rs.estimators.perceptron import Perceptron
+from perceptron_rs.estimators.pocket import PocketPerceptron
 from perceptron_rs.estimators.voted import VotedPerceptron
 
 __all__ = ["LEARNERS"]
@@ -11,5 +12,6 @@ __all__ = ["LEARNERS"]
 LEARNERS: dict[str, type] = {
     "perceptron": Perceptron,
     "averaged": AveragedPerceptron,
+    "pocket": PocketPerceptron,
     "voted": VotedPerceptron,
 }

@@ -4,6 +4,7 @@ from .averaged import Averaged, average
 from .feed import feed
 from .fit import fit
 from .perceptron import Perceptron, updates_until_right
+from .pocket import Pocket
 from .rule import Rule
 from .settled import settled
 from .voted import Voted, replay
@@ -12,6 +13,7 @@ from .votes import votes
 __all__ = [
     "Averaged",
     "Perceptron",
+    "Pocket",
     "Rule",
     "Voted",
     "average",

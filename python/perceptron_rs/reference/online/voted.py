@@ -26,17 +26,18 @@ from numpy.typing import NDArray
 
 from perceptron_rs.engines import State
 from perceptron_rs.reference import arith
+from perceptron_rs.reference.online.rule import Rule
 from perceptron_rs.reference.rows import Mistake, Rows
 from perceptron_rs.reference.rows.scores import check_canonical
 
 __all__ = ["Voted", "check_log", "replay"]
 
 
-class Voted:
+class Voted(Rule):
     """The log of each plane."""
 
     def __init__(self, state: State, fit_intercept: bool) -> None:
-        self.state, self.fit_intercept = state, fit_intercept
+        super().__init__(state, fit_intercept)
         self.log: list[list[Mistake]] = [[] for _ in state["intercept"]]
 
     def absorb(self, rows: Rows, log: list[Mistake]) -> None:  # noqa: ARG002
@@ -45,20 +46,14 @@ class Voted:
             self.log[entry.plane].append(entry)
 
     def memory(self) -> State:
-        """Return the log as arrays; what an interrupted epoch added has a t beyond ``seen``."""
-        seen = self.state["seen"]
-        logs = [[entry for entry in log if entry.t <= seen[k]] for k, log in enumerate(self.log)]
-        entries = [entry for log in logs for entry in log]
+        """Return the log as arrays."""
+        entries = [entry for log in self.log for entry in log]
         return {
-            "log_start": np.cumsum([0, *map(len, logs)], dtype=np.int64),
+            "log_start": np.cumsum([0, *map(len, self.log)], dtype=np.int64),
             "log_row": np.array([entry.row for entry in entries], dtype=np.int64),
             "log_t": np.array([entry.t for entry in entries], dtype=np.int64),
             "log_step": np.array([entry.c for entry in entries], dtype=np.float64),
         }
-
-    def answer(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the last weights."""
-        return self.state["coef"], self.state["intercept"]
 
 
 def check_log(stored_rows: Any, state: State) -> None:
