@@ -71,6 +71,13 @@ def test_defaults_are_written_as_they_are(item):
 
 
 @pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_methods_are_described(learner):
+    for name in ("fit", "partial_fit", "decision_function", "predict", "save", "sparsify", "densify"):
+        text = inspect.getdoc(getattr(learner, name))
+        assert re.search(r"^(Returns|Raises)\n-+$", text, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
 def test_sections(learner):
     text = inspect.getdoc(learner)
     for title in ("Parameters", "Attributes", "Raises", "See Also", "References", "Examples"):

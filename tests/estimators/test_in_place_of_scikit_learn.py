@@ -1,8 +1,8 @@
 """scikit-learn's own tests that use its Perceptron, with ours in its place.
 
 Each test module of the installed scikit-learn that imports Perceptron is imported anew while
-``sklearn.linear_model.Perceptron`` is ours, as for a user who changes the import. The tests in it that use the
-name, at once or through a helper, are collected here under a name that begins with that of their module.
+``sklearn.linear_model.Perceptron`` is ours, as for a user who changes the import. The tests in it that use
+the name, at once or through a helper, are collected here under a name that begins with that of their module.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from perceptron_rs.estimators.fitting import check_same_problem, learn, read_sta
 from perceptron_rs.estimators.labels import encode, encode_new, label_array, new_classes
 from perceptron_rs.estimators.parameters import CONSTRAINTS, check_parameters, n_threads
 from perceptron_rs.estimators.penalty import forget_pending
+from perceptron_rs.estimators.sparse_weights import dense
 from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["LinearLearner"]
@@ -218,7 +219,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with standard():
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
-            coef = np.ascontiguousarray(self.coef_, dtype=np.float64)
+            coef = np.ascontiguousarray(dense(self.coef_), dtype=np.float64)
             intercept = np.ascontiguousarray(self.intercept_, dtype=np.float64)
             scores = engine.scores(data.rows, coef, intercept, threads=n_threads(self))
             if not np.isfinite(scores).all():

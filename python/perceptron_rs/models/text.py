@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.estimators.sparse_weights import dense
 from perceptron_rs.models.classes import classes_from_json, classes_to_json
 from perceptron_rs.models.files import open_regular, write_whole
 from perceptron_rs.models.values import decode
@@ -80,7 +81,7 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
 
 
 def _lines(estimator: Any) -> Iterator[str]:
-    coef = np.asarray(estimator.coef_, dtype=np.float64)
+    coef = np.asarray(dense(estimator.coef_), dtype=np.float64)
     intercept = np.asarray(estimator.intercept_, dtype=np.float64)
     classes = classes_to_json(estimator.classes_)
     names = getattr(estimator, "feature_names_in_", None)
