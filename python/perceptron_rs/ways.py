@@ -98,8 +98,8 @@ def ways(
             found = _fit(estimator, path, y, weights, start)
             yield Way(path, found, _difference(first, expected, path, found))
 
-    balanced = isinstance(estimator.class_weight, str)
-    if balanced or isinstance(expected, str) or any(value is not None for value in start.values()):
+    no_batches = isinstance(estimator.class_weight, str) or estimator.early_stopping
+    if no_batches or isinstance(expected, str) or any(value is not None for value in start.values()):
         return
     whole = clone(estimator).set_params(max_iter=1, tol=None, shuffle=False, warm_start=False)
     kept = _visited(whole, y, weights)

@@ -110,7 +110,8 @@ def read_text(
     Returns
     -------
     coef : ndarray of shape (1, n_features) or (n_classes, n_features), float64
-        The weights, with the bits that were written.
+        The weights, with the bits that were written; of two classes two rows, if they came from a joint
+        decision.
     intercept : ndarray of shape (1,) or (n_classes,), float64
         The intercepts.
     classes : ndarray of shape (n_classes,)
@@ -161,9 +162,11 @@ def _read(lines: Iterator[str], where: str, feature_names: Sequence[str] | None)
     try:
         _check_title(next_parts("the title"))
         classes = _classes(next_parts("the line of classes"))
-        planes = 1 if len(classes) == 2 else len(classes)
         columns = _count(next_parts("the number of features"))
-        rows = [_numbers(next_parts("the intercept"), "intercept", planes)]
+        parts = next_parts("the intercept")
+        joint = len(parts) == 3  # a joint decision of two classes has weights for both
+        planes = 1 if len(classes) == 2 and not joint else len(classes)
+        rows = [_numbers(parts, "intercept", planes)]
         names = []
         for column in range(columns):
             parts = next_parts(f"feature {column} of {columns}")
