@@ -10,7 +10,7 @@ RUST := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
 EXTRA = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$(1)"], sep="\n")' > $(VENV)/$(1).txt \
 	&& $(BIN)/pip install --quiet --requirement $(VENV)/$(1).txt
 
-.PHONY: help demo test test-deep test-oldest lint bench golden licenses dist valgrind clean
+.PHONY: help demo test test-deep test-oldest lint bench docs golden licenses dist valgrind clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,7 +33,7 @@ test-oldest: $(VENV)/built $(VENV)/oldest/ready  ## the package's tests on Pytho
 	$(VENV)/oldest/bin/python -m pytest
 
 lint: export PYO3_PYTHON = $(abspath $(BIN)/python)
-lint: $(VENV)/built $(VENV)/lint  ## format, warnings, types, stubs, golden files
+lint: $(VENV)/built $(VENV)/lint  ## format, warnings, types, stubs, golden files, documentation
 	cargo fmt --check
 	cargo clippy --all-targets -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
@@ -43,12 +43,17 @@ lint: $(VENV)/built $(VENV)/lint  ## format, warnings, types, stubs, golden file
 	$(BIN)/python -m mypy.stubtest perceptron_rs._core
 	$(BIN)/python tests/golden/make.py --check
 	$(BIN)/python scripts/licenses.py --check
+	$(MAKE) --no-print-directory docs
 
 bench: $(VENV)/built $(VENV)/bench  ## side by side with scikit-learn (real data: DATA=folder), then the kernels
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/compare.py --json $(VENV)/bench.json
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/memory.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/svmlight.py
 	cargo bench
+
+docs: $(VENV)/built $(VENV)/docs  ## the documentation, in docs/_build; a warning is an error
+	rm -rf docs/_build docs/generated
+	$(BIN)/python -m sphinx -W --keep-going -n -q docs docs/_build
 
 golden: $(VENV)/built  ## write the golden files anew: only when learned bits change on purpose
 	$(BIN)/python tests/golden/make.py
@@ -66,7 +71,7 @@ valgrind:  ## the tests of the core's unsafe code, under valgrind
 		--lib --test instruction_sets --test exact -- --skip environment
 
 clean:  ## remove all that was set up or built
-	rm -rf $(VENV) target dist .hypothesis .pytest_cache .mypy_cache .ruff_cache python/perceptron_rs/_core*.so
+	rm -rf $(VENV) target dist docs/_build docs/generated .hypothesis .pytest_cache .mypy_cache .ruff_cache python/perceptron_rs/_core*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/made:
@@ -84,7 +89,7 @@ $(VENV)/built: $(VENV)/made $(RUST)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	touch $@
 
-$(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/dist: $(VENV)/%: $(VENV)/made pyproject.toml
+$(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/docs $(VENV)/dist: $(VENV)/%: $(VENV)/made pyproject.toml
 	$(call EXTRA,$*)
 	touch $@
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import statistics
 import sys
@@ -150,6 +151,28 @@ def run(case: Case, runs: int) -> dict[str, Any]:
     }
 
 
+def processor() -> str:
+    """Return the name of the processor, as far as the system tells."""
+    cpus = Path("/proc/cpuinfo")
+    lines = cpus.read_text(encoding="utf-8").splitlines() if cpus.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def about(runs: int) -> dict[str, Any]:
+    """Return on what the results were measured."""
+    return {
+        "perceptron-rs": __version__,
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "processor": processor(),
+        "processors": os.cpu_count(),
+        "runs": runs,
+        "date": time.strftime("%Y-%m-%d"),
+    }
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", help="only cases whose name contains one of these")
@@ -177,7 +200,8 @@ def main() -> int:
             below = "" if r["ratio"] >= r["bar"] else "  BELOW BAR"
             print(f"{seconds} {ratios}  {r['checked']}{below}", flush=True)
     if options.json:
-        Path(options.json).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        written = {"about": about(options.runs), "results": results}
+        Path(options.json).write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
     print(f"{len(results) - missed} of {len(results)} cases reach their bar")
     return 0
 

@@ -47,7 +47,7 @@ def load_svmlight(
         The number of columns of X. None: as many as the largest index needs.
     zero_based : bool or "auto", default="auto"
         Whether the lowest index is 0 or 1. "auto": 0 if that index occurs in any of the files,
-        else 1. Say it, and `n_features`, where parts of one data set are read one by one.
+        else 1. Say it, and ``n_features``, where parts of one data set are read one by one.
     query_id : {"ignore", "refuse"}, default="ignore"
         What to do with ``qid:...``: read past it, or raise an error.
     n_jobs : int, default=None

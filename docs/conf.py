@@ -1,0 +1,77 @@
+"""Sphinx configuration; ``make docs`` builds with it. Nothing here needs the network."""
+
+import json
+import re
+import sys
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+sys.path.insert(0, str(Path(__file__).parent))
+from benchmarks import lines
+
+project = "perceptron-rs"
+author = "perceptron-rs developers"
+copyright = author  # noqa: A001
+release = version = installed("perceptron-rs")
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+templates_path = ["_templates"]
+exclude_patterns = ["_build"]
+default_role = "py:obj"
+rst_prolog = ".. currentmodule:: perceptron_rs\n"
+highlight_language = "python"
+
+# Types are said in the docstrings.
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_validation_checks = {"GL01", "GL03", "GL07", "GL08", "PR01", "PR02", "PR03", "RT03", "SS03"}
+# The class itself has its examples and parameters in one docstring; __init__ has none.
+numpydoc_validation_exclude = {r"\.__init__$"}
+
+# An inventory of another project's names would have to be fetched.
+nitpick_ignore_regex = [
+    (r"py:.*", r"(sklearn|scipy|joblib|numpy)\..*"),
+    (r"py:.*", r"float\.hex"),
+]
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"perceptron-rs {release}"
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+
+class Benchmarks(SphinxDirective):
+    """``.. benchmarks:: FILE``, the file relative to the page."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        _, name = self.env.relfn2path(self.arguments[0], self.env.docname)
+        self.env.note_dependency(name)
+        results = json.loads(Path(name).read_text(encoding="utf-8"))
+        return self.parse_text_to_nodes("\n".join(lines(results)))
+
+
+def escape_shapes(*arguments: Any) -> None:
+    """Keep the underscore that ends a name in a shape from being read as the mark of a link."""
+    text = arguments[-1]
+    text[:] = [re.sub(r"_(?=[,)])", r"\_", line) if " of shape (" in line else line for line in text]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Make the directive known to Sphinx, and read docstrings before numpydoc does."""
+    app.connect("autodoc-process-docstring", escape_shapes, priority=100)
+    app.add_directive("benchmarks", Benchmarks)
+    return {"parallel_read_safe": True}

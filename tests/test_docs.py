@@ -1,0 +1,157 @@
+"""The examples of the README and of the pages under docs/ run, and their links and commands exist."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib.util
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from perceptron_rs.cli import main
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = ["README.md", "ARCHITECTURE.md", "ARITHMETIC.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+MADE = {"_build", "_templates", "generated"}
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.rst"))
+PAGES = [page for page in PAGES if not MADE & set(page.split("/"))]
+#: Pages that have nothing to run.
+SILENT = {"api", "benchmarks", "guide/index", "index", "installation"}
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+class Shell:
+    """What runs the commands of a page; a command must succeed, unless ``echo $?`` follows it."""
+
+    def __init__(self) -> None:
+        self.status = 0
+
+    def __call__(self, command: str) -> None:
+        program, *arguments = shlex.split(command)
+        if program == "echo" and arguments == ["$?"]:
+            print(self.status)
+            self.status = 0
+            return
+        assert program == "perceptron-rs", f"no program {program} here"
+        self.check()
+        with contextlib.redirect_stderr(sys.stdout):  # a terminal shows both
+            self.status = main(arguments)
+
+    def check(self) -> None:
+        assert self.status == 0, f"the command before ended with exit status {self.status}"
+
+
+def markdown(text: str) -> str:
+    """Keep the lines of the blocks of Python, and the numbers of the lines."""
+    inside, kept = False, []
+    for line in text.splitlines():
+        fence = line.startswith("```")
+        inside = line == "```pycon" or (inside and not fence)
+        kept.append("" if fence or not inside else line)
+    return "\n".join(kept)
+
+
+def commands(text: str) -> list[doctest.Example]:
+    """Return the commands in the console blocks of a page as examples that call ``shell``."""
+    found: list[doctest.Example] = []
+    inside = ""
+    for number, line in enumerate(text.splitlines()):
+        if inside and line.strip() and not line.startswith(inside):
+            inside = ""
+        if line.strip() == ".. code-block:: console":
+            inside = line[: line.index("..")] + "   "
+        elif inside and line.startswith(f"{inside}$ "):
+            found.append(doctest.Example(f"shell({line.strip()[2:]!r})", "", lineno=number))
+        elif inside and found:
+            found[-1].want += line.removeprefix(inside) + "\n"
+    for example in found:
+        example.want = re.sub(r"\n*$", "\n" if example.want.strip() else "", example.want)
+    return found
+
+
+def run(name: str, text: str) -> int:
+    """Run the examples of a text, and return their number; each may use what earlier ones have defined."""
+    shell = Shell()
+    examples = [*doctest.DocTestParser().get_examples(text, name), *commands(text)]
+    examples.sort(key=lambda example: example.lineno)
+    test = doctest.DocTest(examples, {"shell": shell}, name, name, 0, text)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    report: list[str] = []
+    runner.run(test, out=report.append)
+    assert test.examples
+    assert runner.failures == 0, "".join(report)
+    shell.check()
+    return len(examples)
+
+
+def test_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert run("README.md", markdown(text)) >= 15
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page[5:-4] not in SILENT])
+def test_page(page, tmp_path, monkeypatch):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    run(page, text)
+
+
+@pytest.mark.parametrize(
+    "wrong", [">>> 1 + 1\n3\n", ".. code-block:: console\n\n   $ perceptron-rs --version\n   no version\n"]
+)
+def test_wrong_examples_are_seen(wrong):
+    with pytest.raises(AssertionError, match="Expected"):
+        run("wrong.rst", wrong)
+
+
+def test_commands_must_succeed():
+    failing = ".. code-block:: console\n\n   $ perceptron-rs inspect nothing\n   perceptron-rs: error: ...\n"
+    with pytest.raises(AssertionError, match="exit status 1"):
+        run("wrong.rst", failing)
+    assert run("right.rst", f"{failing}   $ echo $?\n   1\n") == 2
+
+
+def test_every_command_has_an_example():
+    from perceptron_rs.cli.options import parser
+
+    text = (ROOT / "docs/guide/command_line.rst").read_text(encoding="utf-8")
+    (commands,) = (action.choices for action in parser()._actions if action.dest == "command")
+    for command in commands:
+        assert f"   $ perceptron-rs {command}" in text, command
+
+
+def test_links():
+    for document in DOCUMENTS:
+        text = (ROOT / document).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+            assert (ROOT / target).exists(), f"{document} links to {target}"
+
+
+def test_make():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for document in [*DOCUMENTS, *PAGES]:
+        text = (ROOT / document).read_text(encoding="utf-8")
+        for name in re.findall(r"`make ([a-z-]+)", text):
+            assert name in targets, f"{document} names the command make {name}"
+
+
+def test_benchmarks():
+    """The page and the README show the same run."""
+    spec = importlib.util.spec_from_file_location("benchmarks", ROOT / "docs" / "benchmarks.py")
+    benchmarks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmarks)
+    results = json.loads((ROOT / "benches" / "results" / "compare.json").read_text(encoding="utf-8"))
+    rows = [benchmarks.row(result) for result in results["results"]]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = readme.split("| case |")[1].split("\n\n")[0].splitlines()[2:]
+    assert [tuple(line.strip("| ").split(" | ")) for line in table] == rows
+    page = "\n".join(benchmarks.lines(results))
+    assert page.startswith(f"perceptron-rs {results['about']['perceptron-rs']}, scikit-learn ")
+    for case, *cells in rows:
+        assert "\n     - ".join([f"   * - {case}", *cells]) in page
