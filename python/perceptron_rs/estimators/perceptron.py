@@ -139,8 +139,10 @@ class Perceptron(SparseWeights, LinearLearner):
 
     Notes
     -----
-    ``fit`` differs from `sklearn.linear_model.Perceptron` in three points: it draws a new order in
-    each epoch, it stops after an epoch without a mistake, and leaves examples of weight 0 out.
+    The parameters of `sklearn.linear_model.Perceptron` have the same names and defaults here. What
+    differs stands in a table of the documentation, on the page "Coming from scikit-learn": among others, a
+    fit draws a new order in each epoch, stops after an epoch without a mistake, leaves examples of weight
+    0 out, and treats sparse data like dense.
 
     References
     ----------
