@@ -47,6 +47,7 @@ fn pass(rows: &dyn Rows, labels: &[u32], planes: u32, coef: Vec<f64>) -> Report 
         threads: 1,
         keep_on_interrupt: false,
         settle: true,
+        record: false,
     };
     let state =
         State { coef, intercept: vec![0.0; positive.len()], seen: vec![0; positive.len()], ages: vec![] };

@@ -90,6 +90,7 @@ impl Fit {
             threads,
             keep_on_interrupt: false,
             settle: true,
+            record: false,
         };
         let start =
             State { coef: case.start.clone(), intercept: vec![0.0; 5], seen: vec![0; 5], ages: vec![] };

@@ -241,6 +241,7 @@ fn fit<T: Drawn + Default>(case: &Case) {
         threads,
         keep_on_interrupt: false,
         settle: true,
+        record: false,
     };
     let values: Vec<T> = draw(seed, rows * columns, case.number("zeros"));
     each_layout(&values, rows, columns, |rows, layout| {

@@ -234,6 +234,7 @@ impl Fit {
             threads,
             keep_on_interrupt,
             settle: true,
+            record: false,
         };
         online::fit(&problem, &schedule, state, &mut Perceptron, monitor)
     }

@@ -52,6 +52,7 @@ class Report(TypedDict):
     n_iter: NDArray[np.int64]  # (K,)
     stopped: list[str]  # (K,): "clean", "tol", "max_iter", "callback" or "interrupt"
     mistakes_per_example: NDArray[np.int64] | None  # (n, K)
+    activations: NDArray[np.float64] | None  # (n, K): before the update; NaN where none was computed
 
 
 class Engine(Protocol):
@@ -93,6 +94,7 @@ class Engine(Protocol):
         joint: str | None = None,
         penalty: tuple[float, float] | None = None,
         settle: bool = True,
+        record: bool = False,
         on_epoch: OnEpoch | None = None,
         with_state: bool = False,
         keep_on_interrupt: bool = False,

@@ -14,6 +14,7 @@ use crate::rows::Noise;
 
 /// How epochs are ordered and when they end.
 #[derive(Debug, Clone, Copy)]
+#[allow(clippy::struct_excessive_bools)] // four independent choices
 pub struct Schedule {
     pub shuffle: Option<Shuffle>,
     /// Number of the first epoch: it goes on under a warm start.
@@ -27,6 +28,8 @@ pub struct Schedule {
     pub keep_on_interrupt: bool,
     /// Penalties are applied to all weights at the end of each epoch; else they stay pending.
     pub settle: bool,
+    /// The activations at the visits of the last epoch are reported.
+    pub record: bool,
 }
 
 /// A new permutation each epoch, drawn from this seed.
@@ -55,6 +58,9 @@ pub struct Report {
     pub stopped: Vec<Stopped>,
     /// n x K, empty if not tracked.
     pub mistakes_per_example: Vec<i64>,
+    /// Activations before the update, n x K; NaN where an example was not visited. Empty if not
+    /// recorded.
+    pub activations: Vec<f64>,
 }
 
 /// Bytes that a fit may need at once: the weights in two forms and as they were frozen, and of each
@@ -63,7 +69,8 @@ fn memory(problem: &Problem, schedule: &Schedule, weights: usize) -> Option<usiz
     let counts = if schedule.track_mistakes { 16 } else { 0 };
     let each = counts + problem.noise_bytes();
     let examples = problem.rows.len().checked_mul(problem.decisions())?.checked_mul(each)?;
-    examples.checked_add(weights.checked_mul(24)?)
+    let recorded = if schedule.record { problem.rows.len().checked_mul(problem.positive.len())? } else { 0 };
+    examples.checked_add(recorded.checked_mul(16)?)?.checked_add(weights.checked_mul(24)?)
 }
 
 /// Runs epochs until every plane has stopped. After an error the memory of the learner is not to
@@ -105,6 +112,7 @@ pub fn fit(
         n_iter: vec![0; decisions],
         stopped: vec![Stopped::Interrupt; decisions],
         mistakes_per_example: vec![0; if schedule.track_mistakes { n * decisions } else { 0 }],
+        activations: vec![f64::NAN; if schedule.record { n * planes } else { 0 }],
     };
     let mut running = vec![true; decisions];
     let mut criteria = vec![Criterion::new(schedule.tol, schedule.n_iter_no_change); decisions];
@@ -142,19 +150,18 @@ pub fn fit(
                 (running[k], report.stopped[k]) = (false, stopped);
             }
         }
-        report.epochs.push(record);
+        report.epochs.push(record.clone());
         if interrupted {
             break;
         }
-        let record = &report.epochs[report.epochs.len() - 1];
         let verdict = if monitor.wants_state() {
-            let finish = |group: Group| group.finish(problem, &mut state, &mut report.mistakes_per_example);
+            let finish = |group: Group| group.finish(problem, &mut state, &mut report);
             let noise = groups.into_iter().map(finish).collect();
-            let verdict = monitor.epoch(record, Some(Snapshot { state: &state, learner }));
+            let verdict = monitor.epoch(&record, Some(Snapshot { state: &state, learner }));
             groups = form_groups(problem, schedule, &state, &running, learner, noise);
             verdict?
         } else {
-            monitor.epoch(record, None)?
+            monitor.epoch(&record, None)?
         };
         for (k, stopped) in report.stopped.iter_mut().enumerate() {
             if running[k] && verdict.ends(k) {
@@ -169,7 +176,7 @@ pub fn fit(
         }
     }
     for group in groups {
-        group.finish(problem, &mut state, &mut report.mistakes_per_example);
+        group.finish(problem, &mut state, &mut report);
     }
     if !learner.answer_is_finite(&state) {
         return Err(Error::Overflow { epoch });

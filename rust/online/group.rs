@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::feed::{Monitor, feed};
-use super::fit::{Schedule, State};
+use super::fit::{Report, Schedule, State};
 use super::problem::Problem;
 use super::rule::Rule;
 use crate::error::{Error, Result};
-use crate::rows::{Cursor, Head, Noise, Pending, Planes, Stop, Visit};
+use crate::rows::{Cursor, Head, Noise, Pending, Planes, Record, Stop, Visit};
 
 /// What a decision (a plane, or all of them) did in one epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,6 +60,11 @@ impl<'a> Group<'a> {
         let weights = planes.iter().flat_map(|k| &state.coef[k * d..][..d]).copied().collect();
         let mut planes = Planes::new(heads.collect(), weights, d);
         planes.noise = noise;
+        planes.record = schedule.record.then(|| Record {
+            activations: vec![f64::NAN; problem.rows.len() * range.len()],
+            first: range.start,
+            width: range.len(),
+        });
         planes.pending =
             problem.decay().map(|decay| Pending::new(decay, &state.ages[range.start * d..][..d]));
         let tally = if schedule.track_mistakes { problem.rows.len() * width } else { 0 };
@@ -141,9 +146,10 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Writes the planes into the state and adds the counts to `tally` (n x all planes).
+    /// Writes the planes into the state, adds the counts of mistakes (n x all decisions) and puts
+    /// down the activations (n x all planes).
     /// Returns what was kept of the examples.
-    pub fn finish(mut self, problem: &Problem, state: &mut State, tally: &mut [i64]) -> Option<Noise> {
+    pub fn finish(mut self, problem: &Problem, state: &mut State, report: &mut Report) -> Option<Noise> {
         let (width, all) = (self.mistakes.len(), problem.decisions());
         self.freeze(problem, &vec![false; all]);
         let ages = self.planes.pending.map(|pending| pending.ages());
@@ -156,9 +162,15 @@ impl<'a> Group<'a> {
             state.intercept[k] = head.intercept;
             state.seen[k] = head.seen;
         }
-        for (out, counts) in tally.chunks_mut(all).zip(self.tally.chunks(width)) {
+        for (out, counts) in report.mistakes_per_example.chunks_mut(all).zip(self.tally.chunks(width)) {
             for (out, count) in out[self.first..][..width].iter_mut().zip(counts) {
                 *out += count;
+            }
+        }
+        if let Some(Record { activations, first, width }) = self.planes.record {
+            let rows = report.activations.chunks_mut(state.intercept.len());
+            for (out, row) in rows.zip(activations.chunks(width)) {
+                out[first..][..width].copy_from_slice(row);
             }
         }
         self.planes.noise

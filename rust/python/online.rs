@@ -186,7 +186,7 @@ pub fn state_to_python<'py>(py: Python<'py>, learnt: &Snapshot) -> PyResult<Boun
 #[pyo3(signature = (rows, labels, sample_weight, *, learner, state, positive, class_weight, eta0, tie,
                     fit_intercept, seed, first_epoch, max_iter, tol, n_iter_no_change, track_mistakes, threads,
                     margin=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None,
-                    penalty=None, settle=true,
+                    penalty=None, settle=true, record=false,
                     on_epoch=None, with_state=false, keep_on_interrupt=false))]
 #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // one per parameter of the protocol
 #[allow(clippy::needless_pass_by_value)]
@@ -214,6 +214,7 @@ fn fit<'py>(
     joint: Option<&str>,
     penalty: Option<(f64, f64)>,
     settle: bool,
+    record: bool,
     on_epoch: Option<Py<PyAny>>,
     with_state: bool,
     keep_on_interrupt: bool,
@@ -252,6 +253,7 @@ fn fit<'py>(
         threads,
         keep_on_interrupt,
         settle,
+        record,
     };
     let tolerance = Tolerance { margin, added_feature, max_mistakes: max_mistakes_per_example };
     let joint = joint.map(parse_joint).transpose()?;
@@ -270,7 +272,8 @@ fn fit<'py>(
     })?;
     let (state, report) = signals.settle(done, py, keep_on_interrupt)?;
     let state = state_to_python(py, &Snapshot { state: &state, learner: memory.learner() })?;
-    describe(py, &state, &report, track_mistakes.then_some(n))
+    let activations = record.then(|| to_matrix(py, &report.activations, [n, planes])).transpose()?;
+    describe(py, &state, &report, track_mistakes.then_some(n), activations)
 }
 
 fn describe<'py>(
@@ -278,6 +281,7 @@ fn describe<'py>(
     state: &Bound<'py, PyDict>,
     report: &Report,
     tracked: Option<usize>,
+    activations: Option<Bound<'py, PyArray2<f64>>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (epochs, decisions) = (report.epochs.len(), report.n_iter.len());
     let mistakes: Vec<i64> = report.epochs.iter().flat_map(|epoch| epoch.mistakes.iter().copied()).collect();
@@ -291,6 +295,7 @@ fn describe<'py>(
     out.set_item("stopped", PyList::new(py, report.stopped.iter().map(|stopped| stopped.name()))?)?;
     let counts = tracked.map(|n| to_matrix(py, &report.mistakes_per_example, [n, decisions])).transpose()?;
     out.set_item("mistakes_per_example", counts)?;
+    out.set_item("activations", activations)?;
     Ok(out)
 }
 

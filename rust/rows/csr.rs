@@ -227,24 +227,24 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     ) -> Stop {
         loop {
             let (limit, heads) = (planes.limit, &mut planes.heads[..]);
-            let noise = planes.noise.as_mut();
+            let (noise, record) = (planes.noise.as_mut(), planes.record.as_mut());
             let stop = match &mut planes.weights {
                 Weights::Counts { w, stride } if self.facts.ones => {
                     let kernel = Counts::<_, _, true> { rows: self, weights: w, stride: *stride, limit };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                 }
                 Weights::Counts { w, stride } => {
                     let kernel = Counts::<_, _, false> { rows: self, weights: w, stride: *stride, limit };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByColumn { w, stride } => {
                     let lanes = vec![0.0; LANES * *stride];
                     let kernel = Float { rows: self, weights: w, stride: *stride, lanes };
                     if let Some(pending) = &mut planes.pending {
                         let kernel = Decayed { kernel, pending };
-                        dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                        dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                     } else {
-                        dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                        dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                     }
                 }
                 Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),

@@ -226,19 +226,19 @@ impl<T: Value> Rows for Dense<'_, T> {
     ) -> Stop {
         loop {
             let (limit, heads) = (planes.limit, &mut planes.heads[..]);
-            let noise = planes.noise.as_mut();
+            let (noise, record) = (planes.noise.as_mut(), planes.record.as_mut());
             let stop = match &mut planes.weights {
                 Weights::Halves(weights) => {
                     let kernel = Exact { rows: self, weights, limit, narrow: vec![0; self.columns] };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByPlane(weights) => {
                     let kernel = Float { rows: self, weights, wide: vec![0.0; self.columns] };
                     if let Some(pending) = &mut planes.pending {
                         let kernel = Decayed { kernel, pending };
-                        dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                        dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                     } else {
-                        dispatch(Learn { kernel, visit, at, end, heads, noise, log })
+                        dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                     }
                 }
                 Weights::ByColumn { .. } | Weights::Counts { .. } => unreachable!("forms of CSR rows"),

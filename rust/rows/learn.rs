@@ -3,7 +3,7 @@
 use super::joint::Spread;
 use super::joint::{judge, spread};
 use super::noise::Noise;
-use super::planes::Head;
+use super::planes::{Head, Record};
 use super::prefetch::{AHEAD, prefetch};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::exact::LARGEST_SUM;
@@ -35,6 +35,7 @@ pub struct Learn<'a, K> {
     pub end: usize,
     pub heads: &'a mut [Head],
     pub noise: Option<&'a mut Noise>,
+    pub record: Option<&'a mut Record>,
     pub log: &'a mut Vec<Mistake>,
 }
 
@@ -102,6 +103,9 @@ impl<K: Kernel> Learn<'_, K> {
         for (plane, &sum) in sums.iter().enumerate() {
             let head = &mut self.heads[plane];
             let mut a = sum + head.intercept;
+            if let Some(record) = &mut self.record {
+                record.put(row, head.plane, a);
+            }
             if let Some(noise) = &self.noise {
                 a = noise.activation(a, row, head.plane);
             }
@@ -134,6 +138,9 @@ impl<K: Kernel> Learn<'_, K> {
     fn together(&mut self, how: Spread, row: usize, number: u64, sums: &mut [f64]) -> Stop {
         for (sum, head) in sums.iter_mut().zip(&*self.heads) {
             *sum += head.intercept;
+            if let Some(record) = &mut self.record {
+                record.put(row, head.plane, *sum);
+            }
         }
         if !sums.iter().all(|s| s.is_finite()) {
             return Stop::Overflow;

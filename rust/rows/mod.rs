@@ -23,7 +23,7 @@ pub use facts::Facts;
 pub use joint::Spread;
 pub use noise::{Noise, Tolerance};
 pub use pending::Pending;
-pub use planes::{Head, Planes, Weights};
+pub use planes::{Head, Planes, Record, Weights};
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 
 /// Checked, immutable examples. Object safe: everything above this trait is compiled once.

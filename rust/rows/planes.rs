@@ -42,12 +42,29 @@ pub enum Weights {
     Counts { w: Vec<i32>, stride: usize },
 }
 
+/// Activations of examples at their visit, before the update: n x width, from plane `first` on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    pub activations: Vec<f64>,
+    pub first: usize,
+    pub width: usize,
+}
+
+impl Record {
+    #[inline(always)]
+    pub(super) fn put(&mut self, row: usize, plane: u32, a: f64) {
+        self.activations[row * self.width + plane as usize - self.first] = a;
+    }
+}
+
 pub struct Planes {
     pub heads: Vec<Head>,
     /// What is kept of each example during a call; set by the driver.
     pub noise: Option<Noise>,
     /// Penalties to be applied; set by the driver. Rules out the exact path.
     pub pending: Option<Pending>,
+    /// Where the activations of the visited examples go, if they are wanted.
+    pub record: Option<Record>,
     columns: usize,
     pub(super) weights: Weights,
     /// No exact path any more: its bound was passed.
@@ -68,6 +85,7 @@ impl Planes {
             heads,
             noise: None,
             pending: None,
+            record: None,
             columns,
             weights: Weights::ByPlane(weights),
             inexact: false,

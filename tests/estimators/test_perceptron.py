@@ -133,8 +133,9 @@ def test_clean_epoch_ends_the_fit(engine_name):
 
 def test_convergence_warning(engine_name):
     X, y = integer_data(0)
-    with pytest.warns(ConvergenceWarning, match="max_iter=3"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=3") as caught:
         Perceptron(max_iter=3, engine=engine_name).fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__], "it points at the caller"
     Perceptron(max_iter=3, tol=None, engine=engine_name).fit(X, y)  # a warning would be an error here
     Perceptron(max_iter=1000, n_iter_no_change=1, engine=engine_name).fit(X, y)
 

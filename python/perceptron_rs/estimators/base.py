@@ -20,13 +20,14 @@ from perceptron_rs.estimators.fitting import check_same_problem, learn, read_sta
 from perceptron_rs.estimators.labels import encode, encode_new, label_array, new_classes
 from perceptron_rs.estimators.parameters import CONSTRAINTS, check_parameters, n_threads
 from perceptron_rs.estimators.penalty import forget_pending
+from perceptron_rs.estimators.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from perceptron_rs.estimators.sparse_weights import dense
 from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearLearner(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
@@ -87,50 +88,61 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If ``max_iter`` ended the fit, unless ``tol`` is None, or if Ctrl-C did.
         """
         with restored_on_error(self), standard():
-            check_parameters(self)
-            engine = get_engine(self.engine)
-            state = read_state(self) if self.warm_start and hasattr(self, "classes_") else None
-            data = examples(self, engine, X, reset=True)
-            classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
-            if state is not None and (coef_init is None or intercept_init is None):
-                check_same_problem(self, state, classes)
-            if state is None or coef_init is not None or intercept_init is not None:
-                state = start_state(self, classes, state, coef_init, intercept_init)
-                self._n_epochs = 0
-                forget_pending(self)
-            self.classes_ = classes
-            report = learn(
-                self,
-                engine,
-                data,
-                labels,
-                sample_weight,
-                state,
-                (lambda part: examples(self, engine, _safe_indexing(X, part), reset=False))
-                if self.early_stopping
-                else None,
-                first_epoch=self._n_epochs,
-                max_iter=int(self.max_iter),
-                tol=None if self.tol is None else float(self.tol),
-                shuffle=bool(self.shuffle),
-                settle=True,
-            )
-            self._n_epochs += self.n_iter_
-            if self.tol is not None and "max_iter" in report["stopped"]:
-                warnings.warn(
-                    f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
-                    f"raise max_iter, or set tol=None if the number of epochs is meant",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )
-            if "interrupt" in report["stopped"]:
-                warnings.warn(
-                    f"ctrl-c ended the fit in epoch {self._n_epochs} (counted from 1); "
-                    f"what was learnt until then is kept",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )
+            self._warn(self._fit(X, y, coef_init, intercept_init, sample_weight))
         return self
+
+    # Inside restored_on_error: callbacks are torn down before an error takes away what they need.
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> list[str]:
+        check_parameters(self)
+        engine = get_engine(self.engine)
+        state = read_state(self) if self.warm_start and hasattr(self, "classes_") else None
+        data = examples(self, engine, X, reset=True)
+        classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
+        if state is not None and (coef_init is None or intercept_init is None):
+            check_same_problem(self, state, classes)
+        if state is None or coef_init is not None or intercept_init is not None:
+            state = start_state(self, classes, state, coef_init, intercept_init)
+            self._n_epochs = 0
+            forget_pending(self)
+        self.classes_ = classes
+        task = FitTask(self, X, y, sample_weight)
+        report = learn(
+            self,
+            engine,
+            data,
+            labels,
+            sample_weight,
+            state,
+            task,
+            (lambda part: examples(self, engine, _safe_indexing(X, part), reset=False))
+            if self.early_stopping
+            else None,
+            first_epoch=self._n_epochs,
+            max_iter=int(self.max_iter),
+            tol=None if self.tol is None else float(self.tol),
+            shuffle=bool(self.shuffle),
+            settle=True,
+        )
+        self._n_epochs += self.n_iter_
+        task.end()
+        return report["stopped"]
+
+    def _warn(self, stopped: list[str]) -> None:
+        if self.tol is not None and "max_iter" in stopped:
+            warnings.warn(
+                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
+                f"raise max_iter, or set tol=None if the number of epochs is meant",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        if "interrupt" in stopped:
+            warnings.warn(
+                f"ctrl-c ended the fit in epoch {self._n_epochs} (counted from 1); "
+                f"what was learnt until then is kept",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -164,6 +176,62 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         TypeError
             If an argument holds something else than numbers (labels: numbers or strings).
         """
+        self._pass(X, y, classes, sample_weight)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def predict_then_learn(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> tuple[NDArray[Any], int]:
+        """Predict each example before learning from it: progressive validation.
+
+        One pass in the given order, which learns what ``partial_fit`` learns from it. Each example is
+        predicted by the last weights that the examples before it have led to, in every learner (an
+        averaged one too: these are the weights that its mistakes are judged by).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            The class of each example.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever be seen; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor above 0 of each example's step.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The class predicted for each example.
+        n_errors : int
+            How many of them are wrong.
+
+        Raises
+        ------
+        ValueError
+            As ``partial_fit``; also if an example has the weight 0, for it is not visited.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from perceptron_rs import Perceptron
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = Perceptron()
+        >>> predicted, errors = model.predict_then_learn(X[::3], y[::3], classes=[0, 1, 2])
+        >>> errors
+        2
+        """
+        activations, labels = self._pass(X, y, classes, sample_weight, record=True)
+        index = self._decide(activations)
+        return self.classes_[index], int(np.count_nonzero(index != labels))
+
+    def _pass(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, record: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+        """Run one pass; return the activations of the examples, if recorded, and their class indices."""
         with restored_on_error(self), standard():
             check_parameters(self, for_partial_fit=True)
             engine = get_engine(self.engine)
@@ -178,11 +246,12 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 state = read_state(self)
                 check_same_problem(self, state, self.classes_)
-            learn(
+            labels = encode(y, self.classes_)
+            report = learn(
                 self,
                 engine,
                 data,
-                encode(y, self.classes_),
+                labels,
                 sample_weight,
                 state,
                 first_epoch=0,
@@ -190,8 +259,17 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 tol=None,
                 shuffle=False,
                 settle=False,
+                record=record,
             )
-        return self
+            activations = report["activations"]
+            if activations is None:
+                return np.zeros((0, 1)), labels
+            if np.isnan(activations).any():
+                raise ValueError(
+                    "sample_weight and class_weight must be above 0 here: an example of weight 0 is not "
+                    "visited; use predict and partial_fit"
+                )
+        return activations, labels
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the activation w.x + b of every example.
@@ -224,11 +302,21 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scores = engine.scores(data.rows, coef, intercept, threads=n_threads(self))
             if not np.isfinite(scores).all():
                 data.assert_finite(self)
-            if scores.shape[1] == 1:
-                return scores.reshape(-1)
-            if len(self.classes_) == 2:  # a joint decision of two classes
-                return scores[:, 1] - scores[:, 0]
-        return scores
+        return self._scores(scores)
+
+    def _scores(self, activations: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what ``decision_function`` shows of the activations (n, K)."""
+        if activations.shape[1] == 1:
+            return activations.reshape(-1)
+        if len(self.classes_) == 2:  # a joint decision of two classes
+            return activations[:, 1] - activations[:, 0]
+        return activations
+
+    def _decide(self, activations: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the index of the class that the activations (n, K) speak for."""
+        if activations.shape[1] > 1:
+            return cast("NDArray[np.intp]", np.argmax(activations, axis=1))
+        return (activations[:, 0] >= 0 if self.tie == "positive" else activations[:, 0] > 0).astype(np.intp)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every example.
@@ -245,11 +333,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ``tie="positive"``); otherwise the class of the largest activation, the first of equals.
         """
         scores = self.decision_function(X)
-        if scores.ndim == 2:
-            index = np.argmax(scores, axis=1)
-        else:
-            index = (scores >= 0 if self.tie == "positive" else scores > 0).astype(np.intp)
-        return cast("NDArray[Any]", self.classes_[index])
+        index = self._decide(scores.reshape(-1, 1) if scores.ndim == 1 else scores)
+        return self.classes_[index]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file; `perceptron_rs.load` makes an equal one from it.

@@ -15,6 +15,7 @@ from perceptron_rs.estimators.parameters import draw_seed, n_threads
 from perceptron_rs.estimators.penalty import keep_pending, strengths, take_pending
 from perceptron_rs.estimators.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.estimators.progress import Observer
+from perceptron_rs.estimators.sklearn_callbacks import FitTask
 from perceptron_rs.estimators.sparse_weights import dense
 from perceptron_rs.estimators.weights import class_weights, sample_weights, start_value, unvisited
 
@@ -69,6 +70,7 @@ def learn(
     labels: NDArray[np.uint32],
     sample_weight: Any,
     state: State,
+    task: FitTask | None = None,
     validation: Callable[[NDArray[np.intp]], Examples] | None = None,
     *,
     first_epoch: int,
@@ -76,10 +78,12 @@ def learn(
     tol: float | None,
     shuffle: bool,
     settle: bool,
+    record: bool = False,
 ) -> Report:
     """Run the engine and publish the new state and the story of the run on the estimator.
 
-    ``validation``, for early stopping, gives the examples of some rows.
+    ``task`` tells scikit-learn's callbacks; ``validation``, for early stopping, gives the examples
+    of some rows.
     """
     classes = estimator.classes_
     weights = sample_weights(sample_weight, labels)
@@ -88,7 +92,7 @@ def learn(
     idle = unvisited(weights, planes, labels, is_joint(estimator))
     if idle is not None:
         data.assert_finite_in(idle, estimator)  # the engine does not meet these rows
-    observer = Observer(estimator, len(labels) if idle is None else int((~idle).sum()))
+    observer = Observer(estimator, engine, len(labels) if idle is None else int((~idle).sum()), task)
     if validation is not None:
         part = split(estimator, labels)
         weight = None if weights is None else weights[part]
@@ -124,6 +128,7 @@ def learn(
             joint=joint_update(estimator),
             penalty=strengths(estimator),
             settle=settle,
+            record=record,
             on_epoch=observer if observer.is_needed else None,
             with_state=observer.needs_state,
             keep_on_interrupt=bool(estimator.keep_on_interrupt),

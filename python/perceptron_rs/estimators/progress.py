@@ -10,8 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import State
+from perceptron_rs.engines import Engine, State
 from perceptron_rs.estimators.early_stopping import Validation
+from perceptron_rs.estimators.penalty import keep_pending
+from perceptron_rs.estimators.sklearn_callbacks import FitTask
 
 __all__ = ["Callback", "EpochRecord", "Observer"]
 
@@ -62,9 +64,10 @@ Callback: TypeAlias = Callable[[EpochRecord], Any]
 
 
 class Observer:
-    """The engine's ``on_epoch`` for ``callback`` and ``verbose``."""
+    """The engine's ``on_epoch`` for callbacks, ``verbose`` and early stopping."""
 
-    def __init__(self, estimator: Any, n_examples: int) -> None:
+    def __init__(self, estimator: Any, engine: Engine, n_examples: int, task: FitTask | None) -> None:
+        self.engine, self.task = engine, task
         self.callback: Callback | None = estimator.callback
         self.verbose, self.keep = bool(estimator.verbose), bool(estimator.keep_on_interrupt)
         self.n_examples = n_examples
@@ -80,7 +83,7 @@ class Observer:
     @property
     def needs_state(self) -> bool:
         """Whether what has been learnt is looked at."""
-        return self.validation is not None
+        return self.validation is not None or (self.task is not None and self.task.is_watched)
 
     def __call__(
         self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], state: State | None
@@ -101,9 +104,14 @@ class Observer:
                     f"-- epoch {epoch + 1}: {record.mistakes} mistakes, mean loss {record.loss:.6g}, "
                     f"{record.seconds:.2f} s"
                 )
-            if self.callback is not None and bool(self.callback(record)):
-                return True
-            return self.validation(state) if self.validation is not None and state is not None else False
+            ends = self.callback is not None and bool(self.callback(record))
+            if state is None:
+                return ends
+            if self.task is not None:
+                ends |= self.task.epoch(lambda model: model._publish(keep_pending(model, self.engine, state)))
+            if self.validation is not None:
+                return self.validation(state) | ends
+            return ends
         except KeyboardInterrupt:
             self.interrupted = self.keep
             if self.keep:

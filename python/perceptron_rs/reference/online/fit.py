@@ -53,6 +53,7 @@ def fit(
     joint: str | None = None,
     penalty: tuple[float, float] | None = None,
     settle: bool = True,
+    record: bool = False,
     on_epoch: OnEpoch | None = None,
     with_state: bool = False,
     keep_on_interrupt: bool = False,
@@ -108,6 +109,8 @@ def fit(
     settle : bool
         Whether all weights are settled at the end of each epoch. If not, what is pending stays in
         the state, and ``max_iter`` is 1.
+    record : bool
+        Whether to report the activations of the last epoch, each before the update that it led to.
     on_epoch : callable, optional
         Called after each whole epoch with its number, the mistakes and the losses of each plane,
         and the state so far (None unless ``with_state``). It returns True to end the run, or an
@@ -158,6 +161,7 @@ def fit(
     counts = np.zeros((len(labels), len(found)), dtype=np.int64)
     stopped = ["" for _ in found]
     criteria = [Criterion(max_iter, tol, n_iter_no_change) for _ in found]
+    activations = np.full((len(labels), len(positive)), np.nan)
     epoch = first_epoch
 
     def run_epoch(running: list[int]) -> dict[int, tuple[list[int], float]]:
@@ -167,7 +171,14 @@ def fit(
             order = kept[permutation(len(kept), seed=seed, epoch=epoch, partition=0)]
         done = {}
         for k in running:
-            planes, visit = found[k].planes, replace(found[k].visit, order=order[found[k].weight[order] != 0])
+            planes, visit = (
+                found[k].planes,
+                replace(
+                    found[k].visit,
+                    order=order[found[k].weight[order] != 0],
+                    activations=activations[:, found[k].planes],
+                ),
+            )
             at = Cursor(pos=0, t=int(state["seen"][planes][0]), loss=0.0)
             try:
                 log = feed(rows, visit, at, state, rule)
@@ -223,6 +234,7 @@ def fit(
         "n_iter": np.array([len(epochs) for epochs in mistakes], dtype=np.int64),
         "stopped": stopped,
         "mistakes_per_example": counts if track_mistakes else None,
+        "activations": activations if record else None,
     }
 
 

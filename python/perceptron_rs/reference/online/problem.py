@@ -19,7 +19,7 @@ class Decision:
 
     planes: slice
     weight: NDArray[np.float64]  # (n,): weight of each example; 0 leaves it out
-    visit: Visit  # its order is that of an epoch, set there
+    visit: Visit  # its order and activations are those of an epoch, set there
 
 
 def decisions(
@@ -48,7 +48,7 @@ def decisions(
         s, c = steps(eta0, sample_weight, own_weight, y)
         noise = Noise(len(labels), added_feature, max_mistakes_per_example)
         pending = None if penalty is None or ages is None else Pending(ages[k], eta0, *penalty)
-        order = np.arange(0)
-        visit = Visit(k, order, labels, y, c, tie, fit_intercept, margin, joint, noise, pending)
+        order, activations = np.arange(0), np.zeros((0, 1))
+        visit = Visit(k, order, labels, y, c, tie, fit_intercept, margin, joint, noise, activations, pending)
         found.append(Decision(slice(None) if joint else slice(k, k + 1), s, visit))
     return found

@@ -32,6 +32,7 @@ def learn_jointly(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) 
         stretch = settle_ahead(rows, visit, at, W, stretch)
         ahead = visit.order[at.pos : min(at.pos + stretch, end)]
         scores = np.stack([rows.dots(ahead, w) + b_k for w, b_k in zip(W, b, strict=True)], axis=1)
+        visit.activations[ahead] = scores  # those behind a mistake are put down again
         truth = visit.labels[ahead]
         errors = scores >= scores[np.arange(len(ahead)), truth][:, np.newaxis]
         errors[np.arange(len(ahead)), truth] = False

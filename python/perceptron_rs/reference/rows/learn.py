@@ -61,7 +61,9 @@ def learn(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) -> list[
         stretch = settle_ahead(rows, visit, at, state["coef"][k : k + 1], stretch)
         ahead = visit.order[at.pos : min(at.pos + stretch, end)]
         y = visit.y[ahead]
-        a = visit.noise.activation(rows.dots(ahead, w) + b[k], ahead)
+        a = rows.dots(ahead, w) + b[k]
+        visit.activations[ahead, 0] = a  # those behind a mistake are put down again
+        a = visit.noise.activation(a, ahead)
         stops = is_mistake(y, a, visit.tie, visit.margin) | ~np.isfinite(a)
         first = int(stops.argmax())
         if not stops[first]:

@@ -28,6 +28,7 @@ class Visit:
     margin: float
     joint: str | None  # how a joint decision spreads the downward part of an update
     noise: Noise
+    activations: NDArray[np.float64]  # (n, planes): those of the last visit of each row, put down here
     pending: Pending | None  # penalties to be applied when a row reads a weight
 
 

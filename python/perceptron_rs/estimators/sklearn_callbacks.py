@@ -1,0 +1,65 @@
+"""scikit-learn's own callbacks, from its version 1.9 on: ``set_callbacks(ProgressBar())`` and others.
+
+Where scikit-learn has none, everything here does nothing, and ``set_callbacks`` is not there.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn 1.8 or older
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to mix in."""
+
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the method as it is."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "FitTask", "with_callbacks"]
+
+
+class FitTask:
+    """A fit as scikit-learn's callbacks see it: one task, with a task of its own for each epoch."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        self.estimator = estimator
+        self.data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
+        self.is_watched = bool(getattr(estimator, "_skl_callbacks", []))
+        self.context: Any = None
+        if hasattr(estimator, "_init_callback_context"):
+            self.context = estimator._init_callback_context(max_subtasks=int(estimator.max_iter))
+            self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
+
+    def epoch(self, publish: Callable[[Any], None]) -> bool:
+        """Tell of an epoch; return whether the fit is to end.
+
+        ``publish`` puts what has been learnt on an estimator.
+        """
+        if not self.is_watched:
+            return False
+
+        def fitted() -> dict[str, Any]:
+            model = copy.copy(self.estimator)
+            publish(model)
+            return dict(vars(model))
+
+        context = self.context.subcontext(task_name="epoch")
+        context.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+        return bool(
+            context.call_on_fit_task_end(
+                estimator=self.estimator, reconstruction_attributes=fitted, **self.data
+            )
+        )
+
+    def end(self) -> None:
+        """Tell that the fit is done."""
+        if self.context is not None:
+            self.context.call_on_fit_task_end(
+                estimator=self.estimator, reconstruction_attributes={}, **self.data
+            )
