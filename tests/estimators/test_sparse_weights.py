@@ -105,6 +105,10 @@ def test_learning_goes_on(pair, y):
         model.partial_fit(X[::-1], y[::-1])
     assert learnt(pair[0]) == learnt(pair[1])
     pair[1].sparsify()
+    guesses = [model.predict_then_learn(X, y)[0].tolist() for model in pair]
+    assert guesses[0] == guesses[1]
+    assert learnt(pair[0]) == learnt(pair[1])
+    pair[1].sparsify()
     for model in pair:
         model.fit(X, y)  # warm
         assert type(model.coef_) is np.ndarray
