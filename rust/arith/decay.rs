@@ -5,8 +5,9 @@
 //! else `s*((1 − r^k)/(1 − r))`. `r^k` is the product of the repeated squares of r that the bits of
 //! k select, from the lowest bit up.
 
-/// Counts below this take their factor from a table.
-const TABLE: usize = 1024;
+/// Counts below this, or below the number of examples if that is less, take their factor from a
+/// table.
+const TABLE: usize = 1 << 14;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decay {
@@ -15,20 +16,22 @@ pub struct Decay {
     /// `r^(2^i)`.
     squares: [f64; 64],
     /// `r^k` and g, by k.
-    table: Vec<[f64; 2]>,
+    powers: Vec<f64>,
+    gone: Vec<f64>,
 }
 
 impl Decay {
-    /// `l1` and `l2` are the strengths of the two penalties.
+    /// `l1` and `l2` are the strengths of the two penalties; `examples` is how many there will be.
     #[must_use]
-    pub fn new(eta: f64, l1: f64, l2: f64) -> Self {
+    pub fn new(eta: f64, l1: f64, l2: f64, examples: usize) -> Self {
         let r = (1.0 - eta * l2).max(0.0);
         let mut squares = [r; 64];
         for i in 1..squares.len() {
             squares[i] = squares[i - 1] * squares[i - 1];
         }
-        let mut decay = Self { r, s: eta * l1, squares, table: Vec::new() };
-        decay.table = (0..TABLE as u64).map(|k| decay.compute(k)).collect();
+        let mut decay = Self { r, s: eta * l1, squares, powers: Vec::new(), gone: Vec::new() };
+        let table = 0..=examples.min(TABLE) as u64;
+        (decay.powers, decay.gone) = table.map(|k| decay.compute(k).into()).unzip();
         decay
     }
 
@@ -40,16 +43,34 @@ impl Decay {
         shrunk(w, power, g)
     }
 
+    /// Whether g is 0 for every k: then [`scaled`] does.
+    #[inline(always)]
+    #[must_use]
+    pub fn only_scales(&self) -> bool {
+        self.s == 0.0
+    }
+
     /// `r^k` and g.
     #[inline(always)]
     #[must_use]
     pub fn of(&self, k: u64) -> [f64; 2] {
-        match self.table.get(k as usize) {
-            Some(factors) => *factors,
-            None => self.compute(k),
+        match (self.powers.get(k as usize), self.gone.get(k as usize)) {
+            (Some(power), Some(g)) => [*power, *g],
+            _ => self.compute(k),
         }
     }
 
+    /// `r^k`.
+    #[inline(always)]
+    #[must_use]
+    pub fn power(&self, k: u64) -> f64 {
+        match self.powers.get(k as usize) {
+            Some(power) => *power,
+            None => self.compute(k)[0],
+        }
+    }
+
+    #[inline(never)]
     fn compute(&self, k: u64) -> [f64; 2] {
         let bits = (0..64).filter(|i| k >> i & 1 == 1);
         let power = bits.map(|i| self.squares[i]).reduce(|product, q| product * q).unwrap_or(1.0);
@@ -64,4 +85,11 @@ impl Decay {
 pub fn shrunk(w: f64, power: f64, g: f64) -> f64 {
     let size = power * w.abs() - g;
     if size <= 0.0 { 0.0 } else { size.copysign(w) }
+}
+
+/// [`shrunk`] with g = 0, for it rounds the same product.
+#[inline(always)]
+#[must_use]
+pub fn scaled(w: f64, power: f64) -> f64 {
+    w * power + 0.0
 }

@@ -74,10 +74,21 @@ pub fn dots<T: Value, const P: usize>(w: [&[f64]; P], x: &[T]) -> [f64; P] {
 #[inline(always)]
 #[must_use]
 pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[f64]) -> f64 {
+    dot_entries_by(columns, values, |j, _| w[j])
+}
+
+/// The same with a weight that is asked for once for each entry, by its column and value.
+#[inline(always)]
+#[must_use]
+pub fn dot_entries_by<T: Value, I: Index>(
+    columns: &[I],
+    values: &[T],
+    mut weight: impl FnMut(usize, f64) -> f64,
+) -> f64 {
     let mut lanes = [0.0; LANES];
     let mut add = |j: &I, x: &T| {
-        let j = j.at();
-        lanes[j % LANES] += w[j] * x.widen();
+        let (j, x) = (j.at(), x.widen());
+        lanes[j % LANES] += weight(j, x) * x;
     };
     // By hand four at a time: LLVM does not unroll a loop with bounds checks.
     let (columns, last_columns) = columns.as_chunks::<4>();

@@ -141,7 +141,7 @@ impl<'a> Problem<'a> {
     }
 
     pub(super) fn decay(&self) -> Option<Decay> {
-        self.penalty.map(|Penalty { l1, l2 }| Decay::new(self.eta, l1, l2))
+        self.penalty.map(|Penalty { l1, l2 }| Decay::new(self.eta, l1, l2, self.rows.len()))
     }
 
     pub(super) fn is_joint(&self) -> bool {

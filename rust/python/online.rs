@@ -354,7 +354,7 @@ fn settled<'py>(
     let mut weights = matrix("coef", &coef, planes, columns)?;
     let ages = ages(state, planes, columns)?;
     let _standard = Standard::enter();
-    let decay = Decay::new(eta0, penalty.0, penalty.1);
+    let decay = Decay::new(eta0, penalty.0, penalty.1, 0);
     for (w, &age) in weights.iter_mut().zip(&ages).filter(|(_, age)| **age > 0) {
         *w = decay.settle(*w, age as u64);
     }

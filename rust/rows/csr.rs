@@ -10,7 +10,7 @@ use super::prefetch::prefetch;
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, LARGE_BLOCK, Rows, rows_in_block};
 use crate::arith::axpy::axpy_entries;
-use crate::arith::dot::{LANES, dot_entries, dots_entries};
+use crate::arith::dot::{LANES, dot_entries, dot_entries_by, dots_entries};
 use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
@@ -97,6 +97,23 @@ impl<T: Value, I: Index> Settle for Float<'_, T, I> {
         let (columns, values) = self.rows.row(row);
         for (j, _) in columns.iter().zip(values).filter(|(_, x)| x.widen() != 0.0) {
             pending.settle(j.at(), self.weights[j.at() * self.stride..][..self.stride].iter_mut());
+        }
+    }
+
+    #[inline(always)]
+    fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], pending: &mut Pending) {
+        if let [sum] = sums {
+            let (columns, values) = self.rows.row(row);
+            *sum = dot_entries_by(columns, values, |j, x| {
+                let w = &mut self.weights[j];
+                if x != 0.0 {
+                    pending.settle_one(j, w);
+                }
+                *w
+            });
+        } else {
+            self.settle(row, pending);
+            self.activate(simd, row, sums);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Penalties that have not been applied yet: a coordinate is settled when an example reads it.
 
 use super::learn::Kernel;
-use crate::arith::decay::{Decay, shrunk};
+use crate::arith::decay::{Decay, scaled, shrunk};
 use crate::arith::simd::Simd;
 
 /// Of a group of planes that visit the same examples.
@@ -26,13 +26,26 @@ impl Pending {
         self.last.iter().map(|last| self.now - last).collect()
     }
 
+    /// Settles coordinate `j` of the only plane.
+    #[inline(always)]
+    pub fn settle_one(&mut self, j: usize, w: &mut f64) {
+        let k = (self.now - self.last[j]) as u64;
+        self.last[j] = self.now;
+        *w =
+            if self.decay.only_scales() { scaled(*w, self.decay.power(k)) } else { self.decay.settle(*w, k) };
+    }
+
     /// Settles coordinate `j` of each plane.
     #[inline(always)]
     pub fn settle<'a>(&mut self, j: usize, weights: impl Iterator<Item = &'a mut f64>) {
         let k = self.now - self.last[j];
-        if k > 0 {
-            self.last[j] = self.now;
-            let [power, g] = self.decay.of(k as u64);
+        self.last[j] = self.now;
+        let [power, g] = self.decay.of(k as u64);
+        if self.decay.only_scales() {
+            for w in weights {
+                *w = scaled(*w, power);
+            }
+        } else {
             for w in weights {
                 *w = shrunk(*w, power, g);
             }
@@ -43,6 +56,13 @@ impl Pending {
 /// A kernel that can settle the coordinates that a row reads.
 pub trait Settle: Kernel {
     fn settle(&mut self, row: usize, pending: &mut Pending);
+
+    /// [`Settle::settle`], then [`Kernel::activate`].
+    #[inline(always)]
+    fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], pending: &mut Pending) {
+        self.settle(row, pending);
+        self.activate(simd, row, sums);
+    }
 }
 
 /// The kernel under a penalty.
@@ -56,8 +76,7 @@ impl<K: Settle> Kernel for Decayed<'_, K> {
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
-        self.kernel.settle(row, self.pending);
-        self.kernel.activate(simd, row, sums);
+        self.kernel.settle_and_activate(simd, row, sums, self.pending);
         self.pending.now += 1;
     }
 
