@@ -72,6 +72,7 @@ class Trainer:
             "joint": None,
             "penalty": None,
             "settle": True,
+            "check": "run",
             "on_epoch": None,
             "with_state": False,
             "keep_on_interrupt": False,

@@ -6,7 +6,7 @@ use perceptron_rs::arith::exact::{LARGEST, LARGEST_SUM, weight_limit};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::{feed, scores};
 use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Rows, Stop, integer_step};
-use support::{Case, Outcome, assert_same, compress, eight_lanes, outcome, shuffled, whole};
+use support::{Case, Outcome, assert_same, compress, eight_lanes, keep, outcome, shuffled, whole};
 
 /// The flush of the 32-bit sums is at 2048 columns.
 const LENGTHS: [usize; 14] = [1, 2, 15, 16, 17, 31, 33, 2032, 2047, 2048, 2049, 2064, 4095, 4097];
@@ -242,7 +242,7 @@ fn crosses(case: &Case, rows: &dyn Rows, what: &str) -> bool {
     let (mut planes, mut log) = (case.planes(), Vec::new());
     for end in (0..case.epochs).flat_map(|_| 1..=visit.len()) {
         let mut at = Cursor { pos: end - 1 };
-        let absorb = &mut |new: &[Mistake]| log.extend_from_slice(new);
+        let absorb = &mut |new: &[Mistake]| keep(&mut log, new);
         feed(rows, &visit, &mut at, end, &mut planes, absorb, &()).expect("nobody interrupts");
     }
     assert_same(&outcome(&planes, case.planes, &log), &want, &format!("{what}, one position a call"));

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use perceptron_rs::arith::value::{Index, Value};
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
-use perceptron_rs::online::{self, Learner, Problem, Schedule, Shuffle, State};
+use perceptron_rs::online::pocket::{Check, Pocket};
+use perceptron_rs::online::{self, Learner, Numbers, Problem, Schedule, Shuffle, State};
 use perceptron_rs::order::{SplitMix64, shuffle};
 use perceptron_rs::rows::{Csr, Dense, Rows, Tie};
 use support::compress;
@@ -199,6 +200,28 @@ fn averaged_perceptrons() {
     }
 }
 
+#[test]
+fn pocket_perceptrons() {
+    for case in &cases("pocket") {
+        with_type!(case, fit);
+    }
+}
+
+/// What the pocket remembers, by the names of the files.
+fn is_pocket(case: &Case, pocket: &Pocket, layout: &str) {
+    for (name, values) in pocket.memory() {
+        let name = match name {
+            "coef_pocket" => "pocket_coef",
+            "intercept_pocket" => "pocket_intercept",
+            name => name,
+        };
+        match values {
+            Numbers::Floats(values) => case.is(name, &bits(&values), layout),
+            Numbers::Integers(values) => case.is(name, &whole(&values), layout),
+        }
+    }
+}
+
 fn fit<T: Drawn + Default>(case: &Case) {
     let [n, d, seed] = ["n", "d", "seed"].map(|key| case.number::<u64>(key));
     let (rows, columns) = (n as usize, d as usize);
@@ -249,7 +272,19 @@ fn fit<T: Drawn + Default>(case: &Case) {
             let mut averaged =
                 Averaged { coef: start(2, planes * columns), intercept: start(3, planes), fit_intercept };
             let is_averaged = case.file == "averaged";
-            let learner: &mut dyn Learner = if is_averaged { &mut averaged } else { &mut Perceptron };
+            let check = match case.tokens.get("check").map(String::as_str) {
+                Some("ratchet") => Check::Ratchet,
+                Some("update") => Check::Update,
+                Some("epoch") => Check::Epoch,
+                _ => Check::Run,
+            };
+            let mut pocket = Pocket::new(check, fit_intercept, &state);
+            let is_pocket_case = case.file == "pocket";
+            let learner: &mut dyn Learner = match case.file {
+                "averaged" => &mut averaged,
+                "pocket" => &mut pocket,
+                _ => &mut Perceptron,
+            };
             let weights = sample_weight.as_deref();
             let eta = case.floats("eta0")[0];
             let problem =
@@ -268,6 +303,9 @@ fn fit<T: Drawn + Default>(case: &Case) {
             case.is("coef", &bits(&after.coef), layout);
             case.is("intercept", &bits(&after.intercept), layout);
             case.is("seen", &whole(&after.seen), layout);
+            if is_pocket_case {
+                is_pocket(case, &pocket, layout);
+            }
             if is_averaged {
                 case.is("coef_u", &bits(&averaged.coef), layout);
                 case.is("intercept_u", &bits(&averaged.intercept), layout);

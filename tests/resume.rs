@@ -13,7 +13,7 @@ use perceptron_rs::online::{
     self, EpochRecord, Flow, Learner, Monitor, Problem, Schedule, Snapshot, State, Stopped, Verdict, feed,
 };
 use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Planes, Rows};
-use support::{Case, Outcome, assert_same, compress, fractions, outcome, shuffled, whole};
+use support::{Case, Outcome, assert_same, compress, fractions, keep, outcome, shuffled, whole};
 
 fn cases() -> Vec<(&'static str, Case)> {
     let n = 40;
@@ -47,6 +47,13 @@ fn with_storage<T: Value>(case: &Case, to: impl Fn(f64) -> T, name: &str, run: &
 /// A pass in pieces that end at `stops`; all of it is made anew from plain data between two pieces.
 fn in_pieces(case: &Case, rows: &dyn Rows, stops: &[usize]) -> (Outcome, Averaged) {
     let visit = case.visit();
+    let positive: Vec<u32> = case.heads().iter().map(|head| head.positive).collect();
+    let class_weight = vec![case.class_weight; case.planes];
+    let weights = case.sample_weight.as_deref();
+    let (eta, tie) = (case.eta, case.tie);
+    let problem =
+        Problem::new(rows, &case.labels, weights, &positive, &class_weight, eta, tie, case.fit_intercept)
+            .expect("a problem");
     let (mut heads, mut weights, mut pos, mut log) = (case.heads(), case.start.clone(), 0, Vec::new());
     let mut u = Averaged {
         coef: vec![0.0; case.start.len()],
@@ -58,10 +65,10 @@ fn in_pieces(case: &Case, rows: &dyn Rows, stops: &[usize]) -> (Outcome, Average
         let mut at = Cursor { pos };
         {
             let all = 0..case.planes;
-            let mut rules = u.split(std::slice::from_ref(&all));
+            let mut rules = u.split(std::slice::from_ref(&all), &problem);
             let absorb = &mut |new: &[Mistake]| {
-                rules[0].absorb(rows, new);
                 log.extend_from_slice(new);
+                rules[0].absorb(rows, new, &())
             };
             feed(rows, &visit, &mut at, end, &mut planes, absorb, &()).expect("nobody interrupts");
         }
@@ -136,7 +143,7 @@ fn planes_go_on(is_meant: fn(&str, &str) -> bool) {
                     for (rows, case) in [(rows, &first), (next, &second)] {
                         log.clear();
                         planes.heads.iter_mut().for_each(|head| head.loss = 0.0);
-                        let absorb = &mut |new: &[Mistake]| log.extend_from_slice(new);
+                        let absorb = &mut |new: &[Mistake]| keep(&mut log, new);
                         let visit = case.visit();
                         feed(rows, &visit, &mut Cursor::default(), n, &mut planes, absorb, &())
                             .expect("goes on");
@@ -273,7 +280,10 @@ fn an_interrupted_run_that_is_kept_is_that_of_the_rows_before() {
         let rows = Dense::new(&case.x, case.n, case.d).expect("shape");
         let (visit, mut planes, mut at) = (case.visit(), case.planes(), Cursor::default());
         let (end, mut mistakes) = ((16 * (block + 1)).min(case.n), 0);
-        let count = &mut |log: &[Mistake]| mistakes += log.len() as i64;
+        let count = &mut |log: &[Mistake]| {
+            mistakes += log.len() as i64;
+            Ok(())
+        };
         feed(&rows, &visit, &mut at, end, &mut planes, count, &()).expect("nobody interrupts");
         assert_eq!(state.seen, [end as u64]);
         assert_eq!((state.coef, state.intercept[0]), (planes.plane(0), planes.heads[0].intercept));
@@ -289,7 +299,7 @@ fn feed_interrupted_after_a_block() {
     let rows = Dense::new(&case.x, case.n, case.d).expect("shape");
     let (visit, mut planes, mut at) = (case.visit(), case.planes(), Cursor::default());
     let monitor = BreakAt::new(1, usize::MAX);
-    let stop = feed(&rows, &visit, &mut at, case.n, &mut planes, &mut |_| (), &monitor);
+    let stop = feed(&rows, &visit, &mut at, case.n, &mut planes, &mut |_| Ok(()), &monitor);
     assert_eq!((stop, at.pos), (Err(Error::Interrupted), 32));
 }
 

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import perceptron_rs
-from perceptron_rs import AveragedPerceptron, Perceptron, _core, reference
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, _core, reference
 from perceptron_rs.engines import ENGINES, Engine, get_engine
 
 FUNCTIONS = [name for name, member in vars(Engine).items() if inspect.isfunction(member) and name[0] != "_"]
@@ -48,13 +48,13 @@ def test_unknown_engine(name):
         get_engine(name)
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron])
 def test_an_estimator_refuses_an_unknown_engine(learner):
     with pytest.raises(ValueError, match=r"'engine' parameter of .* must be a str among .*'numpy'"):
         learner(engine="numpy").fit([[1.0], [2.0]], [0, 1])
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron])
 def test_an_estimator_can_change_its_engine(learner):
     model = learner(engine="rust").fit([[1.0], [-2.0], [0.5]], [1, 0, 1])
     scores = model.decision_function([[0.25]])

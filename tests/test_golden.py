@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent / "golden"
-FILES = {"dot": 190, "order": 30, "perceptron": 45, "averaged": 45}  # name: at least so many cases
+#: At least so many cases of each.
+FILES = {"dot": 190, "order": 30, "perceptron": 45, "averaged": 45, "pocket": 50}
 
 spec = importlib.util.spec_from_file_location("golden_make", FOLDER / "make.py")
 make = importlib.util.module_from_spec(spec)

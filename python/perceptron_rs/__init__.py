@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perceptron_rs._core import ARITHMETIC_VERSION
-    from perceptron_rs.estimators import AveragedPerceptron, EpochRecord, Perceptron
+    from perceptron_rs.estimators import AveragedPerceptron, EpochRecord, Perceptron, PocketPerceptron
     from perceptron_rs.models import load
     from perceptron_rs.online import updates_until_right
 
@@ -20,6 +20,7 @@ __all__ = [
     "AveragedPerceptron",
     "EpochRecord",
     "Perceptron",
+    "PocketPerceptron",
     "__version__",
     "load",
     "updates_until_right",
@@ -31,6 +32,7 @@ _HOME = {
     "AveragedPerceptron": "estimators",
     "EpochRecord": "estimators",
     "Perceptron": "estimators",
+    "PocketPerceptron": "estimators",
     "load": "models",
     "updates_until_right": "online",
 }

@@ -79,6 +79,7 @@ def fit(
     joint: str | None = None,
     penalty: tuple[float, float] | None = None,
     settle: bool = True,
+    check: str = "run",
     record: bool = False,
     on_epoch: OnEpoch | None = None,
     with_state: bool = False,

@@ -20,7 +20,10 @@ ENGINES: tuple[EngineName, ...] = ("rust", "reference")
 
 #: A learner's numbers, by name; arrays of one entry (or row) per plane.
 #: ``coef`` float64 (K, d), ``intercept`` float64 (K,), ``seen`` int64 (K,): the examples seen, T.
-#: The averaged perceptron adds ``coef_u`` float64 (K, d) and ``intercept_u`` float64 (K,); a penalty
+#: The averaged perceptron adds ``coef_u`` float64 (K, d) and ``intercept_u`` float64 (K,); the pocket
+#: perceptron adds, to the state that it returns, ``coef_pocket``, ``intercept_pocket``, ``pocket_errors``
+#: float64 (K,) and ``pocket_run`` int64 (K,), and a list of swaps: ``swap_plane``, ``swap_epoch``, ``swap_t``
+#: int64 and ``swap_errors`` float64; a penalty
 #: adds ``ages`` int64 (K, d): the examples whose penalty on each weight is pending.
 State: TypeAlias = dict[str, NDArray[Any]]
 
@@ -94,6 +97,7 @@ class Engine(Protocol):
         joint: str | None = None,
         penalty: tuple[float, float] | None = None,
         settle: bool = True,
+        check: str = "run",
         record: bool = False,
         on_epoch: OnEpoch | None = None,
         with_state: bool = False,

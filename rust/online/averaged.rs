@@ -13,7 +13,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::feed::Monitor;
 use super::fit::State;
+use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use crate::arith::average::{average as mean, timed};
 use crate::arith::finite::all_finite;
@@ -38,7 +40,7 @@ struct Part<'a> {
 }
 
 impl Rule for Part<'_> {
-    fn absorb(&mut self, rows: &dyn Rows, log: &[Mistake]) {
+    fn absorb(&mut self, rows: &dyn Rows, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
         // Plane by plane, so that one u stays in cache; within a plane in the order of the log.
         for k in 0..self.intercept.len() {
             let u = &mut self.coef[k * self.columns..][..self.columns];
@@ -51,6 +53,7 @@ impl Rule for Part<'_> {
                 }
             }
         }
+        Ok(())
     }
 
     fn is_finite(&self) -> bool {
@@ -72,11 +75,11 @@ impl Learner for Averaged {
         )))
     }
 
-    fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>> {
+    fn split<'a>(&'a mut self, ranges: &[Range<usize>], _problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
         let columns = self.coef.len() / self.intercept.len().max(1);
         let fit_intercept = self.fit_intercept;
         let (mut coef, mut intercept) = (&mut self.coef[..], &mut self.intercept[..]);
-        let mut rules: Vec<Box<dyn Rule + '_>> = Vec::new();
+        let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
         for range in ranges {
             let (coef_here, coef_rest) = coef.split_at_mut(range.len() * columns);
             let (intercept_here, intercept_rest) = intercept.split_at_mut(range.len());

@@ -76,7 +76,7 @@ pub fn feed(
     at: &mut Cursor,
     end: usize,
     planes: &mut Planes,
-    absorb: &mut dyn FnMut(&[Mistake]),
+    absorb: &mut dyn FnMut(&[Mistake]) -> Result<()>,
     monitor: &dyn Monitor,
 ) -> Result<Stop> {
     let block = rows.block(planes.heads.len());
@@ -84,7 +84,7 @@ pub fn feed(
     rows.prepare(visit, planes);
     while at.pos < end {
         let stop = rows.learn(visit, at, end.min(at.pos + block), planes, &mut log);
-        absorb(&log);
+        absorb(&log)?;
         log.clear();
         if stop != Stop::Block {
             return Ok(stop);

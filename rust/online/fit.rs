@@ -1,5 +1,7 @@
 //! Epochs until every plane has stopped.
 
+use std::ops::Range;
+
 use super::feed::{EpochRecord, Monitor, Snapshot};
 use super::group::{Group, GroupEpoch};
 use super::problem::Problem;
@@ -10,7 +12,7 @@ use crate::arith::environment::Standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
 use crate::order::shuffle;
-use crate::rows::Noise;
+use crate::rows::{Noise, Tolerance};
 
 /// How epochs are ordered and when they end.
 #[derive(Debug, Clone, Copy)]
@@ -84,24 +86,10 @@ pub fn fit(
 ) -> Result<(State, Report)> {
     let _standard = Standard::enter();
     let (n, planes) = (problem.rows.len(), problem.positive.len());
-    if state.coef.len() != planes * problem.rows.columns()
-        || state.intercept.len() != planes
-        || state.seen.len() != planes
-    {
-        return Err(Error::Invalid(format!(
-            "coef must hold {planes} x {} weights, got {}",
-            problem.rows.columns(),
-            state.coef.len()
-        )));
-    }
-    if schedule.max_iter == 0 {
-        return Err(Error::Invalid("max_iter must be at least 1, got 0".into()));
-    }
-    if planes == 0 {
-        return Err(Error::Invalid("positive must name the class of one plane or more, got none".into()));
-    }
+    check_state(problem, schedule, &state)?;
     learner.check(&state)?;
     check_penalty(problem, schedule, &state, learner)?;
+    check_alone(problem, learner)?;
     probe_memory(memory(problem, schedule, state.coef.len()))?;
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
@@ -116,8 +104,8 @@ pub fn fit(
     };
     let mut running = vec![true; decisions];
     let mut criteria = vec![Criterion::new(schedule.tol, schedule.n_iter_no_change); decisions];
-    let noise =
-        problem.ranges(schedule.threads, &state.ages).iter().map(|range| problem.noise(range)).collect();
+    let ranges = ranges(problem, schedule, &state, learner);
+    let noise = ranges.iter().map(|range| problem.noise(range)).collect();
     let mut groups = form_groups(problem, schedule, &state, &running, learner, noise);
     let kept = problem.kept();
     let mut order: Option<Vec<u32>> = kept.clone();
@@ -168,9 +156,7 @@ pub fn fit(
                 (running[k], *stopped) = (false, Stopped::Monitor);
             }
         }
-        for group in &mut groups {
-            group.freeze(problem, &running);
-        }
+        freeze(&mut groups, problem, schedule, &running, monitor, &mut report.stopped)?;
         if groups.iter().all(Group::has_stopped) {
             break;
         }
@@ -182,6 +168,27 @@ pub fn fit(
         return Err(Error::Overflow { epoch });
     }
     Ok((state, report))
+}
+
+fn check_state(problem: &Problem, schedule: &Schedule, state: &State) -> Result<()> {
+    let planes = problem.positive.len();
+    if state.coef.len() != planes * problem.rows.columns()
+        || state.intercept.len() != planes
+        || state.seen.len() != planes
+    {
+        return Err(Error::Invalid(format!(
+            "coef must hold {planes} x {} weights, got {}",
+            problem.rows.columns(),
+            state.coef.len()
+        )));
+    }
+    if schedule.max_iter == 0 {
+        return Err(Error::Invalid("max_iter must be at least 1, got 0".into()));
+    }
+    if planes == 0 {
+        return Err(Error::Invalid("positive must name the class of one plane or more, got none".into()));
+    }
+    Ok(())
 }
 
 fn check_penalty(problem: &Problem, schedule: &Schedule, state: &State, learner: &dyn Learner) -> Result<()> {
@@ -209,20 +216,64 @@ fn check_penalty(problem: &Problem, schedule: &Schedule, state: &State, learner:
     Ok(())
 }
 
+fn check_alone(problem: &Problem, learner: &dyn Learner) -> Result<()> {
+    if learner.one_plane_at_a_time() && (problem.is_joint() || problem.tolerance != Tolerance::default()) {
+        return Err(Error::Invalid(
+            "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
+fn ranges(problem: &Problem, schedule: &Schedule, state: &State, learner: &dyn Learner) -> Vec<Range<usize>> {
+    let most = if learner.one_plane_at_a_time() { problem.positive.len() } else { schedule.threads };
+    problem.ranges(most, &state.ages)
+}
+
 /// The planes that are running, in one group for each thread.
 fn form_groups<'a>(
-    problem: &Problem,
+    problem: &'a Problem,
     schedule: &Schedule,
     state: &State,
     running: &[bool],
     learner: &'a mut dyn Learner,
     noise: Vec<Option<Noise>>,
 ) -> Vec<Group<'a>> {
-    let ranges = problem.ranges(schedule.threads, &state.ages);
-    let rules = learner.split(&ranges);
+    let ranges = ranges(problem, schedule, state, learner);
+    let rules = learner.split(&ranges, problem);
     let groups = ranges.into_iter().zip(rules).zip(noise);
     let form = |((range, rule), noise)| Group::new(range, running, problem, schedule, state, rule, noise);
     groups.map(form).collect()
+}
+
+/// Freezes the planes that run no more, and ends the training of the groups that have none left.
+fn freeze(
+    groups: &mut [Group],
+    problem: &Problem,
+    schedule: &Schedule,
+    running: &[bool],
+    monitor: &dyn Monitor,
+    stopped: &mut [Stopped],
+) -> Result<()> {
+    let ended = groups.iter_mut().filter_map(|group| group.freeze(problem, running).then_some(group));
+    let ended: Vec<&mut Group> = ended.collect();
+    let threads = schedule.threads.min(ended.len());
+    let interrupted = share_out(
+        ended.into_iter(),
+        threads,
+        |group| group.end_training(monitor),
+        || {
+            let _ = monitor.block();
+        },
+    );
+    for k in interrupted.into_iter().flatten() {
+        if !schedule.keep_on_interrupt {
+            return Err(Error::Interrupted);
+        }
+        stopped[k] = Stopped::Interrupt;
+    }
+    Ok(())
 }
 
 /// One epoch of all groups that go on.

@@ -94,6 +94,7 @@ impl<'a> Group<'a> {
         // A class weight of 0 takes rows away from one plane; such a plane is a group of its own.
         let own_order = self.planes.heads.iter().find_map(|head| problem.without_weightless(head, order));
         let visit = Visit { order: own_order.as_deref().or(order), ..problem.visit() };
+        self.rule.start_epoch(epoch);
         self.mistakes.fill(0);
         for head in &mut self.planes.heads {
             head.loss = 0.0;
@@ -108,7 +109,6 @@ impl<'a> Group<'a> {
             visit.len(),
             &mut self.planes,
             &mut |log| {
-                rule.absorb(problem.rows, log);
                 for mistake in log.iter().filter(|mistake| problem.counts(mistake)) {
                     let k = problem.decision(mistake.plane as usize) - first;
                     mistakes[k] += 1;
@@ -116,15 +116,21 @@ impl<'a> Group<'a> {
                         *count += 1;
                     }
                 }
+                rule.absorb(problem.rows, log, monitor)
             },
             monitor,
         );
-        let interrupted = stop == Err(Error::Interrupted);
+        let mut interrupted = stop == Err(Error::Interrupted);
         if self.settle {
             self.planes.settle();
         }
         if stop == Ok(Stop::Overflow) || !self.planes.is_finite() || !self.rule.is_finite() {
             return Err(Error::Overflow { epoch });
+        }
+        if !interrupted {
+            let clean = self.mistakes.iter().all(|&mistakes| mistakes == 0);
+            let ended = self.rule.end_epoch(self.planes.heads[0].seen, clean, monitor);
+            interrupted = ended == Err(Error::Interrupted);
         }
         let visited = at.pos.max(1) as f64;
         // Of a joint decision the first plane keeps the loss.
@@ -137,13 +143,20 @@ impl<'a> Group<'a> {
         Ok(GroupEpoch { decisions: decisions.collect(), interrupted })
     }
 
-    /// Freezes the planes that run no more.
-    pub fn freeze(&mut self, problem: &Problem, running: &[bool]) {
+    /// Freezes the planes that run no more. True if these were the last.
+    pub fn freeze(&mut self, problem: &Problem, running: &[bool]) -> bool {
+        let stopped = self.has_stopped();
         for i in (0..self.planes.heads.len()).rev() {
             if !running[problem.decision(self.planes.heads[i].plane as usize)] {
                 self.frozen.push(self.planes.remove(i));
             }
         }
+        !stopped && self.has_stopped()
+    }
+
+    /// Lets the rule know that no plane goes on. The first decision, if it was interrupted in this.
+    pub fn end_training(&mut self, monitor: &dyn Monitor) -> Option<usize> {
+        self.rule.end_training(monitor).is_err().then_some(self.first)
     }
 
     /// Writes the planes into the state, adds the counts of mistakes (n x all decisions) and puts
@@ -151,7 +164,7 @@ impl<'a> Group<'a> {
     /// Returns what was kept of the examples.
     pub fn finish(mut self, problem: &Problem, state: &mut State, report: &mut Report) -> Option<Noise> {
         let (width, all) = (self.mistakes.len(), problem.decisions());
-        self.freeze(problem, &vec![false; all]);
+        let _ = self.freeze(problem, &vec![false; all]);
         let ages = self.planes.pending.map(|pending| pending.ages());
         for (head, weights) in self.frozen {
             let (k, d) = (head.plane as usize, weights.len());

@@ -1,10 +1,12 @@
 //! Online learners: the resumable epoch, the loop over epochs, and one rule per file.
 
 pub mod averaged;
+mod count;
 mod feed;
 mod fit;
 mod group;
 pub mod perceptron;
+pub mod pocket;
 mod problem;
 mod rule;
 mod scores;

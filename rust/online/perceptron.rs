@@ -9,7 +9,9 @@
 
 use std::ops::Range;
 
+use super::feed::Monitor;
 use super::fit::State;
+use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use crate::arith::dot::dot;
 use crate::arith::environment::Standard;
@@ -20,7 +22,9 @@ use crate::rows::{Mistake, Rows};
 pub struct Perceptron;
 
 impl Rule for Perceptron {
-    fn absorb(&mut self, _rows: &dyn Rows, _log: &[Mistake]) {}
+    fn absorb(&mut self, _rows: &dyn Rows, _log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
+        Ok(())
+    }
 
     fn is_finite(&self) -> bool {
         true
@@ -32,7 +36,7 @@ impl Learner for Perceptron {
         Ok(())
     }
 
-    fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>> {
+    fn split<'a>(&'a mut self, ranges: &[Range<usize>], _problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
         ranges.iter().map(|_| Box::new(Self) as Box<dyn Rule>).collect()
     }
 

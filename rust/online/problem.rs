@@ -21,7 +21,7 @@ pub struct Problem<'a> {
     pub eta: f64,
     pub tie: Tie,
     pub fit_intercept: bool,
-    tolerance: Tolerance,
+    pub(super) tolerance: Tolerance,
     joint: Option<Spread>,
     penalty: Option<Penalty>,
     integer_step: Option<f64>,

@@ -3,15 +3,32 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::feed::Monitor;
 use super::fit::State;
+use super::problem::Problem;
 use crate::error::Result;
 use crate::rows::{Mistake, Rows};
 
-/// The memory of a learner for a range of planes, while it trains.
+/// The memory of a learner for a range of planes, while it trains. What takes long asks the monitor
+/// now and then, and returns [`crate::error::Error::Interrupted`] if it is to end.
 pub trait Rule: Send {
+    /// Before an epoch of this number, in which some of the planes are trained.
+    fn start_epoch(&mut self, _epoch: u64) {}
+
     /// Takes in the mistakes of a block, in the order they were made. The planes have made the
     /// plain update already, and the rows are still in cache.
-    fn absorb(&mut self, rows: &dyn Rows, log: &[Mistake]);
+    fn absorb(&mut self, rows: &dyn Rows, log: &[Mistake], monitor: &dyn Monitor) -> Result<()>;
+
+    /// After a whole epoch; `seen` is that of the first plane trained, `clean` an epoch without a
+    /// mistake.
+    fn end_epoch(&mut self, _seen: u64, _clean: bool, _monitor: &dyn Monitor) -> Result<()> {
+        Ok(())
+    }
+
+    /// After the last epoch of all of the planes, but not where the run was interrupted.
+    fn end_training(&mut self, _monitor: &dyn Monitor) -> Result<()> {
+        Ok(())
+    }
 
     /// Whether all that it remembers is finite.
     fn is_finite(&self) -> bool;
@@ -30,7 +47,7 @@ pub trait Learner {
     fn check(&self, state: &State) -> Result<()>;
 
     /// One rule for each range. The ranges are disjoint and increasing, and cover all planes.
-    fn split(&mut self, ranges: &[Range<usize>]) -> Vec<Box<dyn Rule + '_>>;
+    fn split<'a>(&'a mut self, ranges: &[Range<usize>], problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>>;
 
     /// What it remembers besides the state, by name; empty for a learner that needs nothing. What
     /// is called `coef…` has a row of columns for each plane.
@@ -38,6 +55,12 @@ pub trait Learner {
 
     /// Whether the weights may change between mistakes.
     fn allows_penalty(&self) -> bool {
+        false
+    }
+
+    /// Whether each plane is a range of its own, judged by its activations alone: there is no joint
+    /// decision, and nothing that tolerates noise.
+    fn one_plane_at_a_time(&self) -> bool {
         false
     }
 

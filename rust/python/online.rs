@@ -16,6 +16,7 @@ use crate::arith::environment::Standard;
 use crate::error::probe_memory;
 use crate::online::averaged::{self, Averaged};
 use crate::online::perceptron::{self, Perceptron};
+use crate::online::pocket::{Check, Pocket};
 use crate::online::{self, Learner, Numbers, Penalty, Problem, Report, Schedule, Shuffle, Snapshot, State};
 use crate::order::shuffle;
 use crate::rows::{Spread, Tie, Tolerance};
@@ -111,10 +112,26 @@ fn parse_joint(joint: &str) -> PyResult<Spread> {
     }
 }
 
+fn parse_check(check: &str, learner: &str) -> PyResult<Check> {
+    match check {
+        "run" => Ok(Check::Run),
+        _ if learner != "pocket" => Err(PyValueError::new_err(format!(
+            "check must be \"run\" for the learner {learner:?}, got {check:?}"
+        ))),
+        "ratchet" => Ok(Check::Ratchet),
+        "update" => Ok(Check::Update),
+        "epoch" => Ok(Check::Epoch),
+        _ => Err(PyValueError::new_err(format!(
+            "check must be \"run\", \"ratchet\", \"update\" or \"epoch\", got {check:?}"
+        ))),
+    }
+}
+
 /// What a learner remembers besides the weights.
 enum Memory {
     Perceptron(Perceptron),
     Averaged(Averaged),
+    Pocket(Pocket),
 }
 
 impl Memory {
@@ -123,6 +140,7 @@ impl Memory {
         state: &Bound<'_, PyDict>,
         (planes, columns): (usize, usize),
         fit_intercept: bool,
+        (check, start): (Check, &State),
     ) -> PyResult<Self> {
         match learner {
             "perceptron" => Ok(Self::Perceptron(Perceptron)),
@@ -131,8 +149,12 @@ impl Memory {
                 intercept: numbers("intercept_u", state, planes, None)?,
                 fit_intercept,
             })),
+            "pocket" => {
+                probe_memory(start.coef.len().checked_mul(16))?;
+                Ok(Self::Pocket(Pocket::new(check, fit_intercept, start)))
+            }
             _ => Err(PyValueError::new_err(format!(
-                "learner must be \"perceptron\" or \"averaged\", got {learner:?}"
+                "learner must be \"perceptron\", \"averaged\" or \"pocket\", got {learner:?}"
             ))),
         }
     }
@@ -141,6 +163,7 @@ impl Memory {
         match self {
             Self::Perceptron(learner) => learner,
             Self::Averaged(learner) => learner,
+            Self::Pocket(learner) => learner,
         }
     }
 }
@@ -186,7 +209,7 @@ pub fn state_to_python<'py>(py: Python<'py>, learnt: &Snapshot) -> PyResult<Boun
 #[pyo3(signature = (rows, labels, sample_weight, *, learner, state, positive, class_weight, eta0, tie,
                     fit_intercept, seed, first_epoch, max_iter, tol, n_iter_no_change, track_mistakes, threads,
                     margin=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None,
-                    penalty=None, settle=true, record=false,
+                    penalty=None, settle=true, check="run", record=false,
                     on_epoch=None, with_state=false, keep_on_interrupt=false))]
 #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // one per parameter of the protocol
 #[allow(clippy::needless_pass_by_value)]
@@ -214,6 +237,7 @@ fn fit<'py>(
     joint: Option<&str>,
     penalty: Option<(f64, f64)>,
     settle: bool,
+    check: &str,
     record: bool,
     on_epoch: Option<Py<PyAny>>,
     with_state: bool,
@@ -221,6 +245,7 @@ fn fit<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = rows.py();
     let tie = parse_tie(tie)?;
+    let check = parse_check(check, learner)?;
     let planes = positive.len();
     let (n, columns) = shape(rows)?;
     let start = State {
@@ -233,7 +258,7 @@ fn fit<'py>(
             Vec::new()
         },
     };
-    let mut memory = Memory::read(learner, state, (planes, columns), fit_intercept)?;
+    let mut memory = Memory::read(learner, state, (planes, columns), fit_intercept, (check, &start))?;
     let labels = labels.as_slice()?;
     let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let positive = positive.as_slice()?;

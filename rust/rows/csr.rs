@@ -185,9 +185,20 @@ impl<T: Value, I: Index, const ONES: bool> Kernel for Counts<'_, T, I, ONES> {
 struct Scores<'a, T, I> {
     rows: &'a Csr<'a, T, I>,
     range: Range<usize>,
-    weights: &'a [f64],
+    weights: &'a Weights,
     intercept: &'a [f64],
     out: &'a mut [f64],
+}
+
+impl<T: Value, I: Index> Scores<'_, T, I> {
+    /// One plane, exact.
+    #[inline(always)]
+    fn counts<const ONES: bool>(self, w: &[i32]) {
+        for (row, sum) in self.range.zip(self.out) {
+            let (columns, values) = self.rows.row(row);
+            *sum = f64::from(exact::dot_entries::<T, I, ONES>(columns, values, w)) + self.intercept[0];
+        }
+    }
 }
 
 impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
@@ -196,13 +207,19 @@ impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) {
         let planes = self.intercept.len();
+        let weights = match self.weights {
+            Weights::Counts { w, .. } if self.rows.facts.ones => return self.counts::<true>(w),
+            Weights::Counts { w, .. } => return self.counts::<false>(w),
+            Weights::ByColumn { w, .. } => w,
+            Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
+        };
         let mut lanes = vec![0.0; LANES * column_stride(planes)];
         for (row, sums) in self.range.zip(self.out.chunks_mut(planes)) {
             let (columns, values) = self.rows.row(row);
             if let [sum] = sums {
-                *sum = dot_entries(columns, values, self.weights);
+                *sum = dot_entries(columns, values, weights);
             } else {
-                dots_entries(columns, values, self.weights, &mut lanes, sums);
+                dots_entries(columns, values, weights, &mut lanes, sums);
             }
             for (sum, b) in sums.iter_mut().zip(self.intercept) {
                 *sum += b;
@@ -280,11 +297,16 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     }
 
     fn arrange(&self, coef: &[f64], planes: usize) -> Weights {
+        let limit = self.facts.magnitude.map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
+        if let (Some(limit), 1) = (limit, planes)
+            && coef.iter().all(|w| w.fract() == 0.0 && w.abs() <= limit)
+        {
+            return Weights::Counts { w: coef.iter().map(|&w| w as i32).collect(), stride: 1 };
+        }
         Weights::ByColumn { w: by_column(coef.to_vec(), planes, self.columns), stride: column_stride(planes) }
     }
 
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
-        let Weights::ByColumn { w, .. } = weights else { unreachable!("arranged otherwise") };
-        dispatch(Scores { rows: self, range: rows, weights: w, intercept, out });
+        dispatch(Scores { rows: self, range: rows, weights, intercept, out });
     }
 }

@@ -11,7 +11,7 @@ import re
 import pytest
 
 import perceptron_rs
-from perceptron_rs import AveragedPerceptron, Perceptron, testing, updates_until_right
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, testing, updates_until_right
 from perceptron_rs.io import load_svmlight
 
 MODULES = sorted(
@@ -20,13 +20,26 @@ MODULES = sorted(
     if not module.name.endswith("_core")
 )
 METHODS = ("fit", "partial_fit", "decision_function", "predict")
-CALLABLES = [Perceptron, AveragedPerceptron, testing.assert_parity, updates_until_right, load_svmlight]
+CALLABLES = [
+    Perceptron,
+    AveragedPerceptron,
+    PocketPerceptron,
+    testing.assert_parity,
+    updates_until_right,
+    load_svmlight,
+]
 CALLABLES += [getattr(Perceptron, name) for name in METHODS]
 
 
 def test_examples_exist():
     finder = doctest.DocTestFinder()
-    for item in (Perceptron, AveragedPerceptron, testing.assert_parity, updates_until_right):
+    for item in (
+        Perceptron,
+        AveragedPerceptron,
+        PocketPerceptron,
+        testing.assert_parity,
+        updates_until_right,
+    ):
         assert any(test.examples for test in finder.find(item)), item
 
 
@@ -51,7 +64,7 @@ def test_parameters_match_the_signature(item):
     assert section(item, "Parameters") == names
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron])
 def test_attributes_are_all_described(learner):
     model = learner(track_mistakes=True, tol=None, max_iter=1, early_stopping=True, validation_fraction=0.5)
     model.fit([[1.0], [-1.0]] * 2, [1, 0] * 2)
@@ -77,7 +90,7 @@ def test_methods_are_described(learner):
         assert re.search(r"^(Returns|Raises)\n-+$", text, re.MULTILINE), name
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron])
 def test_sections(learner):
     text = inspect.getdoc(learner)
     for title in ("Parameters", "Attributes", "Raises", "See Also", "References", "Examples"):

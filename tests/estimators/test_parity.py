@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron
 from perceptron_rs.testing import assert_parity
 
-LEARNERS = (Perceptron, AveragedPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron)
 WIDTHS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 33)
 VALUES = {
     "bits": lambda rng, shape: rng.integers(0, 2, shape).astype(np.uint8),

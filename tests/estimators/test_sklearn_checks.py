@@ -14,14 +14,14 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron
 
 WHY = "a step of weight 2 is not two steps of weight 1: the second is made only after another mistake"
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": WHY,
     "check_sample_weight_equivalence_on_sparse_data": WHY,
 }
-LEARNERS = (Perceptron, AveragedPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron)
 
 
 def expected_failed_checks(estimator):

@@ -17,9 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 import perceptron_rs
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron
+from perceptron_rs.estimators.registry import LEARNERS as ALL_LEARNERS
 
-LEARNERS = (Perceptron, AveragedPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron)
 X, Y = load_iris(return_X_y=True)
 
 
@@ -29,13 +30,9 @@ def model(request, engine_name):
 
 
 def test_public_names():
-    assert perceptron_rs.__all__ == [
-        "ARITHMETIC_VERSION",
-        "AveragedPerceptron",
-        "Perceptron",
-        "__version__",
-        "updates_until_right",
-    ]
+    learners = {learner.__name__ for learner in ALL_LEARNERS.values()}
+    others = {"ARITHMETIC_VERSION", "EpochRecord", "__version__", "load", "updates_until_right"}
+    assert perceptron_rs.__all__ == sorted(learners | others)
     assert isinstance(perceptron_rs.ARITHMETIC_VERSION, int)
     assert perceptron_rs.__version__.count(".") >= 1
 
@@ -68,13 +65,20 @@ def test_clone_and_set_params(model):
     assert not hasattr(fresh, "t_")
 
 
+def go_on(model):
+    """Learn from more, in the way that the estimator has."""
+    if hasattr(model, "partial_fit"):
+        return model.partial_fit(X, Y)
+    return model.set_params(warm_start=True).fit(X, Y)
+
+
 @pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
 def test_copies_predict_and_go_on_alone(model, how):
     model.fit(X, Y)
     other = how(model)
     assert other.decision_function(X).tobytes() == model.decision_function(X).tobytes()
     before = model.coef_.tobytes()
-    other.partial_fit(X, Y)
+    go_on(other)
     assert model.coef_.tobytes() == before
 
 
@@ -83,7 +87,7 @@ def test_joblib_memory_map(model, tmp_path):
     joblib.dump(model, tmp_path / "model")
     read_only = joblib.load(tmp_path / "model", mmap_mode="r")
     assert read_only.decision_function(X).tobytes() == model.decision_function(X).tobytes()
-    assert read_only.partial_fit(X, Y).coef_.tobytes() == model.partial_fit(X, Y).coef_.tobytes()
+    assert go_on(read_only).coef_.tobytes() == go_on(model).coef_.tobytes()
 
 
 def test_pipeline_grid_search_and_scores(model):

@@ -71,11 +71,17 @@ FIT_AVERAGED = """\
   coef_u (K x d), intercept_u (K): the state, too
   mean_coef (K x d), mean_intercept (K): the average
 """
+FIT_POCKET = """\
+  check (an input): when errors are counted
+  pocket_coef (K x d), pocket_intercept, pocket_errors, pocket_run (K): the pocket
+  swap_plane, swap_epoch, swap_t, swap_errors: what was put there, plane after plane
+"""
 HEADS = {
     "dot": FORMAT + DRAW + DOT,
     "order": FORMAT + ORDER,
     "perceptron": FORMAT + DRAW + FIT,
     "averaged": FORMAT + DRAW + FIT + FIT_AVERAGED,
+    "pocket": FORMAT + DRAW + FIT + FIT_POCKET,
 }
 TYPES = ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32")
 
@@ -141,7 +147,7 @@ def order(engine: Engine, case: Case, layout: str) -> Case:
 
 
 def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
-    """Outputs of a case of perceptron.txt or averaged.txt."""
+    """Outputs of a case of perceptron.txt, averaged.txt or pocket.txt."""
     n, d, seed = (int(case[name]) for name in ("n", "d", "seed"))
     positive = np.array(case["positive"].split(","), dtype=np.uint32)
     K = len(positive)
@@ -178,6 +184,7 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         n_iter_no_change=int(case["n_iter_no_change"]),
         track_mistakes=True,
         threads=1,
+        check=case.get("check", "run"),
     )
     after = report["state"]
     answer = {
@@ -194,19 +201,23 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         mean_coef, mean_intercept = engine.average(after)
         answer |= {"coef_u": bits(after["coef_u"]), "intercept_u": bits(after["intercept_u"])}
         answer |= {"mean_coef": bits(mean_coef), "mean_intercept": bits(mean_intercept)}
+    if learner == "pocket":
+        answer |= {f"pocket_{name}": bits(after[f"{name}_pocket"]) for name in ("coef", "intercept")}
+        answer |= {name: bits(after[name]) for name in ("pocket_errors", "swap_errors")}
+        answer |= {name: whole(after[name]) for name in ("pocket_run", "swap_plane", "swap_epoch", "swap_t")}
     return answer
 
 
 def answer(engine: Engine, file: str, case: Case, layout: str = "dense") -> Case:
     """Outputs of a case."""
-    if file in ("perceptron", "averaged"):
+    if file in ("perceptron", "averaged", "pocket"):
         return fit(engine, case, layout, learner=file)
     return {"dot": dot, "order": order}[file](engine, case, layout)
 
 
 def text(file: str) -> str:
     """Contents of a golden file."""
-    from_rules = {"dot": dot_cases, "order": order_cases}.get(file, fit_cases)
+    from_rules = {"dot": dot_cases, "order": order_cases, "pocket": pocket_cases}.get(file, fit_cases)
     lines = [f"# {line}".rstrip() for line in HEADS[file].splitlines()] + [""]
     engine = get_engine("reference")
     for case in from_rules():
@@ -287,6 +298,16 @@ def fit_cases() -> Iterator[Case]:
     ]
     for i, change in enumerate(changes):
         yield base | {"seed": str(1000 * (i + 1))} | change
+
+
+def pocket_cases() -> Iterator[Case]:
+    """Return those of the others, with each check in turn and more rows; then each check on the same."""
+    checks = ("run", "ratchet", "update", "epoch")
+    cases = list(fit_cases())
+    for case, check in zip(cases, itertools.cycle(checks)):
+        yield case | {"n": str(max(40, int(case["n"]))), "check": check}
+    for seed, check in itertools.product(("900", "901"), checks):
+        yield cases[0] | {"n": "60", "d": "5", "max_iter": "12", "seed": seed, "shuffle": "4", "check": check}
 
 
 def main() -> int:

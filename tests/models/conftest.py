@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron, load
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, load
 
-LEARNERS = (Perceptron, AveragedPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron)
 
 
 def data(classes=3, n=40, d=4, seed=2):

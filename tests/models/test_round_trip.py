@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import perceptron_rs
-from perceptron_rs import AveragedPerceptron, Perceptron, load
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, load
 from perceptron_rs.estimators.registry import LEARNERS
 from perceptron_rs.models import describe
 
@@ -50,6 +50,8 @@ def test_everything_comes_back(tools, learner, classes, track, tmp_path):
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_partial_fit_goes_on_with_the_same_bits(tools, engine_name, learner, classes, tmp_path):
+    if not hasattr(learner, "partial_fit"):
+        pytest.skip("it has no partial_fit")
     X, y = tools.data(classes)
     model = learner(engine=engine_name, eta0=0.3)
     model.partial_fit(X[:7], y[:7], classes=np.arange(classes))
@@ -69,7 +71,8 @@ def test_a_warm_fit_goes_on_with_the_same_bits(tools, engine_name, learner, clas
     whole = learner(max_iter=5, **parameters).fit(X, y)
     for parts in (model, loaded):
         parts.set_params(max_iter=3).fit(X, y)
-        assert parts.coef_.tobytes() == whole.coef_.tobytes()
+        if learner is not PocketPerceptron:  # its second fit starts from the pocket
+            assert parts.coef_.tobytes() == whole.coef_.tobytes()
     assert tools.contents(loaded) == tools.contents(model)
 
 
@@ -85,6 +88,8 @@ def test_a_warm_fit_goes_on_with_the_same_bits(tools, engine_name, learner, clas
 )
 @pytest.mark.parametrize("classes", [2, 3])
 def test_options_come_back(tools, learner, classes, options, tmp_path):
+    if not set(options) <= set(learner().get_params()):
+        pytest.skip("it has no such option")
     model = tools.fitted(learner, classes, **options)
     assert tools.contents(again(model, tmp_path)) == tools.contents(model)
 

@@ -66,6 +66,9 @@ OPTIONS = (
         _number(kinds.ratio),
         needs={"penalty": ("elasticnet",)},
     ),
+    Option(
+        "check", "when the pocket's errors are counted (run)", _one_of("run", "ratchet", "update", "epoch")
+    ),
     Option("early_stopping", "stop by the accuracy on examples that are set aside", _SWITCH),
     Option(
         "validation_fraction",

@@ -2,6 +2,7 @@
 
 from perceptron_rs.estimators.averaged import AveragedPerceptron
 from perceptron_rs.estimators.perceptron import Perceptron
+from perceptron_rs.estimators.pocket import PocketPerceptron
 from perceptron_rs.estimators.progress import EpochRecord
 
-__all__ = ["AveragedPerceptron", "EpochRecord", "Perceptron"]
+__all__ = ["AveragedPerceptron", "EpochRecord", "Perceptron", "PocketPerceptron"]

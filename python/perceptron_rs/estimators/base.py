@@ -36,6 +36,8 @@ class LinearLearner(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # ty
 
     _learner: ClassVar[str]
     _stored: ClassVar[dict[str, str]]
+    #: Other arrays that a fit leaves, for model files: kind of numbers and shape, as in models/layout.py.
+    _kept: ClassVar[dict[str, tuple[Any, str]]] = {}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
 
     classes_: NDArray[Any]
@@ -381,6 +383,10 @@ class LinearLearner(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # ty
     def _activations(self, engine: Engine, state: State, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets in a state, (n, K)."""
         return engine.scores(rows, *self._answer(engine, state), threads=n_threads(self))
+
+    @classmethod
+    def _check_kept(cls, tensors: dict[str, NDArray[Any]]) -> None:
+        """Raise ValueError unless the arrays of ``_kept`` agree with each other."""
 
     def _publish(self, state: State) -> None:
         """Keep the numbers of the engine's state under the names of ``_stored``."""

@@ -128,6 +128,7 @@ def learn(
             joint=joint_update(estimator),
             penalty=strengths(estimator),
             settle=settle,
+            check=str(getattr(estimator, "check", "run")),
             record=record,
             on_epoch=observer if observer.is_needed else None,
             with_state=observer.needs_state,

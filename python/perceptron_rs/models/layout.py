@@ -17,8 +17,8 @@ __all__ = ["Tensors", "collect", "publish"]
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 
 #: Arrays beside the state, by attribute: kind of numbers, and shape in planes (K), columns (d), decisions
-#: (D, no axis if there is one), epochs (E), examples (n) or a number. The name in the file has no "_" at
-#: either end. Those after the first two need not be there.
+#: (D, no axis if there is one), epochs (E), examples (n), entries of a learner's lists (m) or a number. The
+#: name in the file has no "_" at either end. Those after the first two need not be there.
 _ARRAYS: dict[str, tuple[Any, str]] = {
     "n_iter_per_class_": (np.int64, "D1"),  # one entry for one decision
     "mistakes_per_epoch_": (np.int64, "ED"),
@@ -40,7 +40,7 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
         name: _array(getattr(estimator, attribute), np.int64 if name == "seen" else np.float64, attribute)
         for name, attribute in estimator._stored.items()
     }
-    for attribute, (dtype, _) in _ARRAYS.items():
+    for attribute, (dtype, _) in (_ARRAYS | estimator._kept).items():
         if attribute in vars(estimator):
             tensors[attribute.strip("_")] = _array(getattr(estimator, attribute), dtype, attribute)
     history = {name: int(getattr(estimator, attribute)) for name, attribute in _COUNTERS.items()}
@@ -57,7 +57,7 @@ def publish(estimator: Any, tensors: Tensors, history: Any) -> None:
     _check(estimator, tensors, history)
     estimator.n_features_in_ = tensors["coef"].shape[1]
     estimator._publish({name: tensors[name] for name in estimator._stored})
-    for attribute in _ARRAYS:
+    for attribute in _ARRAYS | estimator._kept:
         if attribute.strip("_") in tensors:
             setattr(estimator, attribute, tensors[attribute.strip("_")])
     for name, attribute in _COUNTERS.items():
@@ -85,14 +85,23 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
         name: (np.dtype(np.int64 if name == "seen" else np.float64), "Kd" if name.startswith("coef") else "K")
         for name in estimator._stored
     }
-    optional = {attribute.strip("_"): (np.dtype(kind), axes) for attribute, (kind, axes) in _ARRAYS.items()}
+    kept = _by_name(estimator._kept)
+    needed |= kept
+    optional = _by_name(_ARRAYS)
     for name in (*needed, *(attribute.strip("_") for attribute in _NEEDED)):
         if name not in tensors:
             raise ValueError(f"the tensor {name} is missing")
     planes = n_planes(estimator, estimator.classes_)
     decisions = 1 if is_joint(estimator) else planes
     coef = tensors["coef"]
-    sizes: dict[str, int | None] = {"K": planes, "D": decisions, "E": history["n_iter"], "n": None, "3": 3}
+    sizes: dict[str, int | None] = {
+        "K": planes,
+        "D": decisions,
+        "E": history["n_iter"],
+        "n": None,
+        "m": None,
+        "3": 3,
+    }
     sizes |= {"d": coef.shape[1] if coef.ndim == 2 else None, "1": None}
     for name, array in tensors.items():
         if name not in needed | optional:
@@ -104,11 +113,15 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
             axes = "D"
         elif decisions == 1:
             axes = axes.replace("D", "")
-        _check_shape(name, array, [sizes[axis] for axis in axes], estimator, history["n_iter"])
+        _check_shape(name, array, [sizes[axis] for axis in axes], estimator, history["n_iter"], axes[0])
+        if "m" in axes:  # all lists of a learner are of one length
+            sizes["m"] = array.shape[axes.index("m")]
         if dtype == np.float64 and not np.isfinite(array).all():
             raise ValueError(f"the tensor {name} holds a NaN or an infinity")
         if dtype == np.int64 and not (array.min(initial=0) >= 0 and array.max(initial=0) <= LARGEST_COUNT):
             raise ValueError(f"the tensor {name} must hold counts of at most 2**53")
+    if kept:
+        estimator._check_kept(tensors)
     if len(set(_PENDING) & set(tensors)) not in (0, len(_PENDING)):
         raise ValueError(f"the tensors {', '.join(_PENDING)} belong together")
     if tensors["n_iter_per_class"].max() != history["n_iter"]:
@@ -119,14 +132,17 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
         )
 
 
+def _by_name(arrays: dict[str, tuple[Any, str]]) -> dict[str, tuple[Any, str]]:
+    return {attribute.strip("_"): (np.dtype(kind), axes) for attribute, (kind, axes) in arrays.items()}
+
+
 def _check_shape(
-    name: str, array: NDArray[Any], shape: list[int | None], estimator: Any, n_iter: int
+    name: str, array: NDArray[Any], shape: list[int | None], estimator: Any, n_iter: int, first: str
 ) -> None:
     fits = len(shape) == array.ndim and all(
         want in (None, got) for want, got in zip(shape, array.shape, strict=True)
     )
-    epochs = name in ("mistakes_per_epoch", "validation_scores")  # perhaps no whole epoch was run
-    if not fits or (array.size == 0 and not epochs):
+    if not fits or (array.size == 0 and first not in "Em"):  # perhaps no whole epoch was run
         raise ValueError(
             f"the tensor {name} has the shape {array.shape}, which {len(estimator.classes_)} classes, "
             f"the weights and {n_iter} epochs do not have"

@@ -26,16 +26,14 @@ from numpy.typing import NDArray
 
 from perceptron_rs.engines import State
 from perceptron_rs.reference import arith
+from perceptron_rs.reference.online.rule import Rule
 from perceptron_rs.reference.rows import Mistake, Rows
 
 __all__ = ["Averaged", "average"]
 
 
-class Averaged:
+class Averaged(Rule):
     """One extra vector u a plane, touched only on a mistake."""
-
-    def __init__(self, state: State, fit_intercept: bool) -> None:
-        self.state, self.fit_intercept = state, fit_intercept
 
     def absorb(self, rows: Rows, log: list[Mistake]) -> None:
         """``u += (t c) x`` for each mistake."""

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import State
+from perceptron_rs.reference.online.pocket import CHECKS
 from perceptron_rs.reference.rows.scores import check_canonical
 
-__all__ = ["check_decisions", "check_fit", "check_penalty"]
+__all__ = ["check_alone", "check_decisions", "check_fit", "check_penalty"]
 
 TIES = ("mistake", "positive")
 JOINT = (None, "max", "uniform", "proportional")
@@ -114,3 +115,17 @@ def check_penalty(
         raise ValueError("ages must have the shape of coef and hold whole numbers of at least 0")
     if joint and (ages != ages[0]).any():
         raise ValueError("ages must be the same for all classes of a joint decision")
+
+
+def check_alone(
+    learner: str, one_plane_at_a_time: bool, joint: str | None, tolerates: bool, check: str
+) -> None:
+    """Raise ValueError for what a learner that judges by the activations of one plane does not have."""
+    if learner != "pocket" and check != "run":
+        raise ValueError(f'check must be "run" for the learner {learner!r}, got {check!r}')
+    if check not in CHECKS:
+        raise ValueError(f"check must be one of {CHECKS}, got {check!r}")
+    if one_plane_at_a_time and (joint is not None or tolerates):
+        raise ValueError(
+            "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner"
+        )

@@ -13,9 +13,10 @@ from perceptron_rs.engines import OnEpoch, Report, State
 from perceptron_rs.reference.arith import standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.online.averaged import Averaged
-from perceptron_rs.reference.online.check import check_decisions, check_fit, check_penalty
+from perceptron_rs.reference.online.check import check_alone, check_decisions, check_fit, check_penalty
 from perceptron_rs.reference.online.feed import feed
 from perceptron_rs.reference.online.perceptron import Perceptron
+from perceptron_rs.reference.online.pocket import Pocket
 from perceptron_rs.reference.online.problem import decisions
 from perceptron_rs.reference.online.rule import Rule
 from perceptron_rs.reference.online.stopping import Criterion
@@ -24,7 +25,7 @@ from perceptron_rs.reference.rows import Cursor
 
 __all__ = ["fit"]
 
-RULES: dict[str, type[Perceptron | Averaged]] = {"perceptron": Perceptron, "averaged": Averaged}
+RULES: dict[str, type[Rule]] = {"perceptron": Perceptron, "averaged": Averaged, "pocket": Pocket}
 
 
 @standard()
@@ -53,6 +54,7 @@ def fit(
     joint: str | None = None,
     penalty: tuple[float, float] | None = None,
     settle: bool = True,
+    check: str = "run",
     record: bool = False,
     on_epoch: OnEpoch | None = None,
     with_state: bool = False,
@@ -68,7 +70,7 @@ def fit(
         Class of each example.
     sample_weight : float64 array of shape (n,), or None for ones
         An example whose weight is 0 in every plane is left out before the order is drawn.
-    learner : "perceptron" or "averaged"
+    learner : "perceptron", "averaged" or "pocket"
     state : dict of arrays
         See `perceptron_rs.engines.State`; not modified.
     positive : uint32 array of shape (K,)
@@ -109,6 +111,8 @@ def fit(
     settle : bool
         Whether all weights are settled at the end of each epoch. If not, what is pending stays in
         the state, and ``max_iter`` is 1.
+    check : "run", "ratchet", "update" or "epoch"
+        When the pocket's learner counts errors; see ``pocket.py``.
     record : bool
         Whether to report the activations of the last epoch, each before the update that it led to.
     on_epoch : callable, optional
@@ -137,6 +141,8 @@ def fit(
     check_fit(rows, labels, sample_weight, learner, RULES, state, positive, class_weight, tie, max_iter)
     check_decisions(labels, positive, tie, margin, added_feature, max_mistakes_per_example, joint)
     check_penalty(state, learner, max_iter, penalty, eta0, settle, joint)
+    tolerates = (margin, added_feature, max_mistakes_per_example) != (0, 0, None)
+    check_alone(learner, RULES[learner].one_plane_at_a_time, joint, tolerates, check)
     state = {name: values + 0 for name, values in state.items()}  # a copy; + 0 turns -0.0 into +0.0
     rule: Rule = RULES[learner](state, fit_intercept)
     found = decisions(
@@ -154,6 +160,7 @@ def fit(
         penalty,
         state.get("ages"),
     )
+    rule.begin(rows, found, check)
     numbers = range(len(found))
     kept = np.flatnonzero(np.any([decision.weight for decision in found], axis=0))
     mistakes: list[list[int]] = [[] for _ in found]
@@ -163,12 +170,14 @@ def fit(
     criteria = [Criterion(max_iter, tol, n_iter_no_change) for _ in found]
     activations = np.full((len(labels), len(positive)), np.nan)
     epoch = first_epoch
+    memory: State | None = None
 
     def run_epoch(running: list[int]) -> dict[int, tuple[list[int], float]]:
         """Rows of the mistakes, and mean loss, of each decision that goes on."""
         order = kept
         if seed is not None:
             order = kept[permutation(len(kept), seed=seed, epoch=epoch, partition=0)]
+        rule.start_epoch(epoch)
         done = {}
         for k in running:
             planes, visit = (
@@ -194,18 +203,23 @@ def fit(
             # Of a joint mistake, the entry of the true class counts.
             made = [entry.row for entry in log if not joint or labels[entry.row] == entry.plane]
             done[k] = made, at.loss / max(at.pos, 1)
+            rule.end_epoch(k, clean=not made)
         return done
 
     for epoch in range(first_epoch, first_epoch + max_iter):
         running = [k for k in numbers if not stopped[k]]
-        before = _copy(state) if keep_on_interrupt else {}
+        before: State = {}
         try:
+            if keep_on_interrupt:
+                remembered = rule.memory()
+                before = _copy(state)
             done = run_epoch(running)
         except KeyboardInterrupt:
             if not keep_on_interrupt:
                 raise
             for name, values in before.items():
                 state[name][...] = values
+            memory = remembered if before else None
             stopped = [reason or "interrupt" for reason in stopped]
             break
         for k, (made, loss) in done.items():
@@ -217,18 +231,21 @@ def fit(
             now = [done.get(k, ([], 0.0)) for k in numbers]
             made_now = np.array([len(made) for made, _ in now])
             lost_now = np.array([loss for _, loss in now])
-            ends = on_epoch(epoch, made_now, lost_now, _copy(state) if with_state else None)
+            ends = on_epoch(epoch, made_now, lost_now, _copy(state | rule.memory()) if with_state else None)
             marked = _marked(ends, len(found))
             stopped = [
                 reason or ("callback" if ends else "") for reason, ends in zip(stopped, marked, strict=True)
             ]
+        for k in done:
+            if stopped[k]:
+                rule.end_training(k)
         if all(stopped):
             break
     if not all(np.isfinite(values).all() for values in rule.answer()):
         raise overflow(epoch)
 
     return {
-        "state": state,
+        "state": state | (rule.memory() if memory is None else memory),
         "mistakes": _table(mistakes).astype(np.int64),
         "losses": _table(losses),
         "n_iter": np.array([len(epochs) for epochs in mistakes], dtype=np.int64),

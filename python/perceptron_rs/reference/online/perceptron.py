@@ -24,25 +24,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import State
 from perceptron_rs.reference.arith import dot, standard
-from perceptron_rs.reference.rows import Mistake, Rows
+from perceptron_rs.reference.online.rule import Rule
 
 __all__ = ["Perceptron", "updates_until_right"]
 
 
-class Perceptron:
+class Perceptron(Rule):
     """The plain rule: ``learn`` has made the updates, nothing is left to do."""
-
-    def __init__(self, state: State, fit_intercept: bool) -> None:
-        self.state, self.fit_intercept = state, fit_intercept
-
-    def absorb(self, rows: Rows, log: list[Mistake]) -> None:
-        """Do nothing."""
-
-    def answer(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the last weights."""
-        return self.state["coef"], self.state["intercept"]
 
 
 @standard()

@@ -7,7 +7,7 @@ from .learn import Rows, learn
 from .noise import Noise
 from .pending import Pending
 from .scores import scores
-from .visit import Cursor, Mistake, Visit
+from .visit import Cursor, Mistake, Visit, is_mistake
 
 __all__ = [
     "Csr",
@@ -20,6 +20,7 @@ __all__ = [
     "Visit",
     "csr_rows",
     "dense_rows",
+    "is_mistake",
     "learn",
     "learn_jointly",
     "scores",

@@ -1,0 +1,44 @@
+//! The errors that a weight vector makes on all examples.
+
+use super::feed::{Flow, Monitor};
+use super::problem::Problem;
+use crate::arith::step::{signed, weight};
+use crate::error::{Error, Result};
+
+/// Weights of the examples that `(coef, intercept)` gets wrong as plane `plane` of the problem, by
+/// the rule that makes a mistake in training, added in row order from 0. `None` as soon as that is
+/// not below `bound`: weights are not negative, so it never is again.
+pub fn count(
+    problem: &Problem,
+    plane: usize,
+    (coef, intercept): (&[f64], f64),
+    bound: f64,
+    monitor: &dyn Monitor,
+) -> Result<Option<f64>> {
+    let (rows, n) = (problem.rows, problem.rows.len());
+    let (positive, class_weight) = (problem.positive[plane], problem.class_weight[plane]);
+    let weights = rows.arrange(coef, 1);
+    let block = rows.block(1);
+    let mut activations = vec![0.0; block.min(n)];
+    let mut errors = 0.0;
+    for start in (0..n).step_by(block) {
+        let end = n.min(start + block);
+        let activations = &mut activations[..end - start];
+        rows.scores(start..end, &weights, &[intercept], activations);
+        for (row, &a) in (start..end).zip(&*activations) {
+            let is_positive = problem.labels[row] == positive;
+            let sample = problem.sample_weight.map(|weights| weights[row]);
+            let s = weight(sample, class_weight[usize::from(is_positive)]);
+            // An example of weight 0 adds 0, whatever it holds.
+            let wrong = problem.tie.is_mistake(signed(a, is_positive), is_positive, 0.0);
+            errors += if wrong { s } else { 0.0 };
+        }
+        if errors >= bound {
+            return Ok(None);
+        }
+        if monitor.block() == Flow::Break {
+            return Err(Error::Interrupted);
+        }
+    }
+    Ok((errors < bound).then_some(errors))
+}

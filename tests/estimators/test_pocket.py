@@ -1,0 +1,242 @@
+"""The pocket estimator: which attribute holds what, and what a warm start goes on from."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perceptron_rs import Perceptron, PocketPerceptron, load
+from perceptron_rs.testing import assert_parity
+
+CHECKS = ("run", "ratchet", "update", "epoch")
+FIXED = {"shuffle": False, "tol": None, "max_iter": 5}
+
+
+def data(classes=2, n=60, seed=4):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-4, 5, (n, 3)).astype(np.float64)
+    y = rng.integers(0, classes, n)
+    y[:classes] = np.arange(classes)
+    return X, y
+
+
+def errors_of(model, X, y, weight=None):
+    """Return the errors of each class by the activations; ties are errors."""
+    scores = model.decision_function(X).reshape(len(y), -1)
+    positive = [1] if scores.shape[1] == 1 else model.classes_
+    wrong = np.array([np.where(y == k, 1, -1) * scores[:, i] <= 0 for i, k in enumerate(positive)])
+    return (wrong * (np.ones(len(y)) if weight is None else weight)).sum(axis=1)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_attributes(engine_name, check, classes):
+    X, y = data(classes)
+    model = PocketPerceptron(check=check, engine=engine_name, **FIXED)
+    for name in ("coef_", "swaps_", "pocket_epoch_", "partial_fit"):
+        assert not hasattr(model, name)
+    model.fit(X, y)
+    plain = Perceptron(engine=engine_name, **FIXED).fit(X, y)
+    K = 1 if classes == 2 else classes
+    assert model.last_coef_.tobytes() == plain.coef_.tobytes()
+    assert model.last_intercept_.tobytes() == plain.intercept_.tobytes()
+    assert model.coef_.shape == plain.coef_.shape
+    assert model.pocket_errors_.tolist() == errors_of(model, X, y).tolist()
+    assert model.pocket_errors_.dtype == np.float64
+    assert (model.pocket_errors_ <= len(y)).all()
+    assert model.pocket_run_.shape == model.pocket_epoch_.shape == (K,)
+    for k in range(K):
+        own = model.swaps_[model.swaps_["class"] == k]
+        assert (np.diff(own["errors"]) < 0).all()
+        assert (np.diff(own["t"]) > 0).all()
+        assert own["errors"][-1] == model.pocket_errors_[k]
+        assert own["epoch"][-1] == model.pocket_epoch_[k]
+        assert ((own["t"] - 1) // len(y) == own["epoch"]).all()
+
+
+def test_update_is_at_least_as_good_as_the_others_and_the_last():
+    better = 0
+    for seed in range(20):
+        X, y = data(seed=seed)
+        found = {check: PocketPerceptron(check=check, **FIXED).fit(X, y) for check in CHECKS}
+        best = found["update"].pocket_errors_[0]
+        assert all(model.pocket_errors_[0] >= best for model in found.values())
+        last = errors_of(Perceptron(**FIXED).fit(X, y), X, y)[0]
+        better += best < last
+    assert better >= 10
+
+
+def test_the_start_vector_may_stay():
+    X, y = np.array([[0.0], [1.0]] * 4), [1, 0, 0, 1] * 2
+    model = PocketPerceptron(**FIXED).fit(X, y, coef_init=[[0.0]], intercept_init=[1.0])
+    assert model.pocket_errors_.tolist() == [4.0]
+    assert (model.pocket_epoch_.tolist(), model.swaps_.shape, model.pocket_run_.tolist()) == ([-1], (0,), [0])
+    assert model.coef_.tolist() == [[0.0]]
+
+
+def test_sample_and_class_weights_count():
+    X, y = data()
+    rng = np.random.default_rng(1)
+    weight = rng.integers(0, 4, len(y)).astype(float)
+    model = PocketPerceptron(check="update", class_weight={0: 3.0, 1: 0.5}, **FIXED)
+    model.fit(X, y, sample_weight=weight)
+    total = weight * np.where(y == 0, 3.0, 0.5)
+    assert model.pocket_errors_.tolist() == errors_of(model, X, y, total).tolist()
+    kept = weight > 0
+    again = PocketPerceptron(check="update", class_weight={0: 3.0, 1: 0.5}, **FIXED)
+    again.fit(X[kept], y[kept], sample_weight=weight[kept])
+    assert again.coef_.tobytes() == model.coef_.tobytes()
+    assert again.swaps_.tobytes() == model.swaps_.tobytes()
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_warm_start_goes_on_from_the_pocket(engine_name, check):
+    X, y = data(3)
+    model = PocketPerceptron(check=check, warm_start=True, engine=engine_name, **FIXED).fit(X, y)
+    first = {name: getattr(model, name) for name in ("coef_", "intercept_", "pocket_errors_", "n_seen_")}
+    model.fit(X, y)
+    cold = PocketPerceptron(check=check, engine=engine_name, **FIXED)
+    cold.fit(X, y, coef_init=first["coef_"], intercept_init=first["intercept_"])
+    for name in ("coef_", "intercept_", "last_coef_", "pocket_errors_", "pocket_run_"):
+        assert getattr(model, name).tobytes() == getattr(cold, name).tobytes(), name
+    assert (model.pocket_errors_ <= first["pocket_errors_"]).all()
+    assert (model.n_seen_ == cold.n_seen_ + first["n_seen_"]).all()
+    assert (model.swaps_["epoch"] == cold.swaps_["epoch"] + FIXED["max_iter"]).all()
+
+
+def test_early_stopping_judges_the_pocket_and_counts_without_the_validation_part():
+    X, y = data(n=200)
+    model = PocketPerceptron(early_stopping=True, max_iter=30, n_iter_no_change=3).fit(X, y)
+    whole = errors_of(model, X, y)[0]
+    assert len(model.validation_scores_) == model.n_iter_
+    missed = round((1 - model.validation_scores_[-1]) * 20)
+    assert abs(whole - model.pocket_errors_[0] - missed) <= np.count_nonzero(model.decision_function(X) == 0)
+
+
+@pytest.mark.parametrize("name", ["partial_fit", "predict_then_learn"])
+def test_there_is_no_online_learning(name):
+    with pytest.raises(AttributeError, match=rf"PocketPerceptron has no {name}: .*use "):
+        getattr(PocketPerceptron(), name)
+    assert not hasattr(PocketPerceptron, name)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("start", [False, True])
+def test_a_file_and_a_pickle_keep_everything(tmp_path, classes, start):
+    X, y = data(classes)
+    model = PocketPerceptron(check="update", **FIXED)
+    coef = model.fit(X, y).coef_, model.intercept_
+    if start:  # nothing is better: no swaps
+        model.fit(X, y, coef_init=coef[0], intercept_init=coef[1])
+    model.save(tmp_path / "model")
+    for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert type(again) is PocketPerceptron
+        assert vars(again).keys() == vars(model).keys()
+        for name in (
+            "coef_",
+            "last_coef_",
+            "last_intercept_",
+            "swaps_",
+            "pocket_errors_",
+            "pocket_run_",
+            "n_seen_",
+        ):
+            assert getattr(again, name).tobytes() == getattr(model, name).tobytes(), name
+            assert getattr(again, name).dtype == getattr(model, name).dtype, name
+        assert again.pocket_epoch_.tolist() == model.pocket_epoch_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "pattern"),
+    [
+        ("_swap_plane", lambda v: v + 5, "swap_plane must hold sorted indices below 3"),
+        ("_swap_plane", lambda v: v[::-1].copy(), "swap_plane must hold sorted indices below 3"),
+        ("_swap_errors", lambda v: v + 1, "tell of different errors"),
+        ("_swap_t", lambda v: v[1:], "swap_t has the shape|swap_plane has the shape|has the shape"),
+        ("pocket_run_", lambda v: v[1:], "pocket_run has the shape"),
+    ],
+)
+def test_a_file_that_contradicts_itself_is_refused(tmp_path, name, values, pattern):
+    X, y = data(3)
+    model = PocketPerceptron(**FIXED).fit(X, y)
+    setattr(model, name, values(getattr(model, name)))
+    with pytest.raises(ValueError, match=pattern):
+        model.save(tmp_path / "model")
+
+
+@st.composite
+def problems(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    classes = draw(st.integers(2, 4))
+    n, d = draw(st.integers(classes, 30)), draw(st.sampled_from([1, 3, 8, 17]))
+    kind = draw(st.sampled_from(["small", "ones", "float", "wide", "huge"]))
+    X = {
+        "small": lambda: rng.integers(-3, 4, (n, d)).astype(np.int8),
+        "ones": lambda: rng.integers(0, 2, (n, d)).astype(np.uint8),
+        "float": lambda: rng.normal(size=(n, d)),
+        "wide": lambda: rng.integers(-(2**31), 2**31, (n, d)).astype(np.int32),
+        "huge": lambda: rng.normal(size=(n, d)) * 2.0**1018,
+    }[kind]()
+    X[rng.random((n, d)) < 0.4] = 0
+    y = rng.integers(0, classes, n)
+    y[:classes] = np.arange(classes)
+    weight = draw(st.sampled_from([None, "integers", "floats"]))
+    if weight is not None:
+        weight = rng.integers(0, 3, n).astype(float) if weight == "integers" else rng.random(n)
+        weight[:classes] = 1
+    start = {}
+    if draw(st.booleans()):
+        planes = 1 if classes == 2 else classes
+        start["coef_init"] = rng.normal(size=(planes, d)).round(draw(st.integers(0, 3)))
+    estimator = PocketPerceptron(
+        check=draw(st.sampled_from(CHECKS)),
+        fit_intercept=draw(st.booleans()),
+        max_iter=draw(st.integers(1, 6)),
+        tol=draw(st.sampled_from([None, 1e-3])),
+        n_iter_no_change=1,
+        shuffle=draw(st.booleans()),
+        eta0=draw(st.sampled_from([1.0, 0.1])),
+        class_weight=draw(st.sampled_from([None, "balanced", {0: 0.3, 1: 0.0}])),
+        warm_start=draw(st.booleans()),
+        tie=draw(st.sampled_from(["mistake", "positive"])),
+        track_mistakes=draw(st.booleans()),
+    )
+    return estimator, X, y, weight, start
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@given(problems())
+def test_every_way_gives_the_same_bits(problem):
+    estimator, X, y, weight, start = problem
+    assert_parity(estimator, X, y, sample_weight=weight, **start, threads=(1, 2, 3))
+
+
+def test_parity_looks_at_the_swaps():
+    class LateSwap(PocketPerceptron):
+        def _publish(self, state):
+            if self.engine == "rust":
+                state = state | {"swap_t": state["swap_t"] + 1}
+            super()._publish(state)
+
+    X, y = data()
+    with pytest.raises(AssertionError, match="differ in _swap_t at index"):
+        assert_parity(LateSwap(**FIXED), X, y)
+
+
+@pytest.mark.parametrize("step", [1.0, 2.0**20])
+@pytest.mark.parametrize("value", [1, 7])
+def test_sparse_scores_of_whole_weights(engine_name, step, value):
+    """Weights within and beyond the bound of the exact path, and on it."""
+    X, y = data(n=40)
+    X = (X != 0) * value
+    model = PocketPerceptron(engine=engine_name, **FIXED).fit(X, y)
+    largest = (2**30 - 1) // int(X.sum(axis=1).max())
+    for top in (step, largest, largest + 1):
+        model.coef_ = np.array([[top, -top, 1.0]])
+        want = (X @ model.coef_[0] + model.intercept_[0]).tolist()  # whole numbers: exact in any order
+        assert model.decision_function(sp.csr_matrix(X.astype(np.int8))).tolist() == want

@@ -1,0 +1,336 @@
+"""The pocket perceptron against its text, one example after the other, in plain integers."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+CHECKS = ("run", "ratchet", "update", "epoch")
+XOR = [[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, 0, 0]
+#: Printed as separable by a source; (1.5, 1.5) lies between both classes.
+FOUR = [[1, 1], [2, 2], [1, 2], [2, 1]], [1, 1, 0, 0]
+
+
+class Oracle:
+    """A run whose every step follows the sentence that asks for it."""
+
+    def __init__(self, X, labels, check, *, tie="mistake", intercept=True, s=None, start=None, seen=0):
+        self.X, self.y = X, [1 if label else -1 for label in labels]
+        self.s = s or [1] * len(X)
+        self.check, self.tie, self.intercept = check, tie, intercept
+        self.w = list(start or [0] * (len(X[0]) + 1))
+        self.t, self.run, self.longest = seen, 0, 0
+        self.visited = [self.w]
+        self.pocket, self.errors, self.pocket_run = list(self.w), self.count(self.w), 0
+        self.tried = True  # the vector of now
+        self.swaps = []
+
+    def wrong(self, w, i):
+        a = sum(p * q for p, q in zip(w, [*self.X[i], 1], strict=True))
+        right = self.y[i] * a > 0 or (self.tie == "positive" and self.y[i] == 1 and a == 0)
+        return not right
+
+    def count(self, w):
+        return sum(s for i, s in enumerate(self.s) if self.wrong(w, i))
+
+    def put(self, epoch):
+        if self.tried:
+            return
+        self.tried = True
+        errors = self.count(self.w)
+        if errors < self.errors:
+            self.pocket, self.errors, self.pocket_run = list(self.w), errors, self.run
+            self.swaps.append((epoch, self.t, errors))
+
+    def end_run(self, epoch):
+        if self.check == "run" and self.run > self.longest:
+            self.longest = self.run
+            self.put(epoch)
+
+    def epoch(self, number, order):
+        mistakes = 0
+        for i in order:
+            if self.s[i] == 0:
+                continue
+            self.t += 1
+            if not self.wrong(self.w, i):
+                self.run += 1
+                if self.check == "ratchet" and self.run > self.pocket_run:
+                    self.put(number)
+                continue
+            mistakes += 1
+            self.end_run(number)
+            step = self.y[i] * self.s[i]
+            self.w = [p + step * q for p, q in zip(self.w, [*self.X[i], self.intercept], strict=True)]
+            self.visited.append(self.w)
+            self.run, self.tried = 0, False
+            if self.check == "update":
+                self.put(number)
+        if mistakes == 0 or self.check == "epoch":
+            self.put(number)
+        return mistakes
+
+    def fit(self, epochs, orders=None):
+        for number in range(epochs):
+            if self.epoch(number, orders[number] if orders else range(len(self.X))) == 0:
+                break
+        self.end_run(number)
+        return self
+
+
+def pocket_of(state, k=0):
+    return [*state["coef_pocket"][k].tolist(), state["intercept_pocket"][k]]
+
+
+def swaps_of(state, k=0):
+    own = state["swap_plane"] == k
+    return list(zip(*(state[f"swap_{name}"][own].tolist() for name in ("epoch", "t", "errors")), strict=True))
+
+
+def compare(state, oracle, k=0):
+    assert pocket_of(state, k) == oracle.pocket
+    assert state["pocket_errors"][k] == oracle.errors
+    assert state["pocket_run"][k] == oracle.pocket_run
+    assert swaps_of(state, k) == oracle.swaps
+    assert [*state["coef"][k].tolist(), state["intercept"][k]] == oracle.w
+    assert state["seen"][k] == oracle.t
+
+
+def small_sets(count):
+    rng = np.random.default_rng(11)
+    for _ in range(count):
+        n, d = rng.integers(1, 13), rng.integers(1, 4)
+        yield rng.integers(-3, 4, (n, d)).tolist(), rng.integers(0, 2, n).tolist()
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("tie", ["mistake", "positive"])
+@pytest.mark.parametrize("data", [XOR, FOUR], ids=["xor", "four"])
+def test_printed_examples(trainer, data, check, tie):
+    X, labels = data
+    state = trainer.fit(
+        np.array(X, dtype=np.int8), labels, learner="pocket", check=check, tie=tie, max_iter=8
+    )
+    compare(state["state"], Oracle(X, labels, check, tie=tie).fit(8))
+
+
+def test_update_keeps_the_best_of_all_vectors_on_200_small_sets(trainer):
+    """The first to reach the least count, by a loop over every vector that was visited."""
+    better = 0
+    for X, labels in [XOR, FOUR, *small_sets(200)]:
+        done = trainer.fit(np.array(X, dtype=np.int16), labels, learner="pocket", check="update", max_iter=5)
+        oracle = Oracle(X, labels, "update").fit(5)
+        counts = [oracle.count(w) for w in oracle.visited]
+        best = counts.index(min(counts))
+        assert pocket_of(done["state"]) == oracle.visited[best]
+        assert done["state"]["pocket_errors"][0] == counts[best]
+        compare(done["state"], oracle)
+        better += counts[best] < counts[-1]
+    assert better > 50, "the last vector is the best one too often to show anything"
+
+
+@st.composite
+def problems(draw):
+    n, d = draw(st.integers(1, 14)), draw(st.integers(1, 3))
+    values = st.integers(-4, 4)
+    classes = draw(st.sampled_from([2, 3]))
+    return {
+        "X": draw(st.lists(st.lists(values, min_size=d, max_size=d), min_size=n, max_size=n)),
+        "labels": draw(st.lists(st.integers(0, classes - 1), min_size=n, max_size=n)),
+        "planes": list(range(classes)) if classes > 2 else [1],
+        "check": draw(st.sampled_from(CHECKS)),
+        "tie": draw(st.sampled_from(["mistake", "positive"])),
+        "intercept": draw(st.booleans()),
+        "sample": draw(st.none() | st.lists(st.integers(0, 3), min_size=n, max_size=n)),
+        "class_weight": draw(st.lists(st.integers(0, 2), min_size=2, max_size=2)),
+        "start": draw(st.lists(values, min_size=d + 1, max_size=d + 1)),
+        "seen": draw(st.integers(0, 50)),
+        "epochs": draw(st.integers(1, 7)),
+        "seed": draw(st.none() | st.integers(0, 99)),
+        "sparse": draw(st.booleans()),
+        "threads": draw(st.integers(1, 3)),
+    }
+
+
+@given(problem=problems())
+def test_equals_the_text(trainer, problem):
+    X, planes = problem["X"], problem["planes"]
+    n, K = len(X), len(planes)
+    sample, (negative, positive) = problem["sample"] or [1] * n, problem["class_weight"]
+    data = np.array(X, dtype=np.int8)
+    state = trainer.start(
+        data.shape[1],
+        K,
+        coef=[problem["start"][:-1]] * K,
+        intercept=[problem["start"][-1]] * K,
+        seen=[problem["seen"]] * K,
+    )
+    report = trainer.fit(
+        sp.csr_matrix(data) if problem["sparse"] else data,
+        problem["labels"],
+        learner="pocket",
+        sample_weight=problem["sample"],
+        class_weight=[[negative, positive]] * K,
+        positive=planes,
+        state=state,
+        max_iter=problem["epochs"],
+        **{name: problem[name] for name in ("check", "tie", "seed", "threads")},
+        fit_intercept=problem["intercept"],
+    )
+    weights = [
+        [
+            s * (positive if label == k else negative)
+            for s, label in zip(sample, problem["labels"], strict=True)
+        ]
+        for k in planes
+    ]
+    kept = [i for i in range(n) if any(s[i] for s in weights)]
+    orders = [kept] * problem["epochs"]
+    if problem["seed"] is not None:
+        orders = [
+            [
+                kept[p]
+                for p in trainer.engine.permutation(len(kept), seed=problem["seed"], epoch=e, partition=0)
+            ]
+            for e in range(problem["epochs"])
+        ]
+    for place, k in enumerate(planes):
+        oracle = Oracle(
+            X,
+            [label == k for label in problem["labels"]],
+            problem["check"],
+            tie=problem["tie"],
+            intercept=problem["intercept"],
+            s=weights[place],
+            start=problem["start"],
+            seen=problem["seen"],
+        )
+        compare(report["state"], oracle.fit(problem["epochs"], orders), place)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("dtype", ["float64", "uint8"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_more_rows_than_a_block(trainer, check, dtype, sparse):
+    """Counts that are stopped early, in the midst of the rows, change nothing: the oracle stops none."""
+    rng = np.random.default_rng(2)
+    X, labels = rng.integers(0, 3, (3000, 4)), rng.integers(0, 2, 3000)
+    X[:, 0] += labels * rng.integers(0, 2, 3000)
+    epochs = 1 if check == "update" else 3
+    data = X[:300] if check == "update" else X
+    labels = labels[: len(data)]
+    data = np.tile(data, (1, 1)).astype(dtype)
+    wide = np.zeros((len(data), 900), dtype=dtype)  # few rows make a block
+    wide[:, 300:304] = data
+    done = trainer.fit(
+        sp.csr_matrix(wide) if sparse else wide, labels, learner="pocket", check=check, max_iter=epochs
+    )["state"]
+    oracle = Oracle(data.astype(int).tolist(), labels.tolist(), check).fit(epochs)
+    assert done["coef_pocket"][0][300:304].tolist() == oracle.pocket[:-1]
+    assert (done["pocket_errors"][0], done["pocket_run"][0]) == (oracle.errors, oracle.pocket_run)
+    assert swaps_of(done) == oracle.swaps
+    assert len(oracle.swaps) >= (1 if check == "epoch" else 2)
+
+
+def test_counts_are_float_sums_in_row_order(trainer):
+    """Weights that no order but that of the rows adds up to the same sum."""
+    s = [1e16, 1.0, 1.0, 1.0, 1.0, 1.0]
+    X = np.ones((6, 1))
+    total = 0.0
+    for weight in s:
+        total += weight
+    backwards = 0.0
+    for weight in s[::-1]:
+        backwards += weight
+    assert total != backwards
+    start = trainer.start(1, coef=[[1.0]])
+    done = trainer.fit(X, [0] * 6, learner="pocket", sample_weight=s, state=start, eta0=1e-20)
+    assert done["state"]["pocket_errors"].tolist() == [total]
+    assert swaps_of(done["state"]) == []
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_rounding_on_arbitrary_data(trainer, check):
+    """The pocket holds one of the vectors that the plain perceptron went through, to the last bit."""
+    rng = np.random.default_rng(8)
+    X, labels = rng.standard_normal((60, 9)), rng.integers(0, 2, 60)
+    visited, state = [], trainer.start(9)
+    for i in np.tile(np.arange(60), 4):
+        visited.append(state["coef"].tobytes() + state["intercept"].tobytes())
+        state = trainer.fit(X[i : i + 1], labels[i : i + 1], learner="perceptron", state=state, eta0=0.1)[
+            "state"
+        ]
+    visited.append(state["coef"].tobytes() + state["intercept"].tobytes())
+    done = trainer.fit(X, labels, learner="pocket", check=check, eta0=0.1, max_iter=4)["state"]
+    assert done["coef_pocket"].tobytes() + done["intercept_pocket"].tobytes() in visited[1:]
+    a = trainer.scores(X, done["coef_pocket"], done["intercept_pocket"])[:, 0]
+    assert done["pocket_errors"][0] == np.count_nonzero(~((2.0 * labels - 1) * a > 0))
+    assert done["coef"].tobytes() + done["intercept"].tobytes() == visited[-1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"joint": "max", "positive": [0, 1]},
+        {"margin": 0.5},
+        {"added_feature": 1.0},
+        {"max_mistakes_per_example": 3},
+    ],
+)
+def test_what_would_not_be_judged_by_the_activation_alone_is_refused(trainer, change):
+    with pytest.raises(ValueError, match=r"joint, margin, added_feature .* must not be set"):
+        trainer.fit(np.eye(2), [0, 1], learner="pocket", **change)
+
+
+def test_unknown_checks(trainer):
+    with pytest.raises(ValueError, match=r"check must be .*got ['\"]often"):
+        trainer.fit(np.eye(2), [0, 1], learner="pocket", check="often")
+    with pytest.raises(ValueError, match=r"check must be \"run\" for the learner ['\"]averaged"):
+        trainer.fit(np.eye(2), [0, 1], learner="averaged", check="update")
+    state = trainer.start(2) | {"ages": np.zeros((1, 2), dtype=np.int64)}
+    with pytest.raises(ValueError, match="penalty must be None"):
+        trainer.fit(np.eye(2), [0, 1], learner="pocket", state=state, penalty=(0.0, 0.1))
+
+
+def test_errors_that_overflow_as_a_sum(trainer):
+    with pytest.raises(OverflowError, match="epoch 0"):
+        trainer.fit(
+            np.eye(3),
+            [0, 0, 0],
+            learner="pocket",
+            sample_weight=[1e308] * 3,
+            class_weight=[[1, 1]],
+            eta0=1e-300,
+            state=trainer.start(3, coef=[[1e9, 1e9, 1e9]]),
+        )
+
+
+def test_the_callback_sees_the_pocket_so_far_and_changes_nothing(trainer):
+    rng = np.random.default_rng(3)
+    X, labels = rng.integers(-3, 4, (60, 3)).astype(np.int8), rng.integers(0, 3, 60)
+    seen = []
+    arguments = {
+        "learner": "pocket",
+        "positive": [0, 1, 2],
+        "max_iter": 6,
+        "seed": 1,
+        "tol": 1e-3,
+        "n_iter_no_change": 2,
+    }
+    for check in CHECKS:
+        alone = trainer.fit(X, labels, check=check, **arguments)
+        seen.clear()
+        watched = trainer.fit(
+            X,
+            labels,
+            check=check,
+            **arguments,
+            on_epoch=lambda *record: seen.append(record[3]),
+            with_state=True,
+        )
+        for name, values in alone["state"].items():
+            assert values.tobytes() == watched["state"][name].tobytes(), (check, name)
+        errors = np.array([state["pocket_errors"] for state in seen])
+        assert (np.diff(errors, axis=0) <= 0).all()
+        assert all(len(state["swap_t"]) == len(state["swap_plane"]) for state in seen)
