@@ -11,7 +11,7 @@ from perceptron_rs.cli.learner_options import add_options
 __all__ = ["LEARNER_NAMES", "parser"]
 
 #: The keys of ``estimators.registry.LEARNERS``, which cannot be imported in time; a test compares them.
-LEARNER_NAMES = ("perceptron", "averaged")
+LEARNER_NAMES = ("perceptron", "averaged", "pocket")
 
 DATA = """\
 DATA by its suffix: .svm .libsvm .svmlight .txt (svmlight text), .csv, each also with .gz behind it; .npz (a
