@@ -75,6 +75,7 @@ def test_a_fit_starts_from_it(tools):
     assert rest.coef_.tobytes() == whole.coef_.tobytes()
 
 
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_joint_decision_has_weights_for_each_class(tools, learner, classes):
     model = tools.fitted(learner, classes, multi_class="joint")
