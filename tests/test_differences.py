@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn.linear_model import Perceptron as Peer
 from sklearn.linear_model import SGDClassifier
 
@@ -17,6 +18,7 @@ from perceptron_rs import AveragedPerceptron, Perceptron
 PAGE = (Path(__file__).parents[1] / "docs" / "sklearn.rst").read_text(encoding="utf-8")
 FIXED = {"shuffle": False, "tol": None}
 BOTH = (Peer, Perceptron)
+SINCE_1_8 = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 8)
 
 
 def integers(n=60, classes=2):
@@ -177,6 +179,45 @@ def penalty_l1():
     assert not np.allclose(peer, ours)
 
 
+def epochs_until(tol, patience, alpha, X, y, *, counted, shrink_first):
+    """Return in which epoch a run with an l2 penalty ends, by a loop that shares no code with either."""
+    w, best, idle = np.zeros(X.shape[1]), np.inf, 0
+    for epoch in range(1, 1001):
+        loss = mistakes = 0
+        for x, sign in zip(X, 2 * y - 1, strict=True):
+            margin = sign * (w @ x)
+            loss += max(0.0, -margin) + (0.5 * alpha * (w @ w) if counted else 0)
+            step = sign * x if margin <= 0 else 0 * x
+            mistakes += margin <= 0
+            w = (1 - alpha) * w + step if shrink_first else (1 - alpha) * (w + step)
+        idle = idle + 1 if loss / len(y) > best - tol else 0
+        best = min(best, loss / len(y))
+        if idle == patience or not mistakes:
+            return epoch
+    raise AssertionError
+
+
+def penalty_and_tol():
+    X, y = integers()
+    parameters = {"penalty": "l2", "alpha": 0.1, "fit_intercept": False, "shuffle": False}
+    for Model in BOTH:
+        found = Model(tol=0.001, n_iter_no_change=2, **parameters).fit(X, y).n_iter_
+        epochs = {
+            counted: epochs_until(0.001, 2, 0.1, X, y, counted=counted, shrink_first=Model is Peer)
+            for counted in (True, False)
+        }
+        assert epochs[True] != epochs[False]
+        assert found == epochs[Model is Peer and SINCE_1_8]
+
+
+def start_weights():
+    X, y = integers()
+    for Model in BOTH:
+        start = np.zeros((1, X.shape[1]))
+        Model(max_iter=1, tol=None).fit(X, y, coef_init=start)
+        assert start.any() == (Model is Peer)
+
+
 def float32_data():
     X, y = integers()
     peer, ours = (Model(max_iter=1, tol=None).fit((X / 3).astype(np.float32), y) for Model in BOTH)
@@ -236,9 +277,14 @@ def averaging():
 
 
 def sparse_weights():
-    for name in ("sparsify", "densify"):
-        assert hasattr(Peer, name)
-        assert not hasattr(Perceptron, name)
+    X, y = integers(classes=3)
+    peer = Peer(max_iter=1, warm_start=True, **FIXED).fit(X, y).sparsify()
+    for call in (peer.partial_fit, peer.fit):
+        with pytest.raises((TypeError, ValueError)):
+            call(X, y)
+    dense, sparse = (Perceptron(max_iter=1, warm_start=True, **FIXED).fit(X, y) for _ in range(2))
+    assert equal(sparse.sparsify().partial_fit(X, y), dense.partial_fit(X, y))
+    assert equal(sparse.sparsify().fit(X, y), dense.fit(X, y))
 
 
 #: What tries each line of the table, by its first cell.
@@ -252,6 +298,8 @@ TRIED = {
     "negative weights": negative_weights,
     '``penalty="l2"``': penalty_l2,
     '``penalty="l1"``': penalty_l1,
+    "``penalty`` and ``tol``": penalty_and_tol,
+    "start weights": start_weights,
     "float32 data": float32_data,
     "whole numbers": whole_numbers,
     "64-bit indices": indices_of_64_bits,
@@ -270,6 +318,11 @@ def test_every_line_is_tried():
 @pytest.mark.filterwarnings("ignore:Maximum number of iteration", "ignore:overflow encountered")
 def test_difference(line):
     TRIED[line]()
+
+
+def test_the_docstring_names_the_page():
+    title = PAGE.splitlines()[0]
+    assert f'"{title}"' in " ".join(Perceptron.__doc__.split())
 
 
 def section(title):

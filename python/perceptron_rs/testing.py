@@ -44,8 +44,8 @@ def assert_parity(
     coef_init, intercept_init : array-like, default=None
         Start values, as for ``fit``; batches are then left out.
     batch_sizes : sequence of int, default=(1, 2, 7)
-        Rows in each call of ``partial_fit``. Batches are left out with ``class_weight="balanced"``,
-        which ``partial_fit`` does not take.
+        Rows in each call of ``partial_fit``. Batches are left out with ``class_weight="balanced"`` and
+        ``early_stopping``, which ``partial_fit`` does not take.
     threads : sequence of int, default=(1, 2)
         Numbers of threads to try, each at least 1.
 

@@ -98,7 +98,8 @@ def ways(
             found = _fit(estimator, path, y, weights, start)
             yield Way(path, found, _difference(first, expected, path, found))
 
-    batches = hasattr(estimator, "partial_fit") and not isinstance(estimator.class_weight, str)
+    batches = hasattr(estimator, "partial_fit") and not estimator.early_stopping
+    batches = batches and not isinstance(estimator.class_weight, str)
     if not batches or isinstance(expected, str) or any(value is not None for value in start.values()):
         return
     whole = clone(estimator).set_params(max_iter=1, tol=None, shuffle=False, warm_start=False)

@@ -92,6 +92,13 @@ def test_defaults_are_written_as_they_are(item):
             assert eval(match[1]) == parameter.default, name
 
 
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_methods_are_described(learner):
+    for name in ("fit", "partial_fit", "decision_function", "predict", "save", "sparsify", "densify"):
+        text = inspect.getdoc(getattr(learner, name))
+        assert re.search(r"^(Returns|Raises)\n-+$", text, re.MULTILINE), name
+
+
 @pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
 def test_sections(learner):
     text = inspect.getdoc(learner)

@@ -75,6 +75,20 @@ def test_a_fit_starts_from_it(tools):
     assert rest.coef_.tobytes() == whole.coef_.tobytes()
 
 
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_joint_decision_has_weights_for_each_class(tools, learner, classes):
+    model = tools.fitted(learner, classes, multi_class="joint")
+    assert model.coef_.shape[0] == classes
+    coef, intercept, names = read_text(io.StringIO(dumped(model)))
+    assert coef.tobytes() == model.coef_.tobytes()
+    assert intercept.tobytes() == model.intercept_.tobytes()
+    assert len(names) == classes
+    X, y = tools.data(classes)
+    fresh = learner(multi_class="joint", tol=None, max_iter=1)
+    assert fresh.fit(X, y, coef_init=coef, intercept_init=intercept).coef_.shape == coef.shape
+
+
 def test_the_averaged_one_writes_the_weights_it_predicts_with(tools):
     model = tools.fitted(AveragedPerceptron)
     assert read_text(io.StringIO(dumped(model)))[0].tobytes() == model.coef_.tobytes()

@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["PROGRAM", "CommandError", "about", "one_line"]
+__all__ = ["PROGRAM", "CommandError", "UsageError", "about", "one_line"]
 
 PROGRAM = "perceptron-rs"
 
 
 class CommandError(Exception):
     """Bad data, a bad model, or arguments that do not go with them: exit status 1."""
+
+
+class UsageError(CommandError):
+    """Options that do not go together: exit status 2."""
 
 
 def one_line(error: BaseException) -> str:

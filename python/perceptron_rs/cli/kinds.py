@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from argparse import ArgumentTypeError
 
-__all__ = ["count", "positive", "rate", "seed", "threads", "tolerance"]
+__all__ = ["amount", "count", "fraction", "positive", "rate", "ratio", "seed", "threads", "tolerance"]
 
 
 def _whole(text: str, low: int, high: int) -> int:
@@ -46,6 +46,30 @@ def rate(text: str) -> float:
     number = _number(text)
     if not 0 < number < math.inf:
         raise ArgumentTypeError(f"must be a finite number above 0, got {text!r}")
+    return number
+
+
+def amount(text: str) -> float:
+    """Return a finite number, 0 or more."""
+    number = _number(text)
+    if not 0 <= number < math.inf:
+        raise ArgumentTypeError(f"must be a finite number from 0 up, got {text!r}")
+    return number
+
+
+def ratio(text: str) -> float:
+    """Return a number from 0 to 1."""
+    number = _number(text)
+    if not 0 <= number <= 1:
+        raise ArgumentTypeError(f"must be a number from 0 to 1, got {text!r}")
+    return number
+
+
+def fraction(text: str) -> float:
+    """Return a number between 0 and 1."""
+    number = _number(text)
+    if not 0 < number < 1:
+        raise ArgumentTypeError(f"must be a number above 0 and below 1, got {text!r}")
     return number
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.labels import class_weights
+from perceptron_rs.cli.learner_options import chosen
 
 __all__ = ["import_meanwhile", "learner"]
 
@@ -50,4 +51,5 @@ def learner(arguments: Namespace, y: NDArray[Any]) -> Any:
         class_weight=class_weights(arguments.class_weight, y),
         n_jobs=getattr(arguments, "threads", None),
         engine=getattr(arguments, "engine", "rust"),
+        **chosen(arguments),
     )

@@ -6,6 +6,7 @@ import argparse
 
 from perceptron_rs.cli import kinds
 from perceptron_rs.cli.errors import PROGRAM
+from perceptron_rs.cli.learner_options import add_options
 
 __all__ = ["LEARNER_NAMES", "parser"]
 
@@ -68,6 +69,7 @@ def _train(command: argparse.ArgumentParser) -> None:
     command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
     command.add_argument("--init-text", metavar="FILE", help="start from weights that inspect --text wrote")
     _learning(command, epochs=1000, tol=1e-3)
+    add_options(command)
     command.add_argument("--engine", choices=("rust", "reference"), default="rust", help="what computes")
     _output(command)
 
@@ -101,6 +103,7 @@ def _parity(command: argparse.ArgumentParser) -> None:
         help="use N rows, evenly spaced (default: all whose dense copy fits into 128 MB)",
     )
     _learning(command, epochs=5, tol=None, threads=False)
+    add_options(command)
     _output(command)
 
 

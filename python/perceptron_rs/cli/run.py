@@ -9,13 +9,14 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 
-from perceptron_rs.cli.errors import PROGRAM, CommandError, one_line
+from perceptron_rs.cli.errors import PROGRAM, CommandError, UsageError, one_line
 from perceptron_rs.cli.options import parser
 
 __all__ = ["main"]
 
 # 128 + the number of the signal that would have ended the process, as shells report it.
 INTERRUPTED, CLOSED_PIPE = 130, 141
+WRONG_USAGE = 2  # as argparse has it
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -59,6 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _silence_stdout(argv)
         return CLOSED_PIPE
+    except UsageError as error:
+        _complain(f"error: {one_line(error)}")
+        return WRONG_USAGE
     except (CommandError, ValueError, TypeError, MemoryError, OverflowError) as error:
         return _complain(f"error: {one_line(error)}")
     except OSError as error:

@@ -12,11 +12,12 @@ from perceptron_rs.estimators.base import LinearLearner
 from perceptron_rs.estimators.fitting import read_state
 from perceptron_rs.estimators.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.estimators.progress import Callback
+from perceptron_rs.estimators.sparse_weights import SparseWeights
 
 __all__ = ["AveragedPerceptron"]
 
 
-class AveragedPerceptron(LinearLearner):
+class AveragedPerceptron(SparseWeights, LinearLearner):
     r"""The perceptron that predicts with the average of all weights it went through.
 
     The run is that of `Perceptron`: the same mistakes in the same order. With w_0 for the start
@@ -90,7 +91,7 @@ class AveragedPerceptron(LinearLearner):
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
         Averaged weights, computed when first read; one row for two classes, for the activation of
-        ``classes_[1]``.
+        ``classes_[1]``. A CSR matrix after ``sparsify``, which leaves ``last_coef_`` dense.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         Averaged intercepts.
     last_coef_ : ndarray of the shape of ``coef_``, float64
@@ -232,6 +233,9 @@ class AveragedPerceptron(LinearLearner):
         if not self._average:
             self._average.append(get_engine(self.engine).average(read_state(self)))
         return self._average[0]
+
+    def _keep_coef(self, coef: Any) -> None:
+        self._average = [(coef, self.intercept_)]
 
     def _answer(self, engine: Engine, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return engine.average(state)

@@ -21,6 +21,7 @@ from perceptron_rs.estimators.labels import encode, encode_new, label_array, new
 from perceptron_rs.estimators.parameters import CONSTRAINTS, check_parameters, n_threads
 from perceptron_rs.estimators.penalty import forget_pending
 from perceptron_rs.estimators.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
+from perceptron_rs.estimators.sparse_weights import dense
 from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["LinearLearner"]
@@ -377,7 +378,7 @@ class LinearLearner(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # ty
 
     def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets, (n, K)."""
-        coef = np.ascontiguousarray(self.coef_, dtype=np.float64)
+        coef = np.ascontiguousarray(dense(self.coef_), dtype=np.float64)
         intercept = np.ascontiguousarray(self.intercept_, dtype=np.float64)
         return engine.scores(rows, coef, intercept, threads=n_threads(self))
 

@@ -16,6 +16,7 @@ from perceptron_rs.estimators.penalty import keep_pending, strengths, take_pendi
 from perceptron_rs.estimators.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.estimators.progress import Observer
 from perceptron_rs.estimators.sklearn_callbacks import FitTask
+from perceptron_rs.estimators.sparse_weights import dense
 from perceptron_rs.estimators.weights import class_weights, sample_weights, start_value, unvisited
 
 __all__ = ["check_same_problem", "learn", "read_state", "start_state"]
@@ -24,7 +25,7 @@ __all__ = ["check_same_problem", "learn", "read_state", "start_state"]
 def read_state(estimator: Any) -> State:
     """Return the numbers that the estimator goes on from, whatever type a user has given them."""
     return {
-        name: np.asarray(getattr(estimator, attribute), dtype=np.int64 if name == "seen" else np.float64)
+        name: np.asarray(dense(getattr(estimator, attribute)), np.int64 if name == "seen" else np.float64)
         for name, attribute in estimator._stored.items()
     }
 

@@ -12,11 +12,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from perceptron_rs.estimators.base import LinearLearner
 from perceptron_rs.estimators.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.estimators.progress import Callback
+from perceptron_rs.estimators.sparse_weights import SparseWeights
 
 __all__ = ["Perceptron"]
 
 
-class Perceptron(LinearLearner):
+class Perceptron(SparseWeights, LinearLearner):
     r"""Rosenblatt's perceptron: on a mistake, add the example to the weights.
 
     For each example x of class y (+1 or -1) the activation is ``a = w.x + b``. If ``y a <= 0`` the
@@ -98,7 +99,8 @@ class Perceptron(LinearLearner):
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
-        Weights; one row for two classes, for the activation of ``classes_[1]``.
+        Weights; one row for two classes, for the activation of ``classes_[1]``. A CSR matrix after
+        ``sparsify``.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         Intercepts.
     classes_ : ndarray of shape (n_classes,)
@@ -137,8 +139,10 @@ class Perceptron(LinearLearner):
 
     Notes
     -----
-    ``fit`` differs from `sklearn.linear_model.Perceptron` in three points: it draws a new order in
-    each epoch, it stops after an epoch without a mistake, and leaves examples of weight 0 out.
+    The parameters of `sklearn.linear_model.Perceptron` have the same names and defaults here. What
+    differs stands in a table of the documentation, on the page "Coming from scikit-learn": among others, a
+    fit draws a new order in each epoch, stops after an epoch without a mistake, leaves examples of weight
+    0 out, and treats sparse data like dense.
 
     References
     ----------

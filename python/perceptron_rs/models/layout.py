@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.estimators.penalty import PENDING
 from perceptron_rs.estimators.planes import is_joint, n_planes
+from perceptron_rs.estimators.sparse_weights import dense
 from perceptron_rs.models.values import LARGEST_COUNT, is_count
 from perceptron_rs.models.vectors import PREFIX, check_vectors, collect_vectors, publish_vectors
 
@@ -69,7 +70,7 @@ def publish(estimator: Any, tensors: Tensors, history: Any) -> None:
 
 def _array(value: Any, dtype: Any, attribute: str) -> NDArray[Any]:
     """Return ``value`` in the type of the file; a user may have set another one."""
-    array = np.asarray(value)
+    array = dense(value)
     if array.dtype.kind not in "biuf":
         raise ValueError(
             f"{attribute} must hold numbers, got the dtype {array.dtype}; fit again before saving"

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.estimators.sparse_weights import dense
 from perceptron_rs.models.classes import classes_from_json, classes_to_json
 from perceptron_rs.models.files import open_regular, write_whole
 from perceptron_rs.models.values import decode
@@ -80,7 +81,7 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
 
 
 def _lines(estimator: Any) -> Iterator[str]:
-    coef = np.asarray(estimator.coef_, dtype=np.float64)
+    coef = np.asarray(dense(estimator.coef_), dtype=np.float64)
     intercept = np.asarray(estimator.intercept_, dtype=np.float64)
     classes = classes_to_json(estimator.classes_)
     names = getattr(estimator, "feature_names_in_", None)
@@ -109,7 +110,8 @@ def read_text(
     Returns
     -------
     coef : ndarray of shape (1, n_features) or (n_classes, n_features), float64
-        The weights, with the bits that were written.
+        The weights, with the bits that were written; of two classes two rows, if they came from a joint
+        decision.
     intercept : ndarray of shape (1,) or (n_classes,), float64
         The intercepts.
     classes : ndarray of shape (n_classes,)
@@ -160,9 +162,11 @@ def _read(lines: Iterator[str], where: str, feature_names: Sequence[str] | None)
     try:
         _check_title(next_parts("the title"))
         classes = _classes(next_parts("the line of classes"))
-        planes = 1 if len(classes) == 2 else len(classes)
         columns = _count(next_parts("the number of features"))
-        rows = [_numbers(next_parts("the intercept"), "intercept", planes)]
+        parts = next_parts("the intercept")
+        joint = len(parts) == 3  # a joint decision of two classes has weights for both
+        planes = 1 if len(classes) == 2 and not joint else len(classes)
+        rows = [_numbers(parts, "intercept", planes)]
         names = []
         for column in range(columns):
             parts = next_parts(f"feature {column} of {columns}")

@@ -12,6 +12,7 @@ import numpy as np
 
 from perceptron_rs.cli.data import Data, load, wanted
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.learner_options import chosen
 from perceptron_rs.cli.learning import learner
 
 __all__ = ["run"]
@@ -25,6 +26,7 @@ def run(arguments: Namespace) -> int:
 
     from perceptron_rs.ways import ways
 
+    chosen(arguments)  # a wrong choice is said before anything is read
     data = load(Path(arguments.data), wanted(arguments))
     X, y, n = sample(data, arguments.rows)
     if not arguments.json:

@@ -16,6 +16,7 @@ import numpy as np
 from perceptron_rs.cli.data import TEXT, Data, load, suffix_of, wanted
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.labels import label_text, plain
+from perceptron_rs.cli.learner_options import chosen
 from perceptron_rs.cli.learning import import_meanwhile, learner
 from perceptron_rs.cli.modelfile import Weights, check_writable, read_text, save_model
 from perceptron_rs.cli.progress import progress
@@ -26,6 +27,7 @@ __all__ = ["run"]
 def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
     path, out = Path(arguments.data), Path(arguments.model)
+    chosen(arguments)  # a wrong choice is said before anything is read
     check_writable(out, path)
     times = [time.perf_counter()]
     wish = wanted(arguments)
@@ -100,10 +102,16 @@ def _as_json(model: Any, arguments: Namespace, data: Data, seconds: dict[str, fl
         "converged": model.converged_,
         "n_mistakes": model.n_mistakes_,
         "mistakes_per_epoch": model.mistakes_per_epoch_.tolist(),
+        **_validation(model),
         "seconds": seconds,
         "model": arguments.model,
         "bytes": Path(arguments.model).stat().st_size,
     }
+
+
+def _validation(model: Any) -> dict[str, Any]:
+    scores = getattr(model, "validation_scores_", None)
+    return {} if scores is None else {"validation_scores": scores.tolist()}
 
 
 def _as_text(model: Any, arguments: Namespace, data: Data, seconds: dict[str, float]) -> str:

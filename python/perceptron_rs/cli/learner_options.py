@@ -1,0 +1,115 @@
+"""Options that some learners have and others have not: one entry a parameter. No library is imported here."""
+
+from __future__ import annotations
+
+import argparse
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from perceptron_rs.cli import kinds
+from perceptron_rs.cli.errors import UsageError
+
+__all__ = ["OPTIONS", "add_options", "chosen"]
+
+_SWITCH = {"action": argparse.BooleanOptionalAction}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option that sets the parameter of its name, and what argparse is to know of it."""
+
+    parameter: str
+    help: str
+    how: Mapping[str, Any]
+    #: Values of other parameters without which this one would do nothing.
+    needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def flag(self) -> str:
+        """The option as it is written."""
+        return "--" + self.parameter.replace("_", "-")
+
+
+def _number(kind: Any, name: str = "X") -> dict[str, Any]:
+    return {"type": kind, "metavar": name}
+
+
+def _one_of(*choices: str) -> dict[str, Any]:
+    return {"choices": choices}
+
+
+OPTIONS = (
+    Option("multi_class", "each class against the rest, or all together (ovr)", _one_of("ovr", "joint")),
+    Option(
+        "update",
+        "which classes a joint update moves down (max)",
+        _one_of("max", "uniform", "proportional"),
+        needs={"multi_class": ("joint",)},
+    ),
+    Option("margin", "what an activation must exceed to be right (0)", _number(kinds.amount)),
+    Option("added_feature", "value of a feature of each example's own (0)", _number(kinds.amount)),
+    Option(
+        "max_mistakes_per_example", "most updates that an example may cause", _number(kinds.positive, "N")
+    ),
+    Option("penalty", "what each example takes from the weights", _one_of("l2", "l1", "elasticnet")),
+    Option(
+        "alpha",
+        "strength of the penalty (0.0001)",
+        _number(kinds.amount),
+        needs={"penalty": ("l2", "l1", "elasticnet")},
+    ),
+    Option(
+        "l1_ratio",
+        "part of elasticnet that is l1, from 0 to 1 (0.15)",
+        _number(kinds.ratio),
+        needs={"penalty": ("elasticnet",)},
+    ),
+    Option(
+        "check", "when the pocket's errors are counted (run)", _one_of("run", "ratchet", "update", "epoch")
+    ),
+    Option("early_stopping", "stop by the accuracy on examples that are set aside", _SWITCH),
+    Option(
+        "validation_fraction",
+        "part of the examples that is set aside (0.1)",
+        _number(kinds.fraction),
+        needs={"early_stopping": (True,)},
+    ),
+)
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add them; one that is not given is None, and leaves the learner's default."""
+    group = command.add_argument_group("learning, for learners that have it")
+    for option in OPTIONS:
+        group.add_argument(option.flag, default=None, help=option.help, **option.how)
+
+
+def chosen(arguments: Namespace) -> dict[str, Any]:
+    """Return the parameters that are given; UsageError for one that is missing there or does nothing."""
+    given = {option.parameter: vars(arguments)[option.parameter] for option in OPTIONS}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not given:
+        return given  # the learners need not be imported
+    from perceptron_rs.estimators.registry import LEARNERS
+
+    parameters: dict[str, Any] = {name: learner._get_param_names() for name, learner in LEARNERS.items()}  # type: ignore[attr-defined]
+    for option in OPTIONS:
+        if option.parameter not in given:
+            continue
+        if option.parameter not in parameters[arguments.learner]:
+            others = [name for name, names in parameters.items() if option.parameter in names]
+            raise UsageError(
+                f"the learner {arguments.learner} has no option {option.flag}; "
+                f"leave it out, or choose --learner {' or '.join(others)}"
+            )
+        for name, values in option.needs.items():
+            if given.get(name) not in values:
+                raise UsageError(f"{option.flag} does nothing without {_written(name, values)}")
+    return given
+
+
+def _written(name: str, values: tuple[Any, ...]) -> str:
+    (flag,) = (option.flag for option in OPTIONS if option.parameter == name)
+    return flag if values == (True,) else f"{flag} {' or '.join(values)}"

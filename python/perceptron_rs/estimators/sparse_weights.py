@@ -1,0 +1,91 @@
+"""Weights kept as a sparse matrix between calls, where penalties have left few that are not 0."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.utils.validation import check_is_fitted
+
+__all__ = ["SparseWeights", "dense"]
+
+
+def dense(weights: Any) -> NDArray[Any]:
+    """Return weights as an array; the same one, if they are an array."""
+    return weights.toarray() if sp.issparse(weights) else np.asarray(weights)
+
+
+class SparseWeights:
+    """The methods ``sparsify`` and ``densify`` of a learner with ``coef_``."""
+
+    def sparsify(self) -> Self:
+        """Convert ``coef_`` to a CSR matrix, which is smaller if most of the weights are 0.
+
+        All methods go on working, with the same bits. They make a dense copy of the weights while they
+        work, so a prediction of few examples takes longer. ``fit`` and ``partial_fit`` leave
+        dense weights behind. A file that ``save`` writes is the same, sparse or not.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+
+        See Also
+        --------
+        densify : The way back.
+
+        Notes
+        -----
+        As in scikit-learn it is a ``scipy.sparse.csr_matrix``, or a ``csr_array`` if its setting
+        ``sparse_interface`` says so, and ``intercept_`` is not converted.
+
+        Examples
+        --------
+        >>> from perceptron_rs import Perceptron
+        >>> X, y = [[1, 0, 3], [0, 0, -2], [0, 2, 1]], ["ham", "spam", "ham"]
+        >>> model = Perceptron(penalty="l1", alpha=0.1, shuffle=False).fit(X, y)
+        >>> model.sparsify().coef_.nnz
+        2
+        >>> model.densify().coef_
+        array([[-0.4,  0. , -2.4]])
+        """
+        check_is_fitted(self)
+        arrays = get_config().get("sparse_interface", "spmatrix") == "sparray"  # new in scikit-learn 1.9
+        coef: Any = self.coef_
+        self._keep_coef(sp.csr_array(coef) if arrays else sp.csr_matrix(coef))
+        return self
+
+    def densify(self) -> Self:
+        """Convert ``coef_`` back to an array; if it is one, nothing happens.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+
+        See Also
+        --------
+        sparsify : Its example shows both.
+        """
+        check_is_fitted(self)
+        coef: Any = self.coef_
+        if sp.issparse(coef):
+            self._keep_coef(dense(coef))
+        return self
+
+    def _keep_coef(self, coef: Any) -> None:
+        """Put the weights, in another form, in their place."""
+        self.coef_ = coef
