@@ -49,6 +49,8 @@ bench: $(VENV)/built $(VENV)/bench  ## side by side with scikit-learn (real data
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/compare.py --json $(VENV)/bench.json
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/memory.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/voted.py
+	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/pocket.py
+	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/family.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/svmlight.py
 	cargo bench
 

@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.engines import Engine, Rows, State, get_engine
-from perceptron_rs.estimators.data import Examples, examples
+from perceptron_rs.engines import Engine, Report, Rows, State, get_engine
+from perceptron_rs.estimators.data import Examples, examples, unchecked
 from perceptron_rs.estimators.errors import restored_on_error
 from perceptron_rs.estimators.fitting import check_same_problem, learn, read_state, start_state
 from perceptron_rs.estimators.labels import encode, encode_new, label_array, new_classes
@@ -148,8 +148,9 @@ class LinearLearner(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # ty
                 stacklevel=4,
             )
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, check_input: bool = True
+    ) -> Self:
         """Learn from one pass over X and y in the given order, going on from what was learnt before.
 
         Batches one after another give what one pass over all of them gives. The attributes that
@@ -166,6 +167,10 @@ class LinearLearner(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # ty
             All classes that will ever be seen; needed in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
             Factor >= 0 of each example's step.
+        check_input : bool, default=True
+            With False, scikit-learn's validation is left out on a fitted estimator: X is a C-contiguous
+            array or a CSR matrix of one of the storage types, y an array of labels, and the
+            parameters are valid. The engine still checks shapes, types, and that numbers are finite.
 
         Returns
         -------
@@ -180,6 +185,16 @@ class LinearLearner(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # ty
         TypeError
             If an argument holds something else than numbers (labels: numbers or strings).
         """
+        if check_input or not hasattr(self, "classes_"):
+            return cast("Self", self._partial_fit(X, y, classes, sample_weight))
+        with restored_on_error(self):
+            engine = get_engine(self.engine)
+            labels = encode(y, self.classes_)
+            self._one_pass(engine, unchecked(engine, X), labels, sample_weight, read_state(self))
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         self._pass(X, y, classes, sample_weight)
         return self
 
@@ -251,20 +266,7 @@ class LinearLearner(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # ty
                 state = read_state(self)
                 check_same_problem(self, state, self.classes_)
             labels = encode(y, self.classes_)
-            report = learn(
-                self,
-                engine,
-                data,
-                labels,
-                sample_weight,
-                state,
-                first_epoch=0,
-                max_iter=1,
-                tol=None,
-                shuffle=False,
-                settle=False,
-                record=record,
-            )
+            report = self._one_pass(engine, data, labels, sample_weight, state, record=record)
             activations = report["activations"]
             if activations is None:
                 return np.zeros((0, 1)), labels
@@ -274,6 +276,31 @@ class LinearLearner(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # ty
                     "visited; use predict and partial_fit"
                 )
         return activations, labels
+
+    def _one_pass(
+        self,
+        engine: Engine,
+        data: Examples,
+        labels: NDArray[np.uint32],
+        sample_weight: Any,
+        state: State,
+        *,
+        record: bool = False,
+    ) -> Report:
+        return learn(
+            self,
+            engine,
+            data,
+            labels,
+            sample_weight,
+            state,
+            first_epoch=0,
+            max_iter=1,
+            tol=None,
+            shuffle=False,
+            settle=False,
+            record=record,
+        )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the activation w.x + b of every example.

@@ -16,7 +16,7 @@ from perceptron_rs.estimators.errors import naming
 from perceptron_rs.estimators.sparse import canonical, checked_format, csr_arrays
 from perceptron_rs.estimators.storage import refuse_type, to_stored
 
-__all__ = ["Examples", "examples"]
+__all__ = ["Examples", "examples", "unchecked"]
 
 _BLOCK = 1 << 20
 
@@ -80,6 +80,15 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
             rows = engine.csr_rows(*read, X.shape[1])
         names = ("rows_indptr", "rows_indices", "rows_values")
         return Examples(rows, values, indptr, dict(zip(names, read, strict=True)))
+
+
+def unchecked(engine: Engine, X: Any) -> Examples:
+    """Hand X to the engine as it is."""
+    if isinstance(X, np.ndarray):
+        return Examples(engine.dense_rows(X), X, None, {"rows": X})
+    rows = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
+    read = {"rows_indptr": X.indptr, "rows_indices": X.indices, "rows_values": X.data}
+    return Examples(rows, X.data, X.indptr, read)
 
 
 def _is_plain(X: Any) -> bool:

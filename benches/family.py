@@ -1,0 +1,171 @@
+"""The rest of the linear family: joint decisions, penalties, online use, and errors over many orders.
+
+Ratios are medians of alternating runs in one process. Real data from the folder PERCEPTRON_RS_DATA.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+import warnings
+
+import data
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Perceptron as Peer
+from sklearn.linear_model import SGDClassifier
+
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs.io import load_svmlight
+
+RUNS = 5
+
+
+def alternate(*works):
+    """Return the median seconds of each of the works, run in turns."""
+    times = [[] for _ in works]
+    for _ in range(RUNS):
+        for work, seconds in zip(works, times, strict=True):
+            start = time.perf_counter()
+            work()
+            seconds.append(time.perf_counter() - start)
+    return [statistics.median(seconds) for seconds in times]
+
+
+def report(case, peer, ours, bar):
+    print(f"{case:58} {peer * 1e3:9.2f} {ours * 1e3:9.2f} {peer / ours:7.2f}x  bar {bar}")
+
+
+def spam(part):
+    X, y = load_svmlight(
+        data.folder() / f"spam.{part}.svm.gz", n_features=None if part == "train" else COLUMNS
+    )
+    return sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape), y
+
+
+def joint():
+    X, y = data.news20()
+    floats = X.astype(np.float64)
+    options = {"max_iter": 10, "tol": None}
+    peer, exact, inexact = alternate(
+        lambda: Peer(**options).fit(floats, y),
+        lambda: Perceptron(multi_class="joint", **options).fit(X, y),
+        lambda: Perceptron(multi_class="joint", eta0=0.7, **options).fit(X, y),
+    )
+    report("news20, joint, counts (exact), to one-vs-rest", peer, exact, 6)
+    report("news20, joint, eta0=0.7 (float64), to one-vs-rest", peer, inexact, 3.5)
+
+
+def news20_accuracy():
+    with np.load(data.folder() / "news20.npz") as parts:
+        train, test = (
+            sparse.csr_matrix(
+                tuple(parts[f"{part}_{name}"] for name in ("data", "indices", "indptr")),
+                shape=parts[f"{part}_shape"],
+            )
+            for part in ("train", "test")
+        )
+        y, y_test = parts["train_y"], parts["test_y"]
+    train.resize(train.shape[0], max(train.shape[1], test.shape[1]))
+    test.resize(test.shape[0], train.shape[1])
+    options = {"max_iter": 10, "tol": None}
+    models = {
+        "AveragedPerceptron, joint": AveragedPerceptron(multi_class="joint", **options),
+        "scikit-learn Perceptron": Peer(**options),
+        "scikit-learn SGDClassifier, averaged": SGDClassifier(
+            loss="perceptron", average=True, learning_rate="constant", eta0=1.0, penalty=None, **options
+        ),
+    }
+    for name, model in models.items():
+        own = "scikit" not in name
+        model.fit(train if own else train.astype(np.float64), y)
+        print(
+            f"news20 test accuracy, {name:40} {model.score(test if own else test.astype(float), y_test):.4f}"
+        )
+
+
+def spam_errors():
+    X, y = spam("train")
+    X_test, y_test = spam("test")
+    learners = {"last": Perceptron, "averaged": AveragedPerceptron, "voted": VotedPerceptron}
+    for name, learner in learners.items():
+        errors = [
+            1 - learner(max_iter=10, tol=None, random_state=order).fit(X, y).score(X_test, y_test)
+            for order in range(10)
+        ]
+        spread = statistics.stdev(errors)
+        print(f"spam test error over 10 orders, {name:10} {statistics.mean(errors):.4f} +- {spread:.4f}")
+
+
+def penalties():
+    for name, (X, y) in {"census": data.census(), "spam": spam("train")}.items():
+        options = {"penalty": "l2", "max_iter": 10, "tol": None}
+        floats = X.astype(np.float64)
+        peer, ours = alternate(
+            lambda: Peer(**options).fit(floats, y),  # noqa: B023  called in this turn of the loop
+            lambda: Perceptron(**options).fit(X, y),  # noqa: B023
+        )
+        report(f"{name}, penalty='l2', 10 epochs", peer, ours, 1)
+
+
+def online():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((20_000, 20))
+    y = (X[:, 0] > 0).astype(np.int64)
+    rows = [(X[i : i + 1], y[i : i + 1]) for i in range(1000)]
+
+    def single(model, **options):
+        model.partial_fit(X[:1], y[:1], classes=[0, 1])
+
+        def run():
+            for x, label in rows:
+                model.partial_fit(x, label, **options)
+
+        return run
+
+    def blocks():
+        model = Perceptron()
+        for start in range(0, len(X), 5000):
+            model.predict_then_learn(X[start : start + 5000], y[start : start + 5000], classes=[0, 1])
+
+    peer, checked, unchecked, progressive = alternate(
+        single(Peer()), single(Perceptron()), single(Perceptron(), check_input=False), blocks
+    )
+    report("1000 rows, partial_fit of one row", peer, checked, 1)
+    try:
+        from river.linear_model import Perceptron as River
+    except ImportError:
+        print(f"{'river is not installed; partial_fit(check_input=False)':58} {unchecked * 1e3:19.2f}")
+        return
+    dicts = [dict(enumerate(row.tolist())) for row in X[:1000]]
+    labels = [bool(label) for label in y[:1000]]
+
+    def learn_one():
+        model = River()
+        for x, label in zip(dicts, labels, strict=True):
+            model.learn_one(x, label)
+
+    def predict_and_learn_one():
+        model = River()
+        for x, label in zip(dicts, labels, strict=True):
+            model.predict_one(x)
+            model.learn_one(x, label)
+
+    learnt, both = alternate(learn_one, predict_and_learn_one)
+    report("1000 rows, check_input=False, to river's learn_one", learnt, unchecked, 2)
+    report("predict_then_learn, blocks of 5000, 1000 rows, to river", both, progressive / 20, 50)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    online()
+    if data.folder() is None:
+        print("PERCEPTRON_RS_DATA names no folder: the cases on real data are left out")
+        sys.exit()
+    COLUMNS = load_svmlight(data.folder() / "spam.train.svm.gz")[0].shape[1]
+    joint()
+    penalties()
+    news20_accuracy()
+    spam_errors()

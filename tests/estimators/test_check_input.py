@@ -1,0 +1,60 @@
+"""``partial_fit(check_input=False)`` learns the same bits, and what the engine refuses is still refused."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+
+LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
+rng = np.random.default_rng(3)
+X = rng.integers(0, 4, (60, 5)).astype(np.float64)
+Y = np.array(["a", "b", "c"])[rng.integers(0, 3, 60)]
+CLASSES = ["a", "b", "c"]
+
+
+def contents(model):
+    return {
+        name: value.tobytes() if isinstance(value, np.ndarray) else repr(value)
+        for name, value in vars(model).items()
+    }
+
+
+@pytest.mark.parametrize("storage", [np.float64, np.float32, np.uint8])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_same_bits(learner, sparse, storage, engine_name):
+    rows = sp.csr_array(X.astype(storage)) if sparse else X.astype(storage)
+    checked, unchecked = learner(engine=engine_name), learner(engine=engine_name)
+    for start in range(0, 60, 20):
+        part = slice(start, start + 20)
+        checked.partial_fit(rows[part], Y[part], CLASSES)
+        unchecked.partial_fit(rows[part], Y[part], CLASSES, check_input=False)
+    assert contents(unchecked) == contents(checked)
+
+
+BAD = {
+    "columns": (np.ones((1, 4)), Y[:1], "coef"),
+    "type": (np.ones((1, 5), dtype=np.int64), Y[:1], "float64"),
+    "axes": (np.ones(5), Y[:1], None),
+    "order": (np.asfortranarray(np.ones((2, 5))), Y[:2], "contiguous"),
+    "rows": (np.ones((2, 5)), Y[:1], "labels"),
+    "label": (np.ones((1, 5)), np.array(["d"]), "y"),
+    "nan": (np.full((1, 5), np.nan), Y[:1], "NaN"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_what_the_engine_refuses(learner, name, engine_name):
+    rows, labels, message = BAD[name]
+    model = learner(engine=engine_name).partial_fit(X, Y, CLASSES)
+    before = contents(model)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.partial_fit(rows, labels, check_input=False)
+    assert contents(model) == before
+
+
+def test_the_first_call_is_checked(engine_name):
+    with pytest.raises(ValueError, match="NaN"):
+        Perceptron(engine=engine_name).partial_fit([[np.nan]], [0], [0, 1], check_input=False)
