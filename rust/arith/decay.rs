@@ -60,14 +60,11 @@ impl Decay {
         }
     }
 
-    /// `r^k`.
+    /// `r^k` for the smallest k.
     #[inline(always)]
     #[must_use]
-    pub fn power(&self, k: u64) -> f64 {
-        match self.powers.get(k as usize) {
-            Some(power) => *power,
-            None => self.compute(k)[0],
-        }
+    pub fn powers(&self) -> &[f64] {
+        &self.powers
     }
 
     #[inline(never)]

@@ -106,10 +106,11 @@ impl<T: Value, I: Index> Settle for Float<'_, T, I> {
     fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], pending: &mut Pending) {
         if let [sum] = sums {
             let (columns, values) = self.rows.row(row);
+            let (weights, mut settler) = (&mut *self.weights, pending.settler());
             *sum = dot_entries_by(columns, values, |j, x| {
-                let w = &mut self.weights[j];
+                let w = &mut weights[j];
                 if x != 0.0 {
-                    pending.settle_one(j, w);
+                    settler.settle(j, w);
                 }
                 *w
             });

@@ -26,13 +26,11 @@ impl Pending {
         self.last.iter().map(|last| self.now - last).collect()
     }
 
-    /// Settles coordinate `j` of the only plane.
+    /// For a loop over a row of the only plane.
     #[inline(always)]
-    pub fn settle_one(&mut self, j: usize, w: &mut f64) {
-        let k = (self.now - self.last[j]) as u64;
-        self.last[j] = self.now;
-        *w =
-            if self.decay.only_scales() { scaled(*w, self.decay.power(k)) } else { self.decay.settle(*w, k) };
+    pub fn settler(&mut self) -> Settler<'_> {
+        let powers = self.decay.only_scales().then(|| self.decay.powers());
+        Settler { now: self.now, last: &mut self.last, powers, decay: &self.decay }
     }
 
     /// Settles coordinate `j` of each plane.
@@ -50,6 +48,28 @@ impl Pending {
                 *w = shrunk(*w, power, g);
             }
         }
+    }
+}
+
+/// Slices in a local value, which the compiler keeps in registers: through `&mut Pending` it loads
+/// them again for each entry.
+pub struct Settler<'a> {
+    now: i64,
+    last: &'a mut [i64],
+    /// The factors, if nothing else takes part.
+    powers: Option<&'a [f64]>,
+    decay: &'a Decay,
+}
+
+impl Settler<'_> {
+    #[inline(always)]
+    pub fn settle(&mut self, j: usize, w: &mut f64) {
+        let k = (self.now - self.last[j]) as u64;
+        self.last[j] = self.now;
+        *w = match self.powers.map(|powers| powers.get(k as usize)) {
+            Some(Some(power)) => scaled(*w, *power),
+            _ => self.decay.settle(*w, k),
+        };
     }
 }
 
