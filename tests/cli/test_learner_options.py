@@ -33,6 +33,9 @@ CASES = [
         {"penalty": "elasticnet", "alpha": 0.01, "l1_ratio": 0.5},
     ),
     (["--check", "update"], {"check": "update"}),
+    (["--prediction", "average"], {"prediction": "average"}),
+    (["--prediction", "longest"], {"prediction": "longest"}),
+    (["--max-vectors", 3], {"max_vectors": 3}),
     (["--early-stopping"], {"early_stopping": True}),
     (
         ["--early-stopping", "--validation-fraction", 0.3],
@@ -76,7 +79,12 @@ def test_the_model_is_that_of_the_estimator(call, tmp_path, examples, learner, o
     assert found.decision_function(X).tobytes() == expected.decision_function(X).tobytes()
     assert {name: getattr(found, name) for name in parameters} == parameters
     stories = [
-        (fit.coef_.tobytes(), fit.n_seen_.tolist(), len(getattr(fit, "swaps_", ())))
+        (
+            fit.coef_.tobytes(),
+            fit.n_seen_.tolist(),
+            len(getattr(fit, "swaps_", ())),
+            fit.decision_function(X).tobytes(),
+        )
         for fit in (expected, plain)
     ]
     assert stories[0] != stories[1], "the case does not show that the option does anything"

@@ -223,7 +223,7 @@ BAD = {
     "sample_weight": {"sample_weight": [1.0]},
     "class_weight": {"class_weight": [[1.0, 1.0], [1.0, 1.0]]},
     "class_weight, one column": {"class_weight": [[1.0]]},
-    "learner": {"learner": "voted"},
+    "learner": {"learner": "gamble"},
     "tie": {"tie": "negative"},
     "max_iter": {"max_iter": 0},
 }

@@ -69,6 +69,12 @@ OPTIONS = (
     Option(
         "check", "when the pocket's errors are counted (run)", _one_of("run", "ratchet", "update", "epoch")
     ),
+    Option(
+        "prediction",
+        "which vectors of a voted perceptron predict, and how (vote)",
+        _one_of("vote", "average", "last", "random", "longest"),
+    ),
+    Option("max_vectors", "most vectors that a voted perceptron keeps", _number(kinds.positive, "N")),
     Option("early_stopping", "stop by the accuracy on examples that are set aside", _SWITCH),
     Option(
         "validation_fraction",
