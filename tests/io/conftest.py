@@ -60,7 +60,7 @@ class Compare:
         if re.search(rb"[+-]_", text) and not is_python(text):
             return None
         # scikit-learn reads a query id up to a NUL byte; we refuse it, as we refuse NUL bytes elsewhere.
-        if any(re.search(rb"qid:[^\s#]*\x00", line.split(b"#")[0]) for line in text.split(b"\n")):
+        if any(re.search(rb"qid[^\s#]*\x00", line.split(b"#")[0]) for line in text.split(b"\n")):
             return None
         finite = np.isfinite(X.data).all() and np.isfinite(y).all()
         return (X, y) if finite and len(y) else None
