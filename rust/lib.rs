@@ -5,6 +5,7 @@ pub mod error;
 pub mod online;
 pub mod order;
 pub mod rows;
+pub mod structured;
 pub mod text;
 
 #[cfg(feature = "python")]

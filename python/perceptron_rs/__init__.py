@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         EpochRecord,
         Perceptron,
         PocketPerceptron,
+        SequencePerceptron,
+        StructuredPerceptron,
         VotedPerceptron,
     )
     from perceptron_rs.models import load
@@ -27,6 +29,8 @@ __all__ = [
     "EpochRecord",
     "Perceptron",
     "PocketPerceptron",
+    "SequencePerceptron",
+    "StructuredPerceptron",
     "VotedPerceptron",
     "__version__",
     "load",
@@ -40,11 +44,13 @@ _HOME = {
     "EpochRecord": "estimators",
     "Perceptron": "estimators",
     "PocketPerceptron": "estimators",
+    "SequencePerceptron": "estimators",
+    "StructuredPerceptron": "estimators",
     "VotedPerceptron": "estimators",
     "load": "models",
     "updates_until_right": "online",
 }
-_MODULES = {"demo", "engines", "estimators", "io", "models", "online", "reference", "testing"}
+_MODULES = {"demo", "engines", "estimators", "features", "io", "models", "online", "reference", "testing"}
 
 if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
 

@@ -7,6 +7,7 @@
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
 //! - [`decay`]: the penalty of many examples at once
 //! - [`finite`]: the check of rule 9
+//! - [`lattice`]: the sums and maxima of a search over label sequences
 //! - [`simd`]: the instruction sets a loop is compiled for
 //! - [`environment`]: rounding mode and denormals
 
@@ -18,6 +19,7 @@ pub mod environment;
 pub mod exact;
 pub mod finite;
 pub mod gram;
+pub mod lattice;
 pub mod simd;
 pub mod step;
 pub mod value;

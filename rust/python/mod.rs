@@ -5,6 +5,7 @@ mod errors;
 mod online;
 mod rows;
 mod signals;
+mod structured;
 mod text;
 mod voted;
 
@@ -16,6 +17,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     environment::register(m)?;
     rows::register(m)?;
     online::register(m)?;
+    structured::register(m)?;
     text::register(m)?;
     voted::register(m)
 }

@@ -7,6 +7,12 @@ Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py
 from perceptron_rs.reference.online import average, fit, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
+from perceptron_rs.reference.structured import (
+    sequence_average,
+    sequence_decode,
+    sequence_fit,
+    structured_update,
+)
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -17,7 +23,11 @@ __all__ = [
     "permutation",
     "replay",
     "scores",
+    "sequence_average",
+    "sequence_decode",
+    "sequence_fit",
     "settled",
+    "structured_update",
     "updates_until_right",
     "votes",
 ]

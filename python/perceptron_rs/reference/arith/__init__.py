@@ -5,6 +5,7 @@ from .axpy import axpy, widen
 from .decay import decay
 from .dot import dot, sparse_dot
 from .environment import standard
+from .lattice import extend, reach, violation
 from .step import own_feature, own_weight, share, share_of, steps, total
 
 __all__ = [
@@ -12,8 +13,10 @@ __all__ = [
     "axpy",
     "decay",
     "dot",
+    "extend",
     "own_feature",
     "own_weight",
+    "reach",
     "share",
     "share_of",
     "sparse_dot",
@@ -21,5 +24,6 @@ __all__ = [
     "steps",
     "timed",
     "total",
+    "violation",
     "widen",
 ]
