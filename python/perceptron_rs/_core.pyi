@@ -115,6 +115,7 @@ def sequence_fit(
     beam: int | None = None,
     update: str = "full",
     chosen: NDArray[np.uint32] | None = None,
+    average_only: bool = False,
 ) -> SequenceReport: ...
 def sequence_average(state: State) -> State: ...
 def sequence_decode(

@@ -63,7 +63,7 @@ class Report(TypedDict):
 class SequenceReport(TypedDict):
     """What ``sequence_fit`` returns. E epochs were run."""
 
-    state: State
+    state: State  # or the averaged weights alone, and ``seen``
     sequence_errors: NDArray[np.int64]  # (E,): sequences that made an update
     token_errors: NDArray[np.int64]  # (E,): labels that differed in what these compared
     stopped: str  # "clean" or "max_iter"
@@ -155,6 +155,7 @@ class Engine(Protocol):
         beam: int | None = None,
         update: str = "full",
         chosen: NDArray[np.uint32] | None = None,
+        average_only: bool = False,
     ) -> SequenceReport:
         """Learn from sequences until an epoch is clean; ``state`` is not modified."""
 

@@ -11,10 +11,14 @@ use super::value::Index;
 
 /// What scores and weights are kept in.
 pub trait Number: Copy + Default + PartialOrd + Send + Sync + 'static {
+    /// How many times eight labels are searched at once: their maxima fill the registers of AVX2.
+    const GROUPS: usize;
+
     fn of(value: f64) -> Self;
 
     fn wide(self) -> f64;
 
+    #[must_use]
     fn plus(self, other: Self) -> Self;
 
     /// Whether it is neither infinite nor no number.
@@ -33,6 +37,7 @@ pub trait Number: Copy + Default + PartialOrd + Send + Sync + 'static {
     fn add(c: f64, w: &mut Self) -> Self;
 
     #[inline(always)]
+    #[must_use]
     fn larger(self, other: Self) -> Self {
         if other > self { other } else { self }
     }
@@ -47,6 +52,8 @@ pub struct Row<'a> {
 }
 
 impl Number for f64 {
+    const GROUPS: usize = 6;
+
     #[inline(always)]
     fn of(value: f64) -> Self {
         value
@@ -91,6 +98,8 @@ impl Number for f64 {
 }
 
 impl Number for i32 {
+    const GROUPS: usize = 12;
+
     #[inline(always)]
     fn of(value: f64) -> Self {
         value as i32
@@ -164,18 +173,34 @@ fn group_exact<const ONES: bool, const C: usize>(
     8 * C
 }
 
-/// `out[y] = max over y' in from of (before[y'] + pair[y'*stride + y])`; `from` is not empty.
+/// `out[y] = max over y' in from of (before[y'] + pair[y'*stride + y])`; `from` is not empty. `all`: these
+/// are all labels.
 #[inline(always)]
-pub fn reach<N: Number>(before: &[N], from: &[u32], pair: &[N], out: &mut [N]) {
+pub fn reach<N: Number>(before: &[N], (from, all): (&[u32], bool), pair: &[N], out: &mut [N]) {
     let stride = out.len();
     let mut offset = 0;
     while offset < stride {
         let place = (stride, offset);
-        offset += match (stride - offset) / 8 {
-            1 => reach_group::<N, 1>(before, from, pair, place, out),
-            2 => reach_group::<N, 2>(before, from, pair, place, out),
-            3 => reach_group::<N, 3>(before, from, pair, place, out),
-            _ => reach_group::<N, 4>(before, from, pair, place, out),
+        let rest = (stride - offset) / 8;
+        offset += if all {
+            match rest.min(N::GROUPS) {
+                1 => reach_group::<N, 1>(before, 0..from.len(), pair, place, out),
+                2 => reach_group::<N, 2>(before, 0..from.len(), pair, place, out),
+                3 => reach_group::<N, 3>(before, 0..from.len(), pair, place, out),
+                4 => reach_group::<N, 4>(before, 0..from.len(), pair, place, out),
+                5 => reach_group::<N, 5>(before, 0..from.len(), pair, place, out),
+                6 => reach_group::<N, 6>(before, 0..from.len(), pair, place, out),
+                7 => reach_group::<N, 7>(before, 0..from.len(), pair, place, out),
+                8 => reach_group::<N, 8>(before, 0..from.len(), pair, place, out),
+                9 => reach_group::<N, 9>(before, 0..from.len(), pair, place, out),
+                10 => reach_group::<N, 10>(before, 0..from.len(), pair, place, out),
+                11 => reach_group::<N, 11>(before, 0..from.len(), pair, place, out),
+                _ => reach_group::<N, 12>(before, 0..from.len(), pair, place, out),
+            }
+        } else if rest >= 4 {
+            reach_group::<N, 4>(before, from.iter().map(|y| y.at()), pair, place, out)
+        } else {
+            reach_group::<N, 1>(before, from.iter().map(|y| y.at()), pair, place, out)
         };
     }
 }
@@ -184,18 +209,16 @@ pub fn reach<N: Number>(before: &[N], from: &[u32], pair: &[N], out: &mut [N]) {
 #[inline(always)]
 fn reach_group<N: Number, const C: usize>(
     before: &[N],
-    from: &[u32],
+    mut from: impl Iterator<Item = usize>,
     pair: &[N],
     (stride, offset): (usize, usize),
     out: &mut [N],
 ) -> usize {
-    let row = |y: u32| {
-        let row = &pair[y.at() * stride + offset..][..8 * C];
-        (before[y.at()], row.as_chunks::<8>().0)
-    };
-    let (score, first) = row(from[0]);
+    let row = |y: usize| (before[y], pair[y * stride + offset..][..8 * C].as_chunks::<8>().0);
+    let Some(first) = from.next() else { return 8 * C };
+    let (score, first) = row(first);
     let mut best: [[N; 8]; C] = std::array::from_fn(|c| first[c].map(|pair| score.plus(pair)));
-    for &y in &from[1..] {
+    for y in from {
         let (score, row) = row(y);
         for c in 0..C {
             for k in 0..8 {
@@ -220,6 +243,27 @@ pub fn first_best<N: Number>(before: &[N], from: &[u32], pair: impl Fn(usize) ->
         }
     }
     best.0
+}
+
+/// The same for all labels, in two passes that vectorise.
+#[inline(always)]
+#[must_use]
+pub fn first_best_of_all<N: Number>(before: &[N], pair: &[N]) -> u32 {
+    let (before_chunks, before_rest) = before.as_chunks::<8>();
+    let (pair_chunks, pair_rest) = pair.as_chunks::<8>();
+    let mut best = [before[0].plus(pair[0]); 8];
+    for (before, pair) in before_chunks.iter().zip(pair_chunks) {
+        for k in 0..8 {
+            best[k] = best[k].larger(before[k].plus(pair[k]));
+        }
+    }
+    let mut most = best[0];
+    for (before, pair) in before_rest.iter().zip(pair_rest) {
+        most = most.larger(before.plus(*pair));
+    }
+    most = best.iter().fold(most, |most, sum| most.larger(*sum));
+    let is_most = |(before, pair): (&N, &N)| before.plus(*pair) == most;
+    before.iter().zip(pair).position(is_most).unwrap_or(0) as u32
 }
 
 /// `out += other`, element by element.

@@ -1,68 +1,91 @@
 //! Sequences, and the update for any other structure.
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1, PyUntypedArrayMethods};
+use std::borrow::Cow;
+
+use numpy::{
+    PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::online::{get, set_array};
+use super::online::get;
 use super::rows::{shape, with_rows};
 use super::signals::Signals;
 use crate::arith::environment::Standard;
-use crate::error::probe_memory;
-use crate::structured::{self, Chain, Limits, Mending, Schedule, Sequences, State, Weights, chain, general};
+use crate::structured::{
+    self, Answer, Chain, Limits, Mending, Schedule, Sequences, State, Weights, chain, general,
+};
 
-/// The arrays of `Weights`, each name followed by `suffix`.
-fn weights(state: &Bound<'_, PyDict>, suffix: &str) -> PyResult<Weights> {
-    let labels = get(&format!("start{suffix}"), state)?.len()?;
-    let matrix = |name: &str| -> PyResult<Vec<f64>> {
-        let name = format!("{name}{suffix}");
-        let array: PyReadonlyArray2<f64> = get(&name, state)?.extract()?;
-        if name.starts_with("pair") && array.shape()[1] != labels * labels
-            || !name.starts_with("pair") && array.shape()[1] != labels
-        {
-            return Err(PyValueError::new_err(format!(
-                "{name} must have a column for each label (pair: for each two), got shape {:?}",
-                array.shape()
-            )));
-        }
-        probe_memory(array.len().checked_mul(8))?;
-        Ok(array.as_array().iter().copied().collect())
-    };
-    let vector = |name: &str| -> PyResult<Vec<f64>> {
-        let array: PyReadonlyArray1<f64> = get(&format!("{name}{suffix}"), state)?.extract()?;
-        Ok(array.as_array().iter().copied().collect())
-    };
-    let with_pair = state.contains(format!("pair{suffix}"))?;
-    Ok(Weights {
-        emission: matrix("emission")?,
-        transition: matrix("transition")?,
-        start: vector("start")?,
-        end: vector("end")?,
-        pair: with_pair.then(|| matrix("pair")).transpose()?,
-    })
+/// The arrays of `Weights`, borrowed: they are read in place.
+struct Arrays<'py> {
+    emission: PyReadonlyArray2<'py, f64>,
+    transition: PyReadonlyArray2<'py, f64>,
+    start: PyReadonlyArray1<'py, f64>,
+    end: PyReadonlyArray1<'py, f64>,
+    pair: Option<PyReadonlyArray2<'py, f64>>,
 }
 
-fn set_weights(out: &Bound<'_, PyDict>, weights: &Weights, suffix: &str) -> PyResult<()> {
+impl<'py> Arrays<'py> {
+    /// Those of a state, each name followed by `suffix`.
+    fn of(state: &Bound<'py, PyDict>, suffix: &str) -> PyResult<Self> {
+        let labels = get(&format!("start{suffix}"), state)?.len()?;
+        let matrix = |name: &str, width: usize| -> PyResult<PyReadonlyArray2<'py, f64>> {
+            let name = format!("{name}{suffix}");
+            let array: PyReadonlyArray2<f64> = get(&name, state)?.extract()?;
+            if array.shape()[1] == width && array.is_c_contiguous() {
+                return Ok(array);
+            }
+            Err(PyValueError::new_err(format!(
+                "{name} must be C-contiguous with {width} columns for {labels} labels, got shape {:?}",
+                array.shape()
+            )))
+        };
+        Ok(Self {
+            emission: matrix("emission", labels)?,
+            transition: matrix("transition", labels)?,
+            start: get(&format!("start{suffix}"), state)?.extract()?,
+            end: get(&format!("end{suffix}"), state)?.extract()?,
+            pair: state.contains("pair")?.then(|| matrix("pair", labels * labels)).transpose()?,
+        })
+    }
+
+    fn weights(&self) -> PyResult<Weights<'_>> {
+        Ok(Weights {
+            emission: self.emission.as_slice()?.into(),
+            transition: self.transition.as_slice()?.into(),
+            start: self.start.as_slice()?.into(),
+            end: self.end.as_slice()?.into(),
+            pair: self.pair.as_ref().map(|pair| pair.as_slice()).transpose()?.map(Into::into),
+        })
+    }
+}
+
+fn set_weights(out: &Bound<'_, PyDict>, weights: Weights, suffix: &str) -> PyResult<()> {
+    let py = out.py();
     let labels = weights.labels();
-    let columns = weights.emission.len() / labels.max(1);
-    let set = |name: &str, values: &[f64], shape| set_array(out, &format!("{name}{suffix}"), values, shape);
-    set("emission", &weights.emission, Some([columns, labels]))?;
-    set("transition", &weights.transition, Some([labels, labels]))?;
-    set("start", &weights.start, None)?;
-    set("end", &weights.end, None)?;
-    match &weights.pair {
-        Some(pair) => set("pair", pair, Some([columns, labels * labels])),
+    let vector = |name: &str, values: Cow<[f64]>| {
+        out.set_item(format!("{name}{suffix}"), PyArray1::from_vec(py, values.into_owned()))
+    };
+    let matrix = |name: &str, values: Cow<[f64]>, width: usize| {
+        let rows = values.len() / width;
+        let array = PyArray1::from_vec(py, values.into_owned()).reshape([rows, width])?;
+        out.set_item(format!("{name}{suffix}"), array)
+    };
+    matrix("emission", weights.emission, labels)?;
+    matrix("transition", weights.transition, labels)?;
+    vector("start", weights.start)?;
+    vector("end", weights.end)?;
+    match weights.pair {
+        Some(pair) => matrix("pair", pair, labels * labels),
         None => Ok(()),
     }
 }
 
-fn state_of(state: &Bound<'_, PyDict>) -> PyResult<State> {
+fn seen_of(state: &Bound<'_, PyDict>) -> PyResult<u64> {
     let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
     match seen.as_slice()? {
-        &[seen] if seen >= 0 => {
-            Ok(State { weights: weights(state, "")?, sums: weights(state, "_u")?, seen: seen as u64 })
-        }
+        &[seen] if seen >= 0 => Ok(seen as u64),
         other => {
             Err(PyValueError::new_err(format!("seen must hold one number of at least 0, got {other:?}")))
         }
@@ -83,7 +106,7 @@ fn parse_update(update: &str) -> PyResult<Mending> {
 /// Learn from sequences until an epoch is clean; `state` is not modified.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, lengths, *, state, eta0, seed, first_epoch, max_iter, beam=None,
-                    update="full", chosen=None))]
+                    update="full", chosen=None, average_only=false))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
 fn sequence_fit<'py>(
     rows: &Bound<'py, PyAny>,
@@ -97,11 +120,14 @@ fn sequence_fit<'py>(
     beam: Option<usize>,
     update: &str,
     chosen: Option<PyReadonlyArray1<'py, u32>>,
+    average_only: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = rows.py();
     let (n, _) = shape(rows)?;
     let sequences = Sequences::new(lengths.as_slice()?, n)?;
-    let start = state_of(state)?;
+    let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
+    let start = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
+    let answer = if average_only { Answer::Average } else { Answer::State };
     let mending = parse_update(update)?;
     let labels = labels.as_slice()?;
     let schedule = Schedule { seed, first_epoch, max_iter };
@@ -112,12 +138,14 @@ fn sequence_fit<'py>(
         if let Some(chosen) = chosen {
             chain = chain.only(chosen)?;
         }
-        structured::fit(&chain, &schedule, start, &signals)
+        structured::fit(&chain, &schedule, &start, answer, &signals)
     })?;
     let (learnt, report) = signals.settle(done, py, false)?;
     let state = PyDict::new(py);
-    set_weights(&state, &learnt.weights, "")?;
-    set_weights(&state, &learnt.sums, "_u")?;
+    set_weights(&state, learnt.weights, "")?;
+    if let Some(sums) = learnt.sums {
+        set_weights(&state, sums, "_u")?;
+    }
     state.set_item("seen", PyArray1::from_slice(py, &[learnt.seen as i64]))?;
     let out = PyDict::new(py);
     out.set_item("state", state)?;
@@ -130,13 +158,14 @@ fn sequence_fit<'py>(
 /// Averaged weights of a state.
 #[pyfunction]
 fn sequence_average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
-    let state_read = state_of(state)?;
+    let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
+    let learnt = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
     let averages = state.py().detach(|| {
         let _standard = Standard::enter();
-        chain::averages(&state_read)
+        chain::averages(&learnt)
     });
     let out = PyDict::new(state.py());
-    set_weights(&out, &averages, "")?;
+    set_weights(&out, averages, "")?;
     Ok(out)
 }
 
@@ -158,7 +187,8 @@ fn sequence_decode<'py>(
     let py = rows.py();
     let (n, _) = shape(rows)?;
     let sequences = Sequences::new(lengths.as_slice()?, n)?;
-    let weights = self::weights(weights, "")?;
+    let arrays = Arrays::of(weights, "")?;
+    let weights = arrays.weights()?;
     let labels = weights.labels();
     for (name, given, needed) in
         [("allowed", &allowed, [n, labels]), ("forbidden", &forbidden, [labels, labels])]

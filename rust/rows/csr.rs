@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
-use super::facts::Facts;
 use super::entries::Entries;
+use super::facts::Facts;
 use super::learn::{Kernel, Learn};
 use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};

@@ -60,4 +60,21 @@ impl Entries {
         let range = start..self.ends[i];
         Row { columns: &self.columns[range.clone()], values: &self.values[range], ones: self.ones }
     }
+
+    /// Writes the same entries with other columns into `out`; those without one are left out.
+    #[inline(always)]
+    pub fn rename(&self, out: &mut Self, mut column: impl FnMut(usize, i64) -> Option<i64>) {
+        out.clear();
+        (out.ones, out.finite) = (self.ones, self.finite);
+        for i in 0..self.len() {
+            let row = self.row(i);
+            for (j, value) in row.columns.iter().zip(row.values) {
+                if let Some(j) = column(i, *j) {
+                    out.columns.push(j);
+                    out.values.push(*value);
+                }
+            }
+            out.end_row();
+        }
+    }
 }

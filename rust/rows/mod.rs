@@ -28,6 +28,7 @@ pub use joint::Spread;
 pub use noise::{Noise, Tolerance};
 pub use pending::Pending;
 pub use planes::{Head, Magnitude, Planes, Record, Weights};
+pub(crate) use prefetch::prefetch;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 
 /// Checked, immutable examples. Object safe: everything above this trait is compiled once.

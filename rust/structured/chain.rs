@@ -1,6 +1,6 @@
 //! The structured perceptron on linear chains, for label sequences.
 //!
-//! - Problem: rows x_1 ... x_n in a sequence, labels y_1 ... y_n. Choose the labels with the largest score,
+//! - Problem: rows x1 ... xn in a sequence, labels y1 ... yn. Choose the labels with the largest score,
 //!   the sum over tokens of `e[t][y_t] = emission[y_t].x_t` and `pair[y_(t-1)][y_t]`, plus a start and an end weight;
 //!   pair is the transition, plus `pair[y'][y].x_t` where there are pair weights.
 //! - Update rule: if the choice z is wrong, add c to all that y has and z has not, take c from all that z has
@@ -12,14 +12,17 @@
 
 pub use super::prefix::Mending;
 
+use std::borrow::Cow;
+use std::mem;
+
+use super::Sequences;
 use super::lattice::{Lattice, Search};
 use super::prefix::compare;
+use super::slots::Slots;
 use super::update::update;
-use super::weights::{Padded, State};
-use super::Sequences;
+use super::weights::{Padded, State, Weights};
 use crate::arith::average::{average, timed};
 use crate::arith::environment::Standard;
-use crate::arith::finite::all_finite;
 use crate::arith::lattice::Number;
 use crate::error::{Error, Result};
 use crate::online::{Flow, Monitor};
@@ -44,6 +47,22 @@ pub struct Schedule {
     pub seed: Option<u64>,
     pub first_epoch: u64,
     pub max_iter: u64,
+}
+
+/// What is wanted of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    State,
+    /// The averages, without what another run would need: less memory.
+    Average,
+}
+
+/// Weights or, if that was wanted, averages; the sums u.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Learnt {
+    pub weights: Weights<'static>,
+    pub sums: Option<Weights<'static>>,
+    pub seen: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,10 +164,9 @@ enum Form {
 }
 
 impl<N: Number> Engine<N> {
-    fn new(weights: &super::Weights) -> Result<Self> {
-        let w = Padded::new(weights)?;
+    fn new(w: Padded<N>) -> Self {
         let lattice = Lattice::new(&w);
-        Ok(Self { w, lattice })
+        Self { w, lattice }
     }
 }
 
@@ -162,7 +180,10 @@ struct Visit<N> {
 struct Pass<'a> {
     chain: &'a Chain<'a>,
     u: Padded<f64>,
+    slots: Slots,
     entries: Entries,
+    /// The same by slots.
+    placed: Entries,
     path: Vec<u32>,
     seen: u64,
 }
@@ -176,13 +197,14 @@ impl Pass<'_> {
         let truth = &self.chain.labels[rows.clone()];
         self.entries.clear();
         self.chain.rows.gather(rows, &mut self.entries);
+        self.entries.rename(&mut self.placed, |_, column| self.slots.get(column));
         self.seen += 1;
         let search = Search { beam, ..Search::default() };
-        if !self.entries.is_finite() || !lattice.fill(w, &self.entries, search) {
+        if !self.entries.is_finite() || !lattice.fill(w, &self.placed, search) {
             return None;
         }
         self.path.resize(truth.len(), 0);
-        let len = compare(lattice, (w, &self.entries), mending, truth, &mut self.path);
+        let len = compare(lattice, (w, &self.placed), mending, truth, &mut self.path);
         let compared = (&truth[..len], &self.path[..len]);
         let wrong = compared.0.iter().zip(compared.1).filter(|(y, z)| y != z).count();
         let mut largest = N::default();
@@ -191,9 +213,18 @@ impl Pass<'_> {
             if !tc.is_finite() {
                 return None;
             }
+            // Only rows that are changed need a slot; a wrong label changes the pairs on both sides.
+            let differs = |token: usize| token < len && compared.0[token] != compared.1[token];
+            let changes =
+                |token: usize| differs(token) || w.pair.is_some() && token > 0 && differs(token - 1);
+            self.entries
+                .rename(&mut self.placed, |token, column| changes(token).then(|| self.slots.take(column)));
+            let slots = self.slots.len();
+            w.grow(slots);
+            self.u.grow(slots);
             let is_whole = len == truth.len();
-            largest = update(w, eta, &self.entries, compared, is_whole);
-            update(&mut self.u, tc, &self.entries, compared, is_whole);
+            largest = update(w, eta, &self.placed, compared, is_whole);
+            update(&mut self.u, tc, &self.placed, compared, is_whole);
         }
         Some(Visit { wrong, largest })
     }
@@ -206,9 +237,10 @@ const BLOCK: usize = 64;
 pub fn fit(
     chain: &Chain,
     schedule: &Schedule,
-    state: State,
+    state: &State,
+    answer: Answer,
     monitor: &dyn Monitor,
-) -> Result<(State, Report)> {
+) -> Result<(Learnt, Report)> {
     let _standard = Standard::enter();
     state.weights.check(chain.rows.columns())?;
     state.sums.check(chain.rows.columns())?;
@@ -221,14 +253,19 @@ pub fn fit(
     if let Some(label) = chain.labels.iter().find(|label| **label >= most) {
         return Err(Error::Invalid(format!("labels must be below {most}, got {label}")));
     }
-    let mut form = match limit(chain, &state) {
-        Some(limit) => Form::Exact(Engine::new(&state.weights)?, limit),
-        None => Form::Float(Engine::new(&state.weights)?),
+    let mut slots = Slots::new(chain.rows.columns());
+    for column in 0..chain.rows.columns() {
+        if state.weights.has_column(column) || state.sums.has_column(column) {
+            slots.take(column as i64);
+        }
+    }
+    let mut form = match limit(chain, state) {
+        Some(limit) => Form::Exact(Engine::new(Padded::new(&state.weights, &slots)?), limit),
+        None => Form::Float(Engine::new(Padded::new(&state.weights, &slots)?)),
     };
-    let u = Padded::new(&state.sums)?;
-    let seen = state.seen;
-    drop(state);
-    let mut pass = Pass { chain, u, entries: Entries::default(), path: Vec::new(), seen };
+    let u = Padded::new(&state.sums, &slots)?;
+    let (entries, placed, path) = (Entries::default(), Entries::default(), Vec::new());
+    let mut pass = Pass { chain, u, slots, entries, placed, path, seen: state.seen };
     let mut report = Report { sequence_errors: vec![], token_errors: vec![], stopped: Stopped::MaxIter };
     let mut order: Vec<u32> = Vec::new();
     for epoch in schedule.first_epoch..schedule.first_epoch.saturating_add(schedule.max_iter) {
@@ -245,16 +282,28 @@ pub fn fit(
             break;
         }
     }
-    let weights = match form {
-        Form::Exact(engine, _) => engine.w.weights(),
-        Form::Float(engine) => engine.w.weights(),
-    };
-    let state = State { weights, sums: pass.u.weights(), seen: pass.seen };
     let last = schedule.first_epoch + report.sequence_errors.len().saturating_sub(1) as u64;
-    if !averages(&state).arrays().all(all_finite) {
-        return Err(Error::Overflow { epoch: last });
+    let learnt = match form {
+        Form::Exact(engine, _) => pass.finish(&engine.w, answer),
+        Form::Float(engine) => pass.finish(&engine.w, answer),
+    };
+    learnt.map(|learnt| (learnt, report)).ok_or(Error::Overflow { epoch: last })
+}
+
+impl Pass<'_> {
+    /// What has been learnt; `None`: an average is not finite.
+    fn finish<N: Number>(self, w: &Padded<N>, answer: Answer) -> Option<Learnt> {
+        let Self { u, slots, seen, .. } = self;
+        if !w.average_is_finite(&u, seen) {
+            return None;
+        }
+        if answer == Answer::Average {
+            let weights = w.weights(&slots, |array, i, w| average(w.wide(), u.array(array)[i], seen));
+            return Some(Learnt { weights, sums: None, seen });
+        }
+        let weights = w.weights(&slots, |_, _, w| w.wide());
+        Some(Learnt { weights, sums: Some(u.weights(&slots, |_, _, u| u)), seen })
     }
-    Ok((state, report))
 }
 
 /// Sequences and labels that were wrong.
@@ -282,7 +331,8 @@ fn run_epoch(
                     };
                     count(visit.wrong);
                     if !visit.largest.within(*limit) {
-                        *form = Form::Float(Engine::new(&engine.w.weights())?);
+                        let w = mem::replace(&mut engine.w, Padded::empty());
+                        *form = Form::Float(Engine::new(Padded::of_exact(w)));
                     }
                 }
                 Form::Float(engine) => match pass.visit(engine, sequence as usize) {
@@ -292,25 +342,21 @@ fn run_epoch(
             }
         }
     }
-    if let Form::Float(engine) = form {
-        let w = [&engine.w.emission, &engine.w.transition, &engine.w.start, &engine.w.end];
-        if !w.into_iter().chain(&engine.w.pair).all(|w| all_finite(w)) {
-            return Err(Error::Overflow { epoch });
-        }
-    }
-    let u = [&pass.u.emission, &pass.u.transition, &pass.u.start, &pass.u.end];
-    if !u.into_iter().chain(&pass.u.pair).all(|u| all_finite(u)) {
-        return Err(Error::Overflow { epoch });
-    }
-    Ok(errors)
+    let is_finite = match form {
+        Form::Exact(..) => true,
+        Form::Float(engine) => engine.w.is_finite(),
+    };
+    if is_finite && pass.u.is_finite() { Ok(errors) } else { Err(Error::Overflow { epoch }) }
 }
 
 /// The averaged weights of a state.
 #[must_use]
-pub fn averages(state: &State) -> super::Weights {
+pub fn averages(state: &State) -> Weights<'static> {
     let State { weights: w, sums: u, seen } = state;
-    let mean = |w: &[f64], u: &[f64]| w.iter().zip(u).map(|(w, u)| average(*w, *u, *seen)).collect();
-    super::Weights {
+    let mean = |w: &[f64], u: &[f64]| -> Cow<'static, [f64]> {
+        w.iter().zip(u).map(|(w, u)| average(*w, *u, *seen)).collect()
+    };
+    Weights {
         emission: mean(&w.emission, &u.emission),
         transition: mean(&w.transition, &u.transition),
         start: mean(&w.start, &u.start),

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use super::chain::check_beam;
 use super::lattice::{Lattice, Search};
+use super::slots::Slots;
 use super::weights::Padded;
 use super::{Sequences, Weights};
 use crate::arith::environment::Standard;
@@ -40,10 +41,20 @@ pub fn decode(
         [("allowed", limits.allowed, rows.len() * labels), ("forbidden", limits.forbidden, labels * labels)]
     {
         if given.is_some_and(|given| given.len() != needed) {
-            return Err(Error::Invalid(format!("{name} must hold {needed} booleans for these rows and labels")));
+            return Err(Error::Invalid(format!(
+                "{name} must hold {needed} booleans for these rows and labels"
+            )));
         }
     }
-    let mut model = Padded::<f64>::new(weights)?;
+    // Only columns that occur are looked at: a short text needs a short time.
+    let mut slots = Slots::new(rows.columns());
+    let (mut entries, mut placed) = (Entries::default(), Entries::default());
+    for i in 0..sequences.len() {
+        entries.clear();
+        rows.gather(sequences.rows(i), &mut entries);
+        entries.rename(&mut placed, |_, column| Some(slots.take(column)));
+    }
+    let mut model = Padded::<f64>::new(weights, &slots)?;
     if let Some(forbidden) = limits.forbidden {
         model.forbid(forbidden);
     }
@@ -58,12 +69,14 @@ pub fn decode(
         blocks.push((i * BLOCK, path, scores));
     }
     let threads = threads.min(blocks.len()).max(1);
-    let tables: Vec<_> = (0..threads).map(|_| Mutex::new((Lattice::new(&model), Entries::default()))).collect();
+    let tables: Vec<_> = (0..threads)
+        .map(|_| Mutex::new((Lattice::new(&model), Entries::default(), Entries::default())))
+        .collect();
     let work = |(first, path, scores): (usize, &mut [u32], &mut [f64])| {
         let Some(mut table) = tables.iter().find_map(|table| table.try_lock().ok()) else {
             unreachable!("there is a table for each thread")
         };
-        let (lattice, entries) = &mut *table;
+        let (lattice, entries, placed) = &mut *table;
         let mut path = path;
         for (k, score) in scores.iter_mut().enumerate() {
             let range = sequences.rows(first + k);
@@ -71,12 +84,15 @@ pub fn decode(
             path = rest;
             entries.clear();
             rows.gather(range.clone(), entries);
+            entries.rename(placed, |_, column| slots.get(column));
             let search = Search {
                 beam: limits.beam,
-                allowed: limits.allowed.map(|allowed| &allowed[range.start * model.labels..range.end * model.labels]),
+                allowed: limits
+                    .allowed
+                    .map(|allowed| &allowed[range.start * model.labels..range.end * model.labels]),
                 forbids: limits.forbidden.is_some(),
             };
-            if !entries.is_finite() || !lattice.fill(&model, entries, search) {
+            if !entries.is_finite() || !lattice.fill(&model, placed, search) {
                 return Err(Error::TooLarge(format!(
                     "a score of sequence {} is not finite; scale the features",
                     first + k

@@ -1,7 +1,7 @@
 //! The search for the best label sequence: Viterbi's, or the same with a beam.
 //!
-//! - Problem: the labels y of a sequence with the largest sum of e\[t\]\[y_t\] and pair\[y_(t-1)\]\[y_t\].
-//! - Method: delta\[t\]\[y\] is the best score of a prefix that ends in y at token t. Label by label,
+//! - Problem: the labels y of a sequence with the largest sum of `e[t][y_t]` and `pair[y_(t-1)][y_t]`.
+//! - Method: `delta[t][y]` is the best score of a prefix that ends in y at token t. Label by label,
 //!   `delta[t][y] = max over y' of (delta[t-1][y'] + pair[y'][y]) + e[t][y]`; the labels are found by
 //!   going back from the best one of the last token. Ties go to the lowest label, everywhere.
 //! - A beam keeps the labels of a token with the largest delta. Prefixes that end in one label have
@@ -11,9 +11,12 @@
 
 use super::weights::Padded;
 use crate::arith::dot::LANES;
-use crate::arith::lattice::{Number, add_all, first_best, reach};
+use crate::arith::lattice::{Number, add_all, first_best, first_best_of_all, reach};
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::rows::Entries;
+use crate::rows::{Entries, prefetch};
+
+/// Tokens whose weights are asked for in advance.
+const AHEAD: usize = 2;
 
 /// What a search may look at.
 #[derive(Clone, Copy, Default)]
@@ -93,23 +96,21 @@ impl<N: Number> Lattice<N> {
     }
 
     /// The label before `label` at `token` in the best prefix that ends so.
+    #[inline(always)]
     pub fn before(&self, model: &Padded<N>, token: usize, label: u32) -> u32 {
         if model.pair.is_some() {
             return self.back[token * self.labels + label as usize];
         }
         let pair = &model.turned[label as usize * self.stride..][..self.labels];
+        if !self.limited {
+            return first_best_of_all(self.scores(token - 1), pair);
+        }
         first_best(self.scores(token - 1), self.kept(token - 1), |y| pair[y])
     }
 
     /// Writes the labels of the best prefix that ends in `label` at the last token of `path`.
     pub fn trace(&self, model: &Padded<N>, label: u32, path: &mut [u32]) {
-        let mut label = label;
-        for (token, out) in path.iter_mut().enumerate().rev() {
-            *out = label;
-            if token > 0 {
-                label = self.before(model, token, label);
-            }
-        }
+        dispatch(Trace { lattice: self, model, label, path });
     }
 
     /// The score of the true prefix that ends at a token, from that of the one before. Only while the
@@ -172,13 +173,13 @@ impl<N: Number> Lattice<N> {
             &self.all[..]
         };
         if model.pair.is_some() {
-            reach(before, from, &self.pair, now);
+            reach(before, (from, !self.limited), &self.pair, now);
             for y in 0..labels {
                 let best = first_best(before, from, |other| self.pair[other * stride + y]);
                 self.back[token * labels + y] = best;
             }
         } else {
-            reach(before, from, &model.transition, now);
+            reach(before, (from, !self.limited), &model.transition, now);
         }
         add_all(now, &self.column);
     }
@@ -213,6 +214,28 @@ impl<N: Number> Lattice<N> {
     }
 }
 
+struct Trace<'a, N> {
+    lattice: &'a Lattice<N>,
+    model: &'a Padded<N>,
+    label: u32,
+    path: &'a mut [u32],
+}
+
+impl<N: Number> Leaf for Trace<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        let mut label = self.label;
+        for (token, out) in self.path.iter_mut().enumerate().rev() {
+            *out = label;
+            if token > 0 {
+                label = self.lattice.before(self.model, token, label);
+            }
+        }
+    }
+}
+
 struct Fill<'a, N> {
     lattice: &'a mut Lattice<N>,
     model: &'a Padded<N>,
@@ -239,6 +262,12 @@ impl<N: Number> Leaf for Fill<'_, N> {
             lattice.back.resize(rows.len() * labels, 0);
         }
         for token in 0..rows.len() {
+            // The rows of the weights are scattered over memory; no hardware can guess them.
+            if model.pair.is_none() && token + AHEAD < rows.len() {
+                for slot in rows.row(token + AHEAD).columns {
+                    prefetch(&model.emission[*slot as usize * stride..][..stride]);
+                }
+            }
             lattice.emit(model, rows, token);
             if let (Some(weights), true) = (&model.pair, token > 0) {
                 lattice.pairs(model, weights, rows, token, search);

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_rs import _core, reference
-from perceptron_rs.engines import get_engine
 
 
 def start(d, labels, *, pair=False):
@@ -100,7 +99,9 @@ def test_learns_what_the_enumeration_learns(engine, seed, pair):
     oracle, ends = Oracle(d, labels, pair), np.cumsum(lengths)
     errors = []
     for _ in range(3):
-        wrong = [oracle.learn(X[e - n : e].tolist(), y[e - n : e]) for n, e in zip(lengths, ends, strict=True)]
+        wrong = [
+            oracle.learn(X[e - n : e].tolist(), y[e - n : e]) for n, e in zip(lengths, ends, strict=True)
+        ]
         errors.append((sum(w > 0 for w in wrong), sum(wrong)))
         if errors[-1][0] == 0:
             break
@@ -132,7 +133,14 @@ def same(left, right):
             assert value == right[name], name
 
 
-SEARCHES = [(None, "full"), (1, "full"), (2, "early"), (2, "max_violation"), (3, "max_violation"), (9, "early")]
+SEARCHES = [
+    (None, "full"),
+    (1, "full"),
+    (2, "early"),
+    (2, "max_violation"),
+    (3, "max_violation"),
+    (9, "early"),
+]
 
 
 @given(
@@ -165,7 +173,11 @@ def test_the_engines_agree(seed, labels, d, lengths, pair, search, eta0, order, 
         {"beam": search[0]},
         {"allowed": random.random((sum(lengths), labels)) < 0.8},
         {"forbidden": random.random((labels, labels)) < 0.3},
-        {"forbidden": random.random((labels, labels)) < 0.1, "beam": 3, "allowed": random.random((sum(lengths), labels)) < 0.9},
+        {
+            "forbidden": random.random((labels, labels)) < 0.1,
+            "beam": 3,
+            "allowed": random.random((sum(lengths), labels)) < 0.9,
+        },
     ]
     for limit in limits:
         found = []

@@ -130,7 +130,9 @@ def test_early_stopping_keeps_the_best_epoch():
     assert len(scores) == model.n_iter_ < 30
     best = int(np.argmax(scores))
     assert model.n_iter_ == best + 1 + model.n_iter_no_change
-    upto = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=best + 1).fit(X, y, lengths)
+    upto = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=best + 1).fit(
+        X, y, lengths
+    )
     assert all(array.tobytes() == model._weights[name].tobytes() for name, array in upto._weights.items())
     assert upto.validation_scores_.tolist() == scores[: best + 1].tolist()
     # What is held out is not learnt from.
@@ -179,7 +181,12 @@ BAD = [
     (ATTRIBUTES, [TAGS[0][:2], *TAGS[1:]], None, "sequence 0 of y must have a label for each of 3 tokens"),
     ([*ATTRIBUTES, []], [*TAGS, []], None, "sequence 5 of X is empty; leave empty sequences out"),
     (WORDS, TAGS, None, "is the string 'the'; give its attributes"),
-    ([[{"a": float("nan")}, {"a": 1.0}]], [["x", "y"]], None, "attribute 'a' of token 0 must be finite, got nan"),
+    (
+        [[{"a": float("nan")}, {"a": 1.0}]],
+        [["x", "y"]],
+        None,
+        "attribute 'a' of token 0 must be finite, got nan",
+    ),
     ([[{"a": None}, {"a": 1.0}]], [["x", "y"]], None, "attribute 'a' of token 0 must be a string, a number"),
     ([[{3: 1.0}, {"a": 1.0}]], [["x", "y"]], None, "attributes must be strings, got 3"),
 ]

@@ -8,4 +8,12 @@ from perceptron_rs.estimators.sequence import SequencePerceptron
 from perceptron_rs.estimators.structured import StructuredPerceptron
 from perceptron_rs.estimators.voted import VotedPerceptron
 
-__all__ = ["AveragedPerceptron", "EpochRecord", "Perceptron", "PocketPerceptron", "SequencePerceptron", "StructuredPerceptron", "VotedPerceptron"]
+__all__ = [
+    "AveragedPerceptron",
+    "EpochRecord",
+    "Perceptron",
+    "PocketPerceptron",
+    "SequencePerceptron",
+    "StructuredPerceptron",
+    "VotedPerceptron",
+]

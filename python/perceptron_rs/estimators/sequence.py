@@ -244,7 +244,7 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         """
         with restored_on_error(self), standard():
             check_parameters(self)
-            vars(self).pop("encoder_", None)
+            self.__dict__.pop("encoder_", None)
             data, lengths = self._examples(X, lengths, reset=True)
             labels = flat_labels(y, lengths) if is_nested(X) else y
             self.classes_, labels = encode_new(label_array(self, labels, data.rows.shape[0]))

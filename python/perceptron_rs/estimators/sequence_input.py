@@ -16,7 +16,9 @@ def is_nested(X: Any) -> bool:
     """Whether X is a list of sequences of tokens with attributes, not a matrix."""
     if not isinstance(X, (list, tuple)):
         return False
-    sequence = next((sequence for sequence in X if isinstance(sequence, (list, tuple)) and len(sequence)), None)
+    sequence = next(
+        (sequence for sequence in X if isinstance(sequence, (list, tuple)) and len(sequence)), None
+    )
     if sequence is None:
         return len(X) > 0 and all(isinstance(sequence, (list, tuple)) for sequence in X)
     token = sequence[0]
@@ -71,7 +73,9 @@ def flat_labels(y: Any, lengths: NDArray[np.int64]) -> Any:
         raise ValueError(f"y must have as many sequences as X, {len(lengths)}, got {len(y)}")
     for i, (labels, length) in enumerate(zip(y, lengths.tolist(), strict=True)):
         if isinstance(labels, str) or not hasattr(labels, "__len__") or len(labels) != length:
-            raise ValueError(f"sequence {i} of y must have a label for each of {length} tokens, got {labels!r:.80}")
+            raise ValueError(
+                f"sequence {i} of y must have a label for each of {length} tokens, got {labels!r:.80}"
+            )
     flat = list(chain.from_iterable(y))
     if all(type(label) is str for label in flat):
         return np.array(flat, dtype=object) if max(map(len, flat), default=0) > 64 else np.array(flat)

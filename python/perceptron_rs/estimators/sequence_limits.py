@@ -30,7 +30,9 @@ def allowed_labels(allowed: Any, classes: NDArray[Any], n_tokens: int) -> NDArra
             may[i] = True
             continue
         if isinstance(labels, str):
-            raise TypeError(f"entry {i} of allowed must be a collection of labels or None, got {labels!r:.80}")
+            raise TypeError(
+                f"entry {i} of allowed must be a collection of labels or None, got {labels!r:.80}"
+            )
         for label in labels:
             may[i, _place(place, label, f"entry {i} of allowed")] = True
         if not may[i].any():

@@ -27,8 +27,10 @@ def train(model: Any, data: Examples, labels: NDArray[np.uint32], lengths: NDArr
         part, held_out = split(model, engine, data, labels, lengths, seed)
     # One call runs all epochs, unless somebody wants to look in between.
     each = 1 if model.verbose or held_out is not None else int(model.max_iter)
+    lean = not model.verbose and held_out is None and bool(model.averaged)
     begin, sequence_errors, token_errors, scores = time.perf_counter(), [], [], []
-    best, idle, stopped = (-1.0, {}, 0), 0, ""
+    best: tuple[float, State] = (-1.0, {})
+    idle, stopped = 0, ""
     for first in range(0, int(model.max_iter), each):
         report = engine.sequence_fit(
             rows,
@@ -42,6 +44,7 @@ def train(model: Any, data: Examples, labels: NDArray[np.uint32], lengths: NDArr
             beam=int(model.beam_width) if model.decode == "beam" else None,
             update=model.update,
             chosen=part,
+            average_only=lean,
         )
         state, stopped = report["state"], report["stopped"]
         sequence_errors.append(report["sequence_errors"])
@@ -51,7 +54,7 @@ def train(model: Any, data: Examples, labels: NDArray[np.uint32], lengths: NDArr
             scores.append(held_out.accuracy(model, engine, weights))
             idle = idle + 1 if scores[-1] <= best[0] else 0
             if idle == 0:
-                best = (scores[-1], weights, int(state["seen"][0]))
+                best = (scores[-1], weights)
         if model.verbose:
             tail = f", accuracy {scores[-1]:.4%} held out" if scores else ""
             print(
@@ -68,7 +71,7 @@ def train(model: Any, data: Examples, labels: NDArray[np.uint32], lengths: NDArr
     vars(model).pop("validation_scores_", None)
     if held_out is not None:
         model.validation_scores_ = np.array(scores)
-    model._weights = best[1] if held_out is not None else answer(model, engine, state)
+    model._weights = best[1] if held_out is not None else answer(model, engine, state, is_average=lean)
 
 
 def cold(columns: int, labels: int, *, pair: bool) -> State:
@@ -85,9 +88,9 @@ def cold(columns: int, labels: int, *, pair: bool) -> State:
     return state | {"seen": np.zeros(1, dtype=np.int64)}
 
 
-def answer(model: Any, engine: Engine, state: State) -> State:
-    """Return the weights that predict."""
-    if model.averaged:
+def answer(model: Any, engine: Engine, state: State, *, is_average: bool = False) -> State:
+    """Return the weights that predict; ``is_average``: the state holds them already."""
+    if model.averaged and not is_average:
         return engine.sequence_average(state)
     return {name: array for name, array in state.items() if name != "seen" and not name.endswith("_u")}
 
@@ -134,6 +137,8 @@ def split(
     if "rows" in stored:
         rows = engine.dense_rows(stored["rows"])
     else:
-        read = (stored[f"rows_{name}"] for name in ("indptr", "indices", "values"))
-        rows = engine.csr_rows(*read, data.rows.shape[1])
-    return np.flatnonzero(~is_held_out).astype(np.uint32), HeldOut(rows, labels[numbers], lengths[is_held_out])
+        indptr, indices, values = (stored[f"rows_{name}"] for name in ("indptr", "indices", "values"))
+        rows = engine.csr_rows(indptr, indices, values, data.rows.shape[1])
+    return np.flatnonzero(~is_held_out).astype(np.uint32), HeldOut(
+        rows, labels[numbers], lengths[is_held_out]
+    )

@@ -102,8 +102,8 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
     >>> model.converged_, model.score(X, y) > 0.9
     (True, True)
 
-    A parser: x is a sentence of tags, y the place of each word's head (-1: the root), a word may be attached to any
-    other; the best head of each word is found on its own.
+    A parser: x is a sentence of tags, y the place of each word's head (-1: the root). A word may be
+    attached to any other; the best head of each word is found on its own.
 
     >>> def pairs(x, y):
     ...     return [(x[head] if head >= 0 else 2) * 3 + x[i] for i, head in enumerate(y)]

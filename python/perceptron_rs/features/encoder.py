@@ -59,7 +59,7 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.min_count = min_count
         self.n_columns = n_columns
 
-    def fit(self, tokens: Sequence[Any], y: Any = None) -> Self:
+    def fit(self, tokens: Sequence[Any], y: Any = None) -> Self:  # noqa: ARG002  scikit-learn's
         """Learn the vocabulary.
 
         Parameters
@@ -77,7 +77,7 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names, _, _ = _entries(tokens)
         return self._learn(names)
 
-    def fit_transform(self, tokens: Sequence[Any], y: Any = None) -> Any:
+    def fit_transform(self, tokens: Sequence[Any], y: Any = None) -> Any:  # noqa: ARG002  the same
         """Learn the vocabulary and return the rows of the same tokens.
 
         Parameters
@@ -124,9 +124,13 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.n_columns_ = len(self.vocabulary_)
             return self
         if not isinstance(self.n_columns, Integral) or self.n_columns < 1:
-            raise ValueError(f"n_columns must be a whole number of at least 1 or None, got {self.n_columns!r}")
+            raise ValueError(
+                f"n_columns must be a whole number of at least 1 or None, got {self.n_columns!r}"
+            )
         if self.min_count != 1:
-            raise ValueError(f"min_count must be 1 with n_columns, which keeps no counts, got {self.min_count}")
+            raise ValueError(
+                f"min_count must be 1 with n_columns, which keeps no counts, got {self.min_count}"
+            )
         self.vocabulary_, self.n_columns_ = {}, int(self.n_columns)
         return self
 
@@ -138,7 +142,9 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         columns = np.fromiter(map(look_up.__getitem__, names), dtype=np.int32, count=len(names))
         ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         known = columns >= 0
-        data = np.ones(len(columns), dtype=np.int8) if values is None else np.array(values, dtype=np.float64)
+        data: Any = (
+            np.ones(len(columns), dtype=np.int8) if values is None else np.array(values, dtype=np.float64)
+        )
         if not known.all():
             ends = np.concatenate([[0], np.cumsum(known)])[ends]
             columns, data = columns[known], data[known]
@@ -153,7 +159,9 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         starts = [0, *ends[:-1]]
         hasher = FeatureHasher(self.n_columns_, input_type="pair", alternate_sign=False)
         if values is None:
-            pairs: Iterable[Any] = (zip(names[a:b], repeat(1.0), strict=False) for a, b in zip(starts, ends, strict=True))
+            pairs: Iterable[Any] = (
+                zip(names[a:b], repeat(1.0), strict=False) for a, b in zip(starts, ends, strict=True)
+            )
         else:
             pairs = (zip(names[a:b], values[a:b], strict=True) for a, b in zip(starts, ends, strict=True))
         X = hasher.transform(pairs)

@@ -45,7 +45,10 @@ def _of_word(word: str) -> tuple[tuple[str, ...], str, str]:
 
 
 def word_attributes(
-    words: Sequence[str], *, window: int = 2, more: Callable[[Sequence[str], int], Sequence[str]] | None = None
+    words: Sequence[str],
+    *,
+    window: int = 2,
+    more: Callable[[Sequence[str], int], Sequence[str]] | None = None,
 ) -> list[list[str]]:
     """Return the attributes of the words of one sentence, for ``SequencePerceptron`` or an encoder.
 
@@ -69,8 +72,8 @@ def word_attributes(
     Examples
     --------
     >>> from perceptron_rs.features import word_attributes
-    >>> word_attributes(["Time", "flies"], window=0)[1]
-    ['bias', 'w=flies', 'W=flies', 'shape=x', 'first=f', 'suf1=s', 'suf2=es', 'suf3=ies', 'suf4=lies', 'pre1=f', 'pre2=fl', 'pre3=fli']
+    >>> word_attributes(["Time", "flies"], window=0)[1][:6]
+    ['bias', 'w=flies', 'W=flies', 'shape=x', 'first=f', 'suf1=s']
     """
     known = [_of_word(word) for word in words]
     lower = ["<s>"] * window + [word for _, word, _ in known] + ["</s>"] * window

@@ -1,9 +1,9 @@
 """The structured perceptron on linear chains, for label sequences.
 
 Problem
-    Rows x_1 ... x_n in a sequence, labels y_1 ... y_n. Choose the labels with the largest score, the sum over
-    tokens of ``e[t, y_t] = emission[y_t] . x_t`` and ``pair[y_(t-1), y_t]``, plus a start and an end weight; pair
-    is the transition, plus ``pair[y', y] . x_t`` where there are pair weights.
+    Rows x_1 ... x_n in a sequence, labels y_1 ... y_n. Choose the labels with the largest score, the
+    sum over tokens of ``e[t, y_t] = emission[y_t] . x_t`` and ``pair[y_(t-1), y_t]``, plus a start and an end
+    weight; pair is the transition, plus ``pair[y', y] . x_t`` where there are pair weights.
 Update rule
     If the choice z is wrong, add c to all that y has and z has not, take c from all that z has and y has
     not, c = eta0; at the t-th sequence also t c to the sums u. Token by token, y before z.
@@ -52,6 +52,7 @@ def sequence_fit(
     beam: int | None = None,
     update: str = "full",
     chosen: NDArray[np.uint32] | None = None,
+    average_only: bool = False,
 ) -> SequenceReport:
     """Learn from sequences until an epoch is clean, or ``max_iter`` of them.
 
@@ -64,8 +65,8 @@ def sequence_fit(
     lengths : int64 array
         Of the sequences, which lie one after another.
     state : dict
-        ``emission`` (d, K), ``transition`` (K, K), ``start`` (K,), ``end`` (K,), perhaps ``pair`` (d, K * K); the
-        same with ``_u``; ``seen`` int64 (1,), the sequences seen. It is not modified.
+        ``emission`` (d, K), ``transition`` (K, K), ``start`` (K,), ``end`` (K,), perhaps ``pair`` (d, K * K);
+        the same with ``_u``; ``seen`` int64 (1,), the sequences seen. It is not modified.
     eta0 : float
     seed : int or None
         None: the given order.
@@ -76,6 +77,8 @@ def sequence_fit(
         The prefix that is learnt from; all but the first need a beam.
     chosen : uint32 array or None
         Numbers of the sequences to learn from; the orders are permutations of this list.
+    average_only : bool
+        Whether the averaged weights take the place of weights and sums in the report.
 
     Returns
     -------
@@ -125,10 +128,11 @@ def sequence_fit(
             raise overflow(epoch)
         if sequence_errors[-1] == 0:
             break
-    if not all(np.isfinite(array).all() for array in sequence_average(state).values()):
+    averages = sequence_average(state)
+    if not all(np.isfinite(array).all() for array in averages.values()):
         raise overflow(epoch)
     return {
-        "state": state,
+        "state": averages | {"seen": state["seen"]} if average_only else state,
         "sequence_errors": np.array(sequence_errors, dtype=np.int64),
         "token_errors": np.array(token_errors, dtype=np.int64),
         "stopped": "clean" if sequence_errors and sequence_errors[-1] == 0 else "max_iter",

@@ -4,8 +4,8 @@ Problem
     The labels y of a sequence with the largest sum of ``e[t, y_t]`` and ``pair[t, y_(t-1), y_t]``.
 Method
     ``delta[t, y]`` is the best score of a prefix that ends in y at token t. Label by label,
-    ``delta[t, y] = max over y' of (delta[t-1, y'] + pair[t, y', y]) + e[t, y]``; the labels are found by going
-    back from the best one of the last token. Ties go to the lowest label, everywhere.
+    ``delta[t, y] = max over y' of (delta[t-1, y'] + pair[t, y', y]) + e[t, y]``; the labels are found by
+    going back from the best one of the last token. Ties go to the lowest label, everywhere.
 Beam
     Keeps the labels of a token with the largest delta. Prefixes that end in one label have equal
     futures, so only the best of them counts: a beam as wide as there are labels is Viterbi's.

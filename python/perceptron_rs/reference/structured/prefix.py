@@ -45,9 +45,11 @@ def compare(
         return truth[:0]
     longest, most, score = 0, -np.inf, 0.0
     for t in range(n):
-        score = e[t, truth[t]] if t == 0 else arith.extend(score, pair[t, truth[t - 1], truth[t]], e[t, truth[t]])
+        score = (
+            e[t, truth[t]] if t == 0 else arith.extend(score, pair[t, truth[t - 1], truth[t]], e[t, truth[t]])
+        )
         best = lattice.best(t)
-        ahead = arith.violation(lattice.delta[t, best], score)
+        ahead = arith.violation(float(lattice.delta[t, best]), score)
         if not (kept[t] and best == truth[t]) and ahead > most:
             longest, most = t + 1, ahead
     return _wrong(lattice, longest, truth)
