@@ -240,7 +240,7 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         transition: vec![0.0; k * k].into(),
         start: vec![0.0; k].into(),
         end: vec![0.0; k].into(),
-        pair: (case.text("pair") == "1").then(|| vec![0.0; d * k * k].into()),
+        pair: (case.text("with_pair") == "1").then(|| vec![0.0; d * k * k].into()),
     };
     let schedule = structured::Schedule {
         seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),

@@ -11,9 +11,6 @@ use super::value::Index;
 
 /// What scores and weights are kept in.
 pub trait Number: Copy + Default + PartialOrd + Send + Sync + 'static {
-    /// How many times eight labels are searched at once: their maxima fill the registers of AVX2.
-    const GROUPS: usize;
-
     fn of(value: f64) -> Self;
 
     fn wide(self) -> f64;
@@ -52,8 +49,6 @@ pub struct Row<'a> {
 }
 
 impl Number for f64 {
-    const GROUPS: usize = 6;
-
     #[inline(always)]
     fn of(value: f64) -> Self {
         value
@@ -98,8 +93,6 @@ impl Number for f64 {
 }
 
 impl Number for i32 {
-    const GROUPS: usize = 12;
-
     #[inline(always)]
     fn of(value: f64) -> Self {
         value as i32
@@ -174,7 +167,7 @@ fn group_exact<const ONES: bool, const C: usize>(
 }
 
 /// `out[y] = max over y' in from of (before[y'] + pair[y'*stride + y])`; `from` is not empty. `all`: these
-/// are all labels.
+/// are all labels, and `pair` has as many rows.
 #[inline(always)]
 pub fn reach<N: Number>(before: &[N], (from, all): (&[u32], bool), pair: &[N], out: &mut [N]) {
     let stride = out.len();
@@ -182,52 +175,55 @@ pub fn reach<N: Number>(before: &[N], (from, all): (&[u32], bool), pair: &[N], o
     while offset < stride {
         let place = (stride, offset);
         let rest = (stride - offset) / 8;
-        offset += if all {
-            match rest.min(N::GROUPS) {
-                1 => reach_group::<N, 1>(before, 0..from.len(), pair, place, out),
-                2 => reach_group::<N, 2>(before, 0..from.len(), pair, place, out),
-                3 => reach_group::<N, 3>(before, 0..from.len(), pair, place, out),
-                4 => reach_group::<N, 4>(before, 0..from.len(), pair, place, out),
-                5 => reach_group::<N, 5>(before, 0..from.len(), pair, place, out),
-                6 => reach_group::<N, 6>(before, 0..from.len(), pair, place, out),
-                7 => reach_group::<N, 7>(before, 0..from.len(), pair, place, out),
-                8 => reach_group::<N, 8>(before, 0..from.len(), pair, place, out),
-                9 => reach_group::<N, 9>(before, 0..from.len(), pair, place, out),
-                10 => reach_group::<N, 10>(before, 0..from.len(), pair, place, out),
-                11 => reach_group::<N, 11>(before, 0..from.len(), pair, place, out),
-                _ => reach_group::<N, 12>(before, 0..from.len(), pair, place, out),
-            }
-        } else if rest >= 4 {
-            reach_group::<N, 4>(before, from.iter().map(|y| y.at()), pair, place, out)
-        } else {
-            reach_group::<N, 1>(before, from.iter().map(|y| y.at()), pair, place, out)
+        offset += match rest {
+            1 => reach_group::<N, 1>(before, from, all, pair, place, out),
+            2 => reach_group::<N, 2>(before, from, all, pair, place, out),
+            3 => reach_group::<N, 3>(before, from, all, pair, place, out),
+            _ => reach_group::<N, 4>(before, from, all, pair, place, out),
         };
     }
 }
 
-/// `8*C` labels from `offset` on, their maxima in registers.
+/// `8*C` labels from `offset` on, their maxima in registers: more than four times eight are kept in
+/// memory by the compiler, depending on how it is called.
 #[inline(always)]
 fn reach_group<N: Number, const C: usize>(
     before: &[N],
-    mut from: impl Iterator<Item = usize>,
+    from: &[u32],
+    all: bool,
     pair: &[N],
     (stride, offset): (usize, usize),
     out: &mut [N],
 ) -> usize {
-    let row = |y: usize| (before[y], pair[y * stride + offset..][..8 * C].as_chunks::<8>().0);
-    let Some(first) = from.next() else { return 8 * C };
-    let (score, first) = row(first);
-    let mut best: [[N; 8]; C] = std::array::from_fn(|c| first[c].map(|pair| score.plus(pair)));
-    for y in from {
-        let (score, row) = row(y);
-        for c in 0..C {
-            for k in 0..8 {
-                best[c][k] = best[c][k].larger(score.plus(row[c][k]));
-            }
+    let mut best = [[N::default(); 8]; C];
+    let first = from[0].at();
+    let row = pair[first * stride + offset..][..8 * C].as_chunks::<8>().0;
+    for c in 0..C {
+        for k in 0..8 {
+            best[c][k] = before[first].plus(row[c][k]);
+        }
+    }
+    if all {
+        for (score, row) in before.iter().zip(pair.chunks_exact(stride)).skip(1) {
+            take_larger(*score, &row[offset..][..8 * C], &mut best);
+        }
+    } else {
+        for y in &from[1..] {
+            take_larger(before[y.at()], &pair[y.at() * stride + offset..][..8 * C], &mut best);
         }
     }
     out[offset..][..8 * C].copy_from_slice(best.as_flattened());
     8 * C
+}
+
+#[inline(always)]
+fn take_larger<N: Number, const C: usize>(score: N, row: &[N], best: &mut [[N; 8]; C]) {
+    let row = row.as_chunks::<8>().0;
+    for c in 0..C {
+        for k in 0..8 {
+            best[c][k] = best[c][k].larger(score.plus(row[c][k]));
+        }
+    }
 }
 
 /// The first y' in `from` with the largest `before[y'] + pair(y')`.

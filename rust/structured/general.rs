@@ -23,6 +23,9 @@ pub fn mend(
     t: u64,
 ) -> Result<()> {
     let tc = timed(t, c);
+    if !tc.is_finite() {
+        return Err(Error::TooLarge("step times t is not finite; lower eta0".into()));
+    }
     for (columns, values) in [truth, answer] {
         if columns.len() != values.len() {
             return Err(Error::Invalid("columns and values must have equal lengths".into()));

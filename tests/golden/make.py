@@ -88,13 +88,14 @@ SEQUENCES = """
 Inputs. X (n x d) = draw(type, seed, n*d, zeros); labels z mod classes, from SplitMix64(seed + 1). The same
 answer must come out with X dense, and as CSR with its zeros left out, for 32-bit and 64-bit indices.
   lengths        of the sequences, one after another; they add up to n
-  pair           1: there are weights of a column for a label after another
+  with_pair      1: there are weights of a column for a label after another
   beam           none, or how many labels of each token are kept
   update         full, early or max_violation
-  eta0, first_epoch, max_iter: as they are named; shuffle: none, or the seed of the permutations of the sequences
+  eta0, first_epoch, max_iter: as they are named
+  shuffle        none, or the seed of the permutations of the sequences
 All weights and sums start at 0. Outputs, with K classes:
   sequence_errors, token_errors  of each epoch run; stopped; seen: T
-  emission (d x K), transition (K x K), start, end (K), with pair=1 pair (d x K*K): the last weights
+  emission (d x K), transition (K x K), start, end (K), with with_pair=1 pair (d x K*K): the last weights
   the same with _u: the sums u; with mean_: the averages
   path (n): the best labels of each row by the averages, with the beam; scores: of each sequence
 """
@@ -265,7 +266,7 @@ def sequences(engine: Engine, case: Case, layout: str) -> Case:
         "start": (K,),
         "end": (K,),
     }
-    if case["pair"] == "1":
+    if case["with_pair"] == "1":
         shapes["pair"] = (d, K * K)
     state: State = {f"{name}{u}": np.zeros(shape) for name, shape in shapes.items() for u in ("", "_u")}
     state["seen"] = np.zeros(1, dtype=np.int64)
@@ -395,19 +396,19 @@ def pocket_cases() -> Iterator[Case]:
 
 
 def sequence_cases() -> Iterator[Case]:
-    base = {"n": "24", "d": "5", "type": "int8", "zeros": "4", "seed": "0", "classes": "3", "pair": "0"}
+    base = {"n": "24", "d": "5", "type": "int8", "zeros": "4", "seed": "0", "classes": "3", "with_pair": "0"}
     base |= {"lengths": "1,4,2,6,3,8", "beam": "none", "update": "full", "eta0": bits(1)}
     base |= {"shuffle": "none", "first_epoch": "0", "max_iter": "3"}
     beams = [("1", "full"), ("2", "early"), ("2", "max_violation"), ("9", "full")]
     changes: list[Case] = [{"type": dtype, "shuffle": "5"} for dtype in TYPES]
     changes += [{"classes": k, "max_iter": "2", "d": "2"} for k in ("1", "2", "7", "8", "9", "16", "17")]
-    changes += [{"pair": "1", "type": dtype, "d": "3"} for dtype in ("int8", "float64")]
+    changes += [{"with_pair": "1", "type": dtype, "d": "3"} for dtype in ("int8", "float64")]
     for (beam, update), dtype in itertools.product(beams, ("int8", "float64")):
         changes += [{"beam": beam, "update": update, "type": dtype, "classes": "4", "eta0": bits(0.3)}]
     changes += [{"d": "40", "max_iter": "60", "n": "9", "lengths": "2,1,6"}]
     # Whole numbers whose bound is passed in the middle of the run.
     changes += [{"type": "int16", "eta0": bits(64), "shuffle": "2", "first_epoch": "3", "max_iter": "6"}]
-    changes += [{"beam": "2", "update": "max_violation", "pair": "1", "d": "2", "type": "float32"}]
+    changes += [{"beam": "2", "update": "max_violation", "with_pair": "1", "d": "2", "type": "float32"}]
     for i, change in enumerate(changes):
         yield base | {"seed": str(1000 * (i + 1))} | change
 

@@ -172,7 +172,10 @@ def test_clone_pickle():
             {"joint_feature": lambda x, y: {0: math.nan}, "n_features": 4},
             "must return finite numbers, got nan",
         ),
-        ({"joint_feature": lambda x, y: np.ones(sum(y[:1]) + 1)}, "must return vectors of length"),
+        (
+            {"joint_feature": lambda x, y: np.ones(4 + x[0, 0, 0]), "inference": lambda x, w: ()},
+            "must return vectors of length",
+        ),
         ({"n_features": 3}, "n_features=3, but joint_feature returns vectors of length 4"),
         ({"loss": lambda y, z: -1.0}, "loss must return a finite number of at least 0"),
         ({"eta0": 0.0}, "eta0"),

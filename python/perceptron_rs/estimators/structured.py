@@ -222,7 +222,10 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
                 mistakes[-1] += 1
                 losses[-1] += loss
                 truth, wrong = (_features(self.joint_feature(X[i], z), d) for z in (y[i], answer))
-                engine.structured_update(w, u, truth, wrong, step=float(self.eta0), t=seen)
+                try:
+                    engine.structured_update(w, u, truth, wrong, step=float(self.eta0), t=seen)
+                except OverflowError as error:
+                    raise ValueError(f"training overflowed in epoch {epoch} (counted from 0): {error}") from None
             if not (np.isfinite(w).all() and np.isfinite(u).all()):
                 raise ValueError(f"training overflowed in epoch {epoch} (counted from 0); scale the features")
             if mistakes[-1] == 0:

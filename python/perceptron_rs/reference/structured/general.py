@@ -15,6 +15,7 @@ Paper
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 import numpy as np
@@ -48,12 +49,15 @@ def structured_update(
     t : int
         The number of the example, from 1.
     """
+    tc = arith.timed(t, step)
+    if not math.isfinite(tc):
+        raise OverflowError("step times t is not finite; lower eta0")
     for columns, values in (truth, answer):
         if len(columns) != len(values):
             raise ValueError("columns and values must have equal lengths")
         outside = (columns < 0) | (columns >= len(w))
         if outside.any():
             raise ValueError(f"columns must be from 0 to {len(w) - 1}, got {columns[outside][0]}")
-    for c, out in ((step, w), (arith.timed(t, step), u)):
+    for c, out in ((step, w), (tc, u)):
         for sign, (columns, values) in ((c, truth), (-c, answer)):
             out[columns] = arith.axpy(sign, values, out[columns])
