@@ -279,9 +279,7 @@ def test_runs_are_compared_by_the_weights_of_their_examples(trainer, check, by):
         if by == "class":
             class_weight = [1 / 3, 1000.0]
             s = [class_weight[label] for label in labels]
-        epochs = [
-            trainer.engine.permutation(60, seed=seed, epoch=e, partition=0).tolist() for e in range(5)
-        ]
+        epochs = [trainer.engine.permutation(60, seed=seed, epoch=e, partition=0).tolist() for e in range(5)]
         done = trainer.fit(
             X.astype(np.int8),
             labels,
