@@ -93,8 +93,8 @@ def test_parity(learner, options, digits):
 )
 @pytest.mark.parametrize("prediction", ["vote", "average", "longest"])
 def test_parity_of_the_voted(prediction, options, digits):
-    X, y = digits[0][:80], digits[1][:80] % 3
-    assert_parity(VotedPerceptron(max_iter=4, tol=None, prediction=prediction, **options), X, y)
+    X, y = digits[0][:40], digits[1][:40] % 3
+    assert_parity(VotedPerceptron(max_iter=2, tol=None, prediction=prediction, **options), X, y)
 
 
 @pytest.mark.parametrize("check", ["run", "ratchet", "update", "epoch"])
