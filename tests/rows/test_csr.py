@@ -50,12 +50,12 @@ def test_a_fit_has_the_bits_of_a_dense_one(trainer, dtype, index):
     assert csr["losses"].tobytes() == dense["losses"].tobytes()
 
 
-@pytest.mark.parametrize("planes", [2, 4, 5, 8, 9, 12, 16, 20, 21, 24, 25, 28, 29, 33, 45])
+@pytest.mark.parametrize("planes", [3, 5, 9, 16, 20, 21, 25, 32, 45])
 def test_planes_together_have_the_bits_of_each_alone(trainer, planes):
     rng = np.random.default_rng(planes)
     X = rng.standard_normal((60, 90)) * (rng.random((60, 1)) > rng.random((60, 90)))  # 0 to 90 entries
     labels, rows = rng.integers(0, planes, 60), sp.csr_matrix(X)
-    arguments = {"max_iter": 2, "eta0": 0.3}
+    arguments = {"max_iter": 1, "eta0": 0.3}
     coef = rng.standard_normal((planes, 90))
     together = trainer.fit(
         rows, labels, positive=list(range(planes)), state=trainer.start(90, planes, coef=coef), **arguments
