@@ -63,6 +63,29 @@ fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResult<Ve
     Ok(ages.as_array().iter().copied().collect())
 }
 
+/// The numbers of the planes. `aged`: their penalties are needed.
+pub(super) fn read_state(
+    state: &Bound<'_, PyDict>,
+    (planes, columns): (usize, usize),
+    aged: bool,
+) -> PyResult<State> {
+    Ok(State {
+        coef: numbers("coef", state, planes, Some(columns))?,
+        intercept: numbers("intercept", state, planes, None)?,
+        seen: counters(state, planes)?,
+        ages: if aged || state.contains("ages")? { ages(state, planes, columns)? } else { Vec::new() },
+    })
+}
+
+/// The weights of the negatives and positives of each plane.
+pub(super) fn pairs(class_weight: &PyReadonlyArray2<f64>) -> PyResult<Vec<[f64; 2]>> {
+    if class_weight.shape()[1] != 2 {
+        let shape = class_weight.shape();
+        return Err(PyValueError::new_err(format!("class_weight must have shape (K, 2), got {shape:?}")));
+    }
+    Ok(class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect())
+}
+
 fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
     if got == needed {
         return Ok(());
@@ -78,8 +101,15 @@ pub(super) fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound
         .ok_or_else(|| PyValueError::new_err(format!("state lacks {name:?}, which the learner needs")))
 }
 
-/// A new array of that shape. Made by Python's own call, which raises where memory is short.
+/// Up to so many numbers an array is made by the crate, which panics where memory is short.
+const SMALL: usize = 1 << 12;
+
+/// A new array of that shape. A large one is made by Python's own call, which raises where memory is
+/// short but takes longer than a pass over one example.
 pub(super) fn new_array<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<T>>> {
+    if shape[0].saturating_mul(shape[1]) <= SMALL {
+        return Ok(PyArray2::zeros(py, shape, false));
+    }
     let array = py.import("numpy")?.call_method1("empty", (shape, T::get_dtype(py)))?;
     Ok(array.cast_into::<PyArray2<T>>()?)
 }
@@ -94,7 +124,7 @@ fn to_matrix<'py, T: Element + Copy>(
     Ok(array)
 }
 
-fn parse_tie(tie: &str) -> PyResult<Tie> {
+pub(super) fn parse_tie(tie: &str) -> PyResult<Tie> {
     match tie {
         "mistake" => Ok(Tie::Mistake),
         "positive" => Ok(Tie::Positive),
@@ -102,7 +132,7 @@ fn parse_tie(tie: &str) -> PyResult<Tie> {
     }
 }
 
-fn parse_joint(joint: &str) -> PyResult<Spread> {
+pub(super) fn parse_joint(joint: &str) -> PyResult<Spread> {
     match joint {
         "max" => Ok(Spread::Max),
         "uniform" => Ok(Spread::Uniform),
@@ -129,7 +159,7 @@ fn parse_check(check: &str, learner: &str) -> PyResult<Check> {
 }
 
 /// What a learner remembers besides the weights.
-enum Memory {
+pub(super) enum Memory {
     Perceptron(Perceptron),
     Averaged(Averaged),
     Pocket(Pocket),
@@ -137,7 +167,7 @@ enum Memory {
 }
 
 impl Memory {
-    fn read(
+    pub(super) fn read(
         learner: &str,
         state: &Bound<'_, PyDict>,
         (planes, columns): (usize, usize),
@@ -162,7 +192,7 @@ impl Memory {
         }
     }
 
-    fn learner(&mut self) -> &mut (dyn Learner + Send) {
+    pub(super) fn learner(&mut self) -> &mut (dyn Learner + Send) {
         match self {
             Self::Perceptron(learner) => learner,
             Self::Averaged(learner) => learner,
@@ -252,26 +282,12 @@ fn fit<'py>(
     let check = parse_check(check, learner)?;
     let planes = positive.len();
     let (n, columns) = shape(rows)?;
-    let start = State {
-        coef: numbers("coef", state, planes, Some(columns))?,
-        intercept: numbers("intercept", state, planes, None)?,
-        seen: counters(state, planes)?,
-        ages: if penalty.is_some() || state.contains("ages")? {
-            ages(state, planes, columns)?
-        } else {
-            Vec::new()
-        },
-    };
+    let start = read_state(state, (planes, columns), penalty.is_some())?;
     let mut memory = Memory::read(learner, state, (planes, columns), fit_intercept, (check, &start))?;
     let labels = labels.as_slice()?;
     let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let positive = positive.as_slice()?;
-    if class_weight.shape()[1] != 2 {
-        let shape = class_weight.shape();
-        return Err(PyValueError::new_err(format!("class_weight must have shape (K, 2), got {shape:?}")));
-    }
-    let class_weight: Vec<[f64; 2]> =
-        class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect();
+    let class_weight = pairs(&class_weight)?;
     let schedule = Schedule {
         shuffle: seed.map(|seed| Shuffle { seed }),
         first_epoch,
