@@ -92,12 +92,14 @@ def fit(
 
 @final
 class OnePass:
-    def learn(
-        self, rows: _AnyRows, labels: Sequence[int], state: State
-    ) -> tuple[State, NDArray[np.int64]]: ...
+    def learn(self, attributes: dict[str, Any], rows: Any, y: NDArray[Any]) -> bool: ...
 
 def one_pass(
     *,
+    parameters: dict[str, Any],
+    absent: Sequence[str],
+    caches: Sequence[str],
+    stored: dict[str, str],
     learner: str,
     positive: NDArray[np.uint32],
     class_weight: NDArray[np.float64],

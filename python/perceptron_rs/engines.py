@@ -61,10 +61,10 @@ class Report(TypedDict):
 
 
 class OnePass(Protocol):
-    """Passes over few rows with the same arguments: made by ``one_pass``, never changed."""
+    """Passes over few rows on the attributes of an estimator: made by ``one_pass``, never changed."""
 
-    def learn(self, rows: Any, labels: Sequence[int], state: State) -> tuple[State, NDArray[np.int64]]:
-        """Learn from the rows in their order; the new state, and the mistakes of each decision."""
+    def learn(self, attributes: dict[str, Any], rows: Any, y: NDArray[Any]) -> bool:
+        """Learn from the rows in their order and replace the attributes that change."""
 
 
 class Engine(Protocol):
@@ -117,6 +117,10 @@ class Engine(Protocol):
     def one_pass(
         self,
         *,
+        parameters: dict[str, Any],
+        absent: Sequence[str],
+        caches: Sequence[str],
+        stored: dict[str, str],
         learner: str,
         positive: NDArray[np.uint32],
         class_weight: NDArray[np.float64],
@@ -128,7 +132,7 @@ class Engine(Protocol):
         max_mistakes_per_example: int | None = None,
         joint: str | None = None,
     ) -> OnePass:
-        """Read the arguments of ``fit`` once, for many passes over few rows."""
+        """Read the parameters once, for many passes over few rows."""
 
     def scores(
         self, rows: Any, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int

@@ -39,6 +39,7 @@ class LinearLearner(CallbackSupportMixin, Online, ClassifierMixin, BaseEstimator
     _kept: ClassVar[dict[str, tuple[Any, str]]] = {}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
     _computed: ClassVar[tuple[str, ...]] = ()  # further attributes, that are properties
+    _caches: ClassVar[tuple[str, ...]] = ()  # lists that are filled by a first reading, emptied by a pass
     _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
     classes_: NDArray[Any]

@@ -49,6 +49,11 @@ class Online(Predicting):
             With False, scikit-learn's validation is left out on a fitted estimator: X is a C-contiguous
             array or a CSR matrix of one of the storage types, y an array of labels, and the
             parameters are valid. The engine still checks shapes, types, and that numbers are finite.
+            Up to 16 examples then take a few microseconds, if there are no weights of examples or
+            classes, no penalty, ``callback``, ``verbose`` or ``track_mistakes``, and the learner is
+            `Perceptron` or `AveragedPerceptron`. An attribute whose bits do not change, such as
+            ``coef_`` after an example that is right, stays the same array; otherwise it is a new
+            one, and arrays that were read before are never written to.
 
         Returns
         -------
