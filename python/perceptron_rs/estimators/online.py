@@ -15,7 +15,7 @@ from perceptron_rs.estimators.fitting import check_same_problem, learn, read_sta
 from perceptron_rs.estimators.labels import encode, label_array, new_classes
 from perceptron_rs.estimators.parameters import check_parameters
 from perceptron_rs.estimators.predicting import Predicting
-from perceptron_rs.estimators.validated import validated
+from perceptron_rs.estimators.validated import are_accepted, validated
 from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["Online"]
@@ -137,7 +137,8 @@ class Online(Predicting):
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
         """Run one pass; return the activations of the examples, if recorded, and their class indices."""
         with restored_on_error(self), standard():
-            check_parameters(self, for_partial_fit=True)
+            if not are_accepted(self):
+                check_parameters(self, for_partial_fit=True)
             engine = get_engine(self.engine)
             first = not hasattr(self, "classes_")
             given = new_classes(classes, self)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import validate_parameter_constraints
 
-__all__ = ["validated"]
+from perceptron_rs.estimators.parameters import check_parameters
+
+__all__ = ["are_accepted", "validated"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -24,13 +27,13 @@ def validated(method: Method) -> Method:
 
     @wraps(method)
     def call(self: Any, *args: Any, **options: Any) -> Any:
-        return (method if _are_accepted(self) else checked)(self, *args, **options)
+        return (method if are_accepted(self) else checked)(self, *args, **options)
 
     return cast("Method", call)
 
 
-def _are_accepted(estimator: Any) -> bool:
-    """Whether the parameters are valid; False also if that cannot be remembered."""
+def are_accepted(estimator: Any) -> bool:
+    """Whether the parameters are valid for a pass; False also if that cannot be remembered."""
     if estimator.callback is not None or "_skl_callbacks" in vars(estimator):
         return False
     kind: Any = type(estimator)
@@ -49,4 +52,5 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
 def _accept(kind: Any, *values: Any) -> bool:
     parameters = dict(zip(kind._get_param_names(), values, strict=True))
     validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
+    check_parameters(SimpleNamespace(**parameters), for_partial_fit=True)
     return True
