@@ -134,6 +134,8 @@ CHANGES = [
     {"class_weight": {0: 0.5, 1: 2.0}},
     {"callback": print},
     {"penalty": "l2", "alpha": 0.1},
+    {"penalty": "l2", "alpha": 0},
+    {"multi_class": "joint"},
     {"engine": "reference"},
     {"engine": "rust"},
 ]
@@ -152,6 +154,24 @@ def test_parameters_change_between_calls(learner, change, engine_name):
         for i in range(start, start + 19):
             checked.partial_fit(X[i : i + 1], NUMBER[i : i + 1])
         assert contents(model) == contents(checked)
+
+
+def test_parameters_of_a_choice_change(engine_name):
+    """``alpha`` and ``update`` matter with some values of ``penalty`` and ``multi_class`` only."""
+    models = [begun(Perceptron, NUMBER, engine=engine_name, multi_class="joint") for _ in range(2)]
+    for start, update in [(1, "uniform"), (20, "proportional"), (40, "max")]:
+        for model, check in zip(models, (False, True), strict=True):
+            model.set_params(update=update)
+            for i in range(start, start + 19):
+                model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
+    assert contents(models[0]) == contents(models[1])
+    models = [begun(Perceptron, NUMBER, engine=engine_name, penalty="l1", alpha=0) for _ in range(2)]
+    for start, alpha in [(1, 0), (20, 0.1), (40, 0)]:
+        for model, check in zip(models, (False, True), strict=True):
+            model.set_params(alpha=alpha)
+            for i in range(start, start + 19):
+                model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
+    assert contents(models[0]) == contents(models[1])
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

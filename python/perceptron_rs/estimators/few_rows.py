@@ -14,17 +14,16 @@ import numpy as np
 
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.estimators.penalty import PENDING, strengths
-from perceptron_rs.estimators.planes import joint_update, n_planes, positive_labels
+from perceptron_rs.estimators.planes import is_joint, joint_update, n_planes, positive_labels
 
 __all__ = ["learn_few"]
 
 #: So many rows at most: beyond, reading the arguments takes less time than learning.
 _FEW = 16
-#: All parameters that a pass depends on; not every learner has the last ones.
+#: Parameters that every pass depends on; not every learner has the last ones.
 _PARAMETERS = (
     *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
-    *("penalty", "alpha", "l1_ratio", "margin", "added_feature", "max_mistakes_per_example"),
-    *("multi_class", "update"),
+    *("penalty", "multi_class", "margin", "added_feature", "max_mistakes_per_example"),
 )
 #: What the long way would remove after a pass.
 _STALE = ("mistakes_per_example_", "validation_scores_", PENDING[0])
@@ -59,6 +58,16 @@ def learn_few(estimator: Any, X: Any, y: Any) -> bool:
         return False  # the long way says what is wrong
 
 
+def _names(estimator: Any) -> list[str]:
+    """Return the names of the parameters that matter while none of them changes."""
+    names = list(_PARAMETERS)
+    if getattr(estimator, "penalty", None) is not None:
+        names += ["alpha"]
+    if is_joint(estimator):
+        names += ["update"]
+    return [name for name in names if hasattr(estimator, name)]
+
+
 def _prepare(estimator: Any) -> OnePass | None:
     """Return what does a pass with these parameters; None: more is asked for than fits there."""
     watched = estimator.track_mistakes or estimator.verbose or estimator.callback is not None
@@ -67,7 +76,7 @@ def _prepare(estimator: Any) -> OnePass | None:
     planes = n_planes(estimator, estimator.classes_)
     most = getattr(estimator, "max_mistakes_per_example", None)
     return get_engine(estimator.engine).one_pass(
-        parameters={name: getattr(estimator, name) for name in _PARAMETERS if hasattr(estimator, name)},
+        parameters={name: getattr(estimator, name) for name in _names(estimator)},
         absent=_STALE,
         caches=estimator._caches,
         stored=estimator._stored,
