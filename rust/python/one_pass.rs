@@ -173,10 +173,16 @@ impl OnePass {
         }
         let (report, number) = (&self.report, mistakes.iter().fold(0, |all, mistakes| all + mistakes));
         let table = PyArray1::from_slice(py, &mistakes);
-        let table =
-            if mistakes.len() == 1 { table.into_any() } else { table.reshape([1, mistakes.len()])?.into_any() };
+        let table = if mistakes.len() == 1 {
+            table.into_any()
+        } else {
+            table.reshape([1, mistakes.len()])?.into_any()
+        };
         new.push((&report.mistakes_per_epoch, table));
-        new.push((&report.n_iter_per_class, PyArray1::from_slice(py, &vec![1_i64; mistakes.len()]).into_any()));
+        new.push((
+            &report.n_iter_per_class,
+            PyArray1::from_slice(py, &vec![1_i64; mistakes.len()]).into_any(),
+        ));
         new.push((&report.n_iter, 1_i64.into_pyobject(py)?.into_any()));
         new.push((&report.n_mistakes, number.into_pyobject(py)?.into_any()));
         new.push((&report.converged, (number == 0).into_pyobject(py)?.to_owned().into_any()));

@@ -116,7 +116,12 @@ pub(super) fn with_dense<R: Send>(
     })
 }
 
-fn with_csr<R: Send>(py: Python<'_>, csr: &CsrRows, detached: bool, f: impl FnOnce(&dyn Rows) -> R + Send) -> PyResult<R> {
+fn with_csr<R: Send>(
+    py: Python<'_>,
+    csr: &CsrRows,
+    detached: bool,
+    f: impl FnOnce(&dyn Rows) -> R + Send,
+) -> PyResult<R> {
     with_value_type!(csr.values.bind(py), PyArray1, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
         let values = slice("data", &values)?;
