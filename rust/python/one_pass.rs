@@ -12,7 +12,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use super::online::{pairs, parse_joint, parse_tie};
+use super::arrays::{self, pairs};
+use super::choices::{parse_joint, parse_tie};
 use super::rows::{dense_rows, with_dense, with_many_or_few};
 use crate::error::Error;
 use crate::online::averaged::Averaged;
@@ -77,7 +78,7 @@ fn one_pass(
     let py = parameters.py();
     let given: PyResult<Vec<(Name, Py<PyAny>)>> =
         parameters.iter().map(|(name, value)| Ok((name.extract::<Name>()?, value.unbind()))).collect();
-    let attribute = |name: &str| -> PyResult<Name> { Ok(super::online::get(name, stored)?.extract()?) };
+    let attribute = |name: &str| -> PyResult<Name> { Ok(arrays::get(name, stored)?.extract()?) };
     let own = |name: &str| PyString::intern(py, name).unbind();
     Ok(OnePass {
         parameters: given?,

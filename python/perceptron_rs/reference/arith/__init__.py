@@ -5,7 +5,7 @@ from .axpy import axpy, widen
 from .decay import decay
 from .dot import dot, sparse_dot
 from .environment import standard
-from .step import own_feature, own_weight, share, share_of, steps, total
+from .step import own_feature, own_weight, running_total, share, share_of, steps, total
 
 __all__ = [
     "average",
@@ -14,6 +14,7 @@ __all__ = [
     "dot",
     "own_feature",
     "own_weight",
+    "running_total",
     "share",
     "share_of",
     "sparse_dot",
