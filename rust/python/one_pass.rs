@@ -172,7 +172,7 @@ impl OnePass {
         for name in &self.caches {
             new.push((name, PyList::empty(py).into_any()));
         }
-        let (report, number) = (&self.report, mistakes.iter().fold(0, |all, mistakes| all + mistakes));
+        let (report, number) = (&self.report, mistakes.iter().sum::<i64>());
         let table = PyArray1::from_slice(py, &mistakes);
         let table = if mistakes.len() == 1 {
             table.into_any()
