@@ -6,6 +6,7 @@ mod environment;
 mod errors;
 mod fit;
 mod memory;
+mod one_pass;
 mod online;
 mod rows;
 mod signals;
@@ -21,6 +22,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     rows::register(m)?;
     fit::register(m)?;
     online::register(m)?;
+    one_pass::register(m)?;
     text::register(m)?;
     voted::register(m)
 }
