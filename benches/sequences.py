@@ -121,7 +121,7 @@ def main():
     test, encoding = timed(lambda: encoder.transform(flat))
     found, tagging = timed(lambda: model.predict(test, test_lengths))
     print(
-        f"accuracy {np.mean(found == truth):.4%}; tags {len(flat) / tagging:,.0f} tokens/s from encoded data, "
+        f"accuracy {np.mean(found == truth):.4%}; tags {len(flat) / tagging:,.0f} tokens/s from rows, "
         f"{len(flat) / (tagging + encoding):,.0f} from attributes"
     )
     if arguments.peer:

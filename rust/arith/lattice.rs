@@ -25,7 +25,7 @@ pub trait Number: Copy + Default + PartialOrd + Send + Sync + 'static {
     fn within(self, limit: Self) -> bool;
 
     /// Activations of a row for all planes, which are stored by column.
-    fn activate(row: Row, w: &[Self], lanes: &mut [f64], sums: &mut [Self]);
+    fn activate(row: Row, w: &[Self], sums: &mut [Self]);
 
     /// `w += c*x` for plane `offset` of `stride`; returns the largest |w| written.
     fn add_row(c: f64, row: Row, w: &mut [Self], place: (usize, usize)) -> Self;
@@ -75,8 +75,17 @@ impl Number for f64 {
     }
 
     #[inline(always)]
-    fn activate(row: Row, w: &[f64], lanes: &mut [f64], sums: &mut [f64]) {
-        dot::dots_entries(row.columns, row.values, w, lanes, sums);
+    fn activate(row: Row, w: &[f64], sums: &mut [f64]) {
+        let stride = sums.len();
+        let mut offset = 0;
+        while offset < stride {
+            let place = (stride, offset);
+            offset += if stride - offset >= 16 {
+                group::<4>(row, w, place, sums)
+            } else {
+                group::<2>(row, w, place, sums)
+            };
+        }
     }
 
     #[inline(always)]
@@ -119,7 +128,7 @@ impl Number for i32 {
     }
 
     #[inline(always)]
-    fn activate(row: Row, w: &[i32], _lanes: &mut [f64], sums: &mut [i32]) {
+    fn activate(row: Row, w: &[i32], sums: &mut [i32]) {
         if row.ones {
             activate_exact::<true>(row, w, sums);
         } else {
@@ -137,6 +146,14 @@ impl Number for i32 {
         *w += c as i32;
         w.abs()
     }
+}
+
+/// Sums of `4*C` labels from `offset` on. Whoever searches asks for weights in advance.
+#[inline(always)]
+fn group<const C: usize>(row: Row, w: &[f64], place: (usize, usize), sums: &mut [f64]) -> usize {
+    let found = dot::dots_entries::<f64, i64, C>(row.columns, row.values, w, place, |_| ());
+    sums[place.1..][..4 * C].copy_from_slice(found.as_flattened());
+    4 * C
 }
 
 #[inline(always)]
@@ -161,7 +178,7 @@ fn group_exact<const ONES: bool, const C: usize>(
     place: (usize, usize),
     sums: &mut [i32],
 ) -> usize {
-    let exact = exact::dots_entries::<f64, i64, ONES, C>(row.columns, row.values, w, place);
+    let exact = exact::dots_entries::<f64, i64, ONES, C>(row.columns, row.values, w, place, |_| ());
     sums[place.1..][..8 * C].copy_from_slice(exact.as_flattened());
     8 * C
 }

@@ -1,7 +1,12 @@
 //! The bindings: names, arrays, errors. They borrow, detach and return; nothing is computed here.
 
+mod arrays;
+mod choices;
 mod environment;
 mod errors;
+mod fit;
+mod memory;
+mod one_pass;
 mod online;
 mod rows;
 mod signals;
@@ -16,8 +21,10 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
     environment::register(m)?;
     rows::register(m)?;
+    fit::register(m)?;
     online::register(m)?;
     structured::register(m)?;
+    one_pass::register(m)?;
     text::register(m)?;
     voted::register(m)
 }

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::online::get;
+use super::arrays::get;
 use super::rows::{shape, with_rows};
 use super::signals::Signals;
 use crate::arith::environment::Standard;

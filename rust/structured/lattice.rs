@@ -10,7 +10,6 @@
 //!   Theory 13, 1967.
 
 use super::weights::Padded;
-use crate::arith::dot::LANES;
 use crate::arith::lattice::{Number, add_all, first_best, first_best_of_all, reach};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::rows::{Entries, prefetch};
@@ -42,7 +41,6 @@ pub(super) struct Lattice<N> {
     limited: bool,
     /// With pair weights: the label before the best prefix that ends in a label.
     back: Vec<u32>,
-    lanes: Vec<f64>,
     pair: Vec<N>,
     column: Vec<N>,
     is_finite: bool,
@@ -62,7 +60,6 @@ impl<N: Number> Lattice<N> {
             kept_ends: Vec::new(),
             limited: false,
             back: Vec::new(),
-            lanes: vec![0.0; LANES * stride.max(pairs)],
             pair: vec![N::default(); pairs],
             column: vec![N::default(); stride],
             is_finite: true,
@@ -137,7 +134,7 @@ impl<N: Number> Lattice<N> {
     fn emit(&mut self, model: &Padded<N>, rows: &Entries, token: usize) {
         let row = rows.row(token);
         let e = &mut self.column[..];
-        N::activate(row, &model.emission, &mut self.lanes[..LANES * self.stride], e);
+        N::activate(row, &model.emission, e);
         if token == 0 {
             add_all(e, &model.start);
         }
@@ -150,7 +147,7 @@ impl<N: Number> Lattice<N> {
     /// `pair[y'][y]` where the row has a say in it.
     #[inline(always)]
     fn pairs(&mut self, model: &Padded<N>, weights: &[N], rows: &Entries, token: usize, search: Search) {
-        N::activate(rows.row(token), weights, &mut self.lanes[..LANES * self.pair.len()], &mut self.pair);
+        N::activate(rows.row(token), weights, &mut self.pair);
         add_all(&mut self.pair, &model.transition);
         let is_good = |pair: &N| pair.is_finite() || search.forbids && pair.wide() == f64::NEG_INFINITY;
         self.is_finite &= self.pair.iter().all(is_good);

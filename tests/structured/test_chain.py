@@ -133,6 +133,149 @@ def same(left, right):
             assert value == right[name], name
 
 
+@pytest.mark.parametrize("pair", [False, True])
+def test_the_bound_of_the_integers_is_crossed_unseen(pair):
+    lengths = [3, 6, 2, 5]
+    X, y = problem(4, 3, 4, lengths)
+    X = X.astype(np.int16) * 300
+    row = np.abs(X.astype(np.int64)).sum(axis=1).max() * (2 if pair else 1)
+    limit = 2**30 // (6 * (row + 1) + 2)
+    runs = [fit(engine, X, y, lengths, start(3, 4, pair=pair), max_iter=25) for engine in (reference, _core)]
+    assert np.abs(runs[0]["state"]["emission"]).max() > limit, "the run stays below the bound"
+    one = fit(_core, X, y, lengths, start(3, 4, pair=pair), max_iter=1)
+    assert np.abs(one["state"]["emission"]).max() < limit, "the run never was below the bound"
+    same(*runs)
+
+
+def test_epochs_one_by_one_are_the_epochs_of_one_call(engine):
+    lengths = [3, 6, 2, 5, 1, 1]
+    X, y = problem(5, 3, 4, lengths)
+    whole = fit(engine, X, y, lengths, start(3, 4), max_iter=4, seed=9)
+    state = start(3, 4)
+    before = {name: array.copy() for name, array in state.items()}
+    for epoch in range(len(whole["sequence_errors"])):
+        report = fit(engine, X, y, lengths, state, max_iter=1, seed=9, first_epoch=epoch)
+        if epoch == 0:
+            same(state, before)
+        state = report["state"]
+    same(state, whole["state"])
+    lean = fit(engine, X, y, lengths, start(3, 4), max_iter=4, seed=9, average_only=True)
+    averages = engine.sequence_average(whole["state"])
+    same(lean["state"], averages | {"seen": whole["state"]["seen"]})
+
+
+def test_only_the_chosen_sequences_are_learnt_from(engine):
+    lengths = [3, 6, 2, 5]
+    X, y = problem(6, 3, 4, lengths)
+    chosen = np.array([0, 2], dtype=np.uint32)
+    some = fit(engine, X, y, lengths, start(3, 4), chosen=chosen, seed=1)
+    kept = np.r_[0:3, 9:11]
+    alone = fit(engine, X[kept], np.array(y)[kept], [3, 2], start(3, 4), seed=1)
+    same(some, alone)
+
+
+class Beam:
+    """A beam by brute force: of all prefixes, the best of each last label, of these the B best."""
+
+    def __init__(self, oracle, X, width):
+        self.survivors, self.scores = [], []
+        for t in range(len(X)):
+            grown = [()] if t == 0 else self.survivors[-1]
+            prefixes = [(*prefix, label) for prefix in grown for label in range(oracle.labels)]
+            score = {prefix: self.score(oracle, X, prefix) for prefix in prefixes}
+            best = {}
+            for prefix in sorted(prefixes, key=lambda prefix: (-score[prefix], prefix[::-1])):
+                best.setdefault(prefix[-1], prefix)
+            kept = sorted(best.values(), key=lambda prefix: (-score[prefix], prefix[-1]))[:width]
+            self.survivors.append(kept)
+            self.scores.append(score)
+
+    @staticmethod
+    def score(oracle, X, prefix):
+        features = oracle.features(X[: len(prefix)], prefix)
+        if len(prefix) < len(X):
+            features.pop(("end", prefix[-1]))
+        return sum(oracle.w.get(key, 0) * value for key, value in features.items())
+
+    def best(self, t):
+        return self.survivors[t][0]
+
+
+def beam_learn(oracle, X, y, width, update):
+    """Make the update of one sequence; return how many labels differ."""
+    beam, y, n = Beam(oracle, X, width), tuple(y), len(X)
+    oracle.t += 1
+    end = n
+    if update == "early":
+        lost = [t for t in range(n) if y[: t + 1] not in beam.survivors[t]]
+        end = lost[0] + 1 if lost else n
+    elif update == "max_violation" and beam.best(n - 1) != y:
+        ahead = {
+            t + 1: beam.scores[t][beam.best(t)] - beam.score(oracle, X, y[: t + 1])
+            for t in range(n)
+            if beam.best(t) != y[: t + 1]
+        }
+        end = min(ahead, key=lambda t: (-ahead[t], t))
+    z = beam.best(end - 1)
+    if z != y[:end]:
+        for sign, labels in ((1, y[:end]), (-1, z)):
+            features = oracle.features(X[:end], labels)
+            if end < n:
+                features.pop(("end", labels[-1]))
+            for key, value in features.items():
+                oracle.w[key] = oracle.w.get(key, 0) + sign * value
+    for key, value in oracle.w.items():
+        oracle.total[key] = oracle.total.get(key, 0) + value
+    return sum(a != b for a, b in zip(y, z, strict=False))
+
+
+@pytest.mark.parametrize("update", ["full", "early", "max_violation"])
+@pytest.mark.parametrize("width", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_beams_learn_what_brute_force_learns(engine, seed, width, update):
+    lengths, labels, d = [4, 5, 1, 6, 3], 4, 3
+    X, y = problem(100 + seed, d, labels, lengths)
+    oracle, ends = Oracle(d, labels, False), np.cumsum(lengths)
+    errors = []
+    for _ in range(3):
+        parts = [(X[e - n : e].tolist(), y[e - n : e]) for n, e in zip(lengths, ends, strict=True)]
+        wrong = [beam_learn(oracle, x, truth, width, update) for x, truth in parts]
+        errors.append((sum(w > 0 for w in wrong), sum(wrong)))
+        if errors[-1][0] == 0:
+            break
+    report = fit(engine, X, y, lengths, start(d, labels), beam=width, update=update)
+    assert list(zip(report["sequence_errors"], report["token_errors"], strict=True)) == errors
+    for name, values in oracle.arrays(oracle.w).items():
+        assert report["state"][name].tobytes() == values.tobytes(), name
+    averages = engine.sequence_average(report["state"])
+    for name, values in oracle.arrays(oracle.total, oracle.t + 1).items():
+        assert averages[name].tobytes() == values.tobytes(), name
+
+
+def test_limits_against_the_enumeration(engine):
+    random = np.random.default_rng(8)
+    lengths, labels, d = [4, 3, 5], 3, 2
+    X, y = problem(8, d, labels, lengths)
+    oracle, ends = Oracle(d, labels, False), np.cumsum(lengths)
+    for _ in range(4):
+        for n, e in zip(lengths, ends, strict=True):
+            oracle.learn(X[e - n : e].tolist(), y[e - n : e])
+    allowed = random.random((sum(lengths), labels)) < 0.6
+    allowed[np.arange(sum(lengths)), random.integers(0, labels, sum(lengths))] = True
+    forbidden = np.zeros((labels, labels), dtype=bool)
+    forbidden[1, 2] = True
+    path, scores = decode(engine, X, lengths, oracle.arrays(oracle.w), allowed=allowed, forbidden=forbidden)
+    for i, (n, e) in enumerate(zip(lengths, ends, strict=True)):
+
+        def may(z, first=e - n):
+            pairs = itertools.pairwise(z)
+            return all(allowed[first + t, label] for t, label in enumerate(z)) and (1, 2) not in pairs
+
+        best = oracle.best(X[e - n : e].tolist(), may)
+        assert tuple(path[e - n : e].tolist()) == best
+        assert scores[i] == oracle.score(X[e - n : e].tolist(), best)
+
+
 SEARCHES = [
     (None, "full"),
     (1, "full"),

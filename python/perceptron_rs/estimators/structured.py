@@ -225,7 +225,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
                 try:
                     engine.structured_update(w, u, truth, wrong, step=float(self.eta0), t=seen)
                 except OverflowError as error:
-                    raise ValueError(f"training overflowed in epoch {epoch} (counted from 0): {error}") from None
+                    raise ValueError(f"training overflowed in epoch {epoch}: {error}") from None
             if not (np.isfinite(w).all() and np.isfinite(u).all()):
                 raise ValueError(f"training overflowed in epoch {epoch} (counted from 0); scale the features")
             if mistakes[-1] == 0:

@@ -6,7 +6,7 @@ from .decay import decay
 from .dot import dot, sparse_dot
 from .environment import standard
 from .lattice import extend, reach, violation
-from .step import own_feature, own_weight, share, share_of, steps, total
+from .step import own_feature, own_weight, running_total, share, share_of, steps, total
 
 __all__ = [
     "average",
@@ -17,6 +17,7 @@ __all__ = [
     "own_feature",
     "own_weight",
     "reach",
+    "running_total",
     "share",
     "share_of",
     "sparse_dot",
