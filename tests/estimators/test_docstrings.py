@@ -15,10 +15,13 @@ from perceptron_rs import (
     AveragedPerceptron,
     Perceptron,
     PocketPerceptron,
+    SequencePerceptron,
+    StructuredPerceptron,
     VotedPerceptron,
     testing,
     updates_until_right,
 )
+from perceptron_rs.features import AttributeEncoder, word_attributes, word_shape
 from perceptron_rs.io import load_svmlight
 
 MODULES = sorted(
@@ -32,11 +35,18 @@ CALLABLES = [
     AveragedPerceptron,
     PocketPerceptron,
     VotedPerceptron,
+    SequencePerceptron,
+    StructuredPerceptron,
+    AttributeEncoder,
+    word_attributes,
+    word_shape,
     testing.assert_parity,
     updates_until_right,
     load_svmlight,
 ]
 CALLABLES += [getattr(Perceptron, name) for name in METHODS]
+CALLABLES += [SequencePerceptron.fit, SequencePerceptron.predict, SequencePerceptron.score]
+CALLABLES += [StructuredPerceptron.fit, AttributeEncoder.transform]
 
 
 def test_examples_exist():
