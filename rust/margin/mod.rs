@@ -7,6 +7,7 @@
 mod certificate;
 mod corral;
 mod inner;
+mod other_scales;
 mod passes;
 mod plane;
 mod problem;
