@@ -38,7 +38,9 @@ impl Lengths {
         let radius = if problem.found.largest > 0.0 { back_up(largest, shift) } else { 0.0 };
         let back = times_power(1.0, problem.shift - shift);
         if back != 1.0 {
-            bounds.iter_mut().for_each(|bound| *bound = *bound * back + LEAST);
+            for bound in &mut bounds {
+                *bound = *bound * back + LEAST;
+            }
         }
         Self { bounds, radius }
     }
@@ -78,7 +80,8 @@ impl<'a> Checked<'a> {
     #[must_use]
     pub fn nearest(&self, label: u32) -> Vec<u32> {
         let own = || (0..self.scores.len()).filter(|&row| self.problem.labels[row] == label);
-        let reach = own().fold(f64::INFINITY, |reach: f64, row| reach.min(self.scores[row] + self.error(row)));
+        let reach =
+            own().fold(f64::INFINITY, |reach: f64, row| reach.min(self.scores[row] + self.error(row)));
         own().filter(|&row| self.scores[row] - self.error(row) <= reach).map(|row| row as u32).collect()
     }
 
