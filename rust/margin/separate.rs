@@ -5,7 +5,8 @@ use super::inner::Work;
 use super::plane::check_labels;
 use super::problem::{Bias, Problem, survey};
 use super::proof::prove;
-use super::wolfe::{Found, nearest_point};
+use super::choose::solve;
+use super::wolfe::Found;
 use crate::arith::environment::Standard;
 use crate::arith::twofold::{exponent, times_power};
 use crate::error::{Error, Result};
@@ -19,6 +20,17 @@ pub enum Solver {
     Auto,
     Wolfe,
     Descent,
+}
+
+impl Solver {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Wolfe => "wolfe",
+            Self::Descent => "descent",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +74,7 @@ pub struct Solution {
 pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<Solution> {
     let _standard = Standard::enter();
     check_labels(rows, labels)?;
-    let &Options { bias, tol, budget, goal, threads, .. } = options;
+    let &Options { bias, tol, budget, threads, .. } = options;
     if !(tol > 0.0 && tol.is_finite()) {
         return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
     }
@@ -83,8 +95,8 @@ pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<So
         let v = vec![0.0; problem.size()];
         judge(&problem, &lengths, &Found { v, lower: f64::NEG_INFINITY, numbers, a, square: 0.0, zero: true })
     } else {
-        let found = nearest_point(&problem, tol, goal == Goal::Separable, &mut work);
-        judge(&problem, &lengths, &found)
+        let (found, solver) = solve(&problem, options, &mut work);
+        Solution { solver, ..judge(&problem, &lengths, &found) }
     };
     solution.radius = lengths.radius;
     solution.work = vec![
@@ -92,6 +104,7 @@ pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<So
         ("rows_scored", work.rows_scored),
         ("majors", work.majors),
         ("refinements", work.refinements),
+        ("sweeps", work.sweeps),
     ];
     Ok(solution)
 }

@@ -12,11 +12,12 @@ from perceptron_rs.engines import Solution
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.arith import standard
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end, upper_end
+from perceptron_rs.reference.margin.choose import solve
 from perceptron_rs.reference.margin.inner import Work
 from perceptron_rs.reference.margin.plane import check_labels
 from perceptron_rs.reference.margin.problem import BIASES, Problem, survey
 from perceptron_rs.reference.margin.proof import prove
-from perceptron_rs.reference.margin.wolfe import Found, nearest_point
+from perceptron_rs.reference.margin.wolfe import Found
 
 __all__ = ["separate"]
 
@@ -69,7 +70,7 @@ def separate(
         raise ValueError(f"tol must be positive and finite, got {tol}")
     problem = Problem(rows, labels, bias, survey(rows))
     lengths = Lengths(problem)
-    work = Work(budget)
+    work, ran = Work(budget), "wolfe"
     nothing = np.zeros(0, dtype=np.int64)
     if bias == "free" and (labels == labels[0]).all():
         solution = _solution(problem, "one_class", math.inf, math.inf, np.zeros(problem.d), float(problem.y[0]), nothing, nothing)
@@ -78,15 +79,16 @@ def separate(
         found = Found(np.zeros(problem.size), -math.inf, firsts, np.ones(len(firsts)), 0.0, zero=True)
         solution = _judge(problem, lengths, found)
     else:
-        found = nearest_point(problem, tol, goal, work)
+        found, ran = solve(problem, solver, tol, goal, work)
         solution = _judge(problem, lengths, found)
     solution["radius"] = lengths.radius
-    solution["solver"] = "wolfe"
+    solution["solver"] = ran
     solution["work"] = {
         "passes": work.passes,
         "rows_scored": work.rows_scored,
         "majors": work.majors,
         "refinements": work.refinements,
+        "sweeps": work.sweeps,
     }
     return solution
 
