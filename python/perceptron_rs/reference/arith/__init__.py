@@ -5,21 +5,35 @@ from .axpy import axpy, widen
 from .decay import decay
 from .dot import dot, sparse_dot
 from .environment import standard
+from .factor import Factor, inner
 from .step import own_feature, own_weight, share, share_of, steps, total
+from .twofold import LOST, SLACK, UNIT, Twofold, down, gamma, square_root, two_product, two_sum, up
 
 __all__ = [
+    "LOST",
+    "SLACK",
+    "UNIT",
+    "Factor",
+    "Twofold",
     "average",
     "axpy",
     "decay",
     "dot",
+    "down",
+    "gamma",
+    "inner",
     "own_feature",
     "own_weight",
     "share",
     "share_of",
     "sparse_dot",
+    "square_root",
     "standard",
     "steps",
     "timed",
     "total",
+    "two_product",
+    "two_sum",
+    "up",
     "widen",
 ]
