@@ -201,9 +201,9 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _complain(self, result: MarginResult, classes: NDArray[Any], k: int) -> None:
         """Raise, or warn, that no separating plane is known."""
-        label = classes[k]
+        label = classes.tolist()[k]
         what = (
-            f"the classes {classes[0]!r} and {label!r}"
+            f"the classes {classes.tolist()[0]!r} and {label!r}"
             if len(classes) == 2
             else f"class {label!r} and the rest"
         )

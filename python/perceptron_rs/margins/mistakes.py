@@ -21,6 +21,7 @@ __all__ = ["mistake_bounds"]
 _UNIT = 2.0**-53
 _BLOCK = 1 << 20
 _FAR = 2.0**40
+_LARGEST = 2.0**1000  # of gamma: what is missing to it must not overflow
 
 
 def mistake_bounds(
@@ -78,7 +79,8 @@ def mistake_bounds(
     -----
     ``(R + D) / gamma`` first falls and then rises in gamma, because D is convex in it. Between two neighbours
     of the sorted distances D^2 is a quadratic, so the place where the slope changes its sign is
-    found by looking at the distances first, and then by bisection between two of them.
+    found by looking at the distances first, and then by bisection between two of them. It may fall for ever: then the
+    bound comes close to one mistake for each example.
 
     References
     ----------
@@ -131,6 +133,8 @@ def _bounds(problem: Problem, w: NDArray[np.float64], b: float, *, has_bias: boo
     below = distances(problem, w, b, norms, has_bias=has_bias)
     gamma = best_gamma(below, radius)
     deviation = _deviation(below, gamma)
+    if not math.isfinite(deviation):
+        return MistakeBounds(all_epochs, all_epochs, gamma, math.inf, radius)
     one_pass = up(((Fraction(radius) + Fraction(deviation)) / Fraction(gamma)) ** 2)
     return MistakeBounds(all_epochs, min(one_pass, all_epochs), gamma, deviation, radius)
 
@@ -163,13 +167,10 @@ def _deviation(below: NDArray[np.float64], gamma: float) -> float:
 
 def up_root(value: Fraction) -> float:
     """Return a float that is not below the root of ``value``, and next to it."""
-    try:
-        root = math.sqrt(value)
-    except OverflowError:
-        return math.inf
-    while Fraction(root) ** 2 < value:
-        root = math.nextafter(root, math.inf)
-    return root
+    bits = max(0, 80 - (value.numerator.bit_length() - value.denominator.bit_length()) // 2)
+    whole = math.ceil(value * 4**bits)
+    root = math.isqrt(whole)
+    return up(Fraction(root + (root * root < whole), 2**bits))
 
 
 def row_norms(problem: Problem) -> NDArray[np.float64]:
@@ -230,28 +231,30 @@ def distances(
 def best_gamma(below: NDArray[np.float64], radius: float) -> float:
     """Return the gamma > 0 that makes ``(R + D) / gamma`` smallest; any is valid, so rounding does no harm.
 
-    With S1 and S2 the sums of the k smallest distances m and of their squares, D^2 = k gamma^2 - 2 gamma S1 + S2
-    up to the next distance, and the derivative has the sign of ``gamma S1 - S2 - R D``.
+    With A the sum of ``gamma - m`` over the smaller distances m, the derivative has the sign of
+    ``gamma A - D (D + R)``. At the distances themselves A and D^2 are sums of terms that are not negative.
     """
     m = np.sort(below)
     scale = max(float(np.abs(m).max()), radius)
     m, r = m / scale, radius / scale
-    first, second, count = np.cumsum(m), np.cumsum(m * m), np.arange(1, len(m) + 1)
-    lacking = np.sqrt(np.maximum(count * m * m - 2 * m * first + second, 0.0))
-    falls = (m <= 0) | (m * first - second <= r * lacking)
+    count, steps = np.arange(1, len(m)), np.diff(m)
+    lacking = np.concatenate([[0.0], np.cumsum(count * steps)])
+    squares = np.concatenate([[0.0], np.cumsum(steps * (2 * lacking[:-1] + count * steps))])
+    root = np.sqrt(squares)
+    falls = (m <= 0) | (m * lacking <= root * (root + r))
     k = len(m) if falls.all() else int(np.argmin(falls))  # the place is behind k distances, before the next
-    if k == 0:
-        return float(m[0]) * scale
-    s1, s2 = float(first[k - 1]), float(second[k - 1])
+    base, a, square = float(m[k - 1]), float(lacking[k - 1]), float(squares[k - 1])  # k > 0: D is 0 at the first
 
     def still_falls(gamma: float) -> bool:
-        return gamma * s1 - s2 <= r * math.sqrt(max(k * gamma * gamma - 2 * gamma * s1 + s2, 0.0))
+        step = gamma - base
+        deviation = math.sqrt(square + step * (2 * a + k * step))
+        return gamma * (a + k * step) <= deviation * (deviation + r)
 
-    low = max(float(m[k - 1]), 2.0**-60)
+    low = max(base, 2.0**-60)
     high = float(m[k]) if k < len(m) else 2 * low
     while k == len(m) and still_falls(high) and high < _FAR:
         high *= 2  # it may fall for ever, towards a bound of one mistake for each example
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if still_falls(middle) else (low, middle)
-    return high * scale
+    return min(high * scale, _LARGEST)

@@ -57,8 +57,9 @@ class Problem:
                 where = f"row {row}"
             else:
                 where = f"row {place[0]}, column {place[1]}"
+            value = "NaN" if np.isnan(values[place]) else str(values[place])
             raise ValueError(
-                f"X must be finite, got {values[place]} in {where}; drop such rows or impute their values"
+                f"X must be finite, got {value} in {where}; drop such rows or impute their values"
             )
 
 
