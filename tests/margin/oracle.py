@@ -1,9 +1,10 @@
 """The exact answer for small integer problems, in fractions; it proves each answer to itself.
 
-The rows of the two classes are turned into the points whose nearest one to the origin is sought: y x, y (x, 1), or
-for a free bias all differences of a positive and a negative row. Whatever way the search takes, its end is checked:
-weights that are positive, sum to 1 and give the point v, and <v, z> >= <v, v> for every point z. So v is the nearest point of the
-hull, by the definition alone, and the largest margin is ||v||, or ||v||/2 for a free bias.
+The rows are turned into points, and the point of their hull that is nearest to the origin is sought: the points
+are y x, y (x, 1), or for a free bias all differences of a positive and a negative row. Whatever way the search
+takes, its end is checked: weights that are positive, sum to 1 and give the point v, and <v, z> >= <v, v> for
+every point z. So v is the nearest point of the hull, by the definition alone, and the largest margin is
+||v||, or ||v||/2 for a free bias.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Truth:
 
     status: str  # separable, non_separable, one_class
     square: Fraction  # of the largest margin; 0 if there is none
-    v: tuple  # the nearest point: for a separable problem the direction of the best plane (with bias, if augmented)
+    v: tuple  # the nearest point: of a separable problem the direction of the best plane
 
 
 def truth(X, signs, bias) -> Truth:
@@ -82,7 +83,7 @@ def check(points, chosen, weights):
 
 
 def affine_minimum(chosen):
-    """Return the weights, of any sign but with the sum 1, of the point of the affine hull nearest to the origin."""
+    """Return the weights, of any sign, of the point of the affine hull that is nearest to the origin."""
     size = len(chosen)
     table = [[dot(a, b) for b in chosen] + [1, 0] for a in chosen]
     table.append([1] * size + [0, 1])

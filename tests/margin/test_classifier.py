@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import warnings
 
 import numpy as np
 import pytest
@@ -21,7 +20,10 @@ from perceptron_rs import InseparableError, MaxMarginClassifier, margin, verify
 BIASES = ("free", "augmented", "none")
 IRIS, SPECIES = load_iris(return_X_y=True)
 X, Y = IRIS[:100], np.array(["setosa", "versicolor"])[SPECIES[:100]]
-THREE = np.array([[0, 1.0], [0, 3], [4, 0], [4, 1], [-4, -9], [-3, -8]]), np.array(["l", "l", "r", "r", "m", "m"])
+THREE = (
+    np.array([[0, 1.0], [0, 3], [4, 0], [4, 1], [-4, -9], [-3, -8]]),
+    np.array(["l", "l", "r", "r", "m", "m"]),
+)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -82,7 +84,12 @@ def test_both_engines_and_all_storage_types_learn_the_same_bits():
     rows = np.flatnonzero((y == 3) | (y == 8))
     digits, y = digits[rows], y[rows]
     expected = MaxMarginClassifier().fit(digits, y)
-    for given in (digits.astype(np.uint8), digits.astype(np.float32), sp.csr_matrix(digits), sp.csc_array(digits)):
+    for given in (
+        digits.astype(np.uint8),
+        digits.astype(np.float32),
+        sp.csr_matrix(digits),
+        sp.csc_array(digits),
+    ):
         for parameters in ({}, {"n_jobs": 2}):
             found = MaxMarginClassifier(**parameters).fit(given, y)
             for name in ("coef_", "intercept_", "dual_coef_", "support_", "margin_interval_"):
@@ -94,7 +101,9 @@ def test_both_engines_and_all_storage_types_learn_the_same_bits():
 
 
 def test_inseparable_classes_are_refused_with_the_proof():
-    with pytest.raises(InseparableError, match=r"no plane separates class 1 and the rest, as rows ") as caught:
+    with pytest.raises(
+        InseparableError, match=r"no plane separates class 1 and the rest, as rows "
+    ) as caught:
         MaxMarginClassifier().fit(IRIS, SPECIES)
     assert caught.value.label == 1
     assert isinstance(caught.value, ValueError)
@@ -126,6 +135,7 @@ def test_a_budget_that_is_too_small():
     assert MaxMarginClassifier().fit(A, y).margin_ > 0
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("X", "y", "parameters", "text"),
     [
@@ -146,8 +156,7 @@ def test_bad_input_leaves_the_estimator_as_it_was(X, y, parameters, text):
     model = MaxMarginClassifier().fit(*THREE)
     model.set_params(**parameters)
     before = copy.copy(vars(model))
-    with warnings.catch_warnings(), pytest.raises(ValueError, match=text):
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with pytest.raises(ValueError, match=text):
         model.fit(X, y)
     assert vars(model) == before
 
@@ -159,7 +168,7 @@ def test_prediction():
     assert model.score(X, Y) == 1
     again = pickle.loads(pickle.dumps(model))
     assert list(again.predict(X)) == list(Y)
-    with pytest.raises(ValueError, match="X must be finite|NaN"):
+    with pytest.raises(ValueError, match="NaN"):
         MaxMarginClassifier().fit(X, Y).predict(X * np.nan)
 
 

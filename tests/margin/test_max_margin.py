@@ -31,7 +31,12 @@ def same(a, b):
 def test_a_result_reads_well_and_is_json(engine_name):
     result = max_margin(SQUARE, SIDES, engine=engine_name)
     text = str(result)
-    for line in ("status         separable: separable", "margin         [", "radius         4.47214", "mistake bound  42"):
+    for line in (
+        "status         separable: separable",
+        "margin         [",
+        "radius         4.47214",
+        "mistake bound  42",
+    ):
         assert line in text
     assert f"[{result.lower!r}, {result.upper!r}] (bias: free)" in text
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
@@ -146,7 +151,9 @@ def test_the_form_of_the_arguments_changes_nothing(engine_name, bias):
         found = max_margin(X, labels, bias=bias, engine=engine_name)
         assert found.coef.tobytes() == expected.coef.tobytes()
         verify(found, X, labels)
-    assert same(max_margin(X, y, bias=bias, engine="reference", n_jobs=2), max_margin(X, y, bias=bias, n_jobs=1))
+    assert same(
+        max_margin(X, y, bias=bias, engine="reference", n_jobs=2), max_margin(X, y, bias=bias, n_jobs=1)
+    )
 
 
 def test_the_margin_of_a_plane(engine_name):
@@ -181,9 +188,9 @@ def test_margins_in_fractions(engine_name):
         y = np.where(rng.random(n) < 0.1, -1, 1) * np.where(X @ w + b > 0, 1, -1)
         scores = [sign * value for sign, value in zip(y.tolist(), (X @ w + b).tolist(), strict=True)]
         if len(set(y.tolist())) == 1 and y[0] == -1:
-            assert margin(X, y, w, b, engine=engine_name).lower == (-math.inf if min(scores) <= 0 else pytest.approx(
-                min(scores) / math.sqrt(int(w @ w))
-            ))
+            assert margin(X, y, w, b, engine=engine_name).lower == (
+                -math.inf if min(scores) <= 0 else pytest.approx(min(scores) / math.sqrt(int(w @ w)))
+            )
             continue
         found, rows = margin(X, y, w, b, return_offending=True, engine=engine_name)
         assert rows.tolist() == [k for k, score in enumerate(scores) if score <= 0]
@@ -197,7 +204,11 @@ def test_margins_in_fractions(engine_name):
 
 GOOD = {"X": SQUARE, "y": SIDES}
 BAD = [
-    ({"y": [0, 1, 2, 1]}, ValueError, r"y must hold at most two classes, got 3 \(0, 1, 2, ...\).*y == label.*MaxMargin"),
+    (
+        {"y": [0, 1, 2, 1]},
+        ValueError,
+        r"y must hold at most two classes, got 3 \(0, 1, 2, ...\).*y == label.*MaxMargin",
+    ),
     ({"y": ["a", "b", "c", "d"]}, ValueError, "y must hold at most two classes, got 4"),
     ({"y": SIDES[1:]}, ValueError, "X has 4 rows, but y has 3"),
     ({"y": None}, ValueError, "requires y to be passed"),
@@ -209,8 +220,16 @@ BAD = [
     ({"X": SQUARE * 1j}, ValueError, "Complex data not supported"),
     ({"X": np.full((4, 2), "a")}, ValueError, "X must hold real numbers"),
     ({"X": np.where(np.eye(4, 2), np.nan, 1)}, ValueError, "X must be finite, got NaN in row 0, column 0"),
-    ({"X": np.where(np.eye(4, 2, -2), np.inf, 1)}, ValueError, "X must be finite, got inf in row 2, column 0"),
-    ({"X": sp.csr_matrix([[0, 0], [1, 0], [0, -np.inf], [2, 1]])}, ValueError, "X must be finite, got -inf in row 2"),
+    (
+        {"X": np.where(np.eye(4, 2, -2), np.inf, 1)},
+        ValueError,
+        "X must be finite, got inf in row 2, column 0",
+    ),
+    (
+        {"X": sp.csr_matrix([[0, 0], [1, 0], [0, -np.inf], [2, 1]])},
+        ValueError,
+        "X must be finite, got -inf in row 2",
+    ),
     ({"engine": "gpu"}, ValueError, "engine must be one of"),
     ({"bias": "full"}, ValueError, r"bias must be one of \('free', 'augmented', 'none'\), got 'full'"),
     ({"bias": None}, ValueError, "bias must be one of"),
@@ -252,7 +271,11 @@ def test_tol_of_a_wrong_type(tol):
         ({"coef": [[1, 2], [3, 4]]}, ValueError, "of a classifier of several classes give one row"),
         ({"coef": ["a", "b"]}, TypeError, "coef must hold real numbers"),
         ({"coef": [1, 1], "intercept": np.nan}, ValueError, "intercept must be finite, got nan"),
-        ({"coef": [1, 1], "intercept": [1, 2]}, ValueError, r"intercept must be one number, got the shape \(2,\)"),
+        (
+            {"coef": [1, 1], "intercept": [1, 2]},
+            ValueError,
+            r"intercept must be one number, got the shape \(2,\)",
+        ),
         ({"coef": [1, 1], "intercept": "b"}, TypeError, "intercept must hold real numbers"),
         ({"coef": [1, 1], "normalize": "yes"}, ValueError, "normalize must be True or False, got 'yes'"),
         ({"coef": [1, 1], "return_offending": 1}, ValueError, "return_offending must be True or False"),

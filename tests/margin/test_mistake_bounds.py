@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs import Perceptron, margin, max_margin, mistake_bounds
+from perceptron_rs import Perceptron, max_margin, mistake_bounds
 from perceptron_rs.margins.bounds import down, norm_squared, novikoff, up
 
 from .oracle import truth
@@ -30,7 +30,12 @@ def separable_problem(rng):
 
 def learn(X, y, *, intercept, tie, seed, epochs=200):
     model = Perceptron(
-        fit_intercept=intercept, tie=tie, shuffle=seed is not None, random_state=seed or 0, max_iter=epochs, tol=None
+        fit_intercept=intercept,
+        tie=tie,
+        shuffle=seed is not None,
+        random_state=seed or 0,
+        max_iter=epochs,
+        tol=None,
     )
     return model.fit(X, y)
 
@@ -112,7 +117,9 @@ def test_one_pass_over_any_data():
         if len(set(y.tolist())) < 2 or not X.any():
             continue
         for intercept in (True, False):
-            bounds = mistake_bounds(X, y, w, b if intercept else None, bias="augmented" if intercept else "none")
+            bounds = mistake_bounds(
+                X, y, w, b if intercept else None, bias="augmented" if intercept else "none"
+            )
             model = learn(X, y, intercept=intercept, tie="mistake", seed=number, epochs=1)
             assert model.n_mistakes_ <= bounds.freund_schapire
             assert bounds.freund_schapire <= bounds.block_novikoff
@@ -134,7 +141,7 @@ def test_the_best_gamma_is_found():
 
 
 def test_a_known_bound():
-    """Rows 3, 4 and -5, the direction 1: R = 5, and D_gamma^2 = 2 at gamma = 4 for a row on the wrong side."""
+    """Rows 3, 4 and -5, the direction 1: R = 5 and the margin is 3."""
     X, y = np.array([[3], [4], [-5]]), np.array([1, 1, -1])
     bounds = mistake_bounds(X, y, [2], bias="none")
     assert bounds.radius == pytest.approx(5, rel=1e-14)
@@ -176,10 +183,16 @@ def test_scales(scale):
         ({"coef": [0, 0]}, "coef must not be zero"),
         ({"coef": [1, np.nan]}, "coef must be finite, got nan"),
         ({"coef": [1]}, r"coef has the shape \(1,\), but X has 2 columns"),
-        ({"coef": [1, 1], "intercept": 2.0, "bias": "none"}, "intercept must be 0 or None for bias='none', got 2.0"),
+        (
+            {"coef": [1, 1], "intercept": 2.0, "bias": "none"},
+            "intercept must be 0 or None for bias='none', got 2.0",
+        ),
         ({"coef": [1, 1], "intercept": [1, 2]}, "intercept must be one number"),
         ({"y": [0, 1, 2]}, "y must hold at most two classes, got 3"),
-        ({"X": [[1, 2], [3, np.nan], [0, 0]], "coef": [1, 1]}, "X must be finite, got NaN in row 1, column 1"),
+        (
+            {"X": [[1, 2], [3, np.nan], [0, 0]], "coef": [1, 1]},
+            "X must be finite, got NaN in row 1, column 1",
+        ),
     ],
 )
 def test_bad_input(changes, text):
@@ -202,7 +215,8 @@ def test_roundings():
 
 
 @pytest.mark.parametrize(
-    ("bias", "expected"), [("none", Fraction(9, 4)), ("augmented", Fraction(10, 4)), ("free", Fraction(10, 4) * Fraction(5, 4))]
+    ("bias", "expected"),
+    [("none", Fraction(9, 4)), ("augmented", Fraction(10, 4)), ("free", Fraction(10, 4) * Fraction(5, 4))],
 )
 def test_the_formula_for_each_kind_of_bias(bias, expected):
     bound, best = novikoff(3.0, 2.0, 2.0, np.array([2.0, 0.0]), 1.0, bias)

@@ -14,7 +14,12 @@ from .oracle import by_enumeration, points, tiny_problem, truth
         ([[0], [2]], [-1, 1], "free", 1),
         ([[0, 0], [3, 4]], [-1, 1], "free", Fraction(25, 4)),
         ([[1, 0], [0, 1]], [1, 1], "none", Fraction(1, 2)),
-        ([[1], [3]], [1, -1], "augmented", Fraction(1, 5)),  # (1, 1) and (-3, -1): nearest (-1/5, 2/5)... scaled
+        (
+            [[1], [3]],
+            [1, -1],
+            "augmented",
+            Fraction(1, 5),
+        ),  # (1, 1) and (-3, -1): nearest (-1/5, 2/5)... scaled
         ([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1], "free", 0),
         ([[1, 1], [2, 2], [1, 2], [2, 1]], [1, 1, -1, -1], "free", 0),
         ([[0, 0]], [1], "none", 0),

@@ -39,7 +39,10 @@ def test_true_results_are_accepted(engine_name, bias, labels):
 
 
 CORRUPTIONS = {
-    "lower": lambda r: {"lower": math.nextafter(r.upper, math.inf), "upper": math.nextafter(r.upper, math.inf)},
+    "lower": lambda r: {
+        "lower": math.nextafter(r.upper, math.inf),
+        "upper": math.nextafter(r.upper, math.inf),
+    },
     "lower, a little": lambda r: {"lower": r.lower * (1 + 1e-13), "upper": r.upper * (1 + 1e-13)},
     "upper": lambda r: {"lower": r.lower * (1 - 1e-9), "upper": r.upper * (1 - 1e-9)},
     "no upper end": lambda r: {"upper": math.inf},
@@ -50,7 +53,9 @@ CORRUPTIONS = {
     "weight": lambda r: {"dual_weights": flipped(r.dual_weights, 0)},
     "weight below 0": lambda r: {"dual_weights": flipped(flipped(r.dual_weights, 0, 2**53), 1, -(2**53))},
     "support row": lambda r: {"support": flipped(r.support, -1, 40)},
-    "another support row": lambda r: {"support": np.array([k for k in range(40) if k not in r.support][: len(r.support)])},
+    "another support row": lambda r: {
+        "support": np.array([k for k in range(40) if k not in r.support][: len(r.support)])
+    },
     "support twice": lambda r: {"support": np.array([r.support[0]] * len(r.support))},
     "support short": lambda r: {"support": r.support[:-1]},
     "radius below": lambda r: {"radius": r.radius * (1 - 1e-12)},
@@ -111,7 +116,7 @@ def test_other_data_is_refused():
     result = max_margin(X, Y, engine="reference")
     nearer = X.copy()
     nearer[7] *= 0.1
-    with pytest.raises(VerificationError, match="row 7 is nearer|a row is|prove upper"):
+    with pytest.raises(VerificationError, match=r"row 7 is nearer|a row is|prove upper"):
         verify(result, nearer, Y)
     with pytest.raises(VerificationError):
         verify(result, X, np.where(np.arange(40) == 3, -Y, Y))
@@ -157,7 +162,13 @@ def test_integers_are_exact(values):
 def test_rows_of_a_matrix_in_every_form():
     values = RNG.integers(-3, 4, (9, 5)) * RNG.choice([1.0, 0.1, 1e-20], (9, 5))
     twice = sp.csr_matrix((np.ones(2), np.array([1, 1]), np.array([0, 2])), (1, 3))
-    for given in (values, values.tolist(), sp.csr_matrix(values), sp.csc_array(values), np.asfortranarray(values)):
+    for given in (
+        values,
+        values.tolist(),
+        sp.csr_matrix(values),
+        sp.csc_array(values),
+        np.asfortranarray(values),
+    ):
         matrix = Matrix(given)
         for found in (list(matrix.rows()), [matrix.row(k) for k in range(9)]):
             for ((columns, numbers), exponent), row in zip(found, values, strict=True):

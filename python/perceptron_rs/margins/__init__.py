@@ -5,7 +5,7 @@ from perceptron_rs.margins.maximum import is_separable, max_margin
 from perceptron_rs.margins.measure import margin
 from perceptron_rs.margins.mistakes import mistake_bounds
 from perceptron_rs.margins.result import InseparableError, MarginInterval, MarginResult, MistakeBounds
-from perceptron_rs.margins.verify import VerificationError, hull_weights, verify
+from perceptron_rs.margins.verification import VerificationError, hull_weights, verify
 
 __all__ = [
     "InseparableError",

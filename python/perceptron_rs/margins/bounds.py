@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["down", "novikoff", "norm_squared", "up"]
+__all__ = ["down", "norm_squared", "novikoff", "up"]
 
 _TWO_ROUNDINGS = Fraction(1, 2**50)
 
@@ -33,7 +33,7 @@ def norm_squared(values: NDArray[np.float64], exponent: int) -> tuple[Fraction, 
     The exponent is one with which no value exceeds 1, so no square overflows.
     """
     scaled = np.ldexp(values, -exponent)
-    total = Fraction(math.fsum((scaled * scaled).tolist()))  # each square is rounded once, and so is their sum
+    total = Fraction(math.fsum((scaled * scaled).tolist()))  # squares are rounded once, and so is their sum
     underflow = Fraction(len(values), 2**1074)
     return max(total * (1 - _TWO_ROUNDINGS), Fraction(0)), total * (1 + _TWO_ROUNDINGS) + underflow
 
@@ -41,11 +41,11 @@ def norm_squared(values: NDArray[np.float64], exponent: int) -> tuple[Fraction, 
 def novikoff(
     radius: float, lower: float, upper: float, coef: NDArray[np.float64], intercept: float, bias: str
 ) -> tuple[float, float]:
-    r"""Return ``(R^2 + 1) (1 + b^2/||w||^2) / margin^2`` by ``lower``, rounded up, and by ``upper``, rounded down.
+    r"""Return ``(R^2 + 1) (1 + b^2/||w||^2) / margin^2`` by ``lower``, rounded up, and by ``upper``, down.
 
-    A learner with an intercept learns from rows (x, 1), and meets the direction (w, b)/||(w, b)|| with a margin
-    of ``margin ||w|| / ||(w, b)||``, if that of (w, b) is free. The factor is 1 for the augmented margin, which
-    is that already. Without an intercept the bound is R^2 / margin^2.
+    A learner with an intercept learns from rows (x, 1), and meets the direction (w, b)/||(w, b)|| with a
+    margin of ``margin ||w|| / ||(w, b)||``, if that of (w, b) is free. The factor is 1 for the augmented
+    margin, which is that already. Without an intercept the bound is R^2 / margin^2.
     """
     if upper == -math.inf:
         return math.inf, math.inf

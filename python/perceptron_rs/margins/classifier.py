@@ -31,11 +31,12 @@ _BITS = 1200  # behind the binary point: more than the smallest float has
 
 
 class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    r"""The plane with the largest margin, of classes that a plane can separate: the hard-margin support vector machine.
+    r"""The plane with the largest margin between classes: the hard-margin support vector machine.
 
-    Its margin is certified: the largest one lies in ``margin_interval_``, and that of the plane itself is at least
-    the lower end. The plane is scaled so that the nearest examples have the score 1 or -1, as in
-    ``sklearn.svm.SVC(kernel="linear")`` with a large C. More than two classes are separated one against the rest.
+    Its margin is certified: the largest one lies in ``margin_interval_``, and that of the plane itself is
+    at least the lower end. The plane is scaled so that the nearest examples have the score 1 or -1, as in
+    ``sklearn.svm.SVC(kernel="linear")`` with a large C. More than two classes are separated one against the
+    rest.
 
     Parameters
     ----------
@@ -66,15 +67,16 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     support_ : ndarray of shape (n_support,), int64
         Rows of X, ascending, that have a weight in ``dual_coef_`` for some class.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support), float64
-        With their signs, the weights of these rows of which ``coef_`` is the sum, up to ``tol``. A row of zeros
-        where no separating plane is known.
+        With their signs, the weights of these rows of which ``coef_`` is the sum, up to ``tol``. A row of
+        zeros where no separating plane is known.
     margin_ : float or ndarray of shape (n_classes,)
-        What the margin of the plane is at least: the lower end of the interval, -inf for classes that it does not separate.
+        What the margin of the plane is at least: the lower end of the interval, -inf for classes that it
+        does not separate.
     margin_interval_ : ndarray of shape (2,) or (n_classes, 2), float64
         Lower and upper end of the largest margin.
     results_ : list of MarginResult
-        All that was found out, with the certificates; one entry for two classes, else one a class. Their planes are not
-        scaled.
+        All that was found out, with the certificates; one entry for two classes, else one a class. Their
+        planes are not scaled.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -94,7 +96,8 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     References
     ----------
-    .. [1] P. Wolfe, "Finding the nearest point in a polytope", Mathematical Programming 11, 1976, pages 128-149.
+    .. [1] P. Wolfe, "Finding the nearest point in a polytope", Mathematical Programming 11, 1976, pages
+       128-149.
     .. [2] B. E. Boser, I. M. Guyon, V. N. Vapnik, "A training algorithm for optimal margin classifiers",
        COLT 1992, pages 144-152.
 
@@ -208,7 +211,9 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             else f"class {label!r} and the rest"
         )
         if result.status == "non_separable":
-            rows = ", ".join(map(str, result.support[:5].tolist())) + (", ..." if len(result.support) > 5 else "")
+            rows = ", ".join(map(str, result.support[:5].tolist())) + (
+                ", ..." if len(result.support) > 5 else ""
+            )
             text = f"no plane separates {what}, as rows {rows} of X prove (see hull_weights)"
         elif result.status == "margin_at_most":
             text = f"no plane that separates {what} was found; its margin would be at most {result.upper:.3g}"
@@ -263,9 +268,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             try:
-                scores = engine.scores(
-                    data.rows, self.coef_, self.intercept_, threads=threads(self.n_jobs)
-                )
+                scores = engine.scores(data.rows, self.coef_, self.intercept_, threads=threads(self.n_jobs))
             except OverflowError as error:
                 data.assert_finite(self)
                 raise ValueError(str(error)) from None
@@ -284,12 +287,12 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            For two classes ``classes_[1]`` where the score is above 0; otherwise the class of the largest score, the
-            first of equals.
+            For two classes ``classes_[1]`` where the score is above 0; otherwise the class of the largest
+            score, the first of equals.
         """
         scores = self.decision_function(X)
         index = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[index]
+        return np.asarray(self.classes_[index])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

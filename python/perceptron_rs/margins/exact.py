@@ -141,7 +141,9 @@ def solve(matrix: list[list[int]], right: list[int]) -> list[Fraction] | None:
         lifted = [x + modulus * digit_x for x, digit_x in zip(lifted, digit, strict=True)]
         modulus *= _PRIME
         steps += 1
-        residual = [(r - sum(map(mul, row, digit))) // _PRIME for r, row in zip(residual, square, strict=True)]
+        residual = [
+            (r - sum(map(mul, row, digit))) // _PRIME for r, row in zip(residual, square, strict=True)
+        ]
         final = modulus > 2 * bound * bound
         if steps == attempt or final:
             attempt = 2 * attempt

@@ -27,9 +27,9 @@ def max_margin(
 ) -> MarginResult:
     r"""Enclose the largest margin of two classes in a certified interval, without a linear program.
 
-    The margin of a plane (w, b) is the smallest of ``y (w.x + b) / ||w||`` over all examples, with y = -1 or 1;
-    the largest margin is that of the best plane. Half the distance of the convex hulls of the two classes
-    is the same number, which is how it is found.
+    The margin of a plane (w, b) is the smallest of ``y (w.x + b) / ||w||`` over all examples, with y = -1
+    or 1; the largest margin is that of the best plane. Half the distance of the convex hulls of the two
+    classes is the same number, which is how it is found.
 
     Parameters
     ----------
@@ -44,10 +44,12 @@ def max_margin(
     tol : float, default=1e-8
         The search ends when ``upper - lower`` is at most ``tol * upper``, above 0.
     budget : int, default=1000000
-        Largest amount of work, in steps of the solver. It is counted, not timed: equal calls give equal results.
+        Largest amount of work, in steps of the solver. It is counted, not timed: equal calls give equal
+        results.
     solver : {"auto", "wolfe", "descent"}, default="auto"
         "wolfe": the point of least norm, on a growing working set. "descent": dual coordinate descent,
-        for sparse data with very many support vectors. "auto" chooses by the shape and the number of non-zero values.
+        for sparse data with very many support vectors. "auto" chooses by the shape and the number of
+        non-zero values.
     engine : {"rust", "reference"}, default="rust"
         What computes. Both give the same bits.
     n_jobs : int or None, default=None
@@ -72,8 +74,10 @@ def max_margin(
 
     References
     ----------
-    .. [1] P. Wolfe, "Finding the nearest point in a polytope", Mathematical Programming 11, 1976, pages 128-149.
-    .. [2] C.-J. Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008, algorithm 1.
+    .. [1] P. Wolfe, "Finding the nearest point in a polytope", Mathematical Programming 11, 1976, pages
+       128-149.
+    .. [2] C.-J. Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008,
+       algorithm 1.
     .. [3] A. B. J. Novikoff, "On convergence proofs for perceptrons", Symposium on the Mathematical
        Theory of Automata 12, 1962, pages 615-622.
 

@@ -79,7 +79,7 @@ def margin(
         w, b = plane(coef, intercept, problem.data.rows.shape[1])
         if not w.any():
             raise ValueError(
-                "coef must not be zero: weights of 0 have no direction, and so no margin; give the weights of "
+                "coef must not be zero: weights of 0 have no direction, and so no margin; give those of "
                 "a plane, or ask max_margin for one"
             )
         try:

@@ -36,11 +36,11 @@ def mistake_bounds(
 ) -> MistakeBounds:
     r"""Bound the mistakes of a perceptron by one direction: for data that is separable, and for any.
 
-    Let u be the direction of length 1, R the length of the longest example, ``m_i = y_i u.x_i`` the distances.
-    If all are at least gamma > 0, then there are at most ``(R / gamma)^2`` mistakes in any number of epochs
-    (Block, Novikoff). For any gamma > 0 there are at most ``((R + D) / gamma)^2`` in one pass over the examples, with
-    ``D^2 = sum_i max(0, gamma - m_i)^2`` (Freund, Schapire). With an intercept each example has one more
-    feature, which is 1, and u is (w, b) scaled to length 1.
+    Let u be the direction of length 1, R the length of the longest example, ``m_i = y_i u.x_i`` the
+    distances. If all are at least gamma > 0, then there are at most ``(R / gamma)^2`` mistakes in any
+    number of epochs (Block, Novikoff). For any gamma > 0 there are at most ``((R + D) / gamma)^2`` in one
+    pass over the examples, with ``D^2 = sum_i max(0, gamma - m_i)^2`` (Freund, Schapire). With an intercept
+    each example has one more feature, which is 1, and u is (w, b) scaled to length 1.
 
     Both hold for a perceptron that starts from zero and makes the plain update: all weights of examples and
     classes equal, no penalty, no margin, no added feature.
@@ -56,8 +56,8 @@ def mistake_bounds(
     intercept : float or array-like of shape (1,), default=None
         The intercept that belongs to them; with ``coef`` only.
     bias : {"augmented", "free", "none"}, default="augmented"
-        "none" for a learner without an intercept. Else it has one, and without ``coef`` this is the margin whose
-        plane is taken; that of "augmented" is the one with the least bound on separable data.
+        "none" for a learner without an intercept. Else it has one, and without ``coef`` this is the margin
+        whose plane is taken; that of "augmented" is the one with the least bound on separable data.
     engine : {"rust", "reference"}, default="rust"
         What computes.
     n_jobs : int or None, default=None
@@ -79,8 +79,8 @@ def mistake_bounds(
     -----
     ``(R + D) / gamma`` first falls and then rises in gamma, because D is convex in it. Between two neighbours
     of the sorted distances D^2 is a quadratic, so the place where the slope changes its sign is
-    found by looking at the distances first, and then by bisection between two of them. It may fall for ever: then the
-    bound comes close to one mistake for each example.
+    found by looking at the distances first, and then by bisection between two of them. It may fall for
+    ever: then the bound comes close to one mistake for each example.
 
     References
     ----------
@@ -113,7 +113,9 @@ def mistake_bounds(
             w, given = plane(coef, intercept, columns)
             b = 0.0 if given is None else given
         if kind == "none" and b != 0:
-            raise ValueError(f"intercept must be 0 or None for bias='none', got {b}; or take bias='augmented'")
+            raise ValueError(
+                f"intercept must be 0 or None for bias='none', got {b}; or take bias='augmented'"
+            )
         if not w.any() and b == 0:
             raise ValueError(
                 "coef must not be zero: weights of 0 have no direction; give the weights of some plane"
@@ -147,7 +149,12 @@ def _block_novikoff(
         return novikoff(longest, math.inf, math.inf, w, b, "free")[0] if right else math.inf
     try:
         lower, upper, _ = problem.engine.margin(
-            problem.data.rows, problem.labels, w, b if has_bias else None, normalize=True, threads=problem.threads
+            problem.data.rows,
+            problem.labels,
+            w,
+            b if has_bias else None,
+            normalize=True,
+            threads=problem.threads,
         )
     except (ValueError, OverflowError) as error:
         raise problem.refuse(error) from None
@@ -160,7 +167,7 @@ def _deviation(below: NDArray[np.float64], gamma: float) -> float:
     scale = float(lacking.max())
     if scale == 0:
         return 0.0
-    # Differences, quotients, squares, their sum and its root are rounded once each: less than 16 units in all.
+    # Differences, quotients, squares, their sum and its root are rounded once each: less than 16 units.
     total = math.fsum(((lacking / scale) ** 2).tolist())
     return math.nextafter(scale * math.sqrt(total) * (1 + 16 * _UNIT), math.inf)
 
@@ -243,7 +250,11 @@ def best_gamma(below: NDArray[np.float64], radius: float) -> float:
     root = np.sqrt(squares)
     falls = (m <= 0) | (m * lacking <= root * (root + r))
     k = len(m) if falls.all() else int(np.argmin(falls))  # the place is behind k distances, before the next
-    base, a, square = float(m[k - 1]), float(lacking[k - 1]), float(squares[k - 1])  # k > 0: D is 0 at the first
+    base, a, square = (
+        float(m[k - 1]),
+        float(lacking[k - 1]),
+        float(squares[k - 1]),
+    )  # k > 0: D is 0 at the first
 
     def still_falls(gamma: float) -> bool:
         step = gamma - base

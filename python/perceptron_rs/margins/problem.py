@@ -73,17 +73,19 @@ def read(X: Any, y: Any, *, engine: str, n_jobs: int | None) -> Problem:
 
 
 def two_classes(y: NDArray[Any]) -> tuple[NDArray[np.uint32], tuple[Any, ...]]:
-    """Return 1 for the larger of two labels, 0 for the other; a single label is positive unless it is <= 0."""
+    """Return 1 for the larger of two labels, 0 for the other; a single one is positive unless it is <= 0."""
     if len(y) and (y == y[0]).all():
         label = y[0].item() if isinstance(y[0], np.generic) else y[0]
+        if isinstance(label, float) and not label.is_integer():
+            encode_new(y)  # refuses it
         positive = isinstance(label, str) or label > 0
         return np.full(len(y), int(positive), dtype=np.uint32), (label,)
     classes, labels = encode_new(y)
     if len(classes) > 2:
         shown = ", ".join(map(repr, classes[:3].tolist()))
         raise ValueError(
-            f"y must hold at most two classes, got {len(classes)} ({shown}, ...); a margin is one between two: "
-            f"take y == label for one class against the rest, or use MaxMarginClassifier"
+            f"y must hold at most two classes, got {len(classes)} ({shown}, ...); a margin is one between "
+            f"two: take y == label for one class against the rest, or use MaxMarginClassifier"
         )
     return labels, tuple(classes.tolist())
 
@@ -99,11 +101,11 @@ def check_options(bias: Any, tol: Any, budget: Any, solver: Any) -> dict[str, An
     """Return the options of a search as an engine takes them."""
     if isinstance(tol, bool) or not isinstance(tol, Real):
         raise TypeError(f"tol must be a real number, got {tol!r:.80}")
-    if not 0 < tol < math.inf:
+    if not 0 < float(tol) < math.inf:
         raise ValueError(f"tol must be a finite number above 0, got {tol!s:.80}; 1e-8 is the default")
     if isinstance(budget, bool) or not isinstance(budget, Integral):
         raise TypeError(f"budget must be a whole number, got {budget!r:.80}")
-    if not 0 <= budget <= _LARGEST_BUDGET:
+    if not 0 <= int(budget) <= _LARGEST_BUDGET:
         raise ValueError(f"budget must be from 0 to 2**62, got {budget!s:.80}")
     return {
         "bias": choice("bias", bias, BIASES),

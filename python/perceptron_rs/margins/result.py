@@ -58,10 +58,11 @@ class MarginResult:
         The largest norm of a row of X, rounded up.
     mistake_bound : float
         No perceptron run over these examples, in any order and with any number of epochs, makes more
-        mistakes: the bound of Block and Novikoff by ``lower``, rounded up. It holds for learners with an intercept, and for
-        bias="none" for those without. inf unless a separating plane is known.
+        mistakes: the bound of Block and Novikoff by ``lower``, rounded up. It holds for learners with an
+        intercept, and for bias="none" for those without. inf unless a separating plane is known.
     best_mistake_bound : float
-        The same formula by ``upper``, rounded down: the rest of ``mistake_bound`` is the width of the interval.
+        The same formula by ``upper``, rounded down: the rest of ``mistake_bound`` is the width of the
+        interval.
     bias : {"free", "augmented", "none"}
         Which margin it is.
     classes : tuple

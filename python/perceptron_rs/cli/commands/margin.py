@@ -43,11 +43,15 @@ def read_two_classes(arguments: Namespace) -> tuple[Any, NDArray[Any]]:
     if arguments.positive is not None:
         chosen = np.array([label_text(label) == arguments.positive for label in np.unique(y)])
         if not chosen.any():
-            raise CommandError(f"{arguments.data}: --positive {arguments.positive}: no example has this label")
+            raise CommandError(
+                f"{arguments.data}: --positive {arguments.positive}: no example has this label"
+            )
         return data.X, np.isin(y, np.unique(y)[chosen])
     classes = np.unique(y)
     if len(classes) > 2:
-        shown = ", ".join(label_text(label) for label in classes[:10]) + (", ..." if len(classes) > 10 else "")
+        shown = ", ".join(label_text(label) for label in classes[:10]) + (
+            ", ..." if len(classes) > 10 else ""
+        )
         raise CommandError(
             f"{arguments.data}: holds {len(classes)} classes ({shown}), but a margin is one between two; "
             f"name one with --positive LABEL, to be told from the rest"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import repeat
+from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,10 @@ def verify(result: MarginResult, X: Any, y: Any) -> None:
     """Check every claim of a result by exact arithmetic in plain Python.
 
     Nothing of the estimator is used. Checked are: that the plane has every row at a distance of
-    at least ``lower``; that ``dual_weights`` are weights of rows of X, and that their mean is near enough to the
-    origin (those of the two classes near enough to each other) for ``upper``; for "non_separable", that the
-    equations for weights of the rows ``support`` have a positive solution; ``radius``; the bounds on mistakes;
-    and that all this goes with ``status``. It takes about 100 nanoseconds for each value in X.
+    at least ``lower``; that ``dual_weights`` are weights of rows of X, and that their mean is near enough
+    to the origin (those of the two classes near enough to each other) for ``upper``; for "non_separable",
+    that the equations for weights of the rows ``support`` have a positive solution; ``radius``; the bounds
+    on mistakes; and that all this goes with ``status``. It takes about 100 nanoseconds for each value in X.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def verify(result: MarginResult, X: Any, y: Any) -> None:
     >>> verify(replace(result, lower=1.5, upper=2.0), X, y)
     Traceback (most recent call last):
         ...
-    perceptron_rs.margins.verify.VerificationError: row 0 is nearer to the plane than lower=1.5
+    perceptron_rs.margins.verification.VerificationError: row 0 is nearer to the plane than lower=1.5
     """
     problem = _Problem(result, X, y)
     _check_form(result, problem)
@@ -92,8 +92,8 @@ def hull_weights(result: MarginResult, X: Any, y: Any) -> list[Fraction]:
     -------
     list of fractions.Fraction
         A positive weight for each row of ``support``. For a free bias those of each class sum to 1, and
-        the weighted means of the two classes are the same point. Otherwise all sum to 1, and the weighted mean of
-        the rows y_i x_i, or y_i (x_i, 1) if the bias is augmented, is 0.
+        the weighted means of the two classes are the same point. Otherwise all sum to 1, and the weighted
+        mean of the rows y_i x_i, or y_i (x_i, 1) if the bias is augmented, is 0.
 
     Raises
     ------
@@ -154,7 +154,9 @@ class _Problem:
         least = min(exponent for _, _, exponent in rows)
         equations: dict[int, list[int]] = {}
         for place, (sign, (columns, numbers), exponent) in enumerate(rows):
-            for column, number in zip(range(len(numbers)) if columns is None else columns, numbers, strict=True):
+            for column, number in zip(
+                range(len(numbers)) if columns is None else columns, numbers, strict=True
+            ):
                 if number:
                     line = equations.setdefault(column, [0] * len(rows))
                     line[place] = sign * number << (exponent - least)
@@ -186,7 +188,9 @@ def _check_form(result: MarginResult, problem: _Problem) -> None:
     if result.status in expected:
         _claim(ends == expected[result.status], f"{result.status!r} does not go with the interval {ends}")
     elif result.status == "separable":
-        _claim(0 < result.lower <= result.upper < math.inf, f"'separable' does not go with the interval {ends}")
+        _claim(
+            0 < result.lower <= result.upper < math.inf, f"'separable' does not go with the interval {ends}"
+        )
     else:
         _claim(
             result.lower == -math.inf and 0 <= result.upper < math.inf,
@@ -195,7 +199,7 @@ def _check_form(result: MarginResult, problem: _Problem) -> None:
     rows, weights = result.support.tolist(), result.dual_weights.tolist()
     _claim(len(rows) == len(weights), "support and dual_weights have different lengths")
     _claim(all(0 <= i < n for i in rows), f"support names a row that is not in 0 to {n - 1}")
-    _claim(all(a < b for a, b in zip(rows, rows[1:], strict=False)), "support is not ascending")
+    _claim(all(a < b for a, b in pairwise(rows)), "support is not ascending")
     if result.status == "one_class":
         return
     _claim(min(weights, default=0) > 0, "dual_weights must be above 0")
@@ -207,7 +211,10 @@ def _check_form(result: MarginResult, problem: _Problem) -> None:
 def _check_radius(result: MarginResult, problem: _Problem) -> None:
     """Check that no row is longer, and one nearly as long."""
     square = max(
-        (Fraction(sum(k * k for k in numbers)) * Fraction(4) ** exponent for (_, numbers), exponent in _longest(problem)),
+        (
+            Fraction(sum(k * k for k in numbers)) * Fraction(4) ** exponent
+            for (_, numbers), exponent in _longest(problem)
+        ),
         default=Fraction(0),
     )
     _claim(0 <= result.radius < math.inf, f"radius={result.radius!r} is no length")
@@ -246,7 +253,10 @@ def _check_bounds(result: MarginResult) -> None:
         return
     if result.status not in ("separable", "one_class"):
         _claim(bound == math.inf, "there is no bound on the mistakes without a separating plane")
-        _claim(result.upper == 0 or _fits(best, rows / Fraction(result.upper) ** 2, -1), "best_mistake_bound is wrong")
+        _claim(
+            result.upper == 0 or _fits(best, rows / Fraction(result.upper) ** 2, -1),
+            "best_mistake_bound is wrong",
+        )
         return
     if result.status == "one_class":
         values = (rows, rows)
@@ -310,7 +320,9 @@ def _check_upper(result: MarginResult, problem: _Problem) -> None:
         sums = by_exponent.setdefault(exponent, {})
         total += sign * weight
         for column, value in zip(
-            range(len(numbers)) if columns is None else columns, map(_times, numbers, repeat(sign * weight)), strict=True
+            range(len(numbers)) if columns is None else columns,
+            map(_times, numbers, repeat(sign * weight)),
+            strict=True,
         ):
             sums[column] = sums.get(column, 0) + value
     for exponent, sums in by_exponent.items():
