@@ -1,10 +1,10 @@
 """The exact answer for small integer problems, in fractions; it proves each answer to itself.
 
-The rows are turned into points, and the point of their hull that is nearest to the origin is sought: the points
-are y x, y (x, 1), or for a free bias all differences of a positive and a negative row. Whatever way the search
-takes, its end is checked: weights that are positive, sum to 1 and give the point v, and <v, z> >= <v, v> for
-every point z. So v is the nearest point of the hull, by the definition alone, and the largest margin is
-||v||, or ||v||/2 for a free bias.
+The rows are turned into points, and the point of their hull that is nearest to the origin is sought: y x,
+y (x, 1), or for a free bias all differences of a positive and a negative row. Whatever way the search takes,
+its end is checked: weights that are positive, sum to 1 and give the point v, and <v, z> >= <v, v> for every
+point z. So v is the nearest point of the hull, by the definition alone, and the largest margin is ||v||, or
+||v||/2 for a free bias.
 """
 
 from __future__ import annotations
