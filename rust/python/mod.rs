@@ -2,6 +2,7 @@
 
 mod environment;
 mod errors;
+mod margin;
 mod online;
 mod rows;
 mod signals;
@@ -15,6 +16,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
     environment::register(m)?;
     rows::register(m)?;
+    margin::register(m)?;
     online::register(m)?;
     text::register(m)?;
     voted::register(m)

@@ -6,8 +6,9 @@ from .decay import decay
 from .dot import dot, sparse_dot
 from .environment import standard
 from .factor import Factor, inner
+from .sign import exact_sign
 from .step import own_feature, own_weight, share, share_of, steps, total
-from .twofold import LOST, SLACK, UNIT, Twofold, down, gamma, square_root, two_product, two_sum, up
+from .twofold import LOST, SLACK, UNIT, Twofold, down, gamma, square_root, times_power, two_product, two_sum, up
 
 __all__ = [
     "LOST",
@@ -20,6 +21,7 @@ __all__ = [
     "decay",
     "dot",
     "down",
+    "exact_sign",
     "gamma",
     "inner",
     "own_feature",
@@ -31,6 +33,7 @@ __all__ = [
     "standard",
     "steps",
     "timed",
+    "times_power",
     "total",
     "two_product",
     "two_sum",

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LOST", "SLACK", "UNIT", "Twofold", "down", "gamma", "square_root", "two_product", "two_sum", "up"]
+__all__ = ["LOST", "SLACK", "UNIT", "Twofold", "down", "gamma", "square_root", "times_power", "two_product", "two_sum", "up"]
 
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -94,3 +94,12 @@ def down(a: float) -> float:
 def square_root(a: float) -> float:
     """Return the rounded root."""
     return math.sqrt(a)
+
+
+def times_power(a: float, exponent: int) -> float:
+    """Return ``a * 2^exponent``; exact unless it leaves the normal floats."""
+    while exponent > 1000:
+        a, exponent = a * 2.0**1000, exponent - 1000
+    while exponent < -1000:
+        a, exponent = a * 2.0**-1000, exponent + 1000
+    return a * 2.0**exponent

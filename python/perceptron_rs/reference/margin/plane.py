@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from perceptron_rs.reference.arith import standard
 from perceptron_rs.reference.margin.certificate import SMALLEST_NORMAL, Checked, Lengths, norm_ends, precise, quotient
 from perceptron_rs.reference.margin.problem import Problem, survey
 
-__all__ = ["check_labels", "margin", "times_power"]
+__all__ = ["check_labels", "margin"]
 
 Vector = NDArray[np.float64]
 
@@ -28,15 +27,6 @@ def check_labels(rows: Any, labels: NDArray[np.uint32]) -> None:
         raise ValueError("rows must hold at least one row, got none")
     if (labels > 1).any():
         raise ValueError(f"labels must be 0 or 1, got {int(labels.max())}; encode the two classes first")
-
-
-def times_power(a: float, exponent: int) -> float:
-    """Return ``a * 2^exponent``; exact unless it leaves the normal floats."""
-    while exponent > 1000:
-        a, exponent = a * 2.0**1000, exponent - 1000
-    while exponent < -1000:
-        a, exponent = a * 2.0**-1000, exponent + 1000
-    return a * 2.0**exponent
 
 
 @standard()
@@ -82,8 +72,8 @@ def margin(
     problem = Problem(rows, labels, "none", survey(rows))
     lengths = Lengths(problem)
     power = -math.frexp(largest)[1]
-    w = np.array([times_power(float(number), power) for number in coef])
-    shifted = times_power(times_power(b, power), problem.shift)
+    w = np.array([arith.times_power(float(number), power) for number in coef])
+    shifted = arith.times_power(arith.times_power(b, power), problem.shift)
     if not math.isfinite(shifted):
         raise ValueError(f"intercept must not exceed the activations so far, got {b}; scale the features or the weights")
     checked = Checked(problem, lengths, w)
@@ -103,14 +93,14 @@ def margin(
 
 
 def _down(a: float, exponent: int) -> float:
-    raw = times_power(a, exponent)
+    raw = arith.times_power(a, exponent)
     if math.isinf(raw):
         return arith.down(math.inf)
     return raw if raw >= SMALLEST_NORMAL else max(arith.down(raw), 0.0)
 
 
 def _up(a: float, exponent: int) -> float:
-    raw = times_power(a, exponent)
+    raw = arith.times_power(a, exponent)
     return raw if raw >= SMALLEST_NORMAL else arith.up(raw)
 
 
@@ -122,8 +112,6 @@ def _offending(checked: Checked, coef: Vector, b: float, shifted: float) -> NDAr
     wrong = value + error < 0.0
     for i in np.flatnonzero((value - error <= 0.0) & ~wrong):
         x = problem.rows.dense(unsure[i : i + 1])[0]
-        exact = Fraction(b)
-        for j in np.flatnonzero(x):
-            exact += Fraction(float(x[j])) * Fraction(float(coef[j]))
-        wrong[i] = not exact * int(problem.y[unsure[i]]) > 0
+        exact = arith.exact_sign(np.append(x, b), np.append(coef, 1.0))
+        wrong[i] = exact * int(problem.y[unsure[i]]) <= 0
     return unsure[wrong].astype(np.int64)

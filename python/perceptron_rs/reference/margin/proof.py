@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.margin.rational import signs
 
 __all__ = ["prove"]
 
 Vector = NDArray[np.float64]
 
-#: Largest system that is inverted, and largest cost of a solution in integers.
+#: Largest system that is inverted.
 LARGEST_INVERSE = 1500
-LARGEST_COST = 1e10
 
 
 def prove(problem: Problem, numbers: NDArray[np.int64], a: Vector) -> tuple[str, NDArray[np.bool_]] | None:
@@ -34,10 +34,10 @@ def prove(problem: Problem, numbers: NDArray[np.int64], a: Vector) -> tuple[str,
     system = _system(problem, x, numbers)
     if len(system) == len(numbers) <= LARGEST_INVERSE and _verified(problem, system, a):
         return "verified", everyone
-    signs = _rational(problem, system)
-    if signs is None or (signs < 0).any():
+    found = signs(system, problem.groups)
+    if found is None or (found < 0).any():
         return None
-    return "rational", signs > 0
+    return "rational", found > 0
 
 
 def _system(problem: Problem, x: Vector, numbers: NDArray[np.int64]) -> Vector:
@@ -118,41 +118,3 @@ def _inverse(matrix: Vector) -> Vector | None:
         work = work - factors[:, np.newaxis] * work[j]
     inverse = np.ascontiguousarray(work[:, k:])
     return inverse if np.isfinite(inverse).all() else None
-
-
-def _rational(problem: Problem, system: Vector) -> NDArray[np.int64] | None:
-    """Return the signs of the exact solution; None if there is none, or not one alone, or it costs too much."""
-    m, k = system.shape
-    rows, bits = [], 0
-    for j, row in enumerate(system):
-        exponents = [math.frexp(float(value))[1] for value in row if value != 0.0]
-        lowest, width = min(exponents) - 53, max(exponents) - min(exponents) + 53
-        bits = max(bits, width)
-        numbers = [_scaled(float(value), lowest) for value in row]
-        right = _scaled(1.0, lowest) if j >= m - problem.groups else 0
-        rows.append([*numbers, right])
-    if float(k) * float(k) * float(m) * (float(k) * float(bits + 8)) > LARGEST_COST or m < k:
-        return None
-    previous = 1
-    for j in range(k):
-        p = next((i for i in range(j, m) if rows[i][j] != 0), None)
-        if p is None:
-            return None
-        rows[j], rows[p] = rows[p], rows[j]
-        pivot = rows[j]
-        for i, row in enumerate(rows):
-            if i != j:
-                rows[i] = [(pivot[j] * b - row[j] * a) // previous for a, b in zip(pivot, row, strict=True)]
-        previous = pivot[j]
-    if any(row[k] != 0 for row in rows[k:]):
-        return None
-    signs = [(rows[i][k] > 0) - (rows[i][k] < 0) for i in range(k)]
-    flip = 1 if previous > 0 else -1
-    return np.array([sign * flip for sign in signs])
-
-
-def _scaled(value: float, exponent: int) -> int:
-    """Return ``value / 2^exponent``, an integer."""
-    numerator, denominator = value.as_integer_ratio()
-    shift = -exponent - (denominator.bit_length() - 1)
-    return numerator << shift if shift >= 0 else numerator >> -shift

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import Solution
+from perceptron_rs.reference import arith
 from perceptron_rs.reference.arith import standard
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end, upper_end
-from perceptron_rs.reference.margin.plane import check_labels, times_power
+from perceptron_rs.reference.margin.inner import Work
+from perceptron_rs.reference.margin.plane import check_labels
 from perceptron_rs.reference.margin.problem import BIASES, Problem, survey
 from perceptron_rs.reference.margin.proof import prove
-from perceptron_rs.reference.margin.wolfe import Found, Work, nearest_point
+from perceptron_rs.reference.margin.wolfe import Found, nearest_point
 
 __all__ = ["separate"]
 
@@ -70,7 +72,7 @@ def separate(
     work = Work(budget)
     nothing = np.zeros(0, dtype=np.int64)
     if bias == "free" and (labels == labels[0]).all():
-        solution = _solution(problem, "one_class", math.inf, math.inf, np.zeros(problem.d), 0.0, nothing, nothing)
+        solution = _solution(problem, "one_class", math.inf, math.inf, np.zeros(problem.d), float(problem.y[0]), nothing, nothing)
     elif problem.found.largest == 0.0 and bias != "augmented":
         firsts = np.array(problem.firsts())
         found = Found(np.zeros(problem.size), -math.inf, firsts, np.ones(len(firsts)), 0.0, zero=True)
@@ -125,8 +127,8 @@ def _plane(problem: Problem, v: Vector) -> tuple[Vector, float | None]:
     if largest == 0.0 or not math.isfinite(largest):
         return np.zeros(problem.d), b
     power = -math.frexp(largest)[1]
-    w = np.array([times_power(float(number), power) for number in w]) + 0.0
-    return w, None if b is None else times_power(b, power) + 0.0
+    w = np.array([arith.times_power(float(number), power) for number in w]) + 0.0
+    return w, None if b is None else arith.times_power(b, power) + 0.0
 
 
 def _solution(

@@ -18,41 +18,21 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.corral import Corral
-from perceptron_rs.reference.margin.passes import Pass, price, strides
+from perceptron_rs.reference.margin.inner import ZERO, Work, run
+from perceptron_rs.reference.margin.passes import price, strides
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.working import WorkingSet
 
-__all__ = ["Found", "Work", "nearest_point"]
+__all__ = ["Found", "nearest_point"]
 
 Vector = NDArray[np.float64]
 
-#: v counts as 0 below this part of the mean square of a row.
-ZERO = 1e-28
 #: Inner tolerance at strides above 1.
 COARSE = 1e-2
 #: Rounds without a better end after which the method stops.
 PATIENCE = 8
-#: Rows that are added after one look at the scores of the working set.
-BATCH = 15
-#: Corrections in a row, and major cycles that do not shorten v, in the inner loop.
-REFINEMENTS, STALLS = 4, 20
 FEWEST_ADDED, MOST_ADDED = 32, 1000
 EPSILON = 2.0**-52
-
-
-@dataclass
-class Work:
-    """What was done; the budget is counted in passes and majors."""
-
-    budget: int
-    passes: int = 0
-    rows_scored: int = 0
-    majors: int = 0
-    refinements: int = 0
-
-    def left(self) -> bool:
-        """Whether there is budget left."""
-        return self.passes + self.majors < self.budget
 
 
 @dataclass
@@ -84,6 +64,8 @@ def nearest_point(problem: Problem, tol: float, goal: str, work: Work) -> Found:
         tightened, rounds, factor = 0, 0, 1.0
         while True:
             if not work.left() and corral is not None:
+                _keep_weights(found, corral)
+                found.v = v if found.lower == -math.inf else found.v
                 return found
             seen = price(problem, stride, v)
             work.passes += 1
@@ -91,7 +73,7 @@ def nearest_point(problem: Problem, tol: float, goal: str, work: Work) -> Found:
             level, square = np.full(problem.groups, math.inf), math.inf
             gap = math.inf
             if corral is not None:
-                level, least = _levels(problem, corral, seen, v)
+                level, least = _levels(problem, corral, seen.least, v)
                 square = corral.square
             if last:
                 if corral is None:
@@ -121,9 +103,11 @@ def nearest_point(problem: Problem, tol: float, goal: str, work: Work) -> Found:
             else:
                 working.add(added)
             if corral is None:
-                corral = Corral(working, _starts(working, seen))
+                corral = Corral(working, _starts(working))
             tau = COARSE if not last else factor * max(0.1 * tol, min(0.1, 0.03 * gap))
-            _inner(working, corral, tau, work)
+            run(working, corral, tau, work)
+            if not math.isfinite(corral.square):
+                return found
             v = corral.v
             if corral.square <= ZERO * corral.sigma:
                 _keep_weights(found, corral)
@@ -146,15 +130,15 @@ def _mean(problem: Problem, numbers: NDArray[np.int64]) -> Vector:
     return v
 
 
-def _starts(working: WorkingSet, seen: Pass) -> list[int]:
+def _starts(working: WorkingSet) -> list[int]:
     """Return the place of the row of each group with the lowest score: the first that was added."""
     return [int(np.argmax(working.group == g)) for g in range(working.problem.groups)]
 
 
-def _levels(problem: Problem, corral: Corral, seen: Pass, v: Vector) -> tuple[Vector, Vector]:
+def _levels(problem: Problem, corral: Corral, seen: Vector, v: Vector) -> tuple[Vector, Vector]:
     """Return the mean score of the members of each group, and the least score seen in it, theirs included."""
     s = problem.scores(corral.working.numbers[corral.places], v)
-    level, least = np.empty(problem.groups), seen.least.copy()
+    level, least = np.empty(problem.groups), seen.copy()
     for g in range(problem.groups):
         own = s[corral.group == g]
         level[g] = arith.total(own) / len(own)
@@ -169,58 +153,3 @@ def _keep_weights(found: Found, corral: Corral) -> bool:
     found.square, found.a = square, corral.a.copy()
     found.numbers = corral.working.numbers[corral.places]
     return True
-
-
-def _inner(working: WorkingSet, corral: Corral, tau: float, work: Work) -> None:
-    """Run the method on the working set to a tolerance."""
-    everywhere = np.arange(len(working.numbers))
-    refined, stalled, best = 0, 0, math.inf
-    while work.left():
-        s = working.scores(everywhere, corral.v)
-        own = s[corral.places]
-        level = corral.levels(own)
-        violation = np.empty(len(level))
-        spread = 0.0
-        for g in range(len(level)):
-            violation[g] = level[g] - s[working.group == g].min()
-            members = own[corral.group == g]
-            spread = spread + float(members.max() - members.min())
-        total, square = arith.total(violation), corral.square
-        if total <= tau * square or square <= ZERO * corral.sigma:
-            break
-        if spread > 0.25 * total and refined < REFINEMENTS:
-            corral.refine()
-            work.refinements += 1
-            refined += 1
-            continue
-        refined = 0
-        stalled = stalled + 1 if square >= best else 0
-        best = min(best, square)
-        excess = level[working.group] - s
-        excess[corral.places] = 0.0
-        group = int(np.argmax(violation))
-        first = int(np.argmax(np.where(working.group == group, excess, -math.inf)))
-        threshold = 0.1 * float(excess[first])
-        if stalled > STALLS or not excess[first] > 0.0:
-            break
-        near = np.flatnonzero(excess > threshold)
-        near = near[near != first]
-        near = near[np.argsort(-excess[near], kind="stable")][:BATCH]
-        _add(corral, first, work)
-        while len(near) and work.left():
-            level = corral.levels(working.scores(corral.places, corral.v))
-            excess_near = level[working.group[near]] - working.scores(near, corral.v)
-            excess_near[np.isin(near, corral.places)] = 0.0
-            next_ = int(np.argmax(excess_near))
-            if not excess_near[next_] > threshold:
-                break
-            _add(corral, int(near[next_]), work)
-            near = np.delete(near, next_)
-    corral.refine()
-    work.refinements += 1
-
-
-def _add(corral: Corral, place: int, work: Work) -> None:
-    work.majors += 1
-    if corral.major(place):
-        corral.minor()
