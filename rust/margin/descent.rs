@@ -68,7 +68,8 @@ impl<'a> Descent<'a> {
     #[must_use]
     pub fn new(problem: &'a Problem<'a>) -> Self {
         let (n, d) = (problem.len(), problem.columns());
-        let mut squares = problem.squares();
+        let scale = power(problem.shift);
+        let mut squares = problem.squares(scale);
         let constant = match problem.bias {
             Bias::Free => CONSTANT * median(&squares),
             Bias::Augmented => problem.constant * problem.constant,
@@ -79,7 +80,7 @@ impl<'a> Descent<'a> {
         }
         Self {
             problem,
-            scale: power(problem.shift),
+            scale,
             constant,
             squares,
             now: Plane { w: vec![0.0; d], b: 0.0 },

@@ -9,6 +9,7 @@ mod choose;
 mod corral;
 mod descent;
 mod inner;
+mod other_scales;
 mod passes;
 mod plane;
 mod problem;

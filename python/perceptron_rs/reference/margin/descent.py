@@ -51,7 +51,7 @@ class Descent:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.scale = problem, math.ldexp(1.0, problem.shift)
-        squares = problem.squares()
+        squares = problem.squares(self.scale)
         #: Square of the constant feature.
         self.constant = problem.constant * problem.constant
         if problem.bias == "free":
