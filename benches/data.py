@@ -96,7 +96,7 @@ def planted(n: int, d: int, margin: float):
 
 @cache
 def flipped(n: int, d: int, margin: float, count: int):
-    """The same with a few wrong labels."""
+    """Return the same with a few wrong labels."""
     X, y = planted(n, d, margin)
     y = y.copy()
     y[np.random.default_rng(SEED).choice(n, count, replace=False)] *= -1

@@ -1,12 +1,13 @@
-"""How fast and how sure is the largest margin, next to a linear program and to a soft-margin machine?
+"""How fast and how sure is the largest margin, next to a linear program and a soft-margin machine.
 
-Three parts, each with its bars. ``gaps``: sets of scikit-learn and planted ones, how narrow the certified interval is.
-``peers``: time of the whole call next to HiGHS (``scipy.optimize.linprog``, which answers only whether a plane
-separates) and ``SVC(kernel="linear", C=1e10)``, in alternating runs of one process on one thread. ``real``: each class
-against the rest of the data in the folder PERCEPTRON_RS_DATA; its intervals are the table of the documentation.
+Three parts, each with its bars. ``gaps``: sets of scikit-learn and planted ones, how narrow the certified
+interval is. ``peers``: time of the whole call next to HiGHS (``scipy.optimize.linprog``, which answers only
+whether a plane separates) and ``SVC(kernel="linear", C=1e10)``, in alternating runs of one process on one
+thread. ``real``: each class against the rest of the data in the folder PERCEPTRON_RS_DATA; its intervals
+are a table of the documentation.
 
-Every answer is checked before a time is printed: by ``verify`` in exact arithmetic where that is affordable, else by
-the exact margin of a few rows; peers must agree on separability.
+Every answer is checked before a time is printed: by ``verify`` in exact arithmetic where that is affordable,
+else by scoring all rows again; peers must agree on separability.
 """
 
 from __future__ import annotations
@@ -187,8 +188,12 @@ RACES = [
     Race("breast cancer standardised", breast_cancer, highs=8, svc=500),
     Race("planted 10000 x 50, margin 1e-3", lambda: data.planted(10_000, 50, 1e-3), highs=30),
     Race("flipped 10000 x 50", lambda: data.flipped(10_000, 50, 1e-3, 20), highs=300),
-    Race("planted 100000 x 100, margin 1e-2", lambda: data.planted(100_000, 100, 1e-2), highs=150, quick=False),
-    Race("planted 1000000 x 10, margin 1e-3", lambda: data.planted(1_000_000, 10, 1e-3), reads=60, quick=False),
+    Race(
+        "planted 100000 x 100, margin 1e-2", lambda: data.planted(100_000, 100, 1e-2), highs=150, quick=False
+    ),
+    Race(
+        "planted 1000000 x 10, margin 1e-3", lambda: data.planted(1_000_000, 10, 1e-3), reads=60, quick=False
+    ),
     Race(
         "sparse 20000 x 100000, 50 a row",
         lambda: data.sparse_signs(20_000, 100_000, 50),
@@ -271,7 +276,8 @@ def real(quick: bool) -> list[dict[str, Any]]:
 
 def show(r: dict[str, Any]) -> None:
     ends = f"[{r['lower']:.6g}, {r['upper']:.6g}]"
-    text = f"{r['case']:36} {r['status']:14} {ends:28} gap {r['gap']:8.1e} sv {r['support']:6} {r['seconds']:9.4f} s"
+    text = f"{r['case']:36} {r['status']:14} {ends:28} gap {r['gap']:8.1e} "
+    text += f"sv {r['support']:6} {r['seconds']:9.4f} s"
     for name in ("highs", "svc"):
         if f"{name} ratio" in r:
             text += f"  {name} {r[f'{name} ratio']:.1f}x (bar {r[f'{name} bar']})"

@@ -127,7 +127,8 @@ impl<'a> Descent<'a> {
     #[must_use]
     pub fn found(&self, most: usize) -> Option<Found> {
         let problem = self.problem;
-        let mut numbers: Vec<u32> = (0..problem.len() as u32).filter(|&i| self.alpha[i as usize] > 0.0).collect();
+        let mut numbers: Vec<u32> =
+            (0..problem.len() as u32).filter(|&i| self.alpha[i as usize] > 0.0).collect();
         numbers.sort_by(|&i, &j| self.alpha[j as usize].total_cmp(&self.alpha[i as usize]));
         numbers.truncate(most);
         let mut sums = [0.0; 2];

@@ -1,4 +1,4 @@
-"""Dual coordinate descent: bits, certificates, agreement with Wolfe's method, and the hand-over between them."""
+"""Dual coordinate descent: bits, certificates, agreement with Wolfe's method, the hand-over to it."""
 
 import math
 from fractions import Fraction
@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_rs import _core, max_margin, reference, verify
-from tests.margin.problems import bits, gap, planted, rows_of, separate
+
+from .problems import bits, gap, planted, rows_of, separate
 
 BIASES = ("free", "augmented", "none")
 
@@ -89,7 +90,9 @@ def test_both_solvers_find_the_same_margin(bias, seed):
     found = {s: max_margin(X, signs, bias=bias, solver=s) for s in ("wolfe", "descent", "auto")}
     for solver, result in found.items():
         if bias == "none" and result.status != "separable":
-            assert result.status == "non_separable"  # the planted planes have an intercept of 0, so only by chance
+            assert (
+                result.status == "non_separable"
+            )  # the planted planes have an intercept of 0, so only by chance
             continue
         assert result.status == "separable"
         assert result.solver == ("descent" if solver == "descent" else "wolfe")

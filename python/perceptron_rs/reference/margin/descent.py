@@ -3,10 +3,10 @@
 Problem
     Minimise ``||w||^2 / 2`` subject to ``y_i (w . x_i + b) >= 1``; the margin is then ``1 / ||w||``.
 Update rule
-    ``g = y_i (w . x_i + b) - 1``, ``alpha_i = max(0, alpha_i - g / (||x_i||^2 + c^2))``; w and b follow: a perceptron
-    update with the exact step, and clipping. The constant feature c makes b a weight like the others. For a
-    free bias a sweep ends with ``b += c^2 sum alpha_i y_i``, a step of the method of multipliers, which takes the
-    price of b away in the limit.
+    ``g = y_i (w . x_i + b) - 1``, ``alpha_i = max(0, alpha_i - g / (||x_i||^2 + c^2))``; w and b follow: a
+    perceptron update with the exact step, and clipping. The constant feature c makes b a weight like the
+    others. For a free bias a sweep ends with ``b += c^2 sum alpha_i y_i``, a step of the method of
+    multipliers, which takes the price of b away in the limit.
 Given
     Rows, labels, a power of two that the rows are scaled by, which gap between the ends of the interval
     suffices, and how many sweeps at most.
