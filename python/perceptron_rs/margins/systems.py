@@ -29,14 +29,15 @@ def has_positive_solution(matrix: list[list[int]], right: list[int]) -> bool:
 def _encloses_positive(matrix: list[list[int]], right: list[int]) -> bool:
     """Prove it for a square system by an approximate inverse B (Krawczyk, Rump); False if that fails.
 
-    If ``||I - B A|| <= beta < 1``, then A is regular, and ``|x* - x| <= ||B|| ||right - A x|| / (1 - beta)`` for
-    any x. The residual is exact. B A is computed in floats, with the bound of its rounding errors that
+    If ``||I - B A|| <= beta < 1``, then A is regular, and for any x the solution is no further from it than
+    ``||B|| ||right - A x|| / (1 - beta)``. The residual is exact. B A is computed in floats, with the bound of its rounding errors that
     holds for any order of the sums.
     """
     size = len(matrix)
     # Rows are scaled by powers of two; x solves the same system.
     shifts = [max(abs(value) for value in row).bit_length() for row in matrix]
-    A = np.array([[value / (1 << shift) for value in row] for row, shift in zip(matrix, shifts, strict=True)])
+    lines = zip(matrix, shifts, strict=True)
+    A = np.array([[value / (1 << shift) for value in row] for row, shift in lines])
     try:
         B = np.linalg.inv(A)
     except np.linalg.LinAlgError:

@@ -67,7 +67,6 @@ def verify(result: MarginResult, X: Any, y: Any) -> None:
     problem = _Problem(result, X, y)
     _check_form(result, problem)
     _check_radius(result, problem)
-    _check_bounds(result)
     if result.status == "separable":
         _check_plane(result, problem)
     if result.status == "non_separable":
@@ -75,6 +74,7 @@ def verify(result: MarginResult, X: Any, y: Any) -> None:
             raise VerificationError(_NO_WEIGHTS)
     elif result.status != "one_class":
         _check_upper(result, problem)
+    _check_bounds(result)
 
 
 def hull_weights(result: MarginResult, X: Any, y: Any) -> list[Fraction]:
