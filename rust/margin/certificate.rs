@@ -5,13 +5,16 @@
 //! end comes from convex weights that are integers over 2^53. No directed rounding: bounds are
 //! enlarged instead.
 
-use super::problem::{Bias, Problem};
-use crate::arith::twofold::{LOST, SLACK, Twofold, UNIT, down, gamma, power, up};
+use super::problem::{Bias, Problem, scale_of};
+use crate::arith::twofold::{LOST, SLACK, Twofold, UNIT, down, gamma, power, times_power, up};
 
 /// Denominator of the dual weights.
 const ONE: i64 = 1 << 53;
 /// More than underflow can take from a sum of squares, relative to numbers below 1.
 const TINY: f64 = power(-1000);
+
+/// More than a length can lose by underflow.
+const LEAST: f64 = power(-1022) * power(-51);
 
 /// Bounds of `||x_i||` for all rows, in the scale of the problem.
 pub struct Lengths {
@@ -25,12 +28,18 @@ impl Lengths {
     pub fn new(problem: &Problem) -> Self {
         let slack = 1.0 + 2.0 * gamma(problem.columns() / 8 + 8);
         let tiny = (problem.columns() + 1) as f64 * TINY;
-        let mut bounds = problem.squares();
+        // In the scale of the rows alone: next to the constant coordinate they may be tiny.
+        let shift = scale_of(problem.found.largest);
+        let mut bounds = problem.squares(power(shift));
         for bound in &mut bounds {
             *bound = (*bound * slack + tiny).sqrt() * (1.0 + 4.0 * UNIT);
         }
         let largest = bounds.iter().fold(0.0, |largest: f64, &bound| largest.max(bound));
-        let radius = if problem.found.largest > 0.0 { back_up(largest, problem.shift) } else { 0.0 };
+        let radius = if problem.found.largest > 0.0 { back_up(largest, shift) } else { 0.0 };
+        let back = times_power(1.0, problem.shift - shift);
+        if back != 1.0 {
+            bounds.iter_mut().for_each(|bound| *bound = *bound * back + LEAST);
+        }
         Self { bounds, radius }
     }
 }
@@ -55,7 +64,7 @@ impl<'a> Checked<'a> {
         let mut scores = vec![0.0; problem.len()];
         problem.all_scores(&padded, &mut scores);
         let (norm, d) = (norm_ends(w, 0.0)[1], problem.columns());
-        let lost = (d + 2) as f64 * power(-1022) * power(-51) * (1.0 + problem.found.largest);
+        let lost = (d + 2) as f64 * LEAST * (1.0 + problem.found.largest);
         let relative = gamma(d / 8 + 6) * SLACK;
         Self { problem, lengths, w, scores, norm, relative, lost }
     }
@@ -84,14 +93,15 @@ impl<'a> Checked<'a> {
             columns.clear();
             values.clear();
             self.problem.rows.read(row, &mut columns, &mut values);
-            let mut total = Twofold::default();
+            let (mut total, mut size) = (Twofold::default(), 0.0);
             for (j, x) in columns.iter().zip(&values) {
-                let j = *j as usize;
-                total.add_product(x * self.problem.unit[j], self.w[j]);
+                let (x, w) = (x * self.problem.unit[*j as usize], self.w[*j as usize]);
+                total.add_product(x, w);
+                size += (x * w).abs();
             }
             total.add(b);
             let value = self.problem.sign(row) * total.value();
-            let size = self.lengths.bounds[row] * self.norm + b.abs();
+            let size = size * (1.0 + 2.0 * gamma(d + 2)) + b.abs();
             let error = (UNIT * value.abs() + square * size) * SLACK + (d + 2) as f64 * (4.0 * LOST);
             (value, error)
         };

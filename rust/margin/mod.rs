@@ -5,8 +5,11 @@
 //! [`margin`] are the two functions of the engine.
 
 mod certificate;
+mod choose;
 mod corral;
+mod descent;
 mod inner;
+mod other_scales;
 mod passes;
 mod plane;
 mod problem;

@@ -57,6 +57,12 @@ pub fn survey(rows: &dyn Rows) -> Result<Survey> {
     Ok(found)
 }
 
+/// The power of two that brings the largest value into [1/2, 1), within the range of floats.
+#[must_use]
+pub fn scale_of(largest: f64) -> i32 {
+    if largest > 0.0 { (-exponent(largest)).clamp(-LARGEST_SHIFT, LARGEST_SHIFT) } else { 0 }
+}
+
 impl<'a> Problem<'a> {
     #[must_use]
     pub fn new(
@@ -68,9 +74,9 @@ impl<'a> Problem<'a> {
         threads: usize,
     ) -> Self {
         let largest = if bias == Bias::Augmented { found.largest.max(1.0) } else { found.largest };
-        let shift =
-            if largest > 0.0 { (-exponent(largest)).clamp(-LARGEST_SHIFT, LARGEST_SHIFT) } else { 0 };
-        let constant = if bias == Bias::Augmented { power(shift) } else { 0.0 };
+        let shift = scale_of(largest);
+        let constant = if unit.is_some() { 1.0 } else { power(shift) };
+        let constant = if bias == Bias::Augmented { constant } else { 0.0 };
         let unit = unit.unwrap_or_else(|| vec![power(shift); rows.columns()]);
         Self { rows, labels, bias, found, shift, constant, unit, threads }
     }
@@ -155,16 +161,17 @@ impl<'a> Problem<'a> {
         share_out(strips, threads, run, || ());
     }
 
-    /// `||x_i||^2` of all scaled rows, without the constant coordinate.
+    /// `||x_i||^2` of all raw rows times `scale`.
     #[must_use]
-    pub fn squares(&self) -> Vec<f64> {
+    pub fn squares(&self, scale: f64) -> Vec<f64> {
+        let unit = vec![scale; self.columns()];
         let mut out = vec![0.0; self.len()];
         let strip = out.len().div_ceil(self.threads.max(1)).max(LEAST);
         let strips = out.chunks_mut(strip).enumerate();
         let threads = self.threads.min(strips.len());
         let run = |(i, out): (usize, &mut [f64])| {
             let first = i * strip;
-            self.rows.squares(first..first + out.len(), &self.unit, out);
+            self.rows.squares(first..first + out.len(), &unit, out);
         };
         share_out(strips, threads, run, || ());
         out

@@ -2,12 +2,12 @@
 
 use super::certificate::{Lengths, dual_integers, lower_end, upper_end};
 use super::inner::Work;
+use super::other_scales::{blank, decide, plane, powered, refuted};
 use super::plane::check_labels;
 use super::problem::{Bias, Problem, survey};
-use super::proof::prove;
-use super::wolfe::{Found, nearest_point};
+use super::choose::solve;
+use super::wolfe::Found;
 use crate::arith::environment::Standard;
-use crate::arith::twofold::{exponent, times_power};
 use crate::error::{Error, Result};
 use crate::rows::Rows;
 
@@ -19,6 +19,17 @@ pub enum Solver {
     Auto,
     Wolfe,
     Descent,
+}
+
+impl Solver {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Wolfe => "wolfe",
+            Self::Descent => "descent",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +73,7 @@ pub struct Solution {
 pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<Solution> {
     let _standard = Standard::enter();
     check_labels(rows, labels)?;
-    let &Options { bias, tol, budget, goal, threads, .. } = options;
+    let &Options { bias, tol, budget, threads, .. } = options;
     if !(tol > 0.0 && tol.is_finite()) {
         return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
     }
@@ -83,8 +94,13 @@ pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<So
         let v = vec![0.0; problem.size()];
         judge(&problem, &lengths, &Found { v, lower: f64::NEG_INFINITY, numbers, a, square: 0.0, zero: true })
     } else {
-        let found = nearest_point(&problem, tol, goal == Goal::Separable, &mut work);
-        judge(&problem, &lengths, &found)
+        let (found, solver) = solve(&problem, options, &mut work);
+        let solution = judge(&problem, &lengths, &found);
+        if matches!(solution.status, "margin_at_most" | "undecided") {
+            decide(&problem, &lengths, solution, &found, tol, &mut work)
+        } else {
+            Solution { solver, ..solution }
+        }
     };
     solution.radius = lengths.radius;
     solution.work = vec![
@@ -92,51 +108,31 @@ pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<So
         ("rows_scored", work.rows_scored),
         ("majors", work.majors),
         ("refinements", work.refinements),
+        ("sweeps", work.sweeps),
     ];
     Ok(solution)
 }
 
-fn blank(coef: Vec<f64>) -> Solution {
-    Solution {
-        status: "undecided",
-        lower: f64::NEG_INFINITY,
-        upper: f64::NEG_INFINITY,
-        coef,
-        intercept: 0.0,
-        support: vec![],
-        dual_weights: vec![],
-        radius: 0.0,
-        proof: None,
-        solver: "wolfe",
-        work: vec![],
-    }
-}
-
 fn judge(problem: &Problem, lengths: &Lengths, found: &Found) -> Solution {
-    let (coef, b) = plane(problem, &found.v);
+    let (mut coef, b) = plane(problem, &found.v);
+    let is_zero = |coef: &[f64]| coef.iter().all(|w| *w == 0.0);
+    let no_plane = is_zero(&coef) && b.unwrap_or(0.0) == 0.0;
+    if no_plane {
+        coef = some_row(problem);
+    }
     if found.zero
-        && let Some((how, positive)) = prove(problem, &found.numbers, &found.a)
+        && let Some(solution) = refuted(problem, &found.numbers, &found.a)
     {
-        let keep = |i: &usize| positive[*i];
-        let numbers: Vec<u32> = (0..positive.len()).filter(keep).map(|i| found.numbers[i]).collect();
-        let a: Vec<f64> = (0..positive.len()).filter(keep).map(|i| found.a[i]).collect();
-        let (support, dual_weights) = dual_integers(problem, &numbers, &a);
-        let intercept = b.unwrap_or(0.0);
-        return Solution {
-            status: "non_separable",
-            intercept,
-            support,
-            dual_weights,
-            proof: Some(how),
-            ..blank(coef)
-        };
+        let half_way = || lower_end(problem, lengths, &coef, b).1;
+        let intercept = if b.is_none() && !is_zero(&coef) { half_way() } else { b.unwrap_or(0.0) };
+        return Solution { coef, intercept, ..solution };
     }
     let (support, dual_weights) = dual_integers(problem, &found.numbers, &found.a);
     let upper = upper_end(problem, &support, &dual_weights);
-    let (lower, intercept) = if coef.iter().any(|w| *w != 0.0) {
-        lower_end(problem, lengths, &coef, b)
-    } else {
+    let (lower, intercept) = if is_zero(&coef) && b.unwrap_or(0.0) == 0.0 {
         (f64::NEG_INFINITY, b.unwrap_or(0.0))
+    } else {
+        lower_end(problem, lengths, &coef, b)
     };
     let status = if lower > 0.0 {
         "separable"
@@ -148,19 +144,18 @@ fn judge(problem: &Problem, lengths: &Lengths, found: &Found) -> Solution {
     Solution { status, lower, upper, intercept, support, dual_weights, ..blank(coef) }
 }
 
-/// Raw weights whose largest is in [1/2, 1), and the intercept if v decides it.
-fn plane(problem: &Problem, v: &[f64]) -> (Vec<f64>, Option<f64>) {
-    let w: Vec<f64> = v.iter().zip(&problem.unit).map(|(v, unit)| v * unit).collect();
-    let b = match problem.bias {
-        Bias::Free => None,
-        Bias::None => Some(0.0),
-        Bias::Augmented => Some(v[problem.columns()] * problem.constant),
-    };
-    let largest = w.iter().fold(b.map_or(0.0, f64::abs), |largest, w| largest.max(w.abs()));
-    if largest == 0.0 || !largest.is_finite() {
-        return (vec![0.0; w.len()], b);
+/// A direction that is not 0, if there is one: the first row that is not.
+fn some_row(problem: &Problem) -> Vec<f64> {
+    let (mut columns, mut values) = (vec![], vec![]);
+    let mut coef = vec![0.0; problem.columns()];
+    for row in 0..problem.len() {
+        problem.rows.read(row, &mut columns, &mut values);
+        if !values.is_empty() {
+            for (j, x) in columns.iter().zip(&values) {
+                coef[*j as usize] = problem.sign(row) * x;
+            }
+            return powered(coef, None).0;
+        }
     }
-    let power = -exponent(largest);
-    let w = w.into_iter().map(|w| times_power(w, power) + 0.0).collect();
-    (w, b.map(|b| times_power(b, power) + 0.0))
+    coef
 }

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.margin.problem import Problem, blocks
+from perceptron_rs.reference.margin.problem import Problem, blocks, scale_of
 
 __all__ = ["Checked", "Lengths", "dual_integers", "lower_end", "norm_ends", "precise", "quotient", "upper_end"]
 
@@ -24,6 +24,8 @@ ONE = 2**53
 #: More than underflow can take from a sum of squares, relative to numbers below 1.
 TINY = 2.0**-1000
 SMALLEST_NORMAL = 2.0**-1022
+#: More than a length can lose by underflow.
+LEAST = 2.0**-1073
 
 
 class Lengths:
@@ -31,12 +33,14 @@ class Lengths:
 
     def __init__(self, problem: Problem) -> None:
         slack = 1.0 + 2.0 * arith.gamma(problem.d // 8 + 8)
-        squares = problem.squares() * slack + (problem.d + 1) * TINY
-        self.bounds = np.sqrt(squares) * (1.0 + 4.0 * arith.UNIT)
+        # In the scale of the rows alone: next to the constant coordinate they may be tiny.
+        shift = scale_of(problem.found.largest)
+        squares = problem.squares(2.0**shift) * slack + (problem.d + 1) * TINY
+        bounds = np.sqrt(squares) * (1.0 + 4.0 * arith.UNIT)
         #: The largest of the raw rows, rounded up; infinite only if it exceeds all floats.
-        self.radius = 0.0
-        if problem.found.largest > 0.0:
-            self.radius = _back_up(float(self.bounds.max(initial=0.0)), problem.shift)
+        self.radius = _back_up(float(bounds.max(initial=0.0)), shift) if problem.found.largest > 0.0 else 0.0
+        back = arith.times_power(1.0, problem.shift - shift)
+        self.bounds = bounds if back == 1.0 else bounds * back + LEAST
 
 
 class Checked:
@@ -60,7 +64,7 @@ class Checked:
 
 
 def precise(
-    problem: Problem, lengths: Lengths, numbers: NDArray[np.int64], w: Vector, norm: float, b: float
+    problem: Problem, numbers: NDArray[np.int64], w: Vector, b: float
 ) -> tuple[Vector, Vector]:
     """Return ``y_i (<w, x_i> + b)`` in doubled precision, and bounds of the errors."""
     value, error = np.empty(len(numbers)), np.empty(len(numbers))
@@ -69,13 +73,14 @@ def precise(
     done = 0
     for some in blocks(numbers):
         x = problem.rows.dense(some) * problem.unit
-        total = arith.Twofold((len(some),))
+        total, size = arith.Twofold((len(some),)), np.zeros(len(some))
         for j in range(d):
             total.add_product(x[:, j], w[j])
+            size = size + np.abs(x[:, j] * w[j])
         total.add(np.float64(b))
         here = slice(done, done + len(some))
         value[here] = problem.y[some] * total.value
-        size = lengths.bounds[some] * norm + abs(b)
+        size = size * (1.0 + 2.0 * arith.gamma(d + 2)) + abs(b)
         error[here] = (arith.UNIT * np.abs(value[here]) + square * size) * arith.SLACK + (d + 2) * (4.0 * arith.LOST)
         done += len(some)
     return value, error
@@ -119,14 +124,14 @@ def lower_end(
     sides = [checked.nearest(y) for y in (1.0, -1.0)]
     if b is None:
         least = [
-            float(precise(problem, lengths, side, w, checked.norm, 0.0)[0].min()) for side in sides
+            float(precise(problem, side, w, 0.0)[0].min()) for side in sides
         ]
         b = ((least[1] - least[0]) / 2.0) / scale + 0.0
     if not math.isfinite(b) or not math.isfinite(b * scale):
         return -math.inf, b
     low = math.inf
     for side in sides:
-        value, error = precise(problem, lengths, side, w, checked.norm, b * scale)
+        value, error = precise(problem, side, w, b * scale)
         low = min(low, float((value - error).min(initial=math.inf)))
     low = arith.down(low)
     if not low > 0.0:

@@ -82,7 +82,7 @@ def margin(
         return -math.inf, -math.inf, offending
     low = high = math.inf
     for y in (1.0, -1.0):
-        value, error = precise(problem, lengths, checked.nearest(y), w, checked.norm, shifted)
+        value, error = precise(problem, checked.nearest(y), w, shifted)
         low = min(low, float((value - error).min(initial=math.inf)))
         high = min(high, float((value + error).min(initial=math.inf)))
     low, high = max(arith.down(low), 0.0), arith.up(high)
@@ -108,7 +108,7 @@ def _offending(checked: Checked, coef: Vector, b: float, shifted: float) -> NDAr
     problem = checked.problem
     error = checked.errors + abs(shifted) * (4.0 * arith.UNIT) + np.abs(checked.scores) * (4.0 * arith.UNIT)
     unsure = np.flatnonzero(checked.scores + problem.y * shifted - error <= 0.0)
-    value, error = precise(problem, checked.lengths, unsure, checked.w, checked.norm, shifted)
+    value, error = precise(problem, unsure, checked.w, shifted)
     wrong = value + error < 0.0
     for i in np.flatnonzero((value - error <= 0.0) & ~wrong):
         x = problem.rows.dense(unsure[i : i + 1])[0]

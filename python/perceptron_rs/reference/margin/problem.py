@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.rows import check_canonical
 
-__all__ = ["BIASES", "Problem", "Survey", "blocks", "survey"]
+__all__ = ["BIASES", "Problem", "Survey", "blocks", "scale_of", "survey"]
 
 BIASES = ("free", "augmented", "none")
 BLOCK = 256
@@ -57,21 +57,32 @@ def blocks(numbers: NDArray[Any]) -> list[NDArray[Any]]:
     return [numbers[start : start + BLOCK] for start in range(0, len(numbers), BLOCK)]
 
 
+def scale_of(largest: float) -> int:
+    """Return the power of two that brings the largest value into [1/2, 1), within the range of floats."""
+    return max(-LARGEST_SHIFT, min(LARGEST_SHIFT, -math.frexp(largest)[1])) if largest > 0.0 else 0
+
+
 class Problem:
     """Rows, signs and groups, in the scale in which they are computed with."""
 
     def __init__(
-        self, rows: Any, labels: NDArray[np.uint32], bias: str, found: Survey, unit: Vector | None = None
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        bias: str,
+        found: Survey,
+        unit: Vector | None = None,
     ) -> None:
-        self.rows, self.bias, self.found = rows, bias, found
+        self.rows, self.labels, self.bias, self.found = rows, labels, bias, found
         self.n, self.d = rows.shape
         self.y = np.where(labels == 1, 1.0, -1.0)
         self.groups = 2 if bias == "free" else 1
         self.group = labels.astype(np.int64) if bias == "free" else np.zeros(self.n, dtype=np.int64)
         largest = max(found.largest, 1.0) if bias == "augmented" else found.largest
         #: Scaled values are raw ones times 2^shift; the largest is then in [1/2, 1).
-        self.shift = max(-LARGEST_SHIFT, min(LARGEST_SHIFT, -math.frexp(largest)[1])) if largest > 0 else 0
-        self.constant = math.ldexp(1.0, self.shift) if bias == "augmented" else 0.0
+        self.shift = scale_of(largest)
+        constant = math.ldexp(1.0, self.shift) if unit is None else 1.0
+        self.constant = constant if bias == "augmented" else 0.0
         self.unit = np.full(self.d, math.ldexp(1.0, self.shift)) if unit is None else unit
         self.size = self.d + (bias == "augmented")
 
@@ -97,11 +108,11 @@ class Problem:
             x = np.hstack([x, np.full((len(x), 1), self.constant)])
         return x
 
-    def squares(self) -> Vector:
-        """Return ``||x_i||^2`` of all scaled rows, without the constant coordinate."""
+    def squares(self, scale: float) -> Vector:
+        """Return ``||x_i||^2`` of all raw rows times ``scale``."""
         out = np.empty(self.n)
         for numbers in blocks(np.arange(self.n)):
-            x = self.rows.dense(numbers) * self.unit
+            x = self.rows.dense(numbers) * scale
             out[numbers] = arith.dot(x, x)
         return out
 

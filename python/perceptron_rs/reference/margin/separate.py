@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import Solution
-from perceptron_rs.reference import arith
 from perceptron_rs.reference.arith import standard
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end, upper_end
+from perceptron_rs.reference.margin.choose import solve
 from perceptron_rs.reference.margin.inner import Work
+from perceptron_rs.reference.margin.other_scales import decide, plane, powered, refuted, solution_of
 from perceptron_rs.reference.margin.plane import check_labels
 from perceptron_rs.reference.margin.problem import BIASES, Problem, survey
-from perceptron_rs.reference.margin.proof import prove
-from perceptron_rs.reference.margin.wolfe import Found, nearest_point
+from perceptron_rs.reference.margin.wolfe import Found
 
 __all__ = ["separate"]
 
@@ -24,6 +24,8 @@ Vector = NDArray[np.float64]
 
 #: An upper end below this part of the radius is nothing but rounding.
 NOTHING = 1e-13
+#: What may still be decided in another scale.
+OPEN = ("margin_at_most", "undecided")
 SOLVERS, GOALS = ("auto", "wolfe", "descent"), ("margin", "separable")
 
 
@@ -69,88 +71,55 @@ def separate(
         raise ValueError(f"tol must be positive and finite, got {tol}")
     problem = Problem(rows, labels, bias, survey(rows))
     lengths = Lengths(problem)
-    work = Work(budget)
+    work, ran = Work(budget), "wolfe"
     nothing = np.zeros(0, dtype=np.int64)
     if bias == "free" and (labels == labels[0]).all():
-        solution = _solution(problem, "one_class", math.inf, math.inf, np.zeros(problem.d), float(problem.y[0]), nothing, nothing)
+        solution = solution_of("one_class", math.inf, math.inf, np.zeros(problem.d), float(problem.y[0]), nothing, nothing)
     elif problem.found.largest == 0.0 and bias != "augmented":
         firsts = np.array(problem.firsts())
         found = Found(np.zeros(problem.size), -math.inf, firsts, np.ones(len(firsts)), 0.0, zero=True)
         solution = _judge(problem, lengths, found)
     else:
-        found = nearest_point(problem, tol, goal, work)
+        found, ran = solve(problem, solver, tol, goal, work)
         solution = _judge(problem, lengths, found)
+        if solution["status"] in OPEN:
+            solution, ran = decide(problem, lengths, solution, found, tol, work), "wolfe"
     solution["radius"] = lengths.radius
-    solution["solver"] = "wolfe"
+    solution["solver"] = ran
     solution["work"] = {
         "passes": work.passes,
         "rows_scored": work.rows_scored,
         "majors": work.majors,
         "refinements": work.refinements,
+        "sweeps": work.sweeps,
     }
     return solution
 
 
 def _judge(problem: Problem, lengths: Lengths, found: Found) -> Solution:
-    coef, b = _plane(problem, found.v)
+    coef, b = plane(problem, found.v)
+    if not coef.any() and not b:
+        coef = _some_row(problem)
     if found.zero:
-        proof = prove(problem, found.numbers, found.a)
-        if proof is not None:
-            how, positive = proof
-            numbers, k = dual_integers(problem, found.numbers[positive], found.a[positive])
-            solution = _solution(problem, "non_separable", -math.inf, -math.inf, coef, b or 0.0, numbers, k)
-            solution["proof"] = how
+        solution = refuted(problem, found.numbers, found.a)
+        if solution is not None:
+            lower, b = lower_end(problem, lengths, coef, b) if b is None and coef.any() else (-math.inf, b or 0.0)
+            solution["coef"], solution["intercept"] = coef, b
             return solution
     numbers, k = dual_integers(problem, found.numbers, found.a)
     upper = upper_end(problem, numbers, k)
-    lower = -math.inf
-    if coef.any():
-        lower, b = lower_end(problem, lengths, coef, b)
+    lower, b = lower_end(problem, lengths, coef, b) if coef.any() or b else (-math.inf, b or 0.0)
     if lower > 0.0:
         status = "separable"
-    elif upper <= NOTHING * lengths.radius:
-        status = "margin_at_most"
     else:
-        status = "undecided"
-    return _solution(problem, status, lower, upper, coef, b if b is not None else 0.0, numbers, k)
+        status = "margin_at_most" if upper <= NOTHING * lengths.radius else "undecided"
+    return solution_of(status, lower, upper, coef, b, numbers, k)
 
 
-def _plane(problem: Problem, v: Vector) -> tuple[Vector, float | None]:
-    """Return raw weights whose largest is in [1/2, 1), and the intercept if v decides it."""
-    w = v[: problem.d] * problem.unit
-    b = None
-    if problem.bias == "none":
-        b = 0.0
-    if problem.bias == "augmented":
-        b = float(v[problem.d]) * problem.constant
-    largest = float(np.abs(w).max(initial=0.0 if b is None else abs(b)))
-    if largest == 0.0 or not math.isfinite(largest):
-        return np.zeros(problem.d), b
-    power = -math.frexp(largest)[1]
-    w = np.array([arith.times_power(float(number), power) for number in w]) + 0.0
-    return w, None if b is None else arith.times_power(b, power) + 0.0
-
-
-def _solution(
-    problem: Problem,
-    status: str,
-    lower: float,
-    upper: float,
-    coef: Vector,
-    b: float,
-    numbers: NDArray[np.int64],
-    k: NDArray[np.int64],
-) -> Solution:
-    return {
-        "status": status,
-        "lower": lower,
-        "upper": upper,
-        "coef": coef,
-        "intercept": b,
-        "support": numbers,
-        "dual_weights": k,
-        "radius": 0.0,
-        "proof": None,
-        "solver": "wolfe",
-        "work": {},
-    }
+def _some_row(problem: Problem) -> Vector:
+    """Return a direction that is not 0, if there is one: the first row that is not."""
+    for number in range(problem.n):
+        x = problem.rows.dense(np.array([number]))[0]
+        if x.any():
+            return powered(problem.y[number] * x + 0.0, None)[0]
+    return np.zeros(problem.d)
