@@ -152,7 +152,7 @@ class Engine(Protocol):
         goal: str,
         threads: int,
     ) -> Solution:
-        """The plane of largest margin, and an interval that contains that margin."""
+        """Find the plane of largest margin, and an interval that contains that margin."""
 
     def margin(
         self,
@@ -164,7 +164,7 @@ class Engine(Protocol):
         normalize: bool,
         threads: int,
     ) -> tuple[float, float, NDArray[np.int64]]:
-        """An interval that contains the margin of a plane, and the rows that are not on their side."""
+        """Bound the margin of a plane from both sides, and find the rows that are not on theirs."""
 
     def permutation(self, n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]:
         """Visiting order of an epoch."""

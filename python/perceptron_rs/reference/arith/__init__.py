@@ -8,7 +8,19 @@ from .environment import standard
 from .factor import Factor, inner
 from .sign import exact_sign
 from .step import own_feature, own_weight, share, share_of, steps, total
-from .twofold import LOST, SLACK, UNIT, Twofold, down, gamma, square_root, times_power, two_product, two_sum, up
+from .twofold import (
+    LOST,
+    SLACK,
+    UNIT,
+    Twofold,
+    down,
+    gamma,
+    square_root,
+    times_power,
+    two_product,
+    two_sum,
+    up,
+)
 
 __all__ = [
     "LOST",

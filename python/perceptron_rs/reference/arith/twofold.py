@@ -16,7 +16,19 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LOST", "SLACK", "UNIT", "Twofold", "down", "gamma", "square_root", "times_power", "two_product", "two_sum", "up"]
+__all__ = [
+    "LOST",
+    "SLACK",
+    "UNIT",
+    "Twofold",
+    "down",
+    "gamma",
+    "square_root",
+    "times_power",
+    "two_product",
+    "two_sum",
+    "up",
+]
 
 Numbers: TypeAlias = NDArray[np.float64]
 

@@ -1,8 +1,8 @@
 """Rigorous ends of an interval for the margin, for the very floats that are returned.
 
-All rows are scored by the dot product of the contract, whose error is bounded by the rows' lengths; those that
-could be the least of their class once more in doubled precision. An upper end comes from convex weights
-that are integers over 2^53. No directed rounding: bounds are enlarged instead.
+All rows are scored by the dot product of the contract, whose error is bounded by the rows' lengths; those
+that could be the least of their class once more in doubled precision. An upper end comes from convex
+weights that are integers over 2^53. No directed rounding: bounds are enlarged instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem, blocks, scale_of
 
-__all__ = ["Checked", "Lengths", "dual_integers", "lower_end", "norm_ends", "precise", "quotient", "upper_end"]
+__all__ = [
+    "Checked",
+    "Lengths",
+    "dual_integers",
+    "lower_end",
+    "norm_ends",
+    "precise",
+    "quotient",
+    "upper_end",
+]
 
 Vector = NDArray[np.float64]
 
@@ -63,9 +72,7 @@ class Checked:
         return np.flatnonzero((self.problem.y == y) & (floor <= reach))
 
 
-def precise(
-    problem: Problem, numbers: NDArray[np.int64], w: Vector, b: float
-) -> tuple[Vector, Vector]:
+def precise(problem: Problem, numbers: NDArray[np.int64], w: Vector, b: float) -> tuple[Vector, Vector]:
     """Return ``y_i (<w, x_i> + b)`` in doubled precision, and bounds of the errors."""
     value, error = np.empty(len(numbers)), np.empty(len(numbers))
     d = problem.d
@@ -77,11 +84,13 @@ def precise(
         for j in range(d):
             total.add_product(x[:, j], w[j])
             size = size + np.abs(x[:, j] * w[j])
-        total.add(np.float64(b))
+        total.add(np.array(b))
         here = slice(done, done + len(some))
         value[here] = problem.y[some] * total.value
         size = size * (1.0 + 2.0 * arith.gamma(d + 2)) + abs(b)
-        error[here] = (arith.UNIT * np.abs(value[here]) + square * size) * arith.SLACK + (d + 2) * (4.0 * arith.LOST)
+        error[here] = (arith.UNIT * np.abs(value[here]) + square * size) * arith.SLACK + (d + 2) * (
+            4.0 * arith.LOST
+        )
         done += len(some)
     return value, error
 
@@ -90,7 +99,7 @@ def norm_ends(w: Vector, b: float) -> tuple[float, float]:
     """Return bounds of ``sqrt(||w||^2 + b^2)`` from below and above."""
     total = arith.Twofold()
     for number in (*w, b):
-        total.add_product(np.float64(number), np.float64(number))
+        total.add_product(np.array(number), np.array(number))
     square, lost = float(total.value), (len(w) + 1) * (2.0 * arith.LOST)
     low = max(arith.down(arith.down(square)) - lost, 0.0)
     high = arith.up(arith.up(square)) + lost
@@ -111,21 +120,17 @@ def _back_up(high: float, shift: int) -> float:
     return raw if raw >= SMALLEST_NORMAL else arith.up(raw)
 
 
-def lower_end(
-    problem: Problem, lengths: Lengths, w: Vector, b: float | None
-) -> tuple[float, float]:
-    """Return a certified lower end for the plane ``w`` and its intercept; -inf if it separates nothing for sure.
+def lower_end(problem: Problem, lengths: Lengths, w: Vector, b: float | None) -> tuple[float, float]:
+    """Return a certified lower end for a plane, and its intercept; -inf if it may not separate.
 
-    With b None, the free intercept half way between the classes is taken. ``w`` and ``b`` are raw; the largest of
-    ``w`` is near 1.
+    With b None, the intercept half way between the classes is taken. ``w`` and ``b`` are raw; the
+    largest of ``w`` is near 1.
     """
     checked = Checked(problem, lengths, w)
     scale = 2.0**problem.shift
     sides = [checked.nearest(y) for y in (1.0, -1.0)]
     if b is None:
-        least = [
-            float(precise(problem, side, w, 0.0)[0].min()) for side in sides
-        ]
+        least = [float(precise(problem, side, w, 0.0)[0].min()) for side in sides]
         b = ((least[1] - least[0]) / 2.0) / scale + 0.0
     if not math.isfinite(b) or not math.isfinite(b * scale):
         return -math.inf, b
@@ -144,7 +149,7 @@ def lower_end(
 def dual_integers(
     problem: Problem, numbers: NDArray[np.int64], a: Vector
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of positive weight, ascending, and the weights as integers that sum to 2^53 in each group."""
+    """Return the rows of positive weight, ascending, and weights that sum to 2^53 in each group."""
     order = np.argsort(numbers, kind="stable")
     order = order[a[order] > 0.0]
     numbers, a = numbers[order], a[order]

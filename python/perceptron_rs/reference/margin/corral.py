@@ -6,7 +6,8 @@
   is a Newton increment from the residual: v is corrected, and never built again from the weights.
 - Given: the working set, the first row of each group.
 - Result: ``places`` in the working set, weights ``a``, the point ``v``.
-- Paper: Wolfe 1976, Finding the nearest point in a polytope; Björck 1987 for the corrected semi-normal equations.
+- Paper: Wolfe 1976, Finding the nearest point in a polytope; Björck 1987 for the corrected
+  semi-normal equations.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ def decide(
             proved = refuted(other, there.numbers, there.a)
             if proved is not None:
                 if other.groups > problem.groups:
-                    numbers, k = dual_integers(problem, proved["support"], proved["dual_weights"] * 2.0**-54)
+                    halves = proved["dual_weights"].astype(np.float64) * 2.0**-54
+                    numbers, k = dual_integers(problem, proved["support"], halves)
                     proved["support"], proved["dual_weights"] = numbers, k
                 proved["coef"], proved["intercept"] = solution["coef"], solution["intercept"]
                 return proved
@@ -50,7 +51,12 @@ def decide(
             continue
         lower, b = lower_end(problem, lengths, coef, b)
         if lower > 0.0:
-            solution["status"], solution["lower"], solution["coef"], solution["intercept"] = "separable", lower, coef, b
+            solution["status"], solution["lower"], solution["coef"], solution["intercept"] = (
+                "separable",
+                lower,
+                coef,
+                b,
+            )
             return solution
     return solution
 

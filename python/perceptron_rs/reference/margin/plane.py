@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.arith import standard
-from perceptron_rs.reference.margin.certificate import SMALLEST_NORMAL, Checked, Lengths, norm_ends, precise, quotient
+from perceptron_rs.reference.margin.certificate import (
+    SMALLEST_NORMAL,
+    Checked,
+    Lengths,
+    norm_ends,
+    precise,
+    quotient,
+)
 from perceptron_rs.reference.margin.problem import Problem, survey
 
 __all__ = ["check_labels", "margin"]
@@ -62,7 +69,9 @@ def margin(
     """
     check_labels(rows, labels)
     if coef.shape != (rows.shape[1],):
-        raise ValueError(f"coef must have shape ({rows.shape[1]},), one weight for each column, got {coef.shape}")
+        raise ValueError(
+            f"coef must have shape ({rows.shape[1]},), one weight for each column, got {coef.shape}"
+        )
     b = 0.0 if intercept is None else intercept
     if not np.isfinite(coef).all() or not math.isfinite(b):
         raise ValueError("coef and intercept must be finite, got NaN or infinity; train again")
@@ -75,7 +84,9 @@ def margin(
     w = np.array([arith.times_power(float(number), power) for number in coef])
     shifted = arith.times_power(arith.times_power(b, power), problem.shift)
     if not math.isfinite(shifted):
-        raise ValueError(f"intercept must not exceed the activations so far, got {b}; scale the features or the weights")
+        raise ValueError(
+            f"intercept must not exceed the activations so far, got {b}; scale the features or the weights"
+        )
     checked = Checked(problem, lengths, w)
     offending = _offending(checked, coef, b, shifted)
     if len(offending):

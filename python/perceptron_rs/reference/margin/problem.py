@@ -34,8 +34,7 @@ class Survey:
         check_canonical(rows)
         values = arith.widen(rows.values)
         if not np.isfinite(values).all():
-            n, d = rows.shape
-            for i in range(n):
+            for i in range(rows.shape[0]):
                 row = rows.dense(np.array([i]))[0]
                 if not np.isfinite(row).all():
                     j = int(np.argmax(~np.isfinite(row)))
@@ -99,11 +98,12 @@ class Problem:
             out[start : start + BLOCK] = self.rows.dots(numbers[start : start + BLOCK], w)
         if self.bias == "augmented":
             out = out + v[self.d] * self.constant
-        return self.y[numbers] * out
+        signed: Vector = self.y[numbers] * out
+        return signed
 
     def read(self, numbers: NDArray[Any]) -> Vector:
         """Return the scaled rows with these numbers, without their signs."""
-        x = self.rows.dense(numbers) * self.unit
+        x: Vector = self.rows.dense(numbers) * self.unit
         if self.bias == "augmented":
             x = np.hstack([x, np.full((len(x), 1), self.constant)])
         return x

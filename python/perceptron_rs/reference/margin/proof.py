@@ -25,7 +25,7 @@ LARGEST_INVERSE = 1500
 
 
 def prove(problem: Problem, numbers: NDArray[np.int64], a: Vector) -> tuple[str, NDArray[np.bool_]] | None:
-    """Return how the rows prove that the hulls meet, and which of them have a positive weight; None if they do not."""
+    """Return how the rows prove that the hulls meet, and which of them take part; None if they do not."""
     x = problem.rows.dense(numbers)
     y = problem.y[numbers]
     everyone = np.ones(len(numbers), dtype=np.bool_)

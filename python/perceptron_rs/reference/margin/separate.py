@@ -1,4 +1,4 @@
-"""The margin of a data set: a certified interval, the plane, the convex weights, or a proof that there is none."""
+"""The margin of a data set: a certified interval, the plane, the weights, or a proof that there is none."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ def separate(
     work, ran = Work(budget), "wolfe"
     nothing = np.zeros(0, dtype=np.int64)
     if bias == "free" and (labels == labels[0]).all():
-        solution = solution_of("one_class", math.inf, math.inf, np.zeros(problem.d), float(problem.y[0]), nothing, nothing)
+        solution = solution_of(
+            "one_class", math.inf, math.inf, np.zeros(problem.d), float(problem.y[0]), nothing, nothing
+        )
     elif problem.found.largest == 0.0 and bias != "augmented":
         firsts = np.array(problem.firsts())
         found = Found(np.zeros(problem.size), -math.inf, firsts, np.ones(len(firsts)), 0.0, zero=True)
@@ -103,7 +105,9 @@ def _judge(problem: Problem, lengths: Lengths, found: Found) -> Solution:
     if found.zero:
         solution = refuted(problem, found.numbers, found.a)
         if solution is not None:
-            lower, b = lower_end(problem, lengths, coef, b) if b is None and coef.any() else (-math.inf, b or 0.0)
+            lower, b = (
+                lower_end(problem, lengths, coef, b) if b is None and coef.any() else (-math.inf, b or 0.0)
+            )
             solution["coef"], solution["intercept"] = coef, b
             return solution
     numbers, k = dual_integers(problem, found.numbers, found.a)

@@ -86,7 +86,11 @@ def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, 
             if last:
                 if corral is None:
                     least, square = seen.least, arith.inner(v, v)
-                lower = arith.total(least) / (problem.groups * arith.square_root(square)) if square > 0 else -math.inf
+                lower = (
+                    arith.total(least) / (problem.groups * arith.square_root(square))
+                    if square > 0
+                    else -math.inf
+                )
                 better = lower > found.lower
                 if better:
                     found.v, found.lower = v, lower
