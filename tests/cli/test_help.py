@@ -43,7 +43,7 @@ def test_help_imports_no_library(command):
 def test_help_names_every_command(call):
     out = call("--help").out
     for command in COMMANDS:
-        assert f"\n    {command} " in out
+        assert f"\n    {command}" in out
 
 
 @pytest.mark.parametrize("command", COMMANDS)

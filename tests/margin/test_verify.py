@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import VerificationError, hull_weights, is_separable, max_margin, verify
-from perceptron_rs.margins.exact import Matrix, integers, solve
+from perceptron_rs.margins.exact import Matrix, integers
+from perceptron_rs.margins.systems import _encloses_positive, has_positive_solution, solve
 
 RNG = np.random.default_rng(5)
 SEPARABLE = RNG.standard_normal((40, 3)), None
@@ -196,3 +197,21 @@ def test_systems_are_solved_exactly(size):
         if size > 1:
             assert solve(matrix[1:], right[1:]) is None
             assert solve([[*row, row[0]] for row in matrix], right) is None
+
+
+@pytest.mark.parametrize("size", [1, 3, 24, 60])
+def test_positive_solutions_are_enclosed(size):
+    """One entry of the solution is next to 0, on either side; the enclosure has to tell."""
+    rng = np.random.default_rng(size)
+    for least in (1, -1):
+        matrix = rng.integers(-(2**40), 2**40, (size, size)).tolist()
+        wanted = rng.integers(1, 2**40, size).tolist()
+        wanted[size // 2] = least
+        right = [sum(a * x for a, x in zip(row, wanted, strict=True)) for row in matrix]
+        assert _encloses_positive(matrix, right) == (least > 0)
+        assert has_positive_solution(matrix, right) == (least > 0)
+        matrix[0] = [value << 300 for value in matrix[0]]
+        assert _encloses_positive(matrix, [right[0] << 300, *right[1:]]) == (least > 0)
+    singular = [[1] * size] * size
+    assert _encloses_positive(singular, [1] * size) == (size == 1)
+    assert not _encloses_positive([[1, 0], [0, 0]], [1, 0])

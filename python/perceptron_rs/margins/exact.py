@@ -1,4 +1,4 @@
-"""Numbers as integers times powers of two, and linear systems solved exactly: plain Python, for `verify`.
+"""Numbers as integers times powers of two: plain Python, for `verify`.
 
 Nothing here is used by the engines, and nothing of theirs is used here.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import gcd, isqrt
+from math import isqrt
 from operator import mul
 from typing import Any
 
@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
-__all__ = ["Matrix", "Row", "integers", "solve", "square_root_floor"]
+__all__ = ["Matrix", "Row", "integers", "product", "square_root_floor"]
 
 #: Column numbers (None: all) and whole numbers: a row is these times 2**exponent.
 Row = tuple[list[int] | None, list[int]]
 _BLOCK = 1 << 16
-_PRIME = 2**127 - 1
 
 
 def integers(values: NDArray[Any]) -> tuple[list[int], int]:
@@ -116,119 +115,3 @@ def square_root_floor(value: Fraction, bits: int = 64) -> Fraction:
     shift = 2 * bits + max(0, value.denominator.bit_length() - value.numerator.bit_length())
     shift += shift % 2
     return Fraction(isqrt((value.numerator << shift) // value.denominator), 1 << (shift // 2))
-
-
-def solve(matrix: list[list[int]], right: list[int]) -> list[Fraction] | None:
-    """Return the only solution x of ``matrix x = right``, None if there is none or more than one.
-
-    Dixon's method: eliminate modulo a prime, lift the solution of as many independent rows as there are
-    unknowns to higher powers of the prime, read fractions off, and put them into every row.
-    """
-    unknowns = len(matrix[0])
-    factors = _eliminate(matrix)
-    if factors is None:
-        return None
-    chosen = factors[0]
-    square, residual = [matrix[i] for i in chosen], [right[i] for i in chosen]
-    lifted, modulus, attempt = [0] * unknowns, 1, 1
-    # By Hadamard and Cramer, numerators and denominators are below this; then they are found for certain.
-    bound = max(1, *(abs(value) for value in right))
-    for row in square:
-        bound *= isqrt(sum(map(mul, row, row)) + 1) + 1
-    steps = 0
-    while True:
-        digit = _solve_modulo(factors, residual)
-        lifted = [x + modulus * digit_x for x, digit_x in zip(lifted, digit, strict=True)]
-        modulus *= _PRIME
-        steps += 1
-        residual = [
-            (r - sum(map(mul, row, digit))) // _PRIME for r, row in zip(residual, square, strict=True)
-        ]
-        final = modulus > 2 * bound * bound
-        if steps == attempt or final:
-            attempt = 2 * attempt
-            solution = _fractions(lifted, modulus)
-            if solution is not None and _solves(matrix, right, *solution):
-                numerators, denominator = solution
-                return [Fraction(x, denominator) for x in numerators]
-            if final:
-                return None
-
-
-def _eliminate(matrix: list[list[int]]) -> tuple[list[int], list[list[int]]] | None:
-    """Return independent rows and their triangular factors modulo the prime; None if columns depend.
-
-    (Columns that depend modulo the prime alone are taken for dependent; that has a chance of 2**-120.)
-    """
-    unknowns = len(matrix[0])
-    rows = [[value % _PRIME for value in row] for row in matrix]
-    order = list(range(len(rows)))
-    for column in range(unknowns):
-        pivot = next((i for i in range(column, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            return None
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        order[column], order[pivot] = order[pivot], order[column]
-        inverse = pow(rows[column][column], -1, _PRIME)
-        tail = rows[column][column + 1 :]
-        for i in range(column + 1, len(rows)):
-            row = rows[i]
-            if row[column]:
-                factor = row[column] * inverse % _PRIME
-                row[column] = factor
-                row[column + 1 :] = [
-                    (a - factor * b) % _PRIME for a, b in zip(row[column + 1 :], tail, strict=True)
-                ]
-    return order[:unknowns], rows[:unknowns]
-
-
-def _solve_modulo(factors: tuple[list[int], list[list[int]]], right: list[int]) -> list[int]:
-    """Solve by the triangular factors: first the lower one (its diagonal is 1), then the upper one."""
-    rows = factors[1]
-    size = len(rows)
-    middle: list[int] = []
-    for i in range(size):
-        middle.append((right[i] - sum(map(mul, rows[i], middle))) % _PRIME)
-    answer = [0] * size
-    for i in reversed(range(size)):
-        rest = sum(map(mul, rows[i][i + 1 :], answer[i + 1 :]))
-        answer[i] = (middle[i] - rest) * pow(rows[i][i], -1, _PRIME) % _PRIME
-    return answer
-
-
-def _fractions(lifted: list[int], modulus: int) -> tuple[list[int], int] | None:
-    """Return numerators and a common denominator, each below the root of half the modulus."""
-    limit = isqrt(modulus // 2)
-    denominator = 1
-    for value in lifted:
-        value = value * denominator % modulus
-        if min(value, modulus - value) <= limit:
-            continue
-        more = _denominator(value, modulus, limit)
-        if more is None or denominator * more > limit:
-            return None
-        denominator *= more
-    numerators = []
-    for value in lifted:
-        value = value * denominator % modulus
-        value = value - modulus if value > modulus // 2 else value
-        numerators.append(value)
-    return numerators, denominator
-
-
-def _denominator(value: int, modulus: int, limit: int) -> int | None:
-    """Return the denominator of the small fraction that equals ``value`` modulo ``modulus``."""
-    a, b, s, t = modulus, value, 0, 1
-    while b > limit:
-        quotient = a // b
-        a, b, s, t = b, a - quotient * b, t, s - quotient * t
-    if not 0 < abs(t) <= limit or gcd(b, t) != 1:
-        return None
-    return abs(t)
-
-
-def _solves(matrix: list[list[int]], right: list[int], numerators: list[int], denominator: int) -> bool:
-    return all(
-        sum(map(mul, row, numerators)) == value * denominator
-        for row, value in zip(matrix, right, strict=True)
-    )

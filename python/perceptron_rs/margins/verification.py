@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.margins.exact import Matrix, Row, integers, product, solve, square_root_floor
+from perceptron_rs.margins.exact import Matrix, Row, integers, product, square_root_floor
 from perceptron_rs.margins.result import STATUSES, MarginResult
+from perceptron_rs.margins.systems import has_positive_solution, solve
 
 __all__ = ["VerificationError", "hull_weights", "verify"]
 
 _ONE = 2**53
+_NO_WEIGHTS = "the rows in support have no convex weights that prove inseparability"
 _CLOSE = 1 + Fraction(1, 10**9)  # radius and mistake bound are rounded up; further off they are wrong
 
 
@@ -65,15 +67,14 @@ def verify(result: MarginResult, X: Any, y: Any) -> None:
     problem = _Problem(result, X, y)
     _check_form(result, problem)
     _check_radius(result, problem)
-    _check_bounds(result)
     if result.status == "separable":
         _check_plane(result, problem)
     if result.status == "non_separable":
-        weights = problem.hull_weights()
-        if weights is None:
-            raise VerificationError("the rows in support have no convex weights that prove inseparability")
+        if not (equations := problem.equations()) or not has_positive_solution(*equations):
+            raise VerificationError(_NO_WEIGHTS)
     elif result.status != "one_class":
         _check_upper(result, problem)
+    _check_bounds(result)
 
 
 def hull_weights(result: MarginResult, X: Any, y: Any) -> list[Fraction]:
@@ -113,9 +114,10 @@ def hull_weights(result: MarginResult, X: Any, y: Any) -> list[Fraction]:
         raise ValueError(f"result must have the status 'non_separable', got {result.status!r}")
     problem = _Problem(result, X, y)
     _check_form(result, problem)
-    weights = problem.hull_weights()
-    if weights is None:
-        raise VerificationError("the rows in support have no convex weights that prove inseparability")
+    equations = problem.equations()
+    weights = solve(*equations) if equations else None
+    if weights is None or min(weights) <= 0:
+        raise VerificationError(_NO_WEIGHTS)
     return weights
 
 
@@ -146,8 +148,8 @@ class _Problem:
         for number in self.result.support.tolist():
             yield self.signs[number], *self.matrix.row(number)
 
-    def hull_weights(self) -> list[Fraction] | None:
-        """Return positive weights that take the rows to the origin (each class to the same point)."""
+    def equations(self) -> tuple[list[list[int]], list[int]] | None:
+        """Return the equations of weights that take the rows to the origin (each class to the same point)."""
         rows = list(self.support())
         if not rows:
             return None
@@ -167,8 +169,7 @@ class _Problem:
         for group in (1, -1) if self.free else (0,):
             matrix.append([int(group in (0, sign)) for sign, *_ in rows])
             right.append(1)
-        weights = solve(matrix, right)
-        return weights if weights is not None and min(weights) > 0 else None
+        return matrix, right
 
 
 def _check_form(result: MarginResult, problem: _Problem) -> None:
