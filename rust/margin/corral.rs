@@ -41,7 +41,7 @@ struct NewPart {
 
 impl Corral {
     #[must_use]
-    pub fn new(working: &WorkingSet, places: &[usize]) -> Self {
+    pub fn new(working: &WorkingSet, places: &[usize], weights: &[f64]) -> Self {
         let mut full = vec![0.0; working.size];
         let square = |place| {
             working.write(place, &mut full);
@@ -55,10 +55,18 @@ impl Corral {
         let v = vec![0.0; working.size];
         let (places_, group, a) = (vec![], vec![], vec![]);
         let mut corral = Self { sigma, places: places_, group, a, v, factor, full };
-        for &place in places {
-            corral.major(working, place, 1.0);
-            working.add_to(&[place], &[1.0], &mut corral.v);
+        for (&place, &weight) in places.iter().zip(weights) {
+            corral.major(working, place, weight);
         }
+        // What was dropped with its weight is made up for.
+        for g in 0..working.groups as u8 {
+            let own = || corral.group.iter().enumerate().filter(|(_, group)| **group == g).map(|(i, _)| i);
+            let sum = total(own().map(|i| corral.a[i]));
+            for i in own().collect::<Vec<_>>() {
+                corral.a[i] /= sum;
+            }
+        }
+        working.add_to(&corral.places, &corral.a, &mut corral.v);
         corral
     }
 

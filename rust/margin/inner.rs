@@ -13,7 +13,7 @@ const REFINEMENTS: usize = 4;
 /// Major cycles in a row that do not shorten v.
 const STALLS: usize = 20;
 
-/// What was done; the budget is counted in passes and majors.
+/// What was done; the budget is counted in passes, majors and sweeps.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Work {
     pub budget: u64,
@@ -21,12 +21,13 @@ pub struct Work {
     pub rows_scored: u64,
     pub majors: u64,
     pub refinements: u64,
+    pub sweeps: u64,
 }
 
 impl Work {
     #[must_use]
     pub fn left(&self) -> bool {
-        self.passes + self.majors < self.budget
+        self.passes + self.majors + self.sweeps < self.budget
     }
 }
 

@@ -5,7 +5,9 @@
 //! [`margin`] are the two functions of the engine.
 
 mod certificate;
+mod choose;
 mod corral;
+mod descent;
 mod inner;
 mod other_scales;
 mod passes;

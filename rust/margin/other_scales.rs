@@ -43,7 +43,7 @@ pub fn decide(
         if !work.left() {
             break;
         }
-        let there = nearest_point(&other, tol.max(ENOUGH), false, work);
+        let there = nearest_point(&other, tol.max(ENOUGH), false, None, work);
         if there.zero
             && let Some(mut proved) = refuted(&other, &there.numbers, &there.a)
         {

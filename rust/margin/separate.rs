@@ -5,7 +5,8 @@ use super::inner::Work;
 use super::other_scales::{blank, decide, plane, powered, refuted};
 use super::plane::check_labels;
 use super::problem::{Bias, Problem, survey};
-use super::wolfe::{Found, nearest_point};
+use super::choose::solve;
+use super::wolfe::Found;
 use crate::arith::environment::Standard;
 use crate::error::{Error, Result};
 use crate::rows::Rows;
@@ -18,6 +19,17 @@ pub enum Solver {
     Auto,
     Wolfe,
     Descent,
+}
+
+impl Solver {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Wolfe => "wolfe",
+            Self::Descent => "descent",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +73,7 @@ pub struct Solution {
 pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<Solution> {
     let _standard = Standard::enter();
     check_labels(rows, labels)?;
-    let &Options { bias, tol, budget, goal, threads, .. } = options;
+    let &Options { bias, tol, budget, threads, .. } = options;
     if !(tol > 0.0 && tol.is_finite()) {
         return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
     }
@@ -82,12 +94,12 @@ pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<So
         let v = vec![0.0; problem.size()];
         judge(&problem, &lengths, &Found { v, lower: f64::NEG_INFINITY, numbers, a, square: 0.0, zero: true })
     } else {
-        let found = nearest_point(&problem, tol, goal == Goal::Separable, &mut work);
+        let (found, solver) = solve(&problem, options, &mut work);
         let solution = judge(&problem, &lengths, &found);
         if matches!(solution.status, "margin_at_most" | "undecided") {
             decide(&problem, &lengths, solution, &found, tol, &mut work)
         } else {
-            solution
+            Solution { solver, ..solution }
         }
     };
     solution.radius = lengths.radius;
@@ -96,6 +108,7 @@ pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<So
         ("rows_scored", work.rows_scored),
         ("majors", work.majors),
         ("refinements", work.refinements),
+        ("sweeps", work.sweeps),
     ];
     Ok(solution)
 }

@@ -49,7 +49,13 @@ impl Found {
 
 /// Runs the method until the gap is closed, v is 0, nothing improves or the budget is spent.
 #[must_use]
-pub fn nearest_point(problem: &Problem, tol: f64, separable: bool, work: &mut Work) -> Found {
+pub fn nearest_point(
+    problem: &Problem,
+    tol: f64,
+    separable: bool,
+    start: Option<Found>,
+    work: &mut Work,
+) -> Found {
     let mut working = WorkingSet::new(problem);
     let mut v = mean(problem);
     let groups = problem.groups();
@@ -61,16 +67,29 @@ pub fn nearest_point(problem: &Problem, tol: f64, separable: bool, work: &mut Wo
         square: f64::INFINITY,
         zero: false,
     };
-    if !work.left() {
+    if start.is_none() && !work.left() {
         working.add(problem, &problem.firsts());
         let places: Vec<usize> = (0..groups).collect();
-        let corral = Corral::new(&working, &places);
+        let corral = Corral::new(&working, &places, &vec![1.0; groups]);
         found.keep_weights(&working, &corral);
         return found;
     }
     let mut corral: Option<Corral> = None;
     let most = problem.size().clamp(FEWEST_ADDED, MOST_ADDED);
-    for stride in strides(problem) {
+    let mut strides = strides(problem);
+    if let Some(start) = start {
+        working.add(problem, &start.numbers);
+        let places: Vec<usize> = (0..working.len()).collect();
+        let mut warm = Corral::new(&working, &places, &start.a);
+        work.majors += places.len() as u64;
+        warm.minor(&working);
+        v.clone_from(&warm.v);
+        corral = Some(warm);
+        strides = vec![1];
+        found = start;
+        found.square = f64::INFINITY; // its weights are the corral's
+    }
+    for stride in strides {
         let last = stride == 1;
         let (mut tightened, mut rounds, mut factor) = (0, 0, 1.0);
         loop {
@@ -131,7 +150,8 @@ pub fn nearest_point(problem: &Problem, tol: f64, separable: bool, work: &mut Wo
             } else {
                 working.add(problem, &added);
             }
-            let corral = corral.get_or_insert_with(|| Corral::new(&working, &starts(&working)));
+            let corral = corral
+                .get_or_insert_with(|| Corral::new(&working, &starts(&working), &vec![1.0; groups]));
             let tau = if last { factor * (0.1 * tol).max((0.03 * gap).min(0.1)) } else { COARSE };
             run(&working, corral, tau, work);
             if !corral.square().is_finite() {

@@ -31,7 +31,7 @@ DEPENDENT = 4e-15
 class Corral:
     """Wolfe's corral on a working set."""
 
-    def __init__(self, working: WorkingSet, places: list[int]) -> None:
+    def __init__(self, working: WorkingSet, places: list[int], weights: Vector) -> None:
         self.working = working
         groups = working.problem.groups
         squares = arith.dot(working.u, working.u)
@@ -43,9 +43,12 @@ class Corral:
         self.group = np.zeros(0, dtype=np.int64)
         self.a = np.zeros(0)
         self.v = np.zeros(working.problem.size)
-        for place in places:
-            self.major(place, 1.0)
-            self.v = arith.axpy(1.0, working.u[place], self.v)
+        for place, weight in zip(places, weights, strict=True):
+            self.major(place, float(weight))
+        # What was dropped with its weight is made up for.
+        for g in range(groups):
+            self.a[self.group == g] = self.a[self.group == g] / arith.total(self.a[self.group == g])
+        self._move(self.a)
 
     @property
     def square(self) -> float:

@@ -26,17 +26,18 @@ REFINEMENTS, STALLS = 4, 20
 
 @dataclass
 class Work:
-    """What was done; the budget is counted in passes and majors."""
+    """What was done; the budget is counted in passes, majors and sweeps."""
 
     budget: int
     passes: int = 0
     rows_scored: int = 0
     majors: int = 0
     refinements: int = 0
+    sweeps: int = 0
 
     def left(self) -> bool:
         """Whether there is budget left."""
-        return self.passes + self.majors < self.budget
+        return self.passes + self.majors + self.sweeps < self.budget
 
 
 def run(working: WorkingSet, corral: Corral, tau: float, work: Work) -> None:

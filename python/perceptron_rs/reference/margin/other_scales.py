@@ -36,7 +36,7 @@ def decide(
     for other in _others(problem, found):
         if not work.left():
             break
-        there = nearest_point(other, max(tol, ENOUGH), "margin", work)
+        there = nearest_point(other, max(tol, ENOUGH), "margin", None, work)
         if there.zero:
             proved = refuted(other, there.numbers, there.a)
             if proved is not None:

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Solution
 from perceptron_rs.reference.arith import standard
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end, upper_end
+from perceptron_rs.reference.margin.choose import solve
 from perceptron_rs.reference.margin.inner import Work
 from perceptron_rs.reference.margin.other_scales import decide, plane, powered, refuted, solution_of
 from perceptron_rs.reference.margin.plane import check_labels
 from perceptron_rs.reference.margin.problem import BIASES, Problem, survey
-from perceptron_rs.reference.margin.wolfe import Found, nearest_point
+from perceptron_rs.reference.margin.wolfe import Found
 
 __all__ = ["separate"]
 
@@ -70,7 +71,7 @@ def separate(
         raise ValueError(f"tol must be positive and finite, got {tol}")
     problem = Problem(rows, labels, bias, survey(rows))
     lengths = Lengths(problem)
-    work = Work(budget)
+    work, ran = Work(budget), "wolfe"
     nothing = np.zeros(0, dtype=np.int64)
     if bias == "free" and (labels == labels[0]).all():
         solution = solution_of(
@@ -81,17 +82,18 @@ def separate(
         found = Found(np.zeros(problem.size), -math.inf, firsts, np.ones(len(firsts)), 0.0, zero=True)
         solution = _judge(problem, lengths, found)
     else:
-        found = nearest_point(problem, tol, goal, work)
+        found, ran = solve(problem, solver, tol, goal, work)
         solution = _judge(problem, lengths, found)
         if solution["status"] in OPEN:
-            solution = decide(problem, lengths, solution, found, tol, work)
+            solution, ran = decide(problem, lengths, solution, found, tol, work), "wolfe"
     solution["radius"] = lengths.radius
-    solution["solver"] = "wolfe"
+    solution["solver"] = ran
     solution["work"] = {
         "passes": work.passes,
         "rows_scored": work.rows_scored,
         "majors": work.majors,
         "refinements": work.refinements,
+        "sweeps": work.sweeps,
     }
     return solution
 

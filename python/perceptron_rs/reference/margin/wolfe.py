@@ -47,19 +47,27 @@ class Found:
     zero: bool = False
 
 
-def nearest_point(problem: Problem, tol: float, goal: str, work: Work) -> Found:
+def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, work: Work) -> Found:
     """Run the method until the gap is closed, v is 0, nothing improves or the budget is spent."""
     working = WorkingSet(problem)
     numbers = np.arange(0, problem.n, -(-problem.n // 4096))
     v = _mean(problem, numbers)
     found = Found(v, -math.inf)
-    if not work.left():
+    if start is None and not work.left():
         working.add(np.array(problem.firsts()))
-        _keep_weights(found, Corral(working, list(range(problem.groups))))
+        _keep_weights(found, Corral(working, list(range(problem.groups)), np.ones(problem.groups)))
         return found
     corral: Corral | None = None
     most = min(max(problem.size, FEWEST_ADDED), MOST_ADDED)
-    for stride in strides(problem):
+    steps = strides(problem)
+    if start is not None:
+        working.add(start.numbers)
+        corral = Corral(working, list(range(len(start.numbers))), start.a)
+        work.majors += len(start.numbers)
+        corral.minor()
+        v, steps, found = corral.v, [1], start
+        found.square = math.inf  # its weights are the corral's
+    for stride in steps:
         last = stride == 1
         tightened, rounds, factor = 0, 0, 1.0
         while True:
@@ -107,7 +115,7 @@ def nearest_point(problem: Problem, tol: float, goal: str, work: Work) -> Found:
             else:
                 working.add(added)
             if corral is None:
-                corral = Corral(working, _starts(working))
+                corral = Corral(working, _starts(working), np.ones(problem.groups))
             tau = COARSE if not last else factor * max(0.1 * tol, min(0.1, 0.03 * gap))
             run(working, corral, tau, work)
             if not math.isfinite(corral.square):
