@@ -122,7 +122,7 @@ pub fn norm_ends(w: &[f64], b: f64) -> [f64; 2] {
     total.add_product(b, b);
     let (square, lost) = (total.value(), (w.len() + 1) as f64 * (2.0 * LOST));
     let low = (down(down(square)) - lost).max(0.0);
-    [down(low.sqrt()), up((up(up(square)) + lost).sqrt())]
+    [down(low.sqrt()).max(0.0), up((up(up(square)) + lost).sqrt())]
 }
 
 /// A bound from below of `low / norm`, brought back to the raw scale.
