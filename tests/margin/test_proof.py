@@ -43,6 +43,21 @@ def test_an_equation_that_contradicts_the_others():
     assert prove(problem(X, [1, 1], "none"), np.arange(2), np.array([0.5, 0.5])) is None
 
 
+def test_no_inverse_of_a_nearly_singular_system_proves_anything_false():
+    proved = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(-3, 4, size=(6, 5)).astype(np.float64)
+        X[-1] = X[1] + rng.integers(-3, 4, size=5) * 2.0**-50
+        a = rng.random(6)
+        if prove(problem(X, [1] * 6, "none"), np.arange(6), a / a.sum()) is not None:
+            proved += 1
+            exact = solve([[Fraction(value) for value in row] for row in [*X.T.tolist(), [1.0] * 6]], 1)
+            assert exact is not None
+            assert min(exact) >= 0
+    assert proved > 0
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(0, 2), st.integers(1, 2))
 def test_the_signs_are_those_of_the_exact_solution(seed, k, more, groups):
     rng = np.random.default_rng(seed)
