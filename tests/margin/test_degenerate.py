@@ -136,10 +136,10 @@ def test_a_single_row(engine):
 
 @pytest.mark.parametrize("goal", ["margin", "separable"])
 def test_a_few_positives_among_many(engine, goal):
-    X, _ = planted(3000, 2, 0.1)
-    y = np.zeros(3000, dtype=int)
-    X[[1, 2999]] += 100.0
-    y[[1, 2999]] = 1
+    X, _ = planted(16001, 2, 0.1)
+    y = np.zeros(16001, dtype=int)
+    X[[1, 15999]] += 100.0
+    y[[1, 15999]] = 1
     assert separate(engine, X, y, goal=goal)["status"] == "separable"
 
 
