@@ -16,7 +16,10 @@ pub const LOST: f64 = power(-1012);
 const SPLITTER: f64 = 134_217_729.0; // 2^27 + 1
 const SMALLEST: f64 = power(-960);
 
-/// `2^exponent`, for the exponents of normal floats.
+/// `2^exponent`.
+///
+/// # Panics
+/// If that is no normal float.
 #[must_use]
 pub const fn power(exponent: i32) -> f64 {
     assert!(-1023 < exponent && exponent < 1024);

@@ -38,7 +38,9 @@ impl Lengths {
         let radius = if problem.found.largest > 0.0 { back_up(largest, shift) } else { 0.0 };
         let back = times_power(1.0, problem.shift - shift);
         if back != 1.0 {
-            bounds.iter_mut().for_each(|bound| *bound = *bound * back + LEAST);
+            for bound in &mut bounds {
+                *bound = *bound * back + LEAST;
+            }
         }
         Self { bounds, radius }
     }
@@ -78,7 +80,8 @@ impl<'a> Checked<'a> {
     #[must_use]
     pub fn nearest(&self, label: u32) -> Vec<u32> {
         let own = || (0..self.scores.len()).filter(|&row| self.problem.labels[row] == label);
-        let reach = own().fold(f64::INFINITY, |reach: f64, row| reach.min(self.scores[row] + self.error(row)));
+        let reach =
+            own().fold(f64::INFINITY, |reach: f64, row| reach.min(self.scores[row] + self.error(row)));
         own().filter(|&row| self.scores[row] - self.error(row) <= reach).map(|row| row as u32).collect()
     }
 
@@ -119,7 +122,7 @@ pub fn norm_ends(w: &[f64], b: f64) -> [f64; 2] {
     total.add_product(b, b);
     let (square, lost) = (total.value(), (w.len() + 1) as f64 * (2.0 * LOST));
     let low = (down(down(square)) - lost).max(0.0);
-    [down(low.sqrt()), up((up(up(square)) + lost).sqrt())]
+    [down(low.sqrt()).max(0.0), up((up(up(square)) + lost).sqrt())]
 }
 
 /// A bound from below of `low / norm`, brought back to the raw scale.

@@ -182,7 +182,9 @@ impl Corral {
                 }
             }
             let theta = end.map_or(1.0, |(_, theta)| theta);
-            d.iter_mut().for_each(|d| *d *= theta);
+            for d in &mut d {
+                *d *= theta;
+            }
             for (a, d) in self.a.iter_mut().zip(&d) {
                 *a = not_negative(*a + d);
             }
@@ -215,7 +217,7 @@ impl Corral {
     }
 
     fn members(&self, group: u8) -> usize {
-        self.group.iter().filter(|&&g| g == group).count()
+        self.group.iter().filter(|g| usize::from(**g) == usize::from(group)).count()
     }
 
     fn drop(&mut self, p: usize) {

@@ -26,9 +26,8 @@ pub fn decide(
     tol: f64,
     work: &mut Work,
 ) -> Solution {
-    let other = |bias, unit| {
-        Problem::new(problem.rows, problem.labels, bias, problem.found, unit, problem.threads)
-    };
+    let other =
+        |bias, unit| Problem::new(problem.rows, problem.labels, bias, problem.found, unit, problem.threads);
     let mut others = vec![];
     if found.lower > 0.0 {
         // It was left at the first plane that seemed to separate.

@@ -98,7 +98,7 @@ pub fn price(problem: &Problem, stride: usize, v: &[f64]) -> Pass {
     } else {
         let mut numbers: Vec<u32> = (0..problem.len() as u32).step_by(stride).collect();
         let mut extra = problem.firsts();
-        extra.retain(|&first| first as usize % stride != 0);
+        extra.retain(|&first| !(first as usize).is_multiple_of(stride));
         extra.sort_unstable();
         numbers.extend(extra);
         let mut scores = vec![0.0; numbers.len()];

@@ -38,7 +38,10 @@ pub fn margin(
     let invalid = |text: String| Err(Error::Invalid(text));
     if coef.len() != rows.columns() {
         let d = rows.columns();
-        return invalid(format!("coef must have shape ({d},), one weight for each column, got ({},)", coef.len()));
+        return invalid(format!(
+            "coef must have shape ({d},), one weight for each column, got ({},)",
+            coef.len()
+        ));
     }
     let b = intercept.unwrap_or(0.0);
     if !b.is_finite() || coef.iter().any(|w| !w.is_finite()) {

@@ -55,8 +55,8 @@ pub fn signs(system: &[Vec<f64>], groups: usize) -> Option<Vec<i32>> {
     }
     let inverses = inverses(&primes);
     let sign = |i: usize| {
-        let digits = residues.iter().map(|residues| residues[i]).collect();
-        sign_of(digits, &primes, &inverses)
+        let digits: Vec<u64> = residues.iter().map(|residues| residues[i]).collect();
+        sign_of(&digits, &primes, &inverses)
     };
     let denominator = sign(k);
     Some((0..k).map(|i| sign(i) * denominator).collect())
@@ -72,7 +72,8 @@ fn reduce(system: &[Vec<f64>], lowest: &[i32], groups: usize, p: u64) -> Vec<Vec
         }
         // What lies below the lowest exponent are zeros of a mantissa with leading zeros.
         let shift = exponent - lowest;
-        let size = if shift < 0 { mantissa >> -shift } else { mantissa } % p * pow(2, shift.max(0) as u64, p) % p;
+        let size =
+            if shift < 0 { mantissa >> -shift } else { mantissa } % p * pow(2, shift.max(0) as u64, p) % p;
         if x < 0.0 { (p - size) % p } else { size }
     };
     let row = |(j, row): (usize, &Vec<f64>)| {
@@ -147,7 +148,7 @@ fn inverses(primes: &[u64]) -> Vec<u64> {
 }
 
 /// The sign of the number of least size with these residues.
-fn sign_of(residues: Vec<u64>, primes: &[u64], inverses: &[u64]) -> i32 {
+fn sign_of(residues: &[u64], primes: &[u64], inverses: &[u64]) -> i32 {
     let mut digits: Vec<u64> = vec![];
     for (i, (&residue, &p)) in residues.iter().zip(primes).enumerate() {
         // The value of the digits so far modulo p, by Horner's rule from the last.

@@ -104,7 +104,8 @@ pub fn nearest_point(
             work.passes += 1;
             work.rows_scored += seen.len() as u64;
             let mut least = seen.least.clone();
-            let (mut level, mut square, mut gap) = (vec![f64::INFINITY; groups], f64::INFINITY, f64::INFINITY);
+            let (mut level, mut square, mut gap) =
+                (vec![f64::INFINITY; groups], f64::INFINITY, f64::INFINITY);
             if let Some(corral) = &corral {
                 level = levels(problem, &working, corral, &v, &mut least);
                 square = corral.square();
@@ -209,7 +210,8 @@ fn levels(
     let mut s = vec![0.0; numbers.len()];
     problem.scores(&numbers, v, &mut s);
     let level = |(g, least): (usize, &mut f64)| {
-        let own = || corral.group.iter().zip(&s).filter(|(group, _)| usize::from(**group) == g).map(|(_, s)| *s);
+        let own =
+            || corral.group.iter().zip(&s).filter(|(group, _)| usize::from(**group) == g).map(|(_, s)| *s);
         *least = own().fold(*least, f64::min);
         total(own()) / own().count() as f64
     };

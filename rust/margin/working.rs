@@ -116,7 +116,9 @@ impl WorkingSet {
                     if let Some(centre) = &self.centre {
                         u.iter_mut().zip(centre).for_each(|(u, c)| *u -= c);
                     }
-                    u.iter_mut().for_each(|u| *u *= y);
+                    for u in u {
+                        *u *= y;
+                    }
                 }
                 Store::Entries { start, columns, values } => {
                     let begin = values.len();
@@ -177,6 +179,8 @@ fn centre(problem: &Problem) -> Vec<f64> {
         axpy_entries(1.0, &columns, &values, &mut centre, (1, 0));
         count += 1.0;
     }
-    centre.iter_mut().for_each(|c| *c /= count);
+    for c in &mut centre {
+        *c /= count;
+    }
     centre
 }

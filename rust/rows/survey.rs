@@ -17,7 +17,7 @@ const LANES: usize = 8;
 #[inline(always)]
 pub(super) fn survey<T: Value>(values: &[T]) -> Survey {
     let (mut largest, mut nonzeros) = ([0.0_f64; LANES], 0_usize);
-    // x - x is NaN for NaN and infinity, else 0.
+    // x * 0 is NaN for NaN and infinity, else 0.
     let mut odd = [0.0_f64; LANES];
     for block in values.chunks(4096) {
         let mut counts = [0_u64; LANES];
@@ -27,17 +27,19 @@ pub(super) fn survey<T: Value>(values: &[T]) -> Survey {
                 let x = chunk[lane].widen();
                 let size = x.abs();
                 largest[lane] = if size > largest[lane] { size } else { largest[lane] };
-                odd[lane] += x - x;
+                odd[lane] += x * 0.0;
                 counts[lane] += u64::from(size > 0.0);
             }
         }
         for (lane, x) in rest.iter().enumerate() {
             let x = x.widen();
             largest[lane] = largest[lane].max(x.abs());
-            odd[lane] += x - x;
+            odd[lane] += x * 0.0;
             counts[lane] += u64::from(x != 0.0);
         }
-        nonzeros += counts.iter().fold(0, |all, &count| all + count) as usize;
+        for count in counts {
+            nonzeros += count as usize;
+        }
     }
     let largest = largest.into_iter().fold(0.0, f64::max);
     Survey { largest, nonzeros, finite: odd.iter().all(|&odd| odd == 0.0) }

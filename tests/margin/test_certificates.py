@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
 
+from perceptron_rs.reference.margin.certificate import norm_ends
+
 from .problems import gap, planted, separate
 
 BIASES = ("free", "augmented", "none")
@@ -134,6 +136,15 @@ def test_iris(engine, one):
     check(X, labels == one, "free", solution)
     if one == 0:
         assert gap(solution) <= 1e-10
+
+
+@given(st.lists(st.floats(-1.0, 1.0), max_size=12), st.floats(-1e100, 1e100))
+def test_the_ends_of_a_norm_enclose_it(w, b):
+    low, high = norm_ends(np.array(w), b)
+    square = sum((Fraction(value) ** 2 for value in w), Fraction(b) ** 2)
+    assert Fraction(low) ** 2 <= square <= Fraction(high) ** 2
+    if square > 2.0**-900:
+        assert high <= low * (1 + 2.0**-49)
 
 
 def test_a_certified_lower_end_that_is_too_large_is_noticed(engine):

@@ -103,7 +103,7 @@ def norm_ends(w: Vector, b: float) -> tuple[float, float]:
     square, lost = float(total.value), (len(w) + 1) * (2.0 * arith.LOST)
     low = max(arith.down(arith.down(square)) - lost, 0.0)
     high = arith.up(arith.up(square)) + lost
-    return arith.down(arith.square_root(low)), arith.up(arith.square_root(high))
+    return max(arith.down(arith.square_root(low)), 0.0), arith.up(arith.square_root(high))
 
 
 def quotient(low: float, norm: float, shift: int) -> float:
