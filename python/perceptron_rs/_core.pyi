@@ -13,6 +13,7 @@ __all__ = [
     "_STANDARD_FLOAT_CONTROL",
     "CsrRows",
     "DenseRows",
+    "OnePass",
     "_force_instruction_set",
     "_instruction_sets",
     "_swap_float_control",
@@ -21,6 +22,7 @@ __all__ = [
     "dense_rows",
     "fit",
     "margin",
+    "one_pass",
     "permutation",
     "read_svmlight",
     "replay",
@@ -89,6 +91,28 @@ def fit(
     with_state: bool = False,
     keep_on_interrupt: bool = False,
 ) -> Report: ...
+
+@final
+class OnePass:
+    def learn(self, attributes: dict[str, Any], rows: Any, y: NDArray[Any]) -> bool: ...
+
+def one_pass(
+    *,
+    parameters: dict[str, Any],
+    absent: Sequence[str],
+    caches: Sequence[str],
+    stored: dict[str, str],
+    learner: str,
+    positive: NDArray[np.uint32],
+    class_weight: NDArray[np.float64],
+    eta0: float,
+    tie: str,
+    fit_intercept: bool,
+    margin: float = 0.0,
+    added_feature: float = 0.0,
+    max_mistakes_per_example: int | None = None,
+    joint: str | None = None,
+) -> OnePass: ...
 def scores(
     rows: _AnyRows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
 ) -> NDArray[np.float64]: ...

@@ -7,13 +7,13 @@ signatures and equal results, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ENGINES", "Engine", "OnEpoch", "Report", "Rows", "Solution", "State", "get_engine"]
+__all__ = ["ENGINES", "Engine", "OnEpoch", "OnePass", "Report", "Rows", "Solution", "State", "get_engine"]
 
 EngineName: TypeAlias = Literal["rust", "reference"]
 ENGINES: tuple[EngineName, ...] = ("rust", "reference")
@@ -76,6 +76,13 @@ class Solution(TypedDict):
     work: dict[str, int]
 
 
+class OnePass(Protocol):
+    """Passes over few rows on the attributes of an estimator: made by ``one_pass``, never changed."""
+
+    def learn(self, attributes: dict[str, Any], rows: Any, y: NDArray[Any]) -> bool:
+        """Learn from the rows in their order and replace the attributes that change."""
+
+
 class Engine(Protocol):
     """What an engine offers; the docstrings of the reference say what each function does."""
 
@@ -122,6 +129,26 @@ class Engine(Protocol):
         keep_on_interrupt: bool = False,
     ) -> Report:
         """Run epochs until every plane has stopped; ``state`` is not modified."""
+
+    def one_pass(
+        self,
+        *,
+        parameters: dict[str, Any],
+        absent: Sequence[str],
+        caches: Sequence[str],
+        stored: dict[str, str],
+        learner: str,
+        positive: NDArray[np.uint32],
+        class_weight: NDArray[np.float64],
+        eta0: float,
+        tie: str,
+        fit_intercept: bool,
+        margin: float = 0.0,
+        added_feature: float = 0.0,
+        max_mistakes_per_example: int | None = None,
+        joint: str | None = None,
+    ) -> OnePass:
+        """Read the parameters once, for many passes over few rows."""
 
     def scores(
         self, rows: Any, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int

@@ -94,6 +94,7 @@ pub fn fit(
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
     }
+    learner.begin(problem, schedule.threads, monitor)?;
     let decisions = problem.decisions();
     let mut report = Report {
         epochs: Vec::new(),
@@ -170,7 +171,7 @@ pub fn fit(
     Ok((state, report))
 }
 
-fn check_state(problem: &Problem, schedule: &Schedule, state: &State) -> Result<()> {
+pub(super) fn check_state(problem: &Problem, schedule: &Schedule, state: &State) -> Result<()> {
     let planes = problem.positive.len();
     if state.coef.len() != planes * problem.rows.columns()
         || state.intercept.len() != planes

@@ -191,7 +191,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    fn weight(&self, class_weight: [f64; 2], positive: u32, row: usize) -> f64 {
+    /// The weight `s` of a row for a plane.
+    pub(super) fn weight(&self, class_weight: [f64; 2], positive: u32, row: usize) -> f64 {
         let sample = self.sample_weight.map(|weights| weights[row]);
         weight(sample, class_weight[usize::from(self.labels[row] == positive)])
     }
@@ -212,6 +213,11 @@ impl<'a> Problem<'a> {
         let kept: Vec<u32> =
             (0..self.rows.len()).filter(|&row| !weightless(row)).map(|row| row as u32).collect();
         (kept.len() < self.rows.len()).then_some(kept)
+    }
+
+    /// No weights of examples, none of 0 of a class, and no penalty.
+    pub(super) fn is_plain(&self) -> bool {
+        self.sample_weight.is_none() && self.penalty.is_none() && !self.has_zero_class_weight()
     }
 
     fn has_zero_class_weight(&self) -> bool {

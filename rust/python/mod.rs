@@ -1,8 +1,13 @@
 //! The bindings: names, arrays, errors. They borrow, detach and return; nothing is computed here.
 
+mod arrays;
+mod choices;
 mod environment;
 mod errors;
+mod fit;
 mod margin;
+mod memory;
+mod one_pass;
 mod online;
 mod rows;
 mod signals;
@@ -17,7 +22,9 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     environment::register(m)?;
     rows::register(m)?;
     margin::register(m)?;
+    fit::register(m)?;
     online::register(m)?;
+    one_pass::register(m)?;
     text::register(m)?;
     voted::register(m)
 }

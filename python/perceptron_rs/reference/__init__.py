@@ -5,7 +5,7 @@ Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py
 """
 
 from perceptron_rs.reference.margin import margin, separate
-from perceptron_rs.reference.online import average, fit, replay, settled, updates_until_right, votes
+from perceptron_rs.reference.online import average, fit, one_pass, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
 
@@ -16,6 +16,7 @@ __all__ = [
     "dense_rows",
     "fit",
     "margin",
+    "one_pass",
     "permutation",
     "replay",
     "scores",
