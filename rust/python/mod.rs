@@ -1,8 +1,12 @@
 //! The bindings: names, arrays, errors. They borrow, detach and return; nothing is computed here.
 
+mod arrays;
+mod choices;
 mod environment;
 mod errors;
+mod fit;
 mod margin;
+mod memory;
 mod online;
 mod rows;
 mod signals;
@@ -16,6 +20,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
     environment::register(m)?;
     rows::register(m)?;
+    fit::register(m)?;
     margin::register(m)?;
     online::register(m)?;
     text::register(m)?;

@@ -1,7 +1,6 @@
 //! The loop of every leaf: predict, judge, update, log.
 
-use super::joint::Spread;
-use super::joint::{judge, spread};
+use super::joint::{Downward, Spread, judge};
 use super::noise::Noise;
 use super::planes::{Head, Record};
 use super::prefetch::{AHEAD, prefetch};
@@ -44,29 +43,24 @@ impl<K: Kernel> Leaf for Learn<'_, K> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, simd: S) -> Stop {
-        // One plane is the hot case: with a constant length the loops over planes vanish.
-        if self.heads.len() == 1 {
-            return self.pass(simd, &mut [0.0], Self::each);
+        // One plane and nothing else is the hot case: with constants here the loop over planes and all
+        // questions about noise and records vanish (a quarter of the instructions on short rows).
+        if self.heads.len() == 1 && self.noise.is_none() && self.record.is_none() {
+            return Learn { noise: None, record: None, ..self }.pass(simd, &mut [0.0], None);
         }
         let mut sums = vec![0.0; self.heads.len()];
         match self.visit.joint {
-            None => self.pass(simd, &mut sums, Self::each),
-            Some(how) => {
-                self.pass(simd, &mut sums, |learn, row, number, sums| learn.together(how, row, number, sums))
-            }
+            None => self.pass(simd, &mut sums, None),
+            how => self.pass(simd, &mut sums, how),
         }
     }
 }
 
 impl<K: Kernel> Learn<'_, K> {
-    /// `judge` takes the row, how many were visited with it, and `w·x` of every plane.
+    /// `how` is a constant where this is called. A closure in its place is called out of line, without
+    /// the instruction set of the leaf.
     #[inline(always)]
-    fn pass<S: Simd>(
-        &mut self,
-        simd: S,
-        sums: &mut [f64],
-        judge: impl Fn(&mut Self, usize, u64, &mut [f64]) -> Stop,
-    ) -> Stop {
+    fn pass<S: Simd>(&mut self, simd: S, sums: &mut [f64], how: Option<Spread>) -> Stop {
         let (visit, start) = (self.visit, self.at.pos);
         let ahead = self.kernel.ahead();
         let mut stop = Stop::Block;
@@ -85,7 +79,11 @@ impl<K: Kernel> Learn<'_, K> {
             }
             self.kernel.activate(simd, row, sums);
             pos += 1;
-            stop = judge(self, row, (pos - start) as u64, sums);
+            let number = (pos - start) as u64;
+            stop = match how {
+                None => self.each(row, number, sums),
+                Some(how) => self.together(how, row, number, sums),
+            };
         }
         for head in &mut *self.heads {
             head.seen += (pos - start) as u64;
@@ -158,7 +156,12 @@ impl<K: Kernel> Learn<'_, K> {
         }
         let c = self.visit.step(&self.heads[truth], row, true);
         let mut stop = self.update(truth, row, number, c, Stop::Block);
-        spread(how, sums, truth, judgement, c, |r, c| stop = self.update(r, row, number, c, stop));
+        let down = Downward::new(how, sums, truth, judgement, c);
+        for r in 0..sums.len() {
+            if let Some(c) = down.step(r) {
+                stop = self.update(r, row, number, c, stop);
+            }
+        }
         stop
     }
 

@@ -7,7 +7,7 @@ from .dot import dot, sparse_dot
 from .environment import standard
 from .factor import Factor, inner
 from .sign import exact_sign
-from .step import own_feature, own_weight, share, share_of, steps, total
+from .step import own_feature, own_weight, running_total, share, share_of, steps, total
 from .twofold import (
     LOST,
     SLACK,
@@ -38,6 +38,7 @@ __all__ = [
     "inner",
     "own_feature",
     "own_weight",
+    "running_total",
     "share",
     "share_of",
     "sparse_dot",
