@@ -1,11 +1,11 @@
 //! The margin of a data set: a certified interval, the plane, the convex weights, or a proof that there is none.
 
 use super::certificate::{Lengths, dual_integers, lower_end, upper_end};
+use super::choose::solve;
 use super::inner::Work;
 use super::other_scales::{blank, decide, plane, powered, refuted};
 use super::plane::check_labels;
 use super::problem::{Bias, Problem, survey};
-use super::choose::solve;
 use super::wolfe::Found;
 use crate::arith::environment::Standard;
 use crate::error::{Error, Result};

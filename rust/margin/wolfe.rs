@@ -150,8 +150,8 @@ pub fn nearest_point(
             } else {
                 working.add(problem, &added);
             }
-            let corral = corral
-                .get_or_insert_with(|| Corral::new(&working, &starts(&working), &vec![1.0; groups]));
+            let corral =
+                corral.get_or_insert_with(|| Corral::new(&working, &starts(&working), &vec![1.0; groups]));
             let tau = if last { factor * (0.1 * tol).max((0.03 * gap).min(0.1)) } else { COARSE };
             run(&working, corral, tau, work);
             if !corral.square().is_finite() {

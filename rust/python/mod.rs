@@ -21,8 +21,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
     environment::register(m)?;
     rows::register(m)?;
-    margin::register(m)?;
     fit::register(m)?;
+    margin::register(m)?;
     online::register(m)?;
     one_pass::register(m)?;
     text::register(m)?;

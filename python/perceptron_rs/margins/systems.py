@@ -30,8 +30,8 @@ def _encloses_positive(matrix: list[list[int]], right: list[int]) -> bool:
     """Prove it for a square system by an approximate inverse B (Krawczyk, Rump); False if that fails.
 
     If ``||I - B A|| <= beta < 1``, then A is regular, and for any x the solution is no further from it than
-    ``||B|| ||right - A x|| / (1 - beta)``. The residual is exact. B A is computed in floats, with the bound of its rounding errors that
-    holds for any order of the sums.
+    ``||B|| ||right - A x|| / (1 - beta)``. The residual is exact. B A is computed in floats, with a bound of
+    its rounding errors that holds for any order of the sums.
     """
     size = len(matrix)
     # Rows are scaled by powers of two; x solves the same system.
