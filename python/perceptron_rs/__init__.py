@@ -18,6 +18,20 @@ if TYPE_CHECKING:
         StructuredPerceptron,
         VotedPerceptron,
     )
+    from perceptron_rs.margins import (
+        InseparableError,
+        MarginInterval,
+        MarginResult,
+        MaxMarginClassifier,
+        MistakeBounds,
+        VerificationError,
+        hull_weights,
+        is_separable,
+        margin,
+        max_margin,
+        mistake_bounds,
+        verify,
+    )
     from perceptron_rs.models import load
     from perceptron_rs.online import updates_until_right
 
@@ -27,14 +41,26 @@ __all__ = [
     "ARITHMETIC_VERSION",
     "AveragedPerceptron",
     "EpochRecord",
+    "InseparableError",
+    "MarginInterval",
+    "MarginResult",
+    "MaxMarginClassifier",
+    "MistakeBounds",
     "Perceptron",
     "PocketPerceptron",
     "SequencePerceptron",
     "StructuredPerceptron",
+    "VerificationError",
     "VotedPerceptron",
     "__version__",
+    "hull_weights",
+    "is_separable",
     "load",
+    "margin",
+    "max_margin",
+    "mistake_bounds",
     "updates_until_right",
+    "verify",
 ]
 
 #: Where each public name lives.
@@ -42,15 +68,38 @@ _HOME = {
     "ARITHMETIC_VERSION": "_core",
     "AveragedPerceptron": "estimators",
     "EpochRecord": "estimators",
+    "InseparableError": "margins",
+    "MarginInterval": "margins",
+    "MarginResult": "margins",
+    "MaxMarginClassifier": "margins",
+    "MistakeBounds": "margins",
     "Perceptron": "estimators",
     "PocketPerceptron": "estimators",
     "SequencePerceptron": "estimators",
     "StructuredPerceptron": "estimators",
+    "VerificationError": "margins",
     "VotedPerceptron": "estimators",
+    "hull_weights": "margins",
+    "is_separable": "margins",
     "load": "models",
+    "margin": "margins",
+    "max_margin": "margins",
+    "mistake_bounds": "margins",
     "updates_until_right": "online",
+    "verify": "margins",
 }
-_MODULES = {"demo", "engines", "estimators", "features", "io", "models", "online", "reference", "testing"}
+_MODULES = {
+    "demo",
+    "engines",
+    "estimators",
+    "features",
+    "io",
+    "margins",
+    "models",
+    "online",
+    "reference",
+    "testing",
+}
 
 if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
 

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import OnEpoch, Report, SequenceReport, State
+from perceptron_rs.engines import OnEpoch, Report, SequenceReport, Solution, State
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -21,11 +21,13 @@ __all__ = [
     "csr_rows",
     "dense_rows",
     "fit",
+    "margin",
     "one_pass",
     "permutation",
     "read_svmlight",
     "replay",
     "scores",
+    "separate",
     "sequence_average",
     "sequence_decode",
     "sequence_fit",
@@ -122,6 +124,26 @@ def settled(state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArr
 def average(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def votes(rows: _AnyRows, stored_rows: _AnyRows, state: State, *, threads: int) -> NDArray[np.int64]: ...
 def replay(stored_rows: _AnyRows, state: State, *, upto: NDArray[np.int64]) -> State: ...
+def separate(
+    rows: _AnyRows,
+    labels: NDArray[np.uint32],
+    *,
+    bias: str,
+    tol: float,
+    budget: int,
+    solver: str,
+    goal: str,
+    threads: int,
+) -> Solution: ...
+def margin(
+    rows: _AnyRows,
+    labels: NDArray[np.uint32],
+    coef: NDArray[np.float64],
+    intercept: float | None,
+    *,
+    normalize: bool,
+    threads: int,
+) -> tuple[float, float, NDArray[np.int64]]: ...
 def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]: ...
 def updates_until_right(
     x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float

@@ -21,6 +21,7 @@ __all__ = [
     "Report",
     "Rows",
     "SequenceReport",
+    "Solution",
     "State",
     "get_engine",
 ]
@@ -77,6 +78,22 @@ class SequenceReport(TypedDict):
     sequence_errors: NDArray[np.int64]  # (E,): sequences that made an update
     token_errors: NDArray[np.int64]  # (E,): labels that differed in what these compared
     stopped: str  # "clean" or "max_iter"
+
+
+class Solution(TypedDict):
+    """What ``separate`` returns: the margin lies between ``lower`` and ``upper``."""
+
+    status: str  # "separable", "non_separable", "margin_at_most", "undecided" or "one_class"
+    lower: float  # -inf unless the plane is certain to separate
+    upper: float  # -inf if it is proved that no plane separates
+    coef: NDArray[np.float64]  # (d,): the largest has a size in [1/2, 1), or all are 0
+    intercept: float
+    support: NDArray[np.int64]  # (k,): rows of positive weight, ascending
+    dual_weights: NDArray[np.int64]  # (k,): those of each group sum to 2^53
+    radius: float  # largest ||x_i|| of the raw rows, rounded up
+    proof: str | None  # how it was proved that no plane separates: "pair", "verified" or "rational"
+    solver: str  # the one that ran last
+    work: dict[str, int]
 
 
 class OnePass(Protocol):
@@ -169,6 +186,32 @@ class Engine(Protocol):
 
     def replay(self, stored_rows: Any, state: State, *, upto: NDArray[np.int64]) -> State:
         """Weights and their sums u after the first ``upto[k]`` mistakes of each plane of a log."""
+
+    def separate(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        *,
+        bias: str,
+        tol: float,
+        budget: int,
+        solver: str,
+        goal: str,
+        threads: int,
+    ) -> Solution:
+        """Find the plane of largest margin, and an interval that contains that margin."""
+
+    def margin(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        coef: NDArray[np.float64],
+        intercept: float | None,
+        *,
+        normalize: bool,
+        threads: int,
+    ) -> tuple[float, float, NDArray[np.int64]]:
+        """Bound the margin of a plane from both sides, and find the rows that are not on theirs."""
 
     def permutation(self, n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]:
         """Visiting order of an epoch."""

@@ -5,6 +5,9 @@
 //! - [`exact`]: the same results in integers, any order, where a bound proves them exact
 //! - [`gram`]: the same for the activations of many weight vectors
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
+//! - [`twofold`]: sums and products with their errors
+//! - [`factor`]: a Cholesky factor that grows and shrinks
+//! - [`sign`]: the sign of a sum of products, exactly
 //! - [`decay`]: the penalty of many examples at once
 //! - [`finite`]: the check of rule 9
 //! - [`lattice`]: the sums and maxima of a search over label sequences
@@ -17,9 +20,12 @@ pub mod decay;
 pub mod dot;
 pub mod environment;
 pub mod exact;
+pub mod factor;
 pub mod finite;
 pub mod gram;
 pub mod lattice;
+pub mod sign;
 pub mod simd;
 pub mod step;
+pub mod twofold;
 pub mod value;

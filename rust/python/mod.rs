@@ -5,6 +5,7 @@ mod choices;
 mod environment;
 mod errors;
 mod fit;
+mod margin;
 mod memory;
 mod one_pass;
 mod online;
@@ -22,6 +23,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     environment::register(m)?;
     rows::register(m)?;
     fit::register(m)?;
+    margin::register(m)?;
     online::register(m)?;
     structured::register(m)?;
     one_pass::register(m)?;

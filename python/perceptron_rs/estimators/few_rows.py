@@ -15,6 +15,7 @@ import numpy as np
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.estimators.penalty import PENDING, strengths
 from perceptron_rs.estimators.planes import is_joint, joint_update, n_planes, positive_labels
+from perceptron_rs.estimators.validated import are_accepted
 
 __all__ = ["learn_few"]
 
@@ -71,6 +72,8 @@ def _names(estimator: Any) -> list[str]:
 def _prepare(estimator: Any) -> OnePass | None:
     """Return what does a pass with these parameters; None: more is asked for than fits there."""
     watched = estimator.track_mistakes or estimator.verbose or estimator.callback is not None
+    if not are_accepted(estimator):
+        return None  # the long way says which parameter is wrong
     if estimator._draws or watched or estimator.class_weight is not None or strengths(estimator) is not None:
         return None
     planes = n_planes(estimator, estimator.classes_)

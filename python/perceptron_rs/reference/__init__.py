@@ -4,6 +4,7 @@ Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py
 ``rows/learn.py`` (the loop), ``online/fit.py`` (epochs), ``order.py`` and ``arith/`` (the contract).
 """
 
+from perceptron_rs.reference.margin import margin, separate
 from perceptron_rs.reference.online import average, fit, one_pass, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
@@ -20,10 +21,12 @@ __all__ = [
     "csr_rows",
     "dense_rows",
     "fit",
+    "margin",
     "one_pass",
     "permutation",
     "replay",
     "scores",
+    "separate",
     "sequence_average",
     "sequence_decode",
     "sequence_fit",
