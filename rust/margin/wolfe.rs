@@ -70,7 +70,7 @@ pub fn nearest_point(
     if start.is_none() && !work.left() {
         working.add(problem, &problem.firsts());
         let places: Vec<usize> = (0..groups).collect();
-        let corral = Corral::new(&working, &places, &vec![1.0; groups]);
+        let corral = Corral::new(&working, &places, &vec![1.0; groups], work);
         found.keep_weights(&working, &corral);
         return found;
     }
@@ -80,9 +80,9 @@ pub fn nearest_point(
     if let Some(start) = start {
         working.add(problem, &start.numbers);
         let places: Vec<usize> = (0..working.len()).collect();
-        let mut warm = Corral::new(&working, &places, &start.a);
+        let mut warm = Corral::new(&working, &places, &start.a, work);
         work.majors += places.len() as u64;
-        warm.minor(&working);
+        warm.minor(&working, work);
         v.clone_from(&warm.v);
         corral = Some(warm);
         strides = vec![1];
@@ -150,8 +150,8 @@ pub fn nearest_point(
             } else {
                 working.add(problem, &added);
             }
-            let corral =
-                corral.get_or_insert_with(|| Corral::new(&working, &starts(&working), &vec![1.0; groups]));
+            let corral = corral
+                .get_or_insert_with(|| Corral::new(&working, &starts(&working), &vec![1.0; groups], work));
             let tau = if last { factor * (0.1 * tol).max((0.03 * gap).min(0.1)) } else { COARSE };
             run(&working, corral, tau, work);
             if !corral.square().is_finite() {
