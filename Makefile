@@ -52,6 +52,7 @@ bench: $(VENV)/built $(VENV)/bench  ## side by side with scikit-learn (real data
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/pocket.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/family.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/svmlight.py
+	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/sequences.py
 	cargo bench
 
 docs: $(VENV)/built $(VENV)/docs  ## the documentation, in docs/_build; a warning is an error

@@ -6,6 +6,7 @@ pub mod margin;
 pub mod online;
 pub mod order;
 pub mod rows;
+pub mod structured;
 pub mod text;
 
 #[cfg(feature = "python")]

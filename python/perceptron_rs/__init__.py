@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         EpochRecord,
         Perceptron,
         PocketPerceptron,
+        SequencePerceptron,
+        StructuredPerceptron,
         VotedPerceptron,
     )
     from perceptron_rs.margins import (
@@ -46,6 +48,8 @@ __all__ = [
     "MistakeBounds",
     "Perceptron",
     "PocketPerceptron",
+    "SequencePerceptron",
+    "StructuredPerceptron",
     "VerificationError",
     "VotedPerceptron",
     "__version__",
@@ -71,6 +75,8 @@ _HOME = {
     "MistakeBounds": "margins",
     "Perceptron": "estimators",
     "PocketPerceptron": "estimators",
+    "SequencePerceptron": "estimators",
+    "StructuredPerceptron": "estimators",
     "VerificationError": "margins",
     "VotedPerceptron": "estimators",
     "hull_weights": "margins",
@@ -82,7 +88,18 @@ _HOME = {
     "updates_until_right": "online",
     "verify": "margins",
 }
-_MODULES = {"demo", "engines", "estimators", "io", "margins", "models", "online", "reference", "testing"}
+_MODULES = {
+    "demo",
+    "engines",
+    "estimators",
+    "features",
+    "io",
+    "margins",
+    "models",
+    "online",
+    "reference",
+    "testing",
+}
 
 if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
 

@@ -10,6 +10,7 @@
 //! - [`sign`]: the sign of a sum of products, exactly
 //! - [`decay`]: the penalty of many examples at once
 //! - [`finite`]: the check of rule 9
+//! - [`lattice`]: the sums and maxima of a search over label sequences
 //! - [`simd`]: the instruction sets a loop is compiled for
 //! - [`environment`]: rounding mode and denormals
 
@@ -22,6 +23,7 @@ pub mod exact;
 pub mod factor;
 pub mod finite;
 pub mod gram;
+pub mod lattice;
 pub mod sign;
 pub mod simd;
 pub mod step;

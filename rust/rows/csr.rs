@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
+use super::entries::Entries;
 use super::facts::Facts;
 use super::learn::{Kernel, Learn};
 use super::pending::{Decayed, Pending, Settle};
-use super::planes::{Planes, Weights, by_column, column_stride};
+use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
 use super::prefetch::prefetch;
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
@@ -334,6 +335,18 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
 
     fn arrange_one(&self, w: Vec<f64>) -> Weights {
         Weights::ByColumn { w, stride: 1 }
+    }
+
+    fn magnitude(&self) -> Option<Magnitude> {
+        self.facts.magnitude
+    }
+
+    fn gather(&self, rows: Range<usize>, out: &mut Entries) {
+        for i in rows {
+            let (columns, values) = self.row(i);
+            columns.iter().zip(values).for_each(|(j, value)| out.push(j.at(), *value));
+            out.end_row();
+        }
     }
 
     fn entries(&self, rows: Range<usize>) -> usize {

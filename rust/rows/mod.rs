@@ -7,6 +7,7 @@
 mod ballot;
 mod csr;
 mod dense;
+mod entries;
 mod facts;
 mod joint;
 mod learn;
@@ -22,11 +23,13 @@ use std::ops::Range;
 pub use ballot::{Ballot, Narrow};
 pub use csr::Csr;
 pub use dense::Dense;
+pub use entries::Entries;
 pub use facts::Facts;
 pub use joint::Spread;
 pub use noise::{Noise, Tolerance};
 pub use pending::Pending;
-pub use planes::{Head, Planes, Record, Weights};
+pub use planes::{Head, Magnitude, Planes, Record, Weights};
+pub(crate) use prefetch::prefetch;
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 
@@ -66,6 +69,12 @@ pub trait Rows: Sync {
 
     /// The weights of one plane in that form; they can be changed in place ([`Weights::one_mut`]).
     fn arrange_one(&self, coef: Vec<f64>) -> Weights;
+
+    /// Bounds of the values, if all are integers (rule 10). Dense rows are looked at for that.
+    fn magnitude(&self) -> Option<Magnitude>;
+
+    /// Collects the entries of some rows that are not 0, row by row.
+    fn gather(&self, rows: Range<usize>, out: &mut Entries);
 
     /// How many values of some rows are stored.
     fn entries(&self, rows: Range<usize>) -> usize;

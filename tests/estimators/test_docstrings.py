@@ -16,6 +16,8 @@ from perceptron_rs import (
     MaxMarginClassifier,
     Perceptron,
     PocketPerceptron,
+    SequencePerceptron,
+    StructuredPerceptron,
     VotedPerceptron,
     hull_weights,
     is_separable,
@@ -26,6 +28,7 @@ from perceptron_rs import (
     updates_until_right,
     verify,
 )
+from perceptron_rs.features import AttributeEncoder, word_attributes, word_shape
 from perceptron_rs.io import load_svmlight
 
 MODULES = sorted(
@@ -39,6 +42,11 @@ CALLABLES = [
     AveragedPerceptron,
     PocketPerceptron,
     VotedPerceptron,
+    SequencePerceptron,
+    StructuredPerceptron,
+    AttributeEncoder,
+    word_attributes,
+    word_shape,
     testing.assert_parity,
     updates_until_right,
     load_svmlight,
@@ -46,6 +54,8 @@ CALLABLES = [
 MARGINS = [max_margin, is_separable, margin, mistake_bounds, verify, hull_weights, MaxMarginClassifier]
 CALLABLES += MARGINS
 CALLABLES += [getattr(Perceptron, name) for name in METHODS]
+CALLABLES += [SequencePerceptron.fit, SequencePerceptron.predict, SequencePerceptron.score]
+CALLABLES += [StructuredPerceptron.fit, AttributeEncoder.transform]
 
 
 def test_examples_exist():

@@ -4,6 +4,16 @@ from perceptron_rs.estimators.averaged import AveragedPerceptron
 from perceptron_rs.estimators.perceptron import Perceptron
 from perceptron_rs.estimators.pocket import PocketPerceptron
 from perceptron_rs.estimators.progress import EpochRecord
+from perceptron_rs.estimators.sequence import SequencePerceptron
+from perceptron_rs.estimators.structured import StructuredPerceptron
 from perceptron_rs.estimators.voted import VotedPerceptron
 
-__all__ = ["AveragedPerceptron", "EpochRecord", "Perceptron", "PocketPerceptron", "VotedPerceptron"]
+__all__ = [
+    "AveragedPerceptron",
+    "EpochRecord",
+    "Perceptron",
+    "PocketPerceptron",
+    "SequencePerceptron",
+    "StructuredPerceptron",
+    "VotedPerceptron",
+]

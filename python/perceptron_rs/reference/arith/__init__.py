@@ -6,6 +6,7 @@ from .decay import decay
 from .dot import dot, sparse_dot
 from .environment import standard
 from .factor import Factor, inner
+from .lattice import extend, reach, violation
 from .sign import exact_sign
 from .step import own_feature, own_weight, running_total, share, share_of, steps, total
 from .twofold import (
@@ -34,10 +35,12 @@ __all__ = [
     "dot",
     "down",
     "exact_sign",
+    "extend",
     "gamma",
     "inner",
     "own_feature",
     "own_weight",
+    "reach",
     "running_total",
     "share",
     "share_of",
@@ -51,5 +54,6 @@ __all__ = [
     "two_product",
     "two_sum",
     "up",
+    "violation",
     "widen",
 ]
