@@ -7,13 +7,14 @@ signatures and equal results, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ENGINES", "Engine", "OnEpoch", "Report", "Rows", "State", "get_engine"]
+__all__ = ["ENGINES", "Engine", "KernelSpec", "OnEpoch", "Report", "Rows", "State", "get_engine"]
 
 EngineName: TypeAlias = Literal["rust", "reference"]
 ENGINES: tuple[EngineName, ...] = ("rust", "reference")
@@ -34,6 +35,27 @@ State: TypeAlias = dict[str, NDArray[Any]]
 OnEpoch: TypeAlias = Callable[
     [int, NDArray[np.int64], NDArray[np.float64], State | None], bool | NDArray[np.bool_] | None
 ]
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """A kernel and its parameters; those that it has no use for are not looked at, but must be in range.
+
+    Parameters
+    ----------
+    name : "linear", "poly" or "precomputed"
+        ``x . z``; ``(gamma x . z + coef0) ** degree``; the rows are those of a Gram matrix.
+    gamma : float
+        Above 0.
+    coef0 : float
+    degree : int
+        At least 1.
+    """
+
+    name: str
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 1
 
 
 class Rows(Protocol):
@@ -123,6 +145,54 @@ class Engine(Protocol):
 
     def replay(self, stored_rows: Any, state: State, *, upto: NDArray[np.int64]) -> State:
         """Weights and their sums u after the first ``upto[k]`` mistakes of each plane of a log."""
+
+    def kernel_fit(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        sample_weight: NDArray[np.float64] | None,
+        *,
+        kernel: KernelSpec,
+        cache_bytes: int,
+        state: State,
+        positive: NDArray[np.uint32],
+        class_weight: NDArray[np.float64],
+        eta0: float,
+        tie: str,
+        fit_intercept: bool,
+        seed: int | None,
+        first_epoch: int,
+        max_iter: int,
+        tol: float | None,
+        n_iter_no_change: int,
+        track_mistakes: bool,
+        threads: int,
+        margin: float = 0.0,
+        added_feature: float = 0.0,
+        max_mistakes_per_example: int | None = None,
+        joint: str | None = None,
+        record: bool = False,
+        on_epoch: OnEpoch | None = None,
+        keep_on_interrupt: bool = False,
+    ) -> Report:
+        """Run epochs of the kernel perceptron until every plane has stopped; ``state`` is not modified."""
+
+    def kernel_scores(
+        self,
+        rows: Any,
+        stored_rows: Any,
+        state: State,
+        *,
+        kernel: KernelSpec,
+        answers: Sequence[str],
+        threads: int,
+    ) -> NDArray[np.float64]:
+        """Answers (n, A, K) of the vectors of a log for every row."""
+
+    def kernel_matrix(
+        self, rows: Any, others: Any, *, kernel: KernelSpec, threads: int
+    ) -> NDArray[np.float64]:
+        """Kernel values (n, m) of every row with every one of the others."""
 
     def permutation(self, n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]:
         """Visiting order of an epoch."""

@@ -6,6 +6,7 @@
 //! - [`gram`]: the same for the activations of many weight vectors
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
 //! - [`decay`]: the penalty of many examples at once
+//! - [`kernel`]: from dot products to kernel values, and the sums over mistakes
 //! - [`finite`]: the check of rule 9
 //! - [`simd`]: the instruction sets a loop is compiled for
 //! - [`environment`]: rounding mode and denormals
@@ -18,6 +19,7 @@ pub mod environment;
 pub mod exact;
 pub mod finite;
 pub mod gram;
+pub mod kernel;
 pub mod simd;
 pub mod step;
 pub mod value;

@@ -2,6 +2,7 @@
 
 mod environment;
 mod errors;
+mod kernel;
 mod online;
 mod rows;
 mod signals;
@@ -16,6 +17,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     environment::register(m)?;
     rows::register(m)?;
     online::register(m)?;
+    kernel::register(m)?;
     text::register(m)?;
     voted::register(m)
 }

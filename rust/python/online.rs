@@ -47,7 +47,7 @@ fn vector(name: &str, array: &PyReadonlyArray1<f64>, planes: usize) -> PyResult<
     Ok(array.as_array().to_vec())
 }
 
-fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
+pub(super) fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
     let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
     check_shape("seen", seen.shape(), &[planes])?;
     let count = |&seen: &i64| {
@@ -94,7 +94,7 @@ fn to_matrix<'py, T: Element + Copy>(
     Ok(array)
 }
 
-fn parse_tie(tie: &str) -> PyResult<Tie> {
+pub(super) fn parse_tie(tie: &str) -> PyResult<Tie> {
     match tie {
         "mistake" => Ok(Tie::Mistake),
         "positive" => Ok(Tie::Positive),
@@ -102,7 +102,7 @@ fn parse_tie(tie: &str) -> PyResult<Tie> {
     }
 }
 
-fn parse_joint(joint: &str) -> PyResult<Spread> {
+pub(super) fn parse_joint(joint: &str) -> PyResult<Spread> {
     match joint {
         "max" => Ok(Spread::Max),
         "uniform" => Ok(Spread::Uniform),
@@ -208,6 +208,15 @@ pub fn state_to_python<'py>(py: Python<'py>, learnt: &Snapshot) -> PyResult<Boun
     Ok(state)
 }
 
+/// The class weights (K, 2).
+pub(super) fn pairs(class_weight: &PyReadonlyArray2<f64>) -> PyResult<Vec<[f64; 2]>> {
+    if class_weight.shape()[1] != 2 {
+        let shape = class_weight.shape();
+        return Err(PyValueError::new_err(format!("class_weight must have shape (K, 2), got {shape:?}")));
+    }
+    Ok(class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect())
+}
+
 /// Run epochs until every plane has stopped; `state` is not modified.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, sample_weight, *, learner, state, positive, class_weight, eta0, tie,
@@ -266,12 +275,7 @@ fn fit<'py>(
     let labels = labels.as_slice()?;
     let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let positive = positive.as_slice()?;
-    if class_weight.shape()[1] != 2 {
-        let shape = class_weight.shape();
-        return Err(PyValueError::new_err(format!("class_weight must have shape (K, 2), got {shape:?}")));
-    }
-    let class_weight: Vec<[f64; 2]> =
-        class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect();
+    let class_weight = pairs(&class_weight)?;
     let schedule = Schedule {
         shuffle: seed.map(|seed| Shuffle { seed }),
         first_epoch,
@@ -305,7 +309,7 @@ fn fit<'py>(
     describe(py, &state, &report, track_mistakes.then_some(n), activations)
 }
 
-fn describe<'py>(
+pub(super) fn describe<'py>(
     py: Python<'py>,
     state: &Bound<'py, PyDict>,
     report: &Report,

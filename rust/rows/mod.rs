@@ -23,6 +23,7 @@ pub use csr::Csr;
 pub use dense::Dense;
 pub use facts::Facts;
 pub use joint::Spread;
+pub(crate) use learn::{Kernel as Loop, Learn};
 pub use noise::{Noise, Tolerance};
 pub use pending::Pending;
 pub use planes::{Head, Planes, Record, Weights};
@@ -64,6 +65,9 @@ pub trait Rows: Sync {
 
     /// The weights of one plane in that form; they can be changed in place ([`Weights::one_mut`]).
     fn arrange_one(&self, coef: Vec<f64>) -> Weights;
+
+    /// One value; +0.0 where none is stored.
+    fn value(&self, row: usize, column: usize) -> f64;
 
     /// How many values of some rows are stored.
     fn entries(&self, rows: Range<usize>) -> usize;

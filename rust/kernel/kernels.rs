@@ -1,0 +1,57 @@
+//! From the dot product of two rows to their kernel value.
+
+use crate::arith::kernel::{affine, powers};
+use crate::error::{Error, Result};
+
+/// A kernel and its parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kernel {
+    /// `x·z`.
+    Linear,
+    /// `(gamma x·z + coef0)^degree`.
+    Poly { gamma: f64, coef0: f64, degree: u32 },
+    /// The rows are those of the Gram matrix: column k of row i is the kernel of example i with row k.
+    Precomputed,
+}
+
+impl Kernel {
+    /// Refuses parameters out of range.
+    pub fn new(name: &str, gamma: f64, coef0: f64, degree: u32) -> Result<Self> {
+        let invalid = |text: String| Err(Error::Invalid(text));
+        if !(gamma.is_finite() && gamma > 0.0) {
+            return invalid(format!("gamma must be finite and above 0, got {gamma}"));
+        }
+        if !coef0.is_finite() {
+            return invalid(format!("coef0 must be finite, got {coef0}"));
+        }
+        if degree == 0 {
+            return invalid("degree must be at least 1, got 0".into());
+        }
+        match name {
+            "linear" => Ok(Self::Linear),
+            "poly" => Ok(Self::Poly { gamma, coef0, degree }),
+            "precomputed" => Ok(Self::Precomputed),
+            _ => invalid(format!(
+                "kernel must be \"linear\", \"poly\" or \"precomputed\", got {name:?}"
+            )),
+        }
+    }
+
+    /// Whether the kernel of two rows needs the squares `x·x` of both.
+    #[must_use]
+    pub fn needs_squares(self) -> bool {
+        false
+    }
+
+    /// Turns dot products of one row (of that square) with many (of these squares) into kernel values.
+    #[inline(always)]
+    pub fn finish(self, values: &mut [f64], _square: f64, _squares: &[f64]) {
+        match self {
+            Self::Linear | Self::Precomputed => {}
+            Self::Poly { gamma, coef0, degree } => {
+                values.iter_mut().for_each(|v| *v = affine(gamma, *v, coef0));
+                powers(degree, values);
+            }
+        }
+    }
+}
