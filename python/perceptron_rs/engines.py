@@ -127,6 +127,9 @@ class Engine(Protocol):
     def permutation(self, n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]:
         """Visiting order of an epoch."""
 
+    def elementary(self, values: NDArray[np.float64], *, function: str) -> NDArray[np.float64]:
+        """Exponential, logistic, hyperbolic tangent or logarithm of each number."""
+
     def updates_until_right(
         self, x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
     ) -> int:

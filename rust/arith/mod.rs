@@ -6,6 +6,7 @@
 //! - [`gram`]: the same for the activations of many weight vectors
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
 //! - [`decay`]: the penalty of many examples at once
+//! - [`exp`], [`tanh`], [`log`], and [`elementary`] over many numbers: rule 6
 //! - [`finite`]: the check of rule 9
 //! - [`simd`]: the instruction sets a loop is compiled for
 //! - [`environment`]: rounding mode and denormals
@@ -14,10 +15,14 @@ pub mod average;
 pub mod axpy;
 pub mod decay;
 pub mod dot;
+pub mod elementary;
 pub mod environment;
 pub mod exact;
+pub mod exp;
 pub mod finite;
 pub mod gram;
+pub mod log;
 pub mod simd;
 pub mod step;
+pub mod tanh;
 pub mod value;

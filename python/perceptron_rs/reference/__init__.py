@@ -4,6 +4,7 @@ Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py
 ``rows/learn.py`` (the loop), ``online/fit.py`` (epochs), ``order.py`` and ``arith/`` (the contract).
 """
 
+from perceptron_rs.reference.arith import elementary
 from perceptron_rs.reference.online import average, fit, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
@@ -13,6 +14,7 @@ __all__ = [
     "average",
     "csr_rows",
     "dense_rows",
+    "elementary",
     "fit",
     "permutation",
     "replay",

@@ -4,14 +4,22 @@ from .average import average, timed
 from .axpy import axpy, widen
 from .decay import decay
 from .dot import dot, sparse_dot
+from .elementary import elementary
 from .environment import standard
+from .exp import exp, logistic
+from .log import log
 from .step import own_feature, own_weight, running_total, share, share_of, steps, total
+from .tanh import tanh
 
 __all__ = [
     "average",
     "axpy",
     "decay",
     "dot",
+    "elementary",
+    "exp",
+    "log",
+    "logistic",
     "own_feature",
     "own_weight",
     "running_total",
@@ -20,6 +28,7 @@ __all__ = [
     "sparse_dot",
     "standard",
     "steps",
+    "tanh",
     "timed",
     "total",
     "widen",
