@@ -7,13 +7,13 @@ signatures and equal results, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ENGINES", "Engine", "OnEpoch", "Report", "Rows", "State", "get_engine"]
+__all__ = ["ENGINES", "Engine", "NetworkReport", "OnEpoch", "Report", "Rows", "State", "get_engine"]
 
 EngineName: TypeAlias = Literal["rust", "reference"]
 ENGINES: tuple[EngineName, ...] = ("rust", "reference")
@@ -58,6 +58,15 @@ class Report(TypedDict):
     stopped: list[str]  # (K,): "clean", "tol", "max_iter", "callback" or "interrupt"
     mistakes_per_example: NDArray[np.int64] | None  # (n, K)
     activations: NDArray[np.float64] | None  # (n, K): before the update; NaN where none was computed
+
+
+class NetworkReport(TypedDict):
+    """What ``mlp_fit`` returns."""
+
+    coefs: list[NDArray[np.float64]]  # for each layer (neurons, neurons of the layer before)
+    intercepts: list[NDArray[np.float64]]
+    losses: NDArray[np.float64]  # (E,): mean logistic loss
+    stopped: str  # "tol" or "max_iter"
 
 
 class Engine(Protocol):
@@ -129,6 +138,41 @@ class Engine(Protocol):
 
     def elementary(self, values: NDArray[np.float64], *, function: str) -> NDArray[np.float64]:
         """Exponential, logistic, hyperbolic tangent or logarithm of each number."""
+
+    def mlp_start(
+        self, columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int
+    ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+        """Random weights and intercepts of the layers of a multilayer perceptron."""
+
+    def mlp_fit(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        *,
+        coefs: Sequence[NDArray[np.float64]],
+        intercepts: Sequence[NDArray[np.float64]],
+        activation: str,
+        rate: float,
+        alpha: float,
+        batch_size: int,
+        seed: int | None,
+        first_epoch: int,
+        max_iter: int,
+        tol: float | None,
+        n_iter_no_change: int,
+    ) -> NetworkReport:
+        """Run epochs of stochastic gradient steps until the loss no longer improves."""
+
+    def mlp_scores(
+        self,
+        rows: Any,
+        coefs: Sequence[NDArray[np.float64]],
+        intercepts: Sequence[NDArray[np.float64]],
+        *,
+        activation: str,
+        probabilities: bool,
+    ) -> NDArray[np.float64]:
+        """Activations (n, K) of the output neurons for every row, or probabilities."""
 
     def updates_until_right(
         self, x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float

@@ -7,6 +7,7 @@
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
 //! - [`decay`]: the penalty of many examples at once
 //! - [`exp`], [`tanh`], [`log`], and [`elementary`] over many numbers: rule 6
+//! - [`neuron`]: layers of neurons
 //! - [`finite`]: the check of rule 9
 //! - [`simd`]: the instruction sets a loop is compiled for
 //! - [`environment`]: rounding mode and denormals
@@ -22,6 +23,7 @@ pub mod exp;
 pub mod finite;
 pub mod gram;
 pub mod log;
+pub mod neuron;
 pub mod simd;
 pub mod step;
 pub mod tanh;

@@ -6,6 +6,7 @@ mod environment;
 mod errors;
 mod fit;
 mod memory;
+mod mlp;
 mod online;
 mod rows;
 mod signals;
@@ -20,6 +21,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     environment::register(m)?;
     rows::register(m)?;
     fit::register(m)?;
+    mlp::register(m)?;
     online::register(m)?;
     text::register(m)?;
     voted::register(m)

@@ -5,6 +5,7 @@ Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py
 """
 
 from perceptron_rs.reference.arith import elementary
+from perceptron_rs.reference.mlp import mlp_fit, mlp_scores, mlp_start
 from perceptron_rs.reference.online import average, fit, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
@@ -16,6 +17,9 @@ __all__ = [
     "dense_rows",
     "elementary",
     "fit",
+    "mlp_fit",
+    "mlp_scores",
+    "mlp_start",
     "permutation",
     "replay",
     "scores",

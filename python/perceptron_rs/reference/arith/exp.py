@@ -5,7 +5,8 @@ numbers, then times ``2**k`` in two steps, so that a result that is subnormal is
 ln2 is split in two: ``k * LN2_HIGH`` is exact for each k that occurs, and so is its difference from x.
 The error stays below 0.65 units in the last place, 0.85 where the result is subnormal.
 
-Special values: exp(±0) = 1, exp(-inf) = 0, exp(inf) = inf, exp(NaN) = NaN; above 709.79 inf, below -745.14 zero.
+Special values: exp(±0) = 1, exp(-inf) = 0, exp(inf) = inf, exp(NaN) = NaN; above 709.79 inf, below -745.14
+zero.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """The hyperbolic tangent, written out.
 
-With ``E = exp(2 |x|) - 1`` it is ``E / (E + 2)``, with the sign of x. E and ``E + 2`` are sums of two numbers, and
-the quotient of their first parts is corrected once by its remainder, which Dekker's product gives exactly.
+With ``E = exp(2 |x|) - 1`` it is ``E / (E + 2)``, with the sign of x. E and ``E + 2`` are sums of two
+numbers, and the quotient of their first parts is corrected once by its remainder, which Dekker's product
+gives exactly.
 The error stays below 0.95 units in the last place.
 
-Special values: tanh(±0) = ±0, tanh(±inf) = ±1, tanh(NaN) = NaN; the result is x where x is tiny, ±1 above 19.1.
+Special values: tanh(±0) = ±0, tanh(±inf) = ±1, tanh(NaN) = NaN; the result is x where x is tiny, ±1
+above 19.1.
 """
 
 from __future__ import annotations
