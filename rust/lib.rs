@@ -3,6 +3,7 @@
 pub mod arith;
 pub mod error;
 pub mod kernel;
+pub mod mlp;
 pub mod online;
 pub mod order;
 pub mod rows;

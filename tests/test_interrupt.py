@@ -8,23 +8,27 @@ import textwrap
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
+LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron)
 FOREVER = 2**31 - 1  # epochs; the labels are drawn, so no epoch is clean
 
 SCRIPT = """
     import sys
     import numpy as np
-    from perceptron_rs import AveragedPerceptron, Perceptron, _core
+    import perceptron_rs
+    from perceptron_rs import _core
 
     learner, threads, classes = sys.argv[1:]
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((20_000, 50)), rng.integers(0, int(classes), 20_000)
-    model = {"Perceptron": Perceptron, "AveragedPerceptron": AveragedPerceptron}[learner]()
+    model = getattr(perceptron_rs, learner)()
     model.set_params(tol=None, n_jobs=int(threads), random_state=np.random.RandomState(4), warm_start=True)
 
     def bits(value):
+        if isinstance(value, dict):
+            return {name: bits(part) for name, part in value.items()}
         return value.tobytes() if isinstance(value, np.ndarray) else repr(value)
 
     def contents():
@@ -52,7 +56,14 @@ SCRIPT = """
 @POSIX
 @pytest.mark.parametrize(
     ("learner", "classes", "threads"),
-    [("Perceptron", 2, 1), ("Perceptron", 5, 2), ("AveragedPerceptron", 5, 2)],
+    [
+        ("Perceptron", 2, 1),
+        ("Perceptron", 5, 2),
+        ("AveragedPerceptron", 5, 2),
+        ("VotedPerceptron", 5, 2),
+        ("PocketPerceptron", 2, 1),
+        ("PocketPerceptron", 5, 2),
+    ],
 )
 def test_control_c(learner, classes, threads):
     """Two Ctrl-C, the first on an estimator that was never fitted."""
@@ -76,7 +87,7 @@ class StopItError(Exception):
 
 @POSIX
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", LEARNERS)
 def test_what_a_handler_raises_is_raised(learner, threads):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((5000, 20)), rng.integers(0, 3, 5000)

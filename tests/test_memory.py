@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs import AveragedPerceptron, Perceptron, _core
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, _core
 from perceptron_rs.estimators.storage import STORED
 
 N, D = 60, 7
@@ -65,12 +65,14 @@ def fixture_seen(monkeypatch):
 
     watch("fit")
     watch("scores")
+    watch("votes")
     return seen
 
 
 def use(learner, X):
     model = learner(max_iter=2, tol=None).fit(X, Y)
-    model.partial_fit(X, Y)
+    if learner is not PocketPerceptron:
+        model.partial_fit(X, Y)
     model.decision_function(X)
     model.predict(X)
     model.score(X, Y)
@@ -78,7 +80,7 @@ def use(learner, X):
     two.decision_function(X)
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
 @pytest.mark.parametrize("dtype", STORED)
 def test_an_estimator_hands_on_what_it_is_given(learner, dtype, seen, tmp_path):
     read_only = dense(dtype)
@@ -92,7 +94,7 @@ def test_an_estimator_hands_on_what_it_is_given(learner, dtype, seen, tmp_path):
     ):
         seen.clear()
         use(learner, X)
-        assert len(seen) == 7
+        assert len(seen) == (6 if learner is PocketPerceptron else 7)
         assert all(found == addresses(X) for found in seen), (type(X), dtype)
 
 

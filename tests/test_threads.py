@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from perceptron_rs import AveragedPerceptron, Perceptron, _core
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, _core
 from perceptron_rs.engines import get_engine
 
 
@@ -117,7 +118,7 @@ def test_two_threads_are_inside_the_engine_at_once():
             assert values.tobytes() == results[learner]["state"][name].tobytes(), (learner, name)
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
 def test_models_trained_at_once_are_those_trained_alone(learner):
     X, y = problem(n=3000, d=20, classes=4)
     jobs = [{"random_state": seed, "n_jobs": seed % 3 + 1} for seed in range(6)]
@@ -131,9 +132,19 @@ def test_models_trained_at_once_are_those_trained_alone(learner):
     assert [together[i] for i in range(len(jobs))] == [train(job) for job in jobs]
 
 
-def test_one_fitted_model_serves_many_threads():
+@pytest.mark.parametrize(
+    "model",
+    [
+        AveragedPerceptron(),  # its average is computed when first read
+        VotedPerceptron(),
+        VotedPerceptron(prediction="average"),  # the weights of this are computed when first asked for
+        PocketPerceptron(),
+    ],
+    ids=str,
+)
+def test_one_fitted_model_serves_many_threads(model):
     X, y = problem(n=3000, d=20, classes=4)
-    model = AveragedPerceptron(max_iter=2, tol=None).fit(X, y)  # its average is computed when first read
+    model = clone(model).set_params(max_iter=2, tol=None).fit(X, y)
     scores = []
     run_all(*[lambda: scores.append(model.decision_function(X).tobytes())] * 6)
     assert set(scores) == {model.decision_function(X).tobytes()}
@@ -142,7 +153,8 @@ def test_one_fitted_model_serves_many_threads():
 
 @pytest.mark.parametrize("planes", [1, 2, 3, 7])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-def test_no_bit_depends_on_the_number_of_threads(planes, form):
+@pytest.mark.parametrize("learner", ["averaged", "pocket", "voted"])
+def test_no_bit_depends_on_the_number_of_threads(planes, form, learner):
     X, labels = problem(n=700, d=20, classes=7)
     X = form(np.where(abs(X) > 1, X, 0))
     sparse = sp.issparse(X)
@@ -150,7 +162,7 @@ def test_no_bit_depends_on_the_number_of_threads(planes, form):
     for engine in (get_engine("rust"), get_engine("reference")):
         rows = engine.csr_rows(X.indptr, X.indices, X.data, 20) if sparse else engine.dense_rows(X)
         for threads in (1, 2, 3, 8, 64):
-            keywords = arguments("averaged", 20, epochs=3, threads=threads, planes=planes)
+            keywords = arguments(learner, 20, epochs=3, threads=threads, planes=planes)
             report = engine.fit(rows, labels, None, **keywords)
             arrays = [*(report["state"][name] for name in sorted(report["state"])), report["losses"]]
             coef, intercept = report["state"]["coef"], report["state"]["intercept"]

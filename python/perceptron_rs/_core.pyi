@@ -6,7 +6,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import KernelSpec, OnEpoch, Report, State
+from perceptron_rs.engines import KernelSpec, NetworkReport, OnEpoch, Report, State
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -19,13 +19,18 @@ __all__ = [
     "average",
     "csr_rows",
     "dense_rows",
+    "elementary",
     "fit",
     "kernel_fit",
     "kernel_matrix",
     "kernel_scores",
+    "mlp_fit",
+    "mlp_scores",
+    "mlp_start",
     "permutation",
     "read_svmlight",
     "replay",
+    "scale_gamma",
     "scores",
     "settled",
     "updates_until_right",
@@ -137,7 +142,36 @@ def kernel_scores(
 def kernel_matrix(
     rows: _AnyRows, others: _AnyRows, *, kernel: KernelSpec, threads: int
 ) -> NDArray[np.float64]: ...
+def scale_gamma(rows: _AnyRows) -> float: ...
 def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]: ...
+def elementary(values: NDArray[np.float64], *, function: str) -> NDArray[np.float64]: ...
+def mlp_start(
+    columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]: ...
+def mlp_fit(
+    rows: _AnyRows,
+    labels: NDArray[np.uint32],
+    *,
+    coefs: Sequence[NDArray[np.float64]],
+    intercepts: Sequence[NDArray[np.float64]],
+    activation: str,
+    rate: float,
+    alpha: float,
+    batch_size: int,
+    seed: int | None,
+    first_epoch: int,
+    max_iter: int,
+    tol: float | None,
+    n_iter_no_change: int,
+) -> NetworkReport: ...
+def mlp_scores(
+    rows: _AnyRows,
+    coefs: Sequence[NDArray[np.float64]],
+    intercepts: Sequence[NDArray[np.float64]],
+    *,
+    activation: str,
+    probabilities: bool,
+) -> NDArray[np.float64]: ...
 def updates_until_right(
     x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
 ) -> int: ...

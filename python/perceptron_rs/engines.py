@@ -14,7 +14,17 @@ from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ENGINES", "Engine", "KernelSpec", "OnEpoch", "Report", "Rows", "State", "get_engine"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "KernelSpec",
+    "NetworkReport",
+    "OnEpoch",
+    "Report",
+    "Rows",
+    "State",
+    "get_engine",
+]
 
 EngineName: TypeAlias = Literal["rust", "reference"]
 ENGINES: tuple[EngineName, ...] = ("rust", "reference")
@@ -43,8 +53,9 @@ class KernelSpec:
 
     Parameters
     ----------
-    name : "linear", "poly" or "precomputed"
-        ``x . z``; ``(gamma x . z + coef0) ** degree``; the rows are those of a Gram matrix.
+    name : "linear", "poly", "rbf", "sigmoid" or "precomputed"
+        ``x . z``; ``(gamma x . z + coef0) ** degree``; ``exp(-gamma ||x - z||^2)``;
+        ``tanh(gamma x . z + coef0)``; the rows are those of a Gram matrix.
     gamma : float
         Above 0.
     coef0 : float
@@ -80,6 +91,15 @@ class Report(TypedDict):
     stopped: list[str]  # (K,): "clean", "tol", "max_iter", "callback" or "interrupt"
     mistakes_per_example: NDArray[np.int64] | None  # (n, K)
     activations: NDArray[np.float64] | None  # (n, K): before the update; NaN where none was computed
+
+
+class NetworkReport(TypedDict):
+    """What ``mlp_fit`` returns."""
+
+    coefs: list[NDArray[np.float64]]  # for each layer (neurons, neurons of the layer before)
+    intercepts: list[NDArray[np.float64]]
+    losses: NDArray[np.float64]  # (E,): mean logistic loss
+    stopped: str  # "tol" or "max_iter"
 
 
 class Engine(Protocol):
@@ -194,8 +214,49 @@ class Engine(Protocol):
     ) -> NDArray[np.float64]:
         """Kernel values (n, m) of every row with every one of the others."""
 
+    def scale_gamma(self, rows: Any) -> float:
+        """Return one divided by the number of columns and the variance of all values; 1 if that is 0."""
+
     def permutation(self, n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]:
         """Visiting order of an epoch."""
+
+    def elementary(self, values: NDArray[np.float64], *, function: str) -> NDArray[np.float64]:
+        """Exponential, logistic, hyperbolic tangent or logarithm of each number."""
+
+    def mlp_start(
+        self, columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int
+    ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+        """Random weights and intercepts of the layers of a multilayer perceptron."""
+
+    def mlp_fit(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        *,
+        coefs: Sequence[NDArray[np.float64]],
+        intercepts: Sequence[NDArray[np.float64]],
+        activation: str,
+        rate: float,
+        alpha: float,
+        batch_size: int,
+        seed: int | None,
+        first_epoch: int,
+        max_iter: int,
+        tol: float | None,
+        n_iter_no_change: int,
+    ) -> NetworkReport:
+        """Run epochs of stochastic gradient steps until the loss no longer improves."""
+
+    def mlp_scores(
+        self,
+        rows: Any,
+        coefs: Sequence[NDArray[np.float64]],
+        intercepts: Sequence[NDArray[np.float64]],
+        *,
+        activation: str,
+        probabilities: bool,
+    ) -> NDArray[np.float64]:
+        """Activations (n, K) of the output neurons for every row, or probabilities."""
 
     def updates_until_right(
         self, x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float

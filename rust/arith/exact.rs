@@ -11,6 +11,7 @@
 //! Each update returns the largest |weight| that it wrote; the caller leaves the exact path as soon
 //! as that passes [`weight_limit`].
 
+use super::dot::SOON;
 use super::simd::Simd;
 use super::value::{Index, Value};
 
@@ -132,17 +133,23 @@ pub fn dot_entries<T: Value, I: Index, const ONES: bool>(columns: &[I], values: 
     sums[0] + sums[1] + sums[2] + sums[3] + rest
 }
 
-/// CSR row with `8*C` weight vectors, those at `offset` of `stride` stored by column.
+/// CSR row with `8*C` weight vectors, those at `offset` of `stride` stored by column; `soon` is told
+/// which weights will be read after some more entries.
 #[inline(always)]
 pub fn dots_entries<T: Value, I: Index, const ONES: bool, const C: usize>(
     columns: &[I],
     values: &[T],
     w: &[i32],
     (stride, offset): (usize, usize),
+    soon: impl Fn(&[i32]),
 ) -> [[i32; 8]; C] {
+    let at = |j: &I| &w[j.at() * stride + offset..][..8 * C];
     let mut sums = [[0; 8]; C];
     for (e, j) in columns.iter().enumerate() {
-        let w = &w[j.at() * stride + offset..][..8 * C];
+        if let Some(next) = columns.get(e + SOON) {
+            soon(at(next));
+        }
+        let w = at(j);
         let x = if ONES { 1 } else { values[e].to_i32() };
         for (sums, w) in sums.iter_mut().zip(w.as_chunks::<8>().0) {
             for (sum, w) in sums.iter_mut().zip(w) {

@@ -66,3 +66,14 @@ pub fn normalised(a: f64, square: f64) -> f64 {
 pub fn sum(s: f64, b: f64) -> f64 {
     s + b
 }
+
+/// One divided by `columns` times the variance of all values, from the sums and the squares of the
+/// rows: `m = S/n`, `Q/n − m*m` with S and Q added up in row order. 1 if that is not above 0.
+#[must_use]
+pub fn scale(sums: &[f64], squares: &[f64], columns: usize) -> f64 {
+    let total = |terms: &[f64]| terms.iter().fold(0.0, |total, term| total + term);
+    let number = (sums.len() * columns) as f64;
+    let mean = total(sums) / number;
+    let variance = total(squares) / number - mean * mean;
+    if variance > 0.0 { 1.0 / (columns as f64 * variance) } else { 1.0 }
+}

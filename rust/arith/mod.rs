@@ -7,6 +7,8 @@
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
 //! - [`decay`]: the penalty of many examples at once
 //! - [`kernel`]: from dot products to kernel values, and the sums over mistakes
+//! - [`exp`], [`tanh`], [`log`], and [`elementary`] over many numbers: rule 6
+//! - [`neuron`]: layers of neurons
 //! - [`finite`]: the check of rule 9
 //! - [`simd`]: the instruction sets a loop is compiled for
 //! - [`environment`]: rounding mode and denormals
@@ -15,11 +17,16 @@ pub mod average;
 pub mod axpy;
 pub mod decay;
 pub mod dot;
+pub mod elementary;
 pub mod environment;
 pub mod exact;
+pub mod exp;
 pub mod finite;
 pub mod gram;
 pub mod kernel;
+pub mod log;
+pub mod neuron;
 pub mod simd;
 pub mod step;
+pub mod tanh;
 pub mod value;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::kernels::Kernel;
 use crate::arith::environment::Standard;
 use crate::arith::gram::{self, MOST_COLUMNS, Tile, WIDE, WIDTH};
+use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
 use crate::online::threads::share_out;
@@ -291,16 +292,28 @@ impl Leaf for WideProducts<'_, '_> {
 
 /// `x·x` of every row, by the same rules; empty if the kernel does not need it.
 pub fn squares(kernel: Kernel, rows: &dyn Rows) -> Vec<f64> {
-    if !kernel.needs_squares() {
-        return Vec::new();
-    }
+    if kernel.needs_squares() { all_squares(rows) } else { Vec::new() }
+}
+
+fn all_squares(rows: &dyn Rows) -> Vec<f64> {
     let mut squares = vec![0.0; rows.len()];
+    let mut weights = rows.arrange_one(vec![0.0; rows.columns()]);
     for (row, square) in squares.iter_mut().enumerate() {
-        let mut w = vec![0.0; rows.columns()];
-        rows.axpy(row, 1.0, &mut w);
-        rows.scores(row..row + 1, &rows.arrange_one(w), &[0.0], std::slice::from_mut(square));
+        rows.axpy(row, 1.0, weights.one_mut());
+        rows.scores(row..row + 1, &weights, &[0.0], std::slice::from_mut(square));
+        rows.axpy(row, -1.0, weights.one_mut()); // all are +0.0 again
     }
     squares
+}
+
+/// One divided by the number of columns and the variance of all values; 1 if that is not above 0.
+#[must_use]
+pub fn scale_gamma(rows: &dyn Rows) -> f64 {
+    let _standard = Standard::enter();
+    let weights = rows.arrange_one(vec![1.0; rows.columns()]);
+    let mut sums = vec![0.0; rows.len()];
+    rows.scores(0..rows.len(), &weights, &[0.0], &mut sums);
+    scale(&sums, &all_squares(rows), rows.columns())
 }
 
 /// Kernel values from dot products.

@@ -1,6 +1,8 @@
 //! From the dot product of two rows to their kernel value.
 
-use crate::arith::kernel::{affine, powers};
+use crate::arith::exp::exp;
+use crate::arith::kernel::{affine, powers, squared_distance};
+use crate::arith::tanh::tanh;
 use crate::error::{Error, Result};
 
 /// A kernel and its parameters.
@@ -10,6 +12,10 @@ pub enum Kernel {
     Linear,
     /// `(gamma x·z + coef0)^degree`.
     Poly { gamma: f64, coef0: f64, degree: u32 },
+    /// `exp(−gamma ||x − z||^2)`.
+    Rbf { gamma: f64 },
+    /// `tanh(gamma x·z + coef0)`.
+    Sigmoid { gamma: f64, coef0: f64 },
     /// The rows are those of the Gram matrix: column k of row i is the kernel of example i with row k.
     Precomputed,
 }
@@ -30,9 +36,11 @@ impl Kernel {
         match name {
             "linear" => Ok(Self::Linear),
             "poly" => Ok(Self::Poly { gamma, coef0, degree }),
+            "rbf" => Ok(Self::Rbf { gamma }),
+            "sigmoid" => Ok(Self::Sigmoid { gamma, coef0 }),
             "precomputed" => Ok(Self::Precomputed),
             _ => invalid(format!(
-                "kernel must be \"linear\", \"poly\" or \"precomputed\", got {name:?}"
+                "kernel must be \"linear\", \"poly\", \"rbf\", \"sigmoid\" or \"precomputed\", got {name:?}"
             )),
         }
     }
@@ -40,17 +48,25 @@ impl Kernel {
     /// Whether the kernel of two rows needs the squares `x·x` of both.
     #[must_use]
     pub fn needs_squares(self) -> bool {
-        false
+        matches!(self, Self::Rbf { .. })
     }
 
     /// Turns dot products of one row (of that square) with many (of these squares) into kernel values.
     #[inline(always)]
-    pub fn finish(self, values: &mut [f64], _square: f64, _squares: &[f64]) {
+    pub fn finish(self, values: &mut [f64], square: f64, squares: &[f64]) {
         match self {
             Self::Linear | Self::Precomputed => {}
             Self::Poly { gamma, coef0, degree } => {
                 values.iter_mut().for_each(|v| *v = affine(gamma, *v, coef0));
                 powers(degree, values);
+            }
+            Self::Rbf { gamma } => {
+                for (v, other) in values.iter_mut().zip(squares) {
+                    *v = exp(-gamma * squared_distance(square, *other, *v));
+                }
+            }
+            Self::Sigmoid { gamma, coef0 } => {
+                values.iter_mut().for_each(|v| *v = tanh(affine(gamma, *v, coef0)));
             }
         }
     }

@@ -12,7 +12,7 @@ mod kernels;
 mod predict;
 mod train;
 
-pub use gram::{kernel_matrix, Form};
+pub use gram::{Form, kernel_matrix, scale_gamma};
 pub use kernels::Kernel;
 pub use predict::{Answer, Vectors, predict};
 pub use train::{Dual, Norms};

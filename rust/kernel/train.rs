@@ -341,13 +341,14 @@ impl Rows for Dual<'_> {
             let last = norms[norms.len() - 1];
             norms.push(grown(last, mistake.c, s, own));
         }
+        let finite = memory.norms.iter().all(|norms| norms[norms.len() - 1].is_finite());
         // So wide that about a batch is mistaken in it.
         let wider = updates.supports.len() < self.batch / 2;
         let narrower = updates.supports.len() == self.batch && at.pos < end;
         let width = if wider { 2 * memory.window } else { memory.window >> usize::from(narrower) };
         memory.window = width.clamp(WINDOWS.start, WINDOWS.end - 1);
-        if stop == Stop::Overflow {
-            return stop;
+        if stop == Stop::Overflow || !finite {
+            return Stop::Overflow;
         }
         self.flush(&mut memory.cache, &updates, sums);
         Stop::Block

@@ -20,7 +20,7 @@ use super::rule::{Learner, Numbers, Rule};
 use crate::arith::average::{average as mean, timed};
 use crate::arith::finite::all_finite;
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows};
+use crate::rows::{Mistake, Rows, Visit};
 
 /// The sums u of all planes: `coef` is K x columns.
 pub struct Averaged {
@@ -40,7 +40,13 @@ struct Part<'a> {
 }
 
 impl Rule for Part<'_> {
-    fn absorb(&mut self, rows: &dyn Rows, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
+    fn absorb(
+        &mut self,
+        rows: &dyn Rows,
+        _visit: &Visit,
+        log: &[Mistake],
+        _monitor: &dyn Monitor,
+    ) -> Result<()> {
         // Plane by plane, so that one u stays in cache; within a plane in the order of the log.
         for k in 0..self.intercept.len() {
             let u = &mut self.coef[k * self.columns..][..self.columns];

@@ -94,6 +94,7 @@ pub fn fit(
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
     }
+    learner.begin(problem, schedule.threads, monitor)?;
     let decisions = problem.decisions();
     let mut report = Report {
         epochs: Vec::new(),

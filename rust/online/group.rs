@@ -116,7 +116,7 @@ impl<'a> Group<'a> {
                         *count += 1;
                     }
                 }
-                rule.absorb(problem.rows, log, monitor)
+                rule.absorb(problem.rows, &visit, log, monitor)
             },
             monitor,
         );
@@ -129,7 +129,7 @@ impl<'a> Group<'a> {
         }
         if !interrupted {
             let clean = self.mistakes.iter().all(|&mistakes| mistakes == 0);
-            let ended = self.rule.end_epoch(self.planes.heads[0].seen, clean, monitor);
+            let ended = self.rule.end_epoch(&visit, self.planes.heads[0].seen, clean, monitor);
             interrupted = ended == Err(Error::Interrupted);
         }
         let visited = at.pos.max(1) as f64;

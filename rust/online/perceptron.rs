@@ -17,12 +17,18 @@ use crate::arith::dot::dot;
 use crate::arith::environment::Standard;
 use crate::arith::step::{moved_by, signed, updates_needed};
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows};
+use crate::rows::{Mistake, Rows, Visit};
 
 pub struct Perceptron;
 
 impl Rule for Perceptron {
-    fn absorb(&mut self, _rows: &dyn Rows, _log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
+    fn absorb(
+        &mut self,
+        _rows: &dyn Rows,
+        _visit: &Visit,
+        _log: &[Mistake],
+        _monitor: &dyn Monitor,
+    ) -> Result<()> {
         Ok(())
     }
 

@@ -4,7 +4,8 @@
 //!   that it goes through, keep the one with the fewest errors on all examples.
 //! - Update rule: the perceptron's. At certain moments ([`Check`]) the errors of the vector of that
 //!   moment are counted; with strictly fewer than those of the pocket's it takes its place. The
-//!   start vector is in the pocket at first.
+//!   start vector is in the pocket at first. Runs are compared by the weights of their examples, like
+//!   errors.
 //! - Given: what the perceptron is given.
 //! - Result: the pocket's vector, its errors, its run (how many examples in a row it had got right
 //!   when it was put there), and the swaps; the last `(w, b)` beside them.
@@ -19,17 +20,18 @@ use super::feed::Monitor;
 use super::fit::State;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
+use super::threads::share_out;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows};
+use crate::rows::{Mistake, Rows, Visit};
 
 /// When errors are counted. The vector of an epoch without a mistake is always counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
-    /// When a run ends that is longer than all that were counted before.
+    /// When a run ends that weighs more than all that were counted before.
     Run,
-    /// As soon as a run is longer than the one recorded with the pocket's vector.
+    /// As soon as a run weighs more than the one recorded with the pocket's vector.
     Ratchet,
     /// After every update.
     Update,
@@ -53,21 +55,31 @@ pub struct Pocket {
     planes: Vec<Plane>,
 }
 
+/// Examples in a row that a vector gets right, and the sum of their weights, by which runs are compared.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    examples: u64,
+    length: f64,
+}
+
 #[derive(Clone)]
 struct Plane {
     /// What the leaf trains, or trained some entries of the log ago.
     now: (Vec<f64>, f64),
-    /// Examples seen when it came to be; those after it are its run.
-    born: u64,
     counted: bool,
     epoch: u64,
+    /// Examples seen before this epoch.
     seen: u64,
+    /// The run that is going on, up to the position `at` of the epoch.
+    going: Run,
+    at: usize,
     /// The longest run of a vector that was counted.
-    longest: u64,
+    longest: f64,
     pocket: (Vec<f64>, f64),
-    /// Errors of the pocket's vector; not counted yet before the first epoch.
-    errors: Option<f64>,
-    run: u64,
+    /// Errors of the pocket's vector; infinite before they are counted.
+    errors: f64,
+    /// Its run when it was put there.
+    run: Run,
     swaps: Vec<Swap>,
 }
 
@@ -81,14 +93,15 @@ impl Pocket {
             let vector = (coef, start(state.intercept[k]));
             Plane {
                 now: vector.clone(),
-                born: state.seen[k],
                 counted: true,
                 epoch: 0,
                 seen: state.seen[k],
-                longest: 0,
+                going: Run::default(),
+                at: 0,
+                longest: 0.0,
                 pocket: vector,
-                errors: None,
-                run: 0,
+                errors: f64::INFINITY,
+                run: Run::default(),
                 swaps: Vec::new(),
             }
         };
@@ -107,89 +120,96 @@ struct Part<'a> {
 
 impl Part<'_> {
     /// Counts the errors of the vector of now, unless that is done, and swaps if they are fewer.
-    fn consider(&mut self, t: u64, run: u64, monitor: &dyn Monitor) -> Result<()> {
+    fn consider(&mut self, t: u64, run: Run, monitor: &dyn Monitor) -> Result<()> {
         let plane = &mut *self.plane;
         if plane.counted {
             return Ok(());
         }
         let now = (&plane.now.0[..], plane.now.1);
-        let best = plane.errors.unwrap_or(f64::INFINITY);
-        let found = count(self.problem, self.k, now, best, monitor)?;
+        let found = count(self.problem, self.k, now, plane.errors, monitor)?;
         plane.counted = true;
         if let Some(errors) = found {
             plane.pocket.0.copy_from_slice(&plane.now.0);
             plane.pocket.1 = plane.now.1;
-            (plane.errors, plane.run) = (Some(errors), run);
+            (plane.errors, plane.run) = (errors, run);
             plane.swaps.push(Swap { epoch: plane.epoch, t, errors });
         }
         Ok(())
     }
 
-    /// The run is this long, after `t` examples.
-    fn consider_run(&mut self, t: u64, run: u64, monitor: &dyn Monitor) -> Result<()> {
-        if run <= self.plane.longest {
+    /// The run has ended, after `t` examples.
+    fn consider_run(&mut self, t: u64, monitor: &dyn Monitor) -> Result<()> {
+        let run = self.plane.going;
+        if run.length <= self.plane.longest {
             return Ok(());
         }
-        self.plane.longest = run;
+        self.plane.longest = run.length;
         self.consider(t, run, monitor)
     }
 
-    /// The run has become longer than the recorded one at one moment, to which this looks back.
-    fn consider_ratchet(&mut self, run: u64, monitor: &dyn Monitor) -> Result<()> {
-        let longer = self.plane.run + 1;
-        if run < longer {
-            return Ok(());
+    /// Adds the examples up to this position of the epoch to the run. With the ratchet, this looks back
+    /// to the one that made it longer than the recorded run.
+    fn extend(&mut self, visit: &Visit, end: usize, monitor: &dyn Monitor) -> Result<()> {
+        let (problem, k, plane) = (self.problem, self.k, &mut *self.plane);
+        let (positive, class_weight) = (problem.positive[k], problem.class_weight[k]);
+        let weighted = problem.sample_weight.is_some() || class_weight != [1.0; 2];
+        let ratchet = self.check == Check::Ratchet && !plane.counted;
+        let mut longer = None;
+        for pos in plane.at..end {
+            plane.going.examples += 1;
+            plane.going.length +=
+                if weighted { problem.weight(class_weight, positive, visit.row(pos)) } else { 1.0 };
+            if ratchet && longer.is_none() && plane.going.length > plane.run.length {
+                longer = Some((plane.seen + pos as u64 + 1, plane.going));
+            }
         }
-        self.consider(self.plane.born + longer, longer, monitor)
+        plane.at = end;
+        longer.map_or(Ok(()), |(t, run)| self.consider(t, run, monitor))
     }
 }
 
 impl Rule for Part<'_> {
     fn start_epoch(&mut self, epoch: u64) {
-        self.plane.epoch = epoch;
-        if self.plane.errors.is_none() {
-            let pocket = (&self.plane.pocket.0[..], self.plane.pocket.1);
-            // Not to be interrupted: without it a run that is kept would have no answer.
-            let found = count(self.problem, self.k, pocket, f64::INFINITY, &());
-            self.plane.errors = Some(found.ok().flatten().unwrap_or(f64::INFINITY));
-        }
+        (self.plane.epoch, self.plane.at) = (epoch, 0);
     }
 
-    fn absorb(&mut self, rows: &dyn Rows, log: &[Mistake], monitor: &dyn Monitor) -> Result<()> {
+    fn absorb(
+        &mut self,
+        rows: &dyn Rows,
+        visit: &Visit,
+        log: &[Mistake],
+        monitor: &dyn Monitor,
+    ) -> Result<()> {
         for &Mistake { row, t, c, .. } in log {
-            let run = t - 1 - self.plane.born;
-            match self.check {
-                Check::Run => self.consider_run(t, run, monitor)?,
-                Check::Ratchet => self.consider_ratchet(run, monitor)?,
-                Check::Update | Check::Epoch => {}
+            let pos = (t - 1 - self.plane.seen) as usize;
+            self.extend(visit, pos, monitor)?;
+            if self.check == Check::Run {
+                self.consider_run(t, monitor)?;
             }
             rows.axpy(row as usize, c, &mut self.plane.now.0);
             if self.fit_intercept {
                 self.plane.now.1 += c;
             }
-            (self.plane.born, self.plane.counted) = (t, false);
+            (self.plane.counted, self.plane.going, self.plane.at) = (false, Run::default(), pos + 1);
             if self.check == Check::Update {
-                self.consider(t, 0, monitor)?;
+                self.consider(t, Run::default(), monitor)?;
             }
         }
         Ok(())
     }
 
-    fn end_epoch(&mut self, seen: u64, clean: bool, monitor: &dyn Monitor) -> Result<()> {
+    fn end_epoch(&mut self, visit: &Visit, seen: u64, clean: bool, monitor: &dyn Monitor) -> Result<()> {
+        self.extend(visit, visit.len(), monitor)?;
         self.plane.seen = seen;
-        let run = seen - self.plane.born;
-        if self.check == Check::Ratchet {
-            self.consider_ratchet(run, monitor)?;
-        }
         if clean || self.check == Check::Epoch {
-            self.consider(seen, run, monitor)?;
+            self.consider(seen, self.plane.going, monitor)?;
         }
         Ok(())
     }
 
     fn end_training(&mut self, monitor: &dyn Monitor) -> Result<()> {
         if self.check == Check::Run {
-            self.consider_run(self.plane.seen, self.plane.seen - self.plane.born, monitor)?;
+            self.consider_run(self.plane.seen, monitor)?;
         }
         Ok(())
     }
@@ -208,6 +228,20 @@ impl Learner for Pocket {
         Err(Error::Invalid("the pocket must be made of the state that the run begins with".into()))
     }
 
+    fn begin(&mut self, problem: &Problem, threads: usize, monitor: &dyn Monitor) -> Result<()> {
+        let count_start = |(k, plane): (usize, &mut Plane)| -> Result<()> {
+            let pocket = (&plane.pocket.0[..], plane.pocket.1);
+            let found = count(problem, k, pocket, f64::INFINITY, monitor)?;
+            plane.errors = found.unwrap_or(f64::INFINITY);
+            Ok(())
+        };
+        let threads = threads.min(self.planes.len());
+        let counted = share_out(self.planes.iter_mut().enumerate(), threads, count_start, || {
+            let _ = monitor.block();
+        });
+        counted.into_iter().collect()
+    }
+
     fn split<'a>(&'a mut self, ranges: &[Range<usize>], problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
         debug_assert!(ranges.iter().all(|range| range.len() == 1));
         let (check, fit_intercept) = (self.check, self.fit_intercept);
@@ -223,11 +257,8 @@ impl Learner for Pocket {
         vec![
             ("coef_pocket", floats(planes.iter().flat_map(|plane| plane.pocket.0.iter().copied()).collect())),
             ("intercept_pocket", floats(planes.iter().map(|plane| plane.pocket.1).collect())),
-            (
-                "pocket_errors",
-                floats(planes.iter().map(|plane| plane.errors.unwrap_or(f64::INFINITY)).collect()),
-            ),
-            ("pocket_run", integers(planes.iter().map(|plane| plane.run as i64).collect())),
+            ("pocket_errors", floats(planes.iter().map(|plane| plane.errors).collect())),
+            ("pocket_run", integers(planes.iter().map(|plane| plane.run.examples as i64).collect())),
             ("swap_plane", integers(swaps().map(|(k, _)| k as i64).collect())),
             ("swap_epoch", integers(swaps().map(|(_, swap)| swap.epoch as i64).collect())),
             ("swap_t", integers(swaps().map(|(_, swap)| swap.t as i64).collect())),
@@ -240,6 +271,6 @@ impl Learner for Pocket {
     }
 
     fn answer_is_finite(&self, _state: &State) -> bool {
-        self.planes.iter().all(|plane| plane.errors.is_some_and(f64::is_finite))
+        self.planes.iter().all(|plane| plane.errors.is_finite())
     }
 }

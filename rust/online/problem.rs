@@ -191,7 +191,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    fn weight(&self, class_weight: [f64; 2], positive: u32, row: usize) -> f64 {
+    /// The weight `s` of a row for a plane.
+    pub(super) fn weight(&self, class_weight: [f64; 2], positive: u32, row: usize) -> f64 {
         let sample = self.sample_weight.map(|weights| weights[row]);
         weight(sample, class_weight[usize::from(self.labels[row] == positive)])
     }

@@ -7,7 +7,7 @@ use super::feed::Monitor;
 use super::fit::State;
 use super::problem::Problem;
 use crate::error::Result;
-use crate::rows::{Mistake, Rows};
+use crate::rows::{Mistake, Rows, Visit};
 
 /// The memory of a learner for a range of planes, while it trains. What takes long asks the monitor
 /// now and then, and returns [`crate::error::Error::Interrupted`] if it is to end.
@@ -16,12 +16,18 @@ pub trait Rule: Send {
     fn start_epoch(&mut self, _epoch: u64) {}
 
     /// Takes in the mistakes of a block, in the order they were made. The planes have made the
-    /// plain update already, and the rows are still in cache.
-    fn absorb(&mut self, rows: &dyn Rows, log: &[Mistake], monitor: &dyn Monitor) -> Result<()>;
+    /// plain update already, and the rows are still in cache. `visit` is that of the epoch.
+    fn absorb(
+        &mut self,
+        rows: &dyn Rows,
+        visit: &Visit,
+        log: &[Mistake],
+        monitor: &dyn Monitor,
+    ) -> Result<()>;
 
     /// After a whole epoch; `seen` is that of the first plane trained, `clean` an epoch without a
     /// mistake.
-    fn end_epoch(&mut self, _seen: u64, _clean: bool, _monitor: &dyn Monitor) -> Result<()> {
+    fn end_epoch(&mut self, _visit: &Visit, _seen: u64, _clean: bool, _monitor: &dyn Monitor) -> Result<()> {
         Ok(())
     }
 
@@ -45,6 +51,12 @@ pub enum Numbers<'a> {
 pub trait Learner {
     /// Refuses a memory that does not fit the state.
     fn check(&self, state: &State) -> Result<()>;
+
+    /// Before the first epoch: what it needs to know of all examples. If it is interrupted here, there is
+    /// nothing yet that could be kept.
+    fn begin(&mut self, _problem: &Problem, _threads: usize, _monitor: &dyn Monitor) -> Result<()> {
+        Ok(())
+    }
 
     /// One rule for each range. The ranges are disjoint and increasing, and cover all planes.
     fn split<'a>(&'a mut self, ranges: &[Range<usize>], problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>>;

@@ -20,7 +20,7 @@ use super::rule::{Learner, Numbers, Rule};
 use crate::arith::average::timed;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows};
+use crate::rows::{Mistake, Rows, Visit};
 
 /// The mistakes of each plane, in the order they were made.
 pub struct Voted {
@@ -47,7 +47,13 @@ struct Part<'a> {
 }
 
 impl Rule for Part<'_> {
-    fn absorb(&mut self, _rows: &dyn Rows, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
+    fn absorb(
+        &mut self,
+        _rows: &dyn Rows,
+        _visit: &Visit,
+        log: &[Mistake],
+        _monitor: &dyn Monitor,
+    ) -> Result<()> {
         for &Mistake { row, plane, t, c } in log {
             let log = &mut self.log[plane as usize - self.first];
             log.try_reserve(1).map_err(|_| Error::Memory)?;

@@ -4,7 +4,10 @@ use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyRe
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 
-use super::online::{counters, describe, get, new_array, numbers, pairs, parse_joint, parse_tie, state_to_python};
+use super::arrays::{counters, get, new_array, numbers, to_matrix};
+use super::choices::{parse_joint, parse_tie};
+use super::fit::{describe, pairs};
+use super::memory::state_to_python;
 use super::rows::{shape, with_rows};
 use super::signals::Signals;
 use crate::kernel::{self, Answer, Dual, Kernel, Vectors};
@@ -111,13 +114,7 @@ fn kernel_fit<'py>(
     let log_norm: Vec<f64> = grown.iter().flat_map(|norms| &norms[1..]).copied().collect();
     state.set_item("norm", PyArray1::from_vec(py, norm))?;
     state.set_item("log_norm", PyArray1::from_vec(py, log_norm))?;
-    let activations = if record {
-        let out = new_array::<f64>(py, [n, planes])?;
-        out.readwrite().as_slice_mut()?.copy_from_slice(&report.activations);
-        Some(out)
-    } else {
-        None
-    };
+    let activations = record.then(|| to_matrix(py, &report.activations, [n, planes])).transpose()?;
     describe(py, &state, &report, track_mistakes.then_some(n), activations)
 }
 
@@ -188,8 +185,15 @@ fn kernel_scores<'py>(
     Ok(out.reshape([n, answers.len(), log.planes()])?)
 }
 
+/// One divided by the number of columns and the variance of all values.
+#[pyfunction]
+fn scale_gamma(rows: &Bound<'_, PyAny>) -> PyResult<f64> {
+    with_rows(rows, kernel::scale_gamma)
+}
+
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(kernel_fit, m)?)?;
     m.add_function(wrap_pyfunction!(kernel_scores, m)?)?;
-    m.add_function(wrap_pyfunction!(kernel_matrix, m)?)
+    m.add_function(wrap_pyfunction!(kernel_matrix, m)?)?;
+    m.add_function(wrap_pyfunction!(scale_gamma, m)?)
 }

@@ -9,7 +9,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 
-use super::online::state_to_python;
+use super::memory::state_to_python;
 use crate::error::{Error, Result};
 use crate::online::{EpochRecord, Flow, Monitor, Snapshot, Verdict};
 

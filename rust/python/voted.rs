@@ -4,7 +4,7 @@ use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::online::{get, new_array, numbers, set_array};
+use super::arrays::{get, new_array, numbers, set_array};
 use super::rows::{shape, with_rows};
 use super::signals::Signals;
 use crate::arith::environment::Standard;

@@ -11,7 +11,7 @@ use super::prefetch::prefetch;
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, LARGE_BLOCK, Rows, rows_in_block};
 use crate::arith::axpy::axpy_entries;
-use crate::arith::dot::{LANES, dot_entries, dot_entries_by, dots_entries};
+use crate::arith::dot::{dot_entries, dot_entries_by, dots_entries};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -57,7 +57,41 @@ struct Float<'a, T, I> {
     rows: &'a Csr<'a, T, I>,
     weights: &'a mut [f64],
     stride: usize,
-    lanes: Vec<f64>,
+}
+
+/// `w·x` of a row for all planes of `stride`, up to 20 of them at a time.
+#[inline(always)]
+fn products<T: Value, I: Index>((columns, values): (&[I], &[T]), w: &[f64], stride: usize, sums: &mut [f64]) {
+    if let [sum] = sums {
+        *sum = dot_entries(columns, values, w);
+        return;
+    }
+    let mut offset = 0;
+    while offset < sums.len() {
+        let (row, place, sums) = ((columns, values), (stride, offset), &mut sums[offset..]);
+        offset += match (stride - offset) / 4 {
+            1 => group::<T, I, 1>(row, w, place, sums),
+            2 => group::<T, I, 2>(row, w, place, sums),
+            3 => group::<T, I, 3>(row, w, place, sums),
+            5 => group::<T, I, 5>(row, w, place, sums),
+            _ => group::<T, I, 4>(row, w, place, sums),
+        };
+    }
+}
+
+/// `4*C` planes; returns how many.
+#[inline(always)]
+fn group<T: Value, I: Index, const C: usize>(
+    (columns, values): (&[I], &[T]),
+    w: &[f64],
+    place: (usize, usize),
+    sums: &mut [f64],
+) -> usize {
+    let found = dots_entries::<T, I, C>(columns, values, w, place, prefetch);
+    for (sum, found) in sums.iter_mut().zip(found.as_flattened()) {
+        *sum = *found;
+    }
+    4 * C
 }
 
 impl<T: Value, I: Index> Kernel for Float<'_, T, I> {
@@ -65,12 +99,7 @@ impl<T: Value, I: Index> Kernel for Float<'_, T, I> {
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
-        let (columns, values) = self.rows.row(row);
-        if let [sum] = sums {
-            *sum = dot_entries(columns, values, self.weights);
-        } else {
-            dots_entries(columns, values, self.weights, &mut self.lanes, sums);
-        }
+        products(self.rows.row(row), self.weights, self.stride, sums);
     }
 
     #[inline(always)]
@@ -106,14 +135,13 @@ impl<T: Value, I: Index> Settle for Float<'_, T, I> {
     fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], pending: &mut Pending) {
         if let [sum] = sums {
             let (columns, values) = self.rows.row(row);
-            let (weights, mut settler) = (&mut *self.weights, pending.settler());
-            *sum = dot_entries_by(columns, values, |j, x| {
-                let w = &mut weights[j];
-                if x != 0.0 {
-                    settler.settle(j, w);
-                }
-                *w
-            });
+            *sum = if pending.in_table() {
+                let mut settler = pending.settler::<true>(self.weights);
+                dot_entries_by(columns, values, |j, x| settler.read(j, x))
+            } else {
+                let mut settler = pending.settler::<false>(self.weights);
+                dot_entries_by(columns, values, |j, x| settler.read(j, x))
+            };
         } else {
             self.settle(row, pending);
             self.activate(simd, row, sums);
@@ -134,7 +162,7 @@ impl<T: Value, I: Index, const ONES: bool> Counts<'_, T, I, ONES> {
     fn group<const C: usize>(&self, row: usize, offset: usize, sums: &mut [f64]) {
         let (columns, values) = self.rows.row(row);
         let place = (self.stride, offset);
-        let exact = exact::dots_entries::<T, I, ONES, C>(columns, values, self.weights, place);
+        let exact = exact::dots_entries::<T, I, ONES, C>(columns, values, self.weights, place, prefetch);
         for (sum, exact) in sums[offset..].iter_mut().zip(exact.as_flattened()) {
             *sum = f64::from(*exact);
         }
@@ -216,14 +244,9 @@ impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
             Weights::ByColumn { w, .. } => w,
             Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
         };
-        let mut lanes = vec![0.0; LANES * column_stride(planes)];
+        let stride = column_stride(planes);
         for (row, sums) in self.range.zip(self.out.chunks_mut(planes)) {
-            let (columns, values) = self.rows.row(row);
-            if let [sum] = sums {
-                *sum = dot_entries(columns, values, weights);
-            } else {
-                dots_entries(columns, values, weights, &mut lanes, sums);
-            }
+            products(self.rows.row(row), weights, stride, sums);
             for (sum, b) in sums.iter_mut().zip(self.intercept) {
                 *sum += b;
             }
@@ -275,8 +298,7 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
                     dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByColumn { w, stride } => {
-                    let lanes = vec![0.0; LANES * *stride];
-                    let kernel = Float { rows: self, weights: w, stride: *stride, lanes };
+                    let kernel = Float { rows: self, weights: w, stride: *stride };
                     if let Some(pending) = &mut planes.pending {
                         let kernel = Decayed { kernel, pending };
                         dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })

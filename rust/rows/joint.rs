@@ -41,25 +41,44 @@ pub fn judge(scores: &[f64], truth: usize) -> Judgement {
     judgement
 }
 
-/// Calls `down` with each class of the error set and its (negative) step, in class order.
-#[inline(always)]
-pub fn spread(
+/// The downward part of an update. No closure takes its steps: one is called out of line, without
+/// the instruction set of the leaf.
+pub struct Downward<'a> {
     how: Spread,
-    scores: &[f64],
+    scores: &'a [f64],
     truth: usize,
     judgement: Judgement,
     c: f64,
-    mut down: impl FnMut(usize, f64),
-) {
-    let errors = || (0..scores.len()).filter(|&r| r != truth && scores[r] >= scores[truth]);
-    let z = match how {
-        Spread::Max => return down(judgement.top, -c),
-        Spread::Uniform => 0.0,
-        Spread::Proportional => sum_of_excess(errors().map(|r| scores[r] - scores[truth])),
-    };
-    for r in errors() {
-        let part =
-            if z == 0.0 { share(c, judgement.errors) } else { share_of(c, scores[r] - scores[truth], z) };
-        down(r, -part);
+    /// Sum of the excesses of the error set, if the step is spread in proportion to them.
+    z: f64,
+}
+
+impl<'a> Downward<'a> {
+    #[inline(always)]
+    #[must_use]
+    pub fn new(how: Spread, scores: &'a [f64], truth: usize, judgement: Judgement, c: f64) -> Self {
+        let mut down = Self { how, scores, truth, judgement, c, z: 0.0 };
+        if how == Spread::Proportional {
+            let errors = (0..scores.len()).filter(|&r| down.is_error(r));
+            down.z = sum_of_excess(errors.map(|r| scores[r] - scores[truth]));
+        }
+        down
+    }
+
+    #[inline(always)]
+    fn is_error(&self, r: usize) -> bool {
+        r != self.truth && self.scores[r] >= self.scores[self.truth]
+    }
+
+    /// The (negative) step of a class; `None` if it does not move down.
+    #[inline(always)]
+    #[must_use]
+    pub fn step(&self, r: usize) -> Option<f64> {
+        let moves = if self.how == Spread::Max { r == self.judgement.top } else { self.is_error(r) };
+        moves.then(|| match self.how {
+            Spread::Max => -self.c,
+            _ if self.z == 0.0 => -share(self.c, self.judgement.errors),
+            _ => -share_of(self.c, self.scores[r] - self.scores[self.truth], self.z),
+        })
     }
 }

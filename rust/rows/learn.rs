@@ -1,7 +1,6 @@
 //! The loop of every leaf: predict, judge, update, log.
 
-use super::joint::Spread;
-use super::joint::{judge, spread};
+use super::joint::{Downward, Spread, judge};
 use super::noise::Noise;
 use super::planes::{Head, Record};
 use super::prefetch::{AHEAD, prefetch};
@@ -157,7 +156,12 @@ impl<K: Kernel> Learn<'_, K> {
         }
         let c = self.visit.step(&self.heads[truth], row, true);
         let mut stop = self.update(truth, row, number, c, Stop::Block);
-        spread(how, sums, truth, judgement, c, |r, c| stop = self.update(r, row, number, c, stop));
+        let down = Downward::new(how, sums, truth, judgement, c);
+        for r in 0..sums.len() {
+            if let Some(c) = down.step(r) {
+                stop = self.update(r, row, number, c, stop);
+            }
+        }
         stop
     }
 

@@ -12,13 +12,17 @@ pub struct Pending {
     now: i64,
     /// The value of `now` up to which each coordinate is settled; negative from an earlier call.
     last: Vec<i64>,
+    /// At most the least of `last`.
+    oldest: i64,
 }
 
 impl Pending {
     /// `ages`: examples that each coordinate has not been settled for.
     #[must_use]
     pub fn new(decay: Decay, ages: &[i64]) -> Self {
-        Self { decay, now: 0, last: ages.iter().map(|age| -age).collect() }
+        let last: Vec<i64> = ages.iter().map(|age| -age).collect();
+        let oldest = last.iter().copied().min().unwrap_or(0);
+        Self { decay, now: 0, last, oldest }
     }
 
     #[must_use]
@@ -26,11 +30,24 @@ impl Pending {
         self.last.iter().map(|last| self.now - last).collect()
     }
 
-    /// For a loop over a row of the only plane.
+    /// Every coordinate has been settled now.
+    pub(super) fn all_settled(&mut self) {
+        self.oldest = self.now;
+    }
+
+    /// Whether a factor from the table is all that any coordinate needs.
     #[inline(always)]
-    pub fn settler(&mut self) -> Settler<'_> {
+    #[must_use]
+    pub fn in_table(&self) -> bool {
+        self.decay.only_scales() && ((self.now - self.oldest) as usize) < self.decay.powers().len()
+    }
+
+    /// For a loop over a row of the only plane; `TABLE` if [`Pending::in_table`].
+    #[inline(always)]
+    pub fn settler<'a, const TABLE: bool>(&'a mut self, weights: &'a mut [f64]) -> Settler<'a, TABLE> {
         let powers = self.decay.only_scales().then(|| self.decay.powers());
-        Settler { now: self.now, last: &mut self.last, powers, decay: &self.decay }
+        let last = &mut self.last[..weights.len()];
+        Settler { now: self.now, last, weights, powers: powers.unwrap_or(&[]), decay: &self.decay }
     }
 
     /// Settles coordinate `j` of each plane.
@@ -52,24 +69,33 @@ impl Pending {
 }
 
 /// Slices in a local value, which the compiler keeps in registers: through `&mut Pending` it loads
-/// them again for each entry.
-pub struct Settler<'a> {
+/// them again for each entry. With `TABLE` the loop has no call in it, before which it would have to
+/// save them. Tried: weights and ages in one array, and asking for them some entries ahead (no
+/// faster); factors first, weights after (slower).
+pub struct Settler<'a, const TABLE: bool> {
     now: i64,
     last: &'a mut [i64],
-    /// The factors, if nothing else takes part.
-    powers: Option<&'a [f64]>,
+    weights: &'a mut [f64],
+    /// The factors, if nothing else takes part; else empty.
+    powers: &'a [f64],
     decay: &'a Decay,
 }
 
-impl Settler<'_> {
+impl<const TABLE: bool> Settler<'_, TABLE> {
+    /// The weight that a stored `x` of coordinate `j` reads, settled unless `x` is 0.
     #[inline(always)]
-    pub fn settle(&mut self, j: usize, w: &mut f64) {
-        let k = (self.now - self.last[j]) as u64;
-        self.last[j] = self.now;
-        *w = match self.powers.map(|powers| powers.get(k as usize)) {
-            Some(Some(power)) => scaled(*w, *power),
-            _ => self.decay.settle(*w, k),
-        };
+    pub fn read(&mut self, j: usize, x: f64) -> f64 {
+        let w = &mut self.weights[j];
+        if x != 0.0 {
+            let k = (self.now - self.last[j]) as u64;
+            self.last[j] = self.now;
+            *w = match self.powers.get(k as usize) {
+                Some(power) => scaled(*w, *power),
+                None if TABLE => unreachable!("no coordinate is older than the table"),
+                None => self.decay.settle(*w, k),
+            };
+        }
+        *w
     }
 }
 

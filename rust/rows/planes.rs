@@ -143,6 +143,7 @@ impl Planes {
                 Weights::Halves(_) | Weights::Counts { .. } => unreachable!("exact forms have no penalty"),
             }
         }
+        pending.all_settled();
     }
 
     #[must_use]

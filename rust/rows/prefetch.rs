@@ -1,4 +1,4 @@
-//! Hints for rows that are visited soon. In a shuffled order no hardware prefetcher can guess them;
+//! Hints for what is read soon, rows above all. In a shuffled order no hardware prefetcher can guess them;
 //! in the given order it stops at each page of 4 KB.
 
 /// How many examples ahead in a shuffled order.

@@ -1,4 +1,10 @@
-"""Joint decisions, noise tolerance, penalties and early stopping, as options of the estimators."""
+"""Joint decisions, noise tolerance, penalties and early stopping, as options of the estimators.
+
+Which learner has which option is the table in test_combinations.py.
+"""
+
+import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,10 +14,11 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import Perceptron as Peer
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 from perceptron_rs.testing import assert_parity
 
 LEARNERS = [Perceptron, AveragedPerceptron]
+ALL = [*LEARNERS, VotedPerceptron, PocketPerceptron]
 JOINT = ["max", "uniform", "proportional"]
 
 
@@ -72,6 +79,29 @@ def test_class_weights_of_a_joint_decision_are_those_of_the_true_class(engine_na
 def test_parity(learner, options, digits):
     X, y = digits[0][:80], digits[1][:80]
     assert_parity(learner(max_iter=4, tol=None, **options), X, y)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"margin": 30.0},
+        {"added_feature": 2.5, "margin": 1.0},
+        {"max_mistakes_per_example": 2, "tie": "positive"},
+        {"early_stopping": True, "n_iter_no_change": 1},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("prediction", ["vote", "average", "longest"])
+def test_parity_of_the_voted(prediction, options, digits):
+    X, y = digits[0][:40], digits[1][:40] % 3
+    assert_parity(VotedPerceptron(max_iter=2, tol=None, prediction=prediction, **options), X, y)
+
+
+@pytest.mark.parametrize("check", ["run", "ratchet", "update", "epoch"])
+def test_parity_of_the_pocket(check, digits):
+    X, y = digits[0][:80], digits[1][:80] % 3
+    for options in ({"tol": None}, {"early_stopping": True, "n_iter_no_change": 1}):
+        assert_parity(PocketPerceptron(max_iter=4, check=check, **options), X, y)
 
 
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
@@ -135,20 +165,31 @@ def test_what_a_joint_decision_does_not_have(options, method, engine_name):
         getattr(model, method)([[1.0], [2.0]], [0, 1], **arguments)
 
 
-def test_contradictions_converge_with_an_added_feature(engine_name):
-    model = Perceptron(added_feature=1.0, tol=None, engine=engine_name).fit([[1.0]] * 4, [0, 1, 0, 1])
+@pytest.mark.parametrize("learner", [*LEARNERS, VotedPerceptron])
+def test_contradictions_converge_with_an_added_feature(learner, engine_name):
+    model = learner(added_feature=1.0, tol=None, engine=engine_name).fit([[1.0]] * 4, [0, 1, 0, 1])
     assert model.converged_
 
 
 class TestEarlyStopping:
     """Against a loop that fits, scores and compares after every epoch."""
 
-    @pytest.mark.parametrize("learner", LEARNERS)
-    @pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+    @pytest.mark.parametrize(
+        ("learner", "multi_class"),
+        [
+            *itertools.product(LEARNERS, ["ovr", "joint"]),
+            (VotedPerceptron, "ovr"),
+            # With another check, the run that goes on is counted where the loop ends its fit, but not here.
+            (partial(PocketPerceptron, check="epoch"), "ovr"),
+            (partial(PocketPerceptron, check="update"), "ovr"),
+        ],
+    )
     @pytest.mark.parametrize("weighted", [False, True])
     def test_against_a_loop(self, learner, multi_class, weighted, digits, engine_name):
         X, y = digits[0][:200], digits[1][:200] % 3
-        options = {"multi_class": multi_class, "engine": engine_name, "random_state": 4, "tol": 0.01}
+        options = {"engine": engine_name, "random_state": 4, "tol": 0.01}
+        if multi_class == "joint":
+            options["multi_class"] = multi_class
         model = learner(early_stopping=True, n_iter_no_change=3, validation_fraction=0.25, **options)
         weight = np.linspace(0, 2, len(y)) if weighted else np.ones(len(y))
         model.fit(X, y, sample_weight=weight if weighted else None)
@@ -183,24 +224,28 @@ class TestEarlyStopping:
                 assert (model.coef_ if n == 1 else model.coef_[k]).tobytes() == stop[k].tobytes()
         assert any(weights is not None for weights in stop)
 
-    def test_tol_none_never_stops(self, digits, engine_name):
-        model = Perceptron(early_stopping=True, tol=None, max_iter=12, engine=engine_name).fit(*digits)
+    @pytest.mark.parametrize("learner", ALL)
+    def test_tol_none_never_stops(self, learner, digits, engine_name):
+        model = learner(early_stopping=True, tol=None, max_iter=12, engine=engine_name).fit(*digits)
         assert len(model.validation_scores_) == model.n_iter_ == 12
 
-    def test_it_is_no_option_of_partial_fit(self, digits, engine_name):
-        model = Perceptron(early_stopping=True, engine=engine_name)
+    @pytest.mark.parametrize("learner", [*LEARNERS, VotedPerceptron])
+    def test_it_is_no_option_of_partial_fit(self, learner, digits, engine_name):
+        model = learner(early_stopping=True, engine=engine_name)
         with pytest.raises(ValueError, match="early_stopping should be False with partial_fit"):
             model.partial_fit(*digits, classes=np.arange(10))
 
+    @pytest.mark.parametrize("learner", ALL)
     @pytest.mark.parametrize("fraction", [1e-9, 0.999])
-    def test_too_few_examples(self, digits, fraction, engine_name):
-        model = Perceptron(early_stopping=True, validation_fraction=fraction, engine=engine_name)
+    def test_too_few_examples(self, learner, digits, fraction, engine_name):
+        model = learner(early_stopping=True, validation_fraction=fraction, engine=engine_name)
         with pytest.raises(ValueError, match="validation_fraction="):
             model.fit(*digits)
         assert not hasattr(model, "classes_")
 
-    def test_a_nan_in_the_validation_part(self, engine_name):
+    @pytest.mark.parametrize("learner", ALL)
+    def test_a_nan_in_the_validation_part(self, learner, engine_name):
         X, y = np.ones((40, 2)), np.arange(40) % 2
         X[next(StratifiedShuffleSplit(test_size=0.1, random_state=0).split(X, y))[1][0], 1] = np.nan
         with pytest.raises(ValueError, match="Input X contains NaN"):
-            Perceptron(early_stopping=True, engine=engine_name).fit(X, y)
+            learner(early_stopping=True, engine=engine_name).fit(X, y)

@@ -177,6 +177,21 @@ def test_ages_of_every_size(age, penalty):
     assert np.allclose(got[0], want, rtol=1e-5, atol=1e-12)  # 1 - l2 is rounded
 
 
+@pytest.mark.parametrize("n", [16_385, 16_386, 20_000])
+def test_a_coordinate_older_than_the_table_of_factors(n):
+    """The second column is read by the first and by the last example."""
+    X = np.zeros((n, 2))
+    X[[0, -1], 1] = 1.0
+    X[::1000, 0] = 0.1
+    state, labels = start(2, planes=1, ages=0), np.ones(n, dtype=np.int64)
+    reports = [
+        fit(get_engine(name), X, labels, state, planes=1, penalty=(0.0, 1e-5), sparse=True)
+        for name in ("reference", "rust")
+    ]
+    for name, values in reports[0]["state"].items():
+        assert reports[1]["state"][name].tobytes() == values.tobytes(), name
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

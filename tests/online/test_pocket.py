@@ -20,9 +20,9 @@ class Oracle:
         self.s = s or [1] * len(X)
         self.check, self.tie, self.intercept = check, tie, intercept
         self.w = list(start or [0] * (len(X[0]) + 1))
-        self.t, self.run, self.longest = seen, 0, 0
+        self.t, self.run, self.length, self.longest = seen, 0, 0, 0
         self.visited = [self.w]
-        self.pocket, self.errors, self.pocket_run = list(self.w), self.count(self.w), 0
+        self.pocket, self.errors, self.pocket_run, self.pocket_length = list(self.w), self.count(self.w), 0, 0
         self.tried = True  # the vector of now
         self.swaps = []
 
@@ -34,18 +34,22 @@ class Oracle:
     def count(self, w):
         return sum(s for i, s in enumerate(self.s) if self.wrong(w, i))
 
+    def length_of(self, i):
+        return self.s[i]
+
     def put(self, epoch):
         if self.tried:
             return
         self.tried = True
         errors = self.count(self.w)
         if errors < self.errors:
-            self.pocket, self.errors, self.pocket_run = list(self.w), errors, self.run
+            self.pocket, self.errors = list(self.w), errors
+            self.pocket_run, self.pocket_length = self.run, self.length
             self.swaps.append((epoch, self.t, errors))
 
     def end_run(self, epoch):
-        if self.check == "run" and self.run > self.longest:
-            self.longest = self.run
+        if self.check == "run" and self.length > self.longest:
+            self.longest = self.length
             self.put(epoch)
 
     def epoch(self, number, order):
@@ -55,8 +59,8 @@ class Oracle:
                 continue
             self.t += 1
             if not self.wrong(self.w, i):
-                self.run += 1
-                if self.check == "ratchet" and self.run > self.pocket_run:
+                self.run, self.length = self.run + 1, self.length + self.length_of(i)
+                if self.check == "ratchet" and self.length > self.pocket_length:
                     self.put(number)
                 continue
             mistakes += 1
@@ -64,7 +68,7 @@ class Oracle:
             step = self.y[i] * self.s[i]
             self.w = [p + step * q for p, q in zip(self.w, [*self.X[i], self.intercept], strict=True)]
             self.visited.append(self.w)
-            self.run, self.tried = 0, False
+            self.run, self.length, self.tried = 0, 0, False
             if self.check == "update":
                 self.put(number)
         if mistakes == 0 or self.check == "epoch":
@@ -248,6 +252,50 @@ def test_counts_are_float_sums_in_row_order(trainer):
     done = trainer.fit(X, [0] * 6, learner="pocket", sample_weight=s, state=start, eta0=1e-20)
     assert done["state"]["pocket_errors"].tolist() == [total]
     assert swaps_of(done["state"]) == []
+
+
+class FloatOracle(Oracle):
+    """The same for one column and weights that are no integers: every sum in its order, each step rounded."""
+
+    def wrong(self, w, i):
+        return not self.y[i] * (w[0] * self.X[i][0] + w[1]) > 0
+
+    def count(self, w):
+        total = 0.0
+        for i, s in enumerate(self.s):
+            total += s if self.wrong(w, i) else 0.0
+        return total
+
+
+@pytest.mark.parametrize("check", ["run", "ratchet"])
+@pytest.mark.parametrize("by", ["sample", "class"])
+def test_runs_are_compared_by_the_weights_of_their_examples(trainer, check, by):
+    """Added in visiting order, over epochs; counts of examples would put others into the pocket."""
+    rng, others = np.random.default_rng(4), 0
+    for seed in range(12):
+        X, labels = rng.integers(-9, 10, (60, 1)), rng.integers(0, 2, 60)
+        X[:, 0] += 5 * labels
+        s, class_weight = (2.0 ** rng.integers(-20, 20, 60) / 3).tolist(), [1, 1]
+        if by == "class":
+            class_weight = [1 / 3, 1000.0]
+            s = [class_weight[label] for label in labels]
+        epochs = [trainer.engine.permutation(60, seed=seed, epoch=e, partition=0).tolist() for e in range(5)]
+        done = trainer.fit(
+            X.astype(np.int8),
+            labels,
+            learner="pocket",
+            check=check,
+            sample_weight=s if by == "sample" else None,
+            class_weight=[class_weight],
+            seed=seed,
+            max_iter=5,
+        )
+        oracle = FloatOracle(X.tolist(), labels.tolist(), check, s=s).fit(5, epochs)
+        compare(done["state"], oracle)
+        counting = FloatOracle(X.tolist(), labels.tolist(), check, s=s)
+        counting.length_of = lambda i: 1
+        others += counting.fit(5, epochs).swaps != oracle.swaps
+    assert others > 3, "the weights of the runs decide too seldom to show anything"
 
 
 @pytest.mark.parametrize("check", CHECKS)

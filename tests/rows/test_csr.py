@@ -50,6 +50,29 @@ def test_a_fit_has_the_bits_of_a_dense_one(trainer, dtype, index):
     assert csr["losses"].tobytes() == dense["losses"].tobytes()
 
 
+@pytest.mark.parametrize("planes", [3, 5, 9, 16, 20, 21, 25, 32, 45])
+def test_planes_together_have_the_bits_of_each_alone(trainer, planes):
+    rng = np.random.default_rng(planes)
+    X = rng.standard_normal((60, 90)) * (rng.random((60, 1)) > rng.random((60, 90)))  # 0 to 90 entries
+    labels, rows = rng.integers(0, planes, 60), sp.csr_matrix(X)
+    arguments = {"max_iter": 1, "eta0": 0.3}
+    coef = rng.standard_normal((planes, 90))
+    together = trainer.fit(
+        rows, labels, positive=list(range(planes)), state=trainer.start(90, planes, coef=coef), **arguments
+    )
+    for k in range(planes):
+        alone = trainer.fit(
+            rows, labels, positive=[k], state=trainer.start(90, 1, coef=coef[k : k + 1]), **arguments
+        )
+        assert together["state"]["coef"][k].tobytes() == alone["state"]["coef"][0].tobytes()
+        assert together["state"]["intercept"][k] == alone["state"]["intercept"][0]
+    state = together["state"]
+    scores = trainer.scores(rows, state["coef"], state["intercept"])
+    for k in range(planes):
+        alone = trainer.scores(rows, state["coef"][k : k + 1], state["intercept"][k : k + 1])
+        assert scores[:, k].tobytes() == alone[:, 0].tobytes()
+
+
 def test_stored_zeros_change_nothing(trainer):
     stored = sp.csr_matrix((np.array([1.0, 0.0, -0.0, 2.0]), [0, 1, 2, 2], [0, 3, 4]), shape=(2, 3))
     plain = sp.csr_matrix(stored.toarray())

@@ -67,9 +67,10 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "precomputed"} or callable, default="poly"
-        :math:`x \cdot z`; :math:`(\gamma x \cdot z + r)^d`; X is the matrix of kernel values, of every example with every one
-        that was fitted; or a function of two matrices of examples that returns the kernel values
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        :math:`x \cdot z`; :math:`(\gamma x \cdot z + r)^d`; :math:`\exp(-\gamma \|x - z\|^2)`;
+        :math:`\tanh(\gamma x \cdot z + r)`; X is the matrix of kernel values, of every example with every
+        one that was fitted; or a function of two matrices of examples that returns the kernel values
         of each row of the first with each one of the second. A callable is asked for all
         values of a fit, which are kept meanwhile.
     degree : int, default=3
@@ -233,7 +234,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        kernel: str | Callable[[Any, Any], Any] = "poly",
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
         *,
         degree: int = 3,
         gamma: float | str = "scale",

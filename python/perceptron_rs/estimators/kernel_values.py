@@ -15,7 +15,7 @@ from perceptron_rs.engines import Engine, KernelSpec, Rows
 
 __all__ = ["KERNELS", "callable_values", "check_kernel", "kernel_spec", "matrix_of"]
 
-KERNELS = ("linear", "poly", "precomputed")
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 _BLOCK = 256
 PRECOMPUTED = KernelSpec("precomputed")

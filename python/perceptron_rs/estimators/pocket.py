@@ -44,8 +44,9 @@ class PocketPerceptron(LinearLearner):
     Parameters
     ----------
     check : {"run", "ratchet", "update", "epoch"}, default="run"
-        When errors are counted. A run is the number of examples in a row that the weights got right;
-        it goes on across epochs.
+        When errors are counted. A run is the examples in a row that the weights got right; it goes on
+        across epochs. As long as no weights are given, its length is their number; else the sum of
+        their weights, as for errors.
 
         - "run": when a run ends, at a mistake or with the fit, that is longer than all that were counted
           before. This takes about one count an epoch.
@@ -101,8 +102,9 @@ class PocketPerceptron(LinearLearner):
     callback : callable or None, default=None
         Called with an `EpochRecord` after each epoch. If it returns true, the fit ends there.
     keep_on_interrupt : bool, default=False
-        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
-        ``KeyboardInterrupt`` is raised and the estimator is as it was before.
+        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise, and while
+        the errors of the start weights are counted, ``KeyboardInterrupt`` is raised and the estimator is
+        as it was before.
 
     Attributes
     ----------
@@ -118,7 +120,7 @@ class PocketPerceptron(LinearLearner):
         Errors of the pocket's weights on all examples of the last ``fit``, each counted with its weight:
         whole numbers if no weights are given.
     pocket_run_ : ndarray of shape (1,) or (n_classes,), int64
-        Run of the pocket's weights when they were put there.
+        Run of the pocket's weights when they were put there: how many examples, whatever they weigh.
     pocket_epoch_ : ndarray of shape (1,) or (n_classes,), int64
         Epoch, counted from 0 as in `EpochRecord`, in which the pocket's weights were put there; -1 if
         they are still those that the last ``fit`` started from.

@@ -4,7 +4,9 @@ Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py
 ``rows/learn.py`` (the loop), ``online/fit.py`` (epochs), ``order.py`` and ``arith/`` (the contract).
 """
 
-from perceptron_rs.reference.kernel import kernel_fit, kernel_matrix, kernel_scores
+from perceptron_rs.reference.arith import elementary
+from perceptron_rs.reference.kernel import kernel_fit, kernel_matrix, kernel_scores, scale_gamma
+from perceptron_rs.reference.mlp import mlp_fit, mlp_scores, mlp_start
 from perceptron_rs.reference.online import average, fit, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
@@ -14,12 +16,17 @@ __all__ = [
     "average",
     "csr_rows",
     "dense_rows",
+    "elementary",
     "fit",
     "kernel_fit",
     "kernel_matrix",
     "kernel_scores",
+    "mlp_fit",
+    "mlp_scores",
+    "mlp_start",
     "permutation",
     "replay",
+    "scale_gamma",
     "scores",
     "settled",
     "updates_until_right",

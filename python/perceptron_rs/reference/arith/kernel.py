@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["add", "affine", "grown", "normalised", "power", "squared_distance"]
+from .step import total
+
+__all__ = ["add", "affine", "grown", "normalised", "power", "scale", "squared_distance"]
 
 Floats = NDArray[np.float64]
 
@@ -50,3 +52,19 @@ def grown(square: float, c: float, s: float, own: float) -> float:
 def normalised(a: Floats, square: float) -> Floats:
     """Return activations divided by the norm of their vector; 0 for a vector that has none."""
     return a / np.sqrt(square) if square > 0 else np.zeros_like(a)
+
+
+def scale(sums: Floats, squares: Floats, columns: int) -> float:
+    """Return one divided by ``columns`` times the variance of all values; 1 if that is not above 0.
+
+    Parameters
+    ----------
+    sums, squares : float64 arrays of shape (n,)
+        Sum of each row, and its dot product with itself. With their totals S and Q in row order, and N
+        the number of values, the variance is ``Q/N - (S/N) * (S/N)``.
+    columns : int
+    """
+    number = float(len(sums) * columns)
+    mean = np.float64(total(sums)) / number
+    variance = np.float64(total(squares)) / number - mean * mean
+    return float(1.0 / (columns * variance)) if variance > 0 else 1.0

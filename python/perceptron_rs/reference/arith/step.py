@@ -51,6 +51,11 @@ def total(terms: NDArray[np.float64]) -> float:
     return float(np.add.accumulate(np.append(0.0, terms))[-1])
 
 
+def running_total(start: float, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``start`` and the sums that grow from it, one after each term."""
+    return np.add.accumulate(np.append(start, terms))
+
+
 def share(c: float, parts: int) -> float:
     """Return an equal part of a step."""
     return c / parts

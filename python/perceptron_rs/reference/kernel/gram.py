@@ -12,7 +12,7 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.kernels import check_kernel, finish, needs_squares
 from perceptron_rs.reference.rows.scores import check_canonical
 
-__all__ = ["Gram", "kernel_matrix", "same_columns"]
+__all__ = ["Gram", "kernel_matrix", "same_columns", "scale_gamma"]
 
 
 class Gram:
@@ -31,7 +31,7 @@ class Gram:
             unit[other] = 1.0
             return self.rows.dots(self.numbers, unit)
         dots = self.rows.dots(self.numbers, _wide(self.others, other))
-        return finish(self.kernel, dots, self.other_squares[other], self.squares)
+        return finish(self.kernel, dots, float(self.other_squares[other]), self.squares)
 
 
 def _wide(rows: Any, number: int) -> NDArray[np.float64]:
@@ -42,12 +42,22 @@ def _wide(rows: Any, number: int) -> NDArray[np.float64]:
 
 
 def _squares(kernel: KernelSpec, rows: Any) -> NDArray[np.float64]:
-    n = rows.shape[0]
-    squares = np.zeros(n)
-    if needs_squares(kernel):
-        for i in range(n):
-            squares[i] = rows.dots(np.array([i]), _wide(rows, i))[0]
+    return _all_squares(rows) if needs_squares(kernel) else np.zeros(rows.shape[0])
+
+
+def _all_squares(rows: Any) -> NDArray[np.float64]:
+    squares = np.zeros(rows.shape[0])
+    for i in range(len(squares)):
+        squares[i] = rows.dots(np.array([i]), _wide(rows, i))[0]
     return squares
+
+
+@arith.standard()
+def scale_gamma(rows: Any) -> float:
+    """Return one divided by the number of columns and the variance of all values; 1 if that is 0."""
+    check_canonical(rows)
+    n, columns = rows.shape
+    return arith.scale(rows.dots(np.arange(n), np.ones(columns)), _all_squares(rows), columns)
 
 
 def same_columns(kernel: KernelSpec, rows: Any, others: Any) -> None:

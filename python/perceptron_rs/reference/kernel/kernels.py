@@ -12,7 +12,7 @@ from perceptron_rs.reference import arith
 
 __all__ = ["KERNELS", "check_kernel", "finish", "needs_squares"]
 
-KERNELS = ("linear", "poly", "precomputed")
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
 def check_kernel(kernel: KernelSpec) -> None:
@@ -29,13 +29,17 @@ def check_kernel(kernel: KernelSpec) -> None:
 
 def needs_squares(kernel: KernelSpec) -> bool:
     """Whether the kernel of two rows needs the dot product of each with itself."""
-    return False
+    return kernel.name == "rbf"
 
 
 def finish(
-    kernel: KernelSpec, dots: NDArray[np.float64], square: NDArray[np.float64], squares: NDArray[np.float64]
+    kernel: KernelSpec, dots: NDArray[np.float64], square: float, squares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the kernel values of one row, of this square, with many, of these squares."""
     if kernel.name == "poly":
         return arith.power(arith.affine(kernel.gamma, dots, kernel.coef0), kernel.degree)
+    if kernel.name == "rbf":
+        return arith.exp(-kernel.gamma * arith.squared_distance(square, squares, dots))
+    if kernel.name == "sigmoid":
+        return arith.tanh(arith.affine(kernel.gamma, dots, kernel.coef0))
     return dots

@@ -183,7 +183,7 @@ def fit(
         order = kept
         if seed is not None:
             order = kept[permutation(len(kept), seed=seed, epoch=epoch, partition=0)]
-        rule.start_epoch(epoch)
+        rule.start_epoch(epoch, order)
         done = {}
         for k in running:
             planes, visit = (

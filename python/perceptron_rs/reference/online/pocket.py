@@ -7,7 +7,7 @@ Update rule
     The perceptron's. At certain moments, which ``check`` chooses, the errors of the vector of that
     moment are counted; if there are strictly fewer than the pocket's vector has, it takes its
     place. The start vector is in the pocket at first. A run is the examples in a row that a vector
-    gets right; it goes on across epochs.
+    gets right; it goes on across epochs. Its length is the sum of their weights, as errors are.
 
     - "run": when a run ends (at a mistake, or with the training) that is longer than all that
       were counted before;
@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import State
+from perceptron_rs.reference import arith
 from perceptron_rs.reference.online.count import count
 from perceptron_rs.reference.online.problem import Decision
 from perceptron_rs.reference.online.rule import Rule
@@ -57,41 +58,43 @@ class Pocket(Rule):
         self.rows, self.decisions, self.check = rows, decisions, check
         self.w, self.b = self.state["coef"].copy(), self.state["intercept"].copy()  # the vectors of now
         self.born = self.state["seen"].tolist()  # examples seen when they came to be
+        self.length = [0.0] * len(decisions)  # of their runs, up to where they have been looked at
         self.counted = [True] * len(decisions)
-        self.longest = [0] * len(decisions)
+        self.longest = [0.0] * len(decisions)
         self.epoch = 0
         self.best_w, self.best_b = self.w.copy(), self.b.copy()
         self.errors = [count(rows, d, self.w[k], self.b[k]) for k, d in enumerate(decisions)]
         self.run = [0] * len(decisions)
+        self.recorded = [0.0] * len(decisions)  # length of that run
         self.swaps: list[tuple[int, int, int, float]] = []
 
-    def start_epoch(self, epoch: int) -> None:
-        """Take note of its number."""
+    def start_epoch(self, epoch: int, order: NDArray[np.intp]) -> None:
+        """Take note of its number, and of the weights of the examples to come."""
         self.epoch = epoch
+        weights = [decision.weight[order] for decision in self.decisions]
+        self.to_come = [weight[weight != 0] for weight in weights]
+        self.looked_at = self.state["seen"].tolist()  # examples seen before those
 
     def absorb(self, rows: Rows, log: list[Mistake]) -> None:
         """At each mistake the vector before it, whose run ends, and the one after it."""
         for row, k, t, c in log:
-            run = t - 1 - self.born[k]
+            self._extend(k, t - 1)
             if self.check == "run":
-                self._consider_run(k, t, run)
-            elif self.check == "ratchet":
-                self._consider_ratchet(k, run)
+                self._consider_run(k, t, t - 1 - self.born[k])
             rows.axpy(row, c, self.w[k])
             if self.fit_intercept:
                 self.b[k] += c
-            self.born[k], self.counted[k] = t, False
+            self.born[k], self.length[k], self.counted[k] = t, 0.0, False
+            self.to_come[k], self.looked_at[k] = self.to_come[k][1:], t
             if self.check == "update":
-                self._consider(k, t, 0)
+                self._consider(k, t, 0, 0.0)
 
     def end_epoch(self, k: int, clean: bool) -> None:
         """Look at the run that is going on."""
         t = int(self.state["seen"][k])
-        run = t - self.born[k]
-        if self.check == "ratchet":
-            self._consider_ratchet(k, run)
+        self._extend(k, t)
         if clean or self.check == "epoch":
-            self._consider(k, t, run)
+            self._consider(k, t, t - self.born[k], self.length[k])
 
     def end_training(self, k: int) -> None:
         """End the last run too."""
@@ -99,7 +102,20 @@ class Pocket(Rule):
             t = int(self.state["seen"][k])
             self._consider_run(k, t, t - self.born[k])
 
-    def _consider(self, k: int, t: int, run: int) -> None:
+    def _extend(self, k: int, t: int) -> None:
+        """Lengthen the run by the examples up to the t-th.
+
+        With the ratchet, look back to the one that made it longer than the recorded run.
+        """
+        new, self.to_come[k] = np.split(self.to_come[k], [t - self.looked_at[k]])
+        lengths = arith.running_total(self.length[k], new)
+        longer = np.flatnonzero(lengths > self.recorded[k])
+        if self.check == "ratchet" and len(longer):
+            then = self.looked_at[k] + int(longer[0])
+            self._consider(k, then, then - self.born[k], float(lengths[longer[0]]))
+        self.looked_at[k], self.length[k] = t, float(lengths[-1])
+
+    def _consider(self, k: int, t: int, run: int, length: float) -> None:
         """Count the errors of the vector of now, once, and swap if they are fewer."""
         if self.counted[k]:
             return
@@ -107,19 +123,13 @@ class Pocket(Rule):
         errors = count(self.rows, self.decisions[k], self.w[k], self.b[k])
         if errors < self.errors[k]:
             self.best_w[k], self.best_b[k] = self.w[k], self.b[k]
-            self.errors[k], self.run[k] = errors, run
+            self.errors[k], self.run[k], self.recorded[k] = errors, run, length
             self.swaps.append((k, self.epoch, t, errors))
 
     def _consider_run(self, k: int, t: int, run: int) -> None:
-        if run > self.longest[k]:
-            self.longest[k] = run
-            self._consider(k, t, run)
-
-    def _consider_ratchet(self, k: int, run: int) -> None:
-        """Look back to the moment when the run became longer than the recorded one."""
-        longer = self.run[k] + 1
-        if run >= longer:
-            self._consider(k, self.born[k] + longer, longer)
+        if self.length[k] > self.longest[k]:
+            self.longest[k] = self.length[k]
+            self._consider(k, t, run, self.length[k])
 
     def memory(self) -> State:
         """Return what the state holds besides the last weights."""

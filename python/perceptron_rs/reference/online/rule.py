@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import State
@@ -25,8 +26,8 @@ class Rule:
     def begin(self, rows: Rows, decisions: list[Decision], check: str) -> None:
         """See what is to be learnt, before the first epoch."""
 
-    def start_epoch(self, epoch: int) -> None:
-        """Before the epoch of this number."""
+    def start_epoch(self, epoch: int, order: NDArray[np.intp]) -> None:
+        """Before the epoch of this number; ``order`` may hold rows of weight 0 for some decisions."""
 
     def absorb(self, rows: Rows, log: list[Mistake]) -> None:
         """Take in the mistakes of a block; their plain updates have been made."""

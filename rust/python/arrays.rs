@@ -1,0 +1,100 @@
+//! Arrays of the state: taken over by name, with their shape checked, and given back.
+
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::probe_memory;
+
+/// A float64 array of the state, of that shape; `columns` is `None` for a vector.
+pub(super) fn numbers(
+    name: &str,
+    state: &Bound<'_, PyDict>,
+    planes: usize,
+    columns: Option<usize>,
+) -> PyResult<Vec<f64>> {
+    let array = get(name, state)?;
+    match columns {
+        Some(columns) => matrix(name, &array.extract()?, planes, columns),
+        None => vector(name, &array.extract()?, planes),
+    }
+}
+
+pub(super) fn matrix(
+    name: &str,
+    array: &PyReadonlyArray2<f64>,
+    planes: usize,
+    columns: usize,
+) -> PyResult<Vec<f64>> {
+    check_shape(name, array.shape(), &[planes, columns])?;
+    probe_memory(array.len().checked_mul(8))?;
+    Ok(array.as_array().iter().copied().collect())
+}
+
+pub(super) fn vector(name: &str, array: &PyReadonlyArray1<f64>, planes: usize) -> PyResult<Vec<f64>> {
+    check_shape(name, array.shape(), &[planes])?;
+    Ok(array.as_array().to_vec())
+}
+
+pub(super) fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
+    let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
+    check_shape("seen", seen.shape(), &[planes])?;
+    let count = |&seen: &i64| {
+        u64::try_from(seen).map_err(|_| PyValueError::new_err(format!("seen must be at least 0, got {seen}")))
+    };
+    seen.as_array().iter().map(count).collect()
+}
+
+pub(super) fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResult<Vec<i64>> {
+    let ages: PyReadonlyArray2<i64> = get("ages", state)?.extract()?;
+    check_shape("ages", ages.shape(), &[planes, columns])?;
+    probe_memory(ages.len().checked_mul(8))?;
+    Ok(ages.as_array().iter().copied().collect())
+}
+
+fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
+    if got == needed {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "{name} must have the shape {needed:?} for these rows and planes, got {got:?}"
+    )))
+}
+
+pub(super) fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    state
+        .get_item(name)?
+        .ok_or_else(|| PyValueError::new_err(format!("state lacks {name:?}, which the learner needs")))
+}
+
+/// A new array of that shape. Made by Python's own call, which raises where memory is short.
+pub(super) fn new_array<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<T>>> {
+    let array = py.import("numpy")?.call_method1("empty", (shape, T::get_dtype(py)))?;
+    Ok(array.cast_into::<PyArray2<T>>()?)
+}
+
+pub(super) fn to_matrix<'py, T: Element + Copy>(
+    py: Python<'py>,
+    values: &[T],
+    shape: [usize; 2],
+) -> PyResult<Bound<'py, PyArray2<T>>> {
+    let array = new_array(py, shape)?;
+    array.readwrite().as_slice_mut()?.copy_from_slice(values);
+    Ok(array)
+}
+
+/// An array of that shape; `None`: a vector.
+pub(super) fn set_array<T: Element + Copy>(
+    state: &Bound<'_, PyDict>,
+    name: &str,
+    values: &[T],
+    shape: Option<[usize; 2]>,
+) -> PyResult<()> {
+    match shape {
+        Some(shape) => state.set_item(name, to_matrix(state.py(), values, shape)?),
+        None => state.set_item(name, PyArray1::from_slice(state.py(), values)),
+    }
+}
