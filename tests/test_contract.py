@@ -122,6 +122,7 @@ RUST_ONLY = {
     "rows/planes": "forms of the weights for the faster leaves",
     "rows/prefetch": "a hint to the processor",
     "rows/facts": "what the exact path needs to know of stored values",
+    "kernel/cache": "rows that are kept; the reference computes each where it is needed",
     "online/group": "planes that share a thread",
     "online/threads": "scoped threads; the reference has one",
     "online/scores": "threads over rows; the reference's is rows/scores",

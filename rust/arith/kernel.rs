@@ -63,7 +63,7 @@ pub fn normalised(a: f64, square: f64) -> f64 {
 /// The activation: the sum over mistakes, and b added last.
 #[inline(always)]
 #[must_use]
-pub fn sum(s: f64, b: f64) -> f64 {
+pub fn biased(s: f64, b: f64) -> f64 {
     s + b
 }
 

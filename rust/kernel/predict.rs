@@ -5,8 +5,9 @@ use super::gram::{Finish, Form, Part, Row, Side, same_columns, square_of, square
 use super::kernels::Kernel;
 use crate::arith::average::{average, timed};
 use crate::arith::environment::Standard;
-use crate::arith::kernel::{add, normalised, sum};
+use crate::arith::kernel::{add, biased, normalised};
 use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::arith::step::share;
 use crate::error::{Error, Result, probe_memory};
 use crate::online::threads::share_out;
 use crate::online::voted::Log;
@@ -117,7 +118,8 @@ pub fn predict(
     let Vectors { stored, kernel, .. } = *vectors;
     let form = Form::of(kernel, &[rows, stored]);
     let d = rows.columns();
-    probe_memory((stored.len() + BLOCK).checked_mul(8 * (d + 8)).filter(|_| form != Form::Sparse).or(Some(0)))?;
+    let laid_out = if form == Form::Sparse { BLOCK } else { stored.len() + BLOCK };
+    probe_memory(laid_out.checked_mul(8 * (d + 8)))?;
     probe_memory((stored.len() + d).checked_mul(8 * BLOCK * threads))?;
     let step = form.tile(d);
     let numbers: Vec<u32> = (0..stored.len() as u32).collect();
@@ -157,7 +159,8 @@ impl Judge<'_> {
         let planes = self.vectors.log.planes();
         let values = self.values(first, out.len() / (self.answers.len() * planes));
         for plane in 0..planes {
-            let plane = Plane { vectors: self.vectors, number: plane, values: &values, answers: self.answers };
+            let plane =
+                Plane { vectors: self.vectors, number: plane, values: &values, answers: self.answers };
             if !dispatch((plane, &mut *out)) {
                 return Err(Error::TooLarge(
                     "rows: the activation of a vector is not finite; scale the features".into(),
@@ -249,43 +252,43 @@ impl Leaf for (Plane<'_>, &mut [f64]) {
                 let place = entries.start + vector - 1;
                 let (row, [c, bias]) = vectors.log.entry(place);
                 add(c, &values[row], &mut now.s);
-                b = sum(b, bias);
+                b = biased(b, bias);
                 if averages {
                     let t = vectors.t[place] as u64;
                     add(timed(t, c), &values[row], &mut now.u);
-                    b_u = sum(b_u, timed(t, bias));
+                    b_u = biased(b_u, timed(t, bias));
                 }
             }
             if votes {
                 for (votes, s) in now.votes.iter_mut().zip(&now.s) {
-                    *votes += if sum(*s, b) >= 0.0 { counts[vector] } else { -counts[vector] };
+                    *votes += if biased(*s, b) >= 0.0 { counts[vector] } else { -counts[vector] };
                 }
             }
             if shares && counts[vector] > 0 {
-                let share = now.s.map(|s| normalised(sum(s, b), norms[vector]));
+                let share = now.s.map(|s| normalised(biased(s, b), norms[vector]));
                 add(counts[vector] as f64, &share, &mut now.shares);
             }
             if vector == drawn {
-                now.drawn = now.s.map(|s| sum(s, b));
+                now.drawn = now.s.map(|s| biased(s, b));
             }
         }
         let seen = vectors.seen[number] as u64;
-        let total: i64 = counts[..=entries.len()].iter().sum();
+        let total = counts[..=entries.len()].iter().fold(0, |total, count| total + count);
         let (last_norm, drawn_norm) = (norms[entries.len()], norms[drawn.min(entries.len())]);
         let planes = vectors.log.planes();
         let mut finite = true;
         for (i, out) in out.chunks_mut(answers.len() * planes).enumerate() {
-            let a = sum(now.s[i], b);
+            let a = biased(now.s[i], b);
             finite &= a.is_finite();
             for (out, answer) in out[number..].iter_mut().step_by(planes).zip(answers) {
                 *out = match answer {
                     Answer::Sum => now.s[i],
                     Answer::Last => a,
-                    Answer::Average => sum(average(now.s[i], now.u[i], seen), average(b, b_u, seen)),
+                    Answer::Average => biased(average(now.s[i], now.u[i], seen), average(b, b_u, seen)),
                     Answer::Vote => now.votes[i] as f64,
                     Answer::Drawn => now.drawn[i],
                     Answer::NormalisedLast => normalised(a, last_norm),
-                    Answer::NormalisedAverage => crate::arith::step::share(now.shares[i], total.max(1) as usize),
+                    Answer::NormalisedAverage => share(now.shares[i], total.max(1) as usize),
                     Answer::NormalisedDrawn => normalised(now.drawn[i], drawn_norm),
                 };
                 finite &= out.is_finite();

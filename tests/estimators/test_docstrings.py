@@ -13,6 +13,7 @@ import pytest
 import perceptron_rs
 from perceptron_rs import (
     AveragedPerceptron,
+    KernelPerceptron,
     Perceptron,
     PocketPerceptron,
     VotedPerceptron,
@@ -28,6 +29,11 @@ MODULES = sorted(
 )
 METHODS = ("fit", "partial_fit", "decision_function", "predict")
 CALLABLES = [
+    KernelPerceptron,
+    KernelPerceptron.fit,
+    KernelPerceptron.partial_fit,
+    KernelPerceptron.decision_function,
+    KernelPerceptron.predict,
     Perceptron,
     AveragedPerceptron,
     PocketPerceptron,

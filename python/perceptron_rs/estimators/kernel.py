@@ -54,9 +54,9 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""The perceptron in the space of a kernel.
 
     What is learnt is the log of mistakes: each mistake on an example :math:`x_k`, with the step
-    :math:`c_k`, adds :math:`c_k K(x_k, x)` to the activation of every x. With the kernel of degree d that is a
-    perceptron over all products of d features, which are never computed [1]_. More than two
-    classes are learnt one against the rest, or jointly.
+    :math:`c_k`, adds :math:`c_k K(x_k, x)` to the activation of every x. With the polynomial kernel of
+    degree d that is a perceptron over all products of d features, which are never computed [1]_. More
+    than two classes are learnt one against the rest, or jointly.
 
     All kinds of prediction come from the same fit, so ``prediction`` and ``normalize`` may be
     changed afterwards: the vote of all vectors that the run went through, their average, the last one, or
@@ -532,9 +532,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         matrix.sort_indices()
         return engine.csr_rows(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
 
-    def _answers(
-        self, engine: Engine, data: Examples, rows: Rows | None, answer: str
-    ) -> NDArray[np.float64]:
+    def _answers(self, engine: Engine, data: Examples, rows: Rows | None, answer: str) -> NDArray[np.float64]:
         """Return one kind of answer (n, K); ``rows``: kernel values with the stored rows, if known."""
         counts = counts_of(self._vectors, self.n_seen_)
         state = state_of(self._vectors, self.n_seen_, drawn(counts, self._seed))

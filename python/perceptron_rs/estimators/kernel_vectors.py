@@ -102,9 +102,7 @@ def rows_of(vectors: State, engine: Engine, columns: int) -> Rows:
     arrays = stored(vectors)
     if "rows" in arrays:
         return engine.dense_rows(np.require(arrays["rows"], requirements=["C", "A"]))
-    indices, indptr, values = (
-        np.require(arrays[name], requirements=["C", "A"]) for name in sorted(arrays)
-    )
+    indices, indptr, values = (np.require(arrays[name], requirements=["C", "A"]) for name in sorted(arrays))
     return engine.csr_rows(indptr, indices, values, columns)
 
 

@@ -25,7 +25,7 @@ def power(base: Floats, degree: int) -> Floats:
     return product
 
 
-def squared_distance(xx: Floats, zz: Floats, dots: Floats) -> Floats:
+def squared_distance(xx: float, zz: Floats, dots: Floats) -> Floats:
     """Return ``max(0, (xx + zz) - 2 * dots)``; not a number stays what it is."""
     distance = (xx + zz) - 2.0 * dots
     return np.where(distance < 0, 0.0, distance)

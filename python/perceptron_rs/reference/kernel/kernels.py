@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.engines import KernelSpec
 from perceptron_rs.reference import arith
+from perceptron_rs.reference.arith import exp, tanh
 
 __all__ = ["KERNELS", "check_kernel", "finish", "needs_squares"]
 
@@ -39,7 +40,7 @@ def finish(
     if kernel.name == "poly":
         return arith.power(arith.affine(kernel.gamma, dots, kernel.coef0), kernel.degree)
     if kernel.name == "rbf":
-        return arith.exp(-kernel.gamma * arith.squared_distance(square, squares, dots))
+        return exp(-kernel.gamma * arith.squared_distance(square, squares, dots))
     if kernel.name == "sigmoid":
-        return arith.tanh(arith.affine(kernel.gamma, dots, kernel.coef0))
+        return tanh(arith.affine(kernel.gamma, dots, kernel.coef0))
     return dots

@@ -54,8 +54,8 @@ def kernel_scores(
     answers : sequence of str
         "sum": S of the last vector; "last": S + b; "average": of all vectors, by the examples that they
         saw; "vote": the sum of the counts of the vectors with S + b >= 0, less the others; "drawn":
-        S + b of the drawn vector. With "normalised " before "last", "average" and "drawn", each S + b is divided
-        by the root of its vector's N, and the average is weighted by the counts.
+        S + b of the drawn vector. With "normalised " before "last", "average" and "drawn", each S + b is
+        divided by the root of its vector's N, and the average is weighted by the counts.
     threads : int
 
     Returns
@@ -82,9 +82,7 @@ def kernel_scores(
         for i, answer in enumerate(answers):
             out[:, i, k] = found[answer]
             if not (np.isfinite(out[:, i, k]).all() and np.isfinite(found["last"]).all()):
-                raise OverflowError(
-                    "rows: the activation of a vector is not finite; scale the features"
-                )
+                raise OverflowError("rows: the activation of a vector is not finite; scale the features")
     return out
 
 

@@ -54,8 +54,9 @@ class Dual:
         return self.n, self.n
 
     def dots(self, numbers: NDArray[Any], w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sums of the examples with these numbers."""
-        return w[numbers]
+        """Return the sums of the examples with these numbers."""
+        sums: NDArray[np.float64] = w[numbers]
+        return sums
 
     def axpy(self, number: int, c: float, w: NDArray[np.float64]) -> None:
         """Add ``c`` times one row of the Gram matrix to the sums."""
