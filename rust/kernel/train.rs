@@ -28,7 +28,7 @@ use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
 use crate::online::threads::share_out;
-use crate::rows::{Cursor, Learn, Loop, Mistake, Planes, Rows, Stop, Visit, Weights};
+use crate::rows::{Cursor, Learn, Loop, Mistake, Planes, Rows, Stop, Survey, Visit, Weights};
 
 /// Mistaken examples whose rows are computed together, and their bytes as weights at most.
 const BATCH: usize = 32;
@@ -358,6 +358,22 @@ impl Rows for Dual<'_> {
         unreachable!("{NOT_HERE}");
     }
 
+    fn survey(&self) -> Survey {
+        unreachable!("{NOT_HERE}");
+    }
+
+    fn read(&self, _row: usize, _columns: &mut Vec<i64>, _values: &mut Vec<f64>) {
+        unreachable!("{NOT_HERE}");
+    }
+
+    fn dots(&self, _numbers: &[u32], _w: &[f64], _out: &mut [f64]) {
+        unreachable!("{NOT_HERE}");
+    }
+
+    fn squares(&self, _rows: Range<usize>, _unit: &[f64], _out: &mut [f64]) {
+        unreachable!("{NOT_HERE}");
+    }
+
     fn arrange(&self, coef: &[f64], _planes: usize) -> Weights {
         Weights::ByPlane(coef.to_vec())
     }
@@ -388,4 +404,4 @@ impl Rows for Dual<'_> {
     }
 }
 
-const NOT_HERE: &str = "the examples of the dual form are updated in `learn` alone";
+const NOT_HERE: &str = "a run over the examples of the dual form does not need it";

@@ -1,11 +1,10 @@
 //! A fit: its arguments as a problem and a schedule, its report as a dict.
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::arrays::{ages, counters, numbers, to_matrix};
+use super::arrays::{ages, counters, numbers, pairs, to_matrix};
 use super::choices::{parse_check, parse_joint, parse_tie};
 use super::memory::{Memory, state_to_python};
 use super::rows::{shape, with_rows};
@@ -103,15 +102,6 @@ fn fit<'py>(
     let state = state_to_python(py, &Snapshot { state: &state, learner: memory.learner() })?;
     let activations = record.then(|| to_matrix(py, &report.activations, [n, planes])).transpose()?;
     describe(py, &state, &report, track_mistakes.then_some(n), activations)
-}
-
-/// The class weights (K, 2).
-pub(super) fn pairs(class_weight: &PyReadonlyArray2<f64>) -> PyResult<Vec<[f64; 2]>> {
-    if class_weight.shape()[1] != 2 {
-        let shape = class_weight.shape();
-        return Err(PyValueError::new_err(format!("class_weight must have shape (K, 2), got {shape:?}")));
-    }
-    Ok(class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect())
 }
 
 pub(super) fn describe<'py>(

@@ -4,9 +4,9 @@ use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyRe
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 
-use super::arrays::{counters, get, new_array, numbers, to_matrix};
+use super::arrays::{counters, get, new_array, numbers, pairs, to_matrix};
 use super::choices::{parse_joint, parse_tie};
-use super::fit::{describe, pairs};
+use super::fit::describe;
 use super::memory::state_to_python;
 use super::rows::{shape, with_rows};
 use super::signals::Signals;

@@ -6,8 +6,10 @@ mod environment;
 mod errors;
 mod fit;
 mod kernel;
+mod margin;
 mod memory;
 mod mlp;
+mod one_pass;
 mod online;
 mod rows;
 mod signals;
@@ -23,8 +25,10 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     rows::register(m)?;
     fit::register(m)?;
     mlp::register(m)?;
-    online::register(m)?;
     kernel::register(m)?;
+    margin::register(m)?;
+    online::register(m)?;
+    one_pass::register(m)?;
     text::register(m)?;
     voted::register(m)
 }

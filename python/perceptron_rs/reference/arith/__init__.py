@@ -7,21 +7,45 @@ from .dot import dot, sparse_dot
 from .elementary import elementary
 from .environment import standard
 from .exp import exp, logistic
+from .factor import Factor, inner
 from .kernel import add, affine, grown, normalised, power, scale, squared_distance
 from .log import log
+from .sign import exact_sign
 from .step import own_feature, own_weight, running_total, share, share_of, steps, total
 from .tanh import tanh
+from .twofold import (
+    LOST,
+    SLACK,
+    UNIT,
+    Twofold,
+    down,
+    gamma,
+    square_root,
+    times_power,
+    two_product,
+    two_sum,
+    up,
+)
 
 __all__ = [
+    "LOST",
+    "SLACK",
+    "UNIT",
+    "Factor",
+    "Twofold",
     "add",
     "affine",
     "average",
     "axpy",
     "decay",
     "dot",
+    "down",
     "elementary",
+    "exact_sign",
     "exp",
+    "gamma",
     "grown",
+    "inner",
     "log",
     "logistic",
     "normalised",
@@ -33,11 +57,16 @@ __all__ = [
     "share",
     "share_of",
     "sparse_dot",
+    "square_root",
     "squared_distance",
     "standard",
     "steps",
     "tanh",
     "timed",
+    "times_power",
     "total",
+    "two_product",
+    "two_sum",
+    "up",
     "widen",
 ]
