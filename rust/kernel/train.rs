@@ -112,7 +112,8 @@ impl<'a> Dual<'a> {
             }));
         }
         let numbers: Vec<u32> = missing.iter().map(|&slot| updates.supports[slot]).collect();
-        let left = Side::left(self.form, self.rows, &numbers, self.rows);
+        // No weights can be laid out for no rows.
+        let left = (!numbers.is_empty()).then(|| Side::left(self.form, self.rows, &numbers, self.rows));
         let mut strips: Vec<Strip> = (0..n)
             .step_by(STRIP)
             .map(|first| Strip { range: first..n.min(first + STRIP), rows: Vec::new(), sums: Vec::new() })
@@ -132,7 +133,9 @@ impl<'a> Dual<'a> {
             self.threads,
             |strip: Strip| {
                 let Strip { range, mut rows, mut sums } = strip;
-                self.compute(&left, &missing, &range, &mut rows);
+                if let Some(left) = &left {
+                    self.compute(left, &missing, &range, &mut rows);
+                }
                 dispatch(Apply { dual: self, updates, range, rows: &rows, sums: &mut sums });
             },
             || (),
@@ -144,9 +147,6 @@ impl<'a> Dual<'a> {
 
     /// The rows that were not kept, in a strip.
     fn compute(&self, left: &Side, missing: &[usize], range: &Range<usize>, rows: &mut [Part]) {
-        if missing.is_empty() {
-            return;
-        }
         let step = self.form.tile(self.rows.columns());
         for first in range.clone().step_by(step) {
             let end = range.end.min(first + step);
