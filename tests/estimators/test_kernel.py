@@ -73,8 +73,8 @@ def test_batches_are_one_pass(engine, kernel):
 
 
 def test_a_warm_start_goes_on():
-    cold = KernelPerceptron(max_iter=4, gamma=0.001).fit(X, Y)
-    warm = KernelPerceptron(max_iter=2, gamma=0.001, warm_start=True).fit(X, Y).fit(X, Y)
+    cold = KernelPerceptron(max_iter=2, gamma=0.001).fit(X, Y)
+    warm = KernelPerceptron(max_iter=1, gamma=0.001, warm_start=True).fit(X, Y).fit(X, Y)
     assert cold.decision_function(X).tobytes() == warm.decision_function(X).tobytes()
 
 
@@ -122,7 +122,7 @@ def test_weights():
     ("changes", "words"),
     [
         ({"gamma": 0}, "gamma"),
-        ({"gamma": np.nan}, "gamma must be"),
+        ({"gamma": np.nan}, "gamma"),
         ({"degree": 0}, "degree"),
         ({"degree": 2.5}, "degree must be a whole number"),
         ({"coef0": np.inf}, "coef0"),
