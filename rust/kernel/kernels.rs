@@ -57,7 +57,9 @@ impl Kernel {
         match self {
             Self::Linear | Self::Precomputed => {}
             Self::Poly { gamma, coef0, degree } => {
-                values.iter_mut().for_each(|v| *v = affine(gamma, *v, coef0));
+                for v in values.iter_mut() {
+                    *v = affine(gamma, *v, coef0);
+                }
                 powers(degree, values);
             }
             Self::Rbf { gamma } => {
@@ -66,7 +68,9 @@ impl Kernel {
                 }
             }
             Self::Sigmoid { gamma, coef0 } => {
-                values.iter_mut().for_each(|v| *v = tanh(affine(gamma, *v, coef0)));
+                for v in values.iter_mut() {
+                    *v = tanh(affine(gamma, *v, coef0));
+                }
             }
         }
     }

@@ -273,7 +273,10 @@ impl Leaf for (Plane<'_>, &mut [f64]) {
             }
         }
         let seen = vectors.seen[number] as u64;
-        let total = counts[..=entries.len()].iter().fold(0, |total, count| total + count);
+        let mut total = 0;
+        for count in &counts[..=entries.len()] {
+            total += count;
+        }
         let (last_norm, drawn_norm) = (norms[entries.len()], norms[drawn.min(entries.len())]);
         let planes = vectors.log.planes();
         let mut finite = true;
@@ -288,7 +291,7 @@ impl Leaf for (Plane<'_>, &mut [f64]) {
                     Answer::Vote => now.votes[i] as f64,
                     Answer::Drawn => now.drawn[i],
                     Answer::NormalisedLast => normalised(a, last_norm),
-                    Answer::NormalisedAverage => share(now.shares[i], total.max(1) as usize),
+                    Answer::NormalisedAverage => share(now.shares[i], total.max(1_i64) as usize),
                     Answer::NormalisedDrawn => normalised(now.drawn[i], drawn_norm),
                 };
                 finite &= out.is_finite();

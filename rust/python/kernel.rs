@@ -37,7 +37,7 @@ fn array<'py, T: numpy::Element>(
                     tie, fit_intercept, seed, first_epoch, max_iter, tol, n_iter_no_change, track_mistakes,
                     threads, margin=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None,
                     record=false, on_epoch=None, keep_on_interrupt=false))]
-#[allow(clippy::too_many_arguments)] // one per parameter of the protocol
+#[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // one per parameter of the protocol
 #[allow(clippy::needless_pass_by_value)]
 fn kernel_fit<'py>(
     rows: &Bound<'py, PyAny>,
@@ -182,7 +182,7 @@ fn kernel_scores<'py>(
         })??
     };
     signals.settle(done, py, false)?;
-    Ok(out.reshape([n, answers.len(), log.planes()])?)
+    out.reshape([n, answers.len(), log.planes()])
 }
 
 /// One divided by the number of columns and the variance of all values.
