@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from perceptron_rs.estimators import (
         AveragedPerceptron,
         EpochRecord,
+        KernelPerceptron,
         Perceptron,
         PocketPerceptron,
         SequencePerceptron,
@@ -42,6 +43,7 @@ __all__ = [
     "AveragedPerceptron",
     "EpochRecord",
     "InseparableError",
+    "KernelPerceptron",
     "MarginInterval",
     "MarginResult",
     "MaxMarginClassifier",
@@ -68,6 +70,7 @@ _HOME = {
     "ARITHMETIC_VERSION": "_core",
     "AveragedPerceptron": "estimators",
     "EpochRecord": "estimators",
+    "KernelPerceptron": "estimators",
     "InseparableError": "margins",
     "MarginInterval": "margins",
     "MarginResult": "margins",

@@ -349,6 +349,11 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         }
     }
 
+    fn value(&self, row: usize, column: usize) -> f64 {
+        let (columns, values) = self.row(row);
+        columns.binary_search_by_key(&column, |j| j.at()).map_or(0.0, |place| values[place].widen() + 0.0)
+    }
+
     fn entries(&self, rows: Range<usize>) -> usize {
         self.indptr[rows.end].at() - self.indptr[rows.start].at()
     }

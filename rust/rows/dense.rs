@@ -349,6 +349,10 @@ impl<T: Value> Rows for Dense<'_, T> {
         }
     }
 
+    fn value(&self, row: usize, column: usize) -> f64 {
+        self.row(row)[column].widen() + 0.0
+    }
+
     fn entries(&self, rows: Range<usize>) -> usize {
         rows.len() * self.columns
     }

@@ -26,6 +26,7 @@ pub use dense::Dense;
 pub use entries::Entries;
 pub use facts::Facts;
 pub use joint::Spread;
+pub(crate) use learn::{Kernel as Loop, Learn};
 pub use noise::{Noise, Tolerance};
 pub use pending::Pending;
 pub use planes::{Head, Magnitude, Planes, Record, Weights};
@@ -75,6 +76,9 @@ pub trait Rows: Sync {
 
     /// Collects the entries of some rows that are not 0, row by row.
     fn gather(&self, rows: Range<usize>, out: &mut Entries);
+
+    /// One value; +0.0 where none is stored.
+    fn value(&self, row: usize, column: usize) -> f64;
 
     /// How many values of some rows are stored.
     fn entries(&self, rows: Range<usize>) -> usize;

@@ -52,7 +52,10 @@ def test_no_bit_changes(trainer, name):
         scores = trainer.scores(X, report["state"]["coef"], report["state"]["intercept"])
         tiny = trainer.scores(X[:20], np.full(17, 1e-3), 0.0)
         shift = trainer.engine.updates_until_right(X[30], 1, -X[30] / 3, None, step=0.1)
-        return *report["state"].values(), report["losses"], *average, scores, tiny, shift
+        x = np.append(X[30] / 7, [-744.0, -709.0])
+        values = [trainer.engine.elementary(np.abs(x), function="log")]
+        values += [trainer.engine.elementary(x, function=name) for name in ("exp", "logistic", "tanh")]
+        return *report["state"].values(), report["losses"], *average, *values, scores, tiny, shift
 
     expected = everything()
     assert (np.abs(expected[-2]) < sys.float_info.min).any(), "no denormal number is involved"

@@ -13,6 +13,7 @@ import pytest
 import perceptron_rs
 from perceptron_rs import (
     AveragedPerceptron,
+    KernelPerceptron,
     MaxMarginClassifier,
     Perceptron,
     PocketPerceptron,
@@ -38,6 +39,11 @@ MODULES = sorted(
 )
 METHODS = ("fit", "partial_fit", "decision_function", "predict")
 CALLABLES = [
+    KernelPerceptron,
+    KernelPerceptron.fit,
+    KernelPerceptron.partial_fit,
+    KernelPerceptron.decision_function,
+    KernelPerceptron.predict,
     Perceptron,
     AveragedPerceptron,
     PocketPerceptron,
