@@ -132,7 +132,8 @@ impl Leaf for Example<'_> {
         for layer in (0..=last).rev() {
             let (before, after) = errors.split_at_mut(layer);
             let (delta, h) = (&after[0], &values[layer]);
-            neuron::accumulate(delta, h, &mut gradient[layer].coef, &mut gradient[layer].intercept);
+            let Layer { coef, intercept } = &mut gradient[layer];
+            neuron::accumulate(delta, h, coef, intercept);
             if let Some(back) = before.last_mut() {
                 neuron::backward(delta, &network.layers[layer].coef, back);
                 network.activation.times_slope(back, h);

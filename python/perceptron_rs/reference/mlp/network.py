@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,7 +43,7 @@ def mlp_start(
     if min(sizes) < 1:
         raise ValueError(f"every layer must have at least one neuron, got the sizes {sizes}")
     coefs, intercepts = [], []
-    for layer, (m, n) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+    for layer, (m, n) in enumerate(itertools.pairwise(sizes)):
         numbers = splitmix64(state_of_epoch(seed, START_EPOCH, layer), n * m + n)
         drawn = neuron.start(numbers, m, n, activation)
         coefs.append(drawn[: n * m].reshape(n, m))
@@ -115,5 +116,6 @@ def check_network(
         before = len(intercept)
     if not rows.canonical:
         raise ValueError(
-            "rows are not canonical: columns must be sorted and unique in every row; sort them in a copy first"
+            "rows are not canonical: columns must be sorted and unique in every row; "
+            "sort them in a copy first"
         )
