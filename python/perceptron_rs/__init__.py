@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from perceptron_rs.estimators import (
         AveragedPerceptron,
         EpochRecord,
+        MultilayerPerceptron,
         Perceptron,
         PocketPerceptron,
         VotedPerceptron,
@@ -25,6 +26,7 @@ __all__ = [
     "ARITHMETIC_VERSION",
     "AveragedPerceptron",
     "EpochRecord",
+    "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
     "VotedPerceptron",
@@ -38,6 +40,7 @@ _HOME = {
     "ARITHMETIC_VERSION": "_core",
     "AveragedPerceptron": "estimators",
     "EpochRecord": "estimators",
+    "MultilayerPerceptron": "estimators",
     "Perceptron": "estimators",
     "PocketPerceptron": "estimators",
     "VotedPerceptron": "estimators",

@@ -1,9 +1,17 @@
 """The learners, as scikit-learn estimators."""
 
 from perceptron_rs.estimators.averaged import AveragedPerceptron
+from perceptron_rs.estimators.multilayer import MultilayerPerceptron
 from perceptron_rs.estimators.perceptron import Perceptron
 from perceptron_rs.estimators.pocket import PocketPerceptron
 from perceptron_rs.estimators.progress import EpochRecord
 from perceptron_rs.estimators.voted import VotedPerceptron
 
-__all__ = ["AveragedPerceptron", "EpochRecord", "Perceptron", "PocketPerceptron", "VotedPerceptron"]
+__all__ = [
+    "AveragedPerceptron",
+    "EpochRecord",
+    "MultilayerPerceptron",
+    "Perceptron",
+    "PocketPerceptron",
+    "VotedPerceptron",
+]
