@@ -303,7 +303,7 @@ class MultilayerPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         z = self.decision_function(X)
         index = (z > 0).astype(np.intp) if z.ndim == 1 else np.argmax(z, axis=1)
-        return self.classes_[index]
+        return cast("NDArray[Any]", self.classes_[index])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of every class.
@@ -345,9 +345,9 @@ class MultilayerPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _sizes(self) -> tuple[int, ...]:
         given = self.hidden_layer_sizes
         sizes = [given] if isinstance(given, Integral) else list(given)
-        if not all(isinstance(size, Integral) and 1 <= size <= _LARGEST for size in sizes):
+        if not all(isinstance(size, Integral) and 1 <= int(size) <= _LARGEST for size in sizes):
             raise ValueError(f"hidden_layer_sizes must be whole numbers of at least 1, got {given!r:.80}")
-        return tuple(int(cast("int", size)) for size in sizes)
+        return tuple(int(size) for size in sizes)
 
     def _start(self, engine: Engine, seed: int) -> None:
         """Draw the start weights."""
