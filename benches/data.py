@@ -80,3 +80,59 @@ def news20():
         arrays = parts["train_data"], parts["train_indices"], parts["train_indptr"]
         X = sparse.csr_matrix(arrays, shape=tuple(parts["train_shape"]))
         return shuffled(X, parts["train_y"])
+
+
+@cache
+def planted(n: int, d: int, margin: float):
+    """Rows that a plane through the origin separates by at least this margin."""
+    random = np.random.default_rng(SEED)
+    plane = random.standard_normal(d)
+    plane /= np.linalg.norm(plane)
+    X = random.standard_normal((n, d)) / np.sqrt(d)
+    y = np.where(X @ plane > 0, 1, -1)
+    X += margin * y[:, None] * plane
+    return X, y
+
+
+@cache
+def flipped(n: int, d: int, margin: float, count: int):
+    """Return the same with a few wrong labels."""
+    X, y = planted(n, d, margin)
+    y = y.copy()
+    y[np.random.default_rng(SEED).choice(n, count, replace=False)] *= -1
+    return X, y
+
+
+@cache
+def sparse_signs(n: int, d: int, entries: int):
+    """Sparse rows with labels thrown by a coin: with more columns than rows a plane separates them."""
+    random = np.random.default_rng(SEED)
+    columns = np.sort(random.integers(0, d, (n, entries)), axis=1)
+    X = sparse.csr_matrix(
+        (random.standard_normal(n * entries), columns.ravel(), np.arange(0, n * entries + 1, entries)), (n, d)
+    )
+    X.sum_duplicates()
+    return X, np.where(random.random(n) < 0.5, 1, -1)
+
+
+@cache
+def sparse_planted(n: int, d: int, entries: int, margin: float):
+    """Sparse rows that a plane separates by at least this margin: those within it are left out."""
+    random = np.random.default_rng(SEED)
+    columns = np.sort(random.integers(0, d, (n, entries)), axis=1)
+    X = sparse.csr_matrix(
+        (random.standard_normal(n * entries), columns.ravel(), np.arange(0, n * entries + 1, entries)), (n, d)
+    )
+    X.sum_duplicates()
+    plane = random.standard_normal(d)
+    scores = X @ (plane / np.linalg.norm(plane))
+    far = np.abs(scores) >= margin
+    return X[far], np.where(scores[far] > 0, 1, -1)
+
+
+@cache
+def spam():
+    from sklearn.datasets import load_svmlight_file
+
+    X, y = load_svmlight_file(str(folder() / "spam.train.svm.gz"), zero_based=False)
+    return X, y

@@ -1,10 +1,11 @@
-"""What ``benches/compare.py --json`` has written, as the table of the page "Benchmarks"."""
+"""What ``benches/compare.py`` and ``benches/margin.py`` have written with ``--json``, as tables."""
 
 from __future__ import annotations
 
 from typing import Any
 
 HEAD = ("case", "scikit-learn, s", "perceptron-rs, s", "ratio", "averaged / plain")
+INTERVALS = ("data", "rows x columns", "status", "lower", "upper", "radius", "support rows", "seconds")
 #: What may be said of a run, and how.
 ABOUT = {
     "perceptron-rs": "perceptron-rs {}",
@@ -22,8 +23,11 @@ def lines(results: dict[str, Any]) -> list[str]:
     """Return the results as reStructuredText."""
     about = results["about"]
     said = ", ".join(words.format(about[name]) for name, words in ABOUT.items() if name in about)
+    head, cells_of, cases = HEAD, row, results.get("results", [])
+    if "real" in results:
+        head, cells_of, cases = INTERVALS, interval, results["real"]
     text = [f"{said}.", "", ".. list-table::", "   :header-rows: 1", ""]
-    for cells in [HEAD, *map(row, results["results"])]:
+    for cells in [head, *map(cells_of, cases)]:
         text += [f"   {'* ' if number == 0 else '  '}- {cell}" for number, cell in enumerate(cells)]
     return text
 
@@ -32,3 +36,14 @@ def row(result: dict[str, Any]) -> tuple[str, ...]:
     """Return the cells of one case."""
     times = (f"{result[name]:.4f}" for name in ("scikit-learn", "plain"))
     return (result["case"], *times, f"{result['ratio']:.1f}", f"{result['averaged/plain']:.2f}")
+
+
+def interval(result: dict[str, Any]) -> tuple[str, ...]:
+    """Return the cells of one margin: both ends with as many digits as they share, and one more."""
+    low, high = result["lower"], result["upper"]
+    digits = next((k for k in range(3, 17) if f"{low:.{k}g}" != f"{high:.{k}g}"), 17)
+    ends = (f"{end:.{digits}g}" if abs(end) < float("inf") else "none" for end in (low, high))
+    shape = " x ".join(map(str, result["shape"]))
+    status = result["status"].replace("_", " ")
+    support, seconds = str(result["support"]), f"{result['seconds']:.2f}"
+    return (result["case"], shape, status, *ends, f"{result['radius']:.6g}", support, seconds)

@@ -2,6 +2,7 @@
 
 pub mod arith;
 pub mod error;
+pub mod margin;
 pub mod mlp;
 pub mod online;
 pub mod order;

@@ -121,6 +121,7 @@ RUST_ONLY = {
     "rows/ballot": "rule 10, for the votes of many vectors",
     "rows/planes": "forms of the weights for the faster leaves",
     "rows/prefetch": "a hint to the processor",
+    "rows/survey": "one look at all values; in the reference NumPy's",
     "rows/facts": "what the exact path needs to know of stored values",
     "online/group": "planes that share a thread",
     "online/threads": "scoped threads; the reference has one",

@@ -17,6 +17,20 @@ if TYPE_CHECKING:
         PocketPerceptron,
         VotedPerceptron,
     )
+    from perceptron_rs.margins import (
+        InseparableError,
+        MarginInterval,
+        MarginResult,
+        MaxMarginClassifier,
+        MistakeBounds,
+        VerificationError,
+        hull_weights,
+        is_separable,
+        margin,
+        max_margin,
+        mistake_bounds,
+        verify,
+    )
     from perceptron_rs.models import load
     from perceptron_rs.online import updates_until_right
 
@@ -26,13 +40,25 @@ __all__ = [
     "ARITHMETIC_VERSION",
     "AveragedPerceptron",
     "EpochRecord",
+    "InseparableError",
+    "MarginInterval",
+    "MarginResult",
+    "MaxMarginClassifier",
+    "MistakeBounds",
     "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
+    "VerificationError",
     "VotedPerceptron",
     "__version__",
+    "hull_weights",
+    "is_separable",
     "load",
+    "margin",
+    "max_margin",
+    "mistake_bounds",
     "updates_until_right",
+    "verify",
 ]
 
 #: Where each public name lives.
@@ -41,13 +67,25 @@ _HOME = {
     "AveragedPerceptron": "estimators",
     "EpochRecord": "estimators",
     "MultilayerPerceptron": "estimators",
+    "InseparableError": "margins",
+    "MarginInterval": "margins",
+    "MarginResult": "margins",
+    "MaxMarginClassifier": "margins",
+    "MistakeBounds": "margins",
     "Perceptron": "estimators",
     "PocketPerceptron": "estimators",
+    "VerificationError": "margins",
     "VotedPerceptron": "estimators",
+    "hull_weights": "margins",
+    "is_separable": "margins",
     "load": "models",
+    "margin": "margins",
+    "max_margin": "margins",
+    "mistake_bounds": "margins",
     "updates_until_right": "online",
+    "verify": "margins",
 }
-_MODULES = {"demo", "engines", "estimators", "io", "models", "online", "reference", "testing"}
+_MODULES = {"demo", "engines", "estimators", "io", "margins", "models", "online", "reference", "testing"}
 
 if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
 

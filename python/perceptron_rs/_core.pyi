@@ -6,13 +6,14 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import NetworkReport, OnEpoch, Report, State
+from perceptron_rs.engines import NetworkReport, OnEpoch, Report, Solution, State
 
 __all__ = [
     "ARITHMETIC_VERSION",
     "_STANDARD_FLOAT_CONTROL",
     "CsrRows",
     "DenseRows",
+    "OnePass",
     "_force_instruction_set",
     "_instruction_sets",
     "_swap_float_control",
@@ -21,13 +22,16 @@ __all__ = [
     "dense_rows",
     "elementary",
     "fit",
+    "margin",
     "mlp_fit",
     "mlp_scores",
     "mlp_start",
+    "one_pass",
     "permutation",
     "read_svmlight",
     "replay",
     "scores",
+    "separate",
     "settled",
     "updates_until_right",
     "votes",
@@ -91,6 +95,28 @@ def fit(
     with_state: bool = False,
     keep_on_interrupt: bool = False,
 ) -> Report: ...
+
+@final
+class OnePass:
+    def learn(self, attributes: dict[str, Any], rows: Any, y: NDArray[Any]) -> bool: ...
+
+def one_pass(
+    *,
+    parameters: dict[str, Any],
+    absent: Sequence[str],
+    caches: Sequence[str],
+    stored: dict[str, str],
+    learner: str,
+    positive: NDArray[np.uint32],
+    class_weight: NDArray[np.float64],
+    eta0: float,
+    tie: str,
+    fit_intercept: bool,
+    margin: float = 0.0,
+    added_feature: float = 0.0,
+    max_mistakes_per_example: int | None = None,
+    joint: str | None = None,
+) -> OnePass: ...
 def scores(
     rows: _AnyRows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
 ) -> NDArray[np.float64]: ...
@@ -98,6 +124,26 @@ def settled(state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArr
 def average(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def votes(rows: _AnyRows, stored_rows: _AnyRows, state: State, *, threads: int) -> NDArray[np.int64]: ...
 def replay(stored_rows: _AnyRows, state: State, *, upto: NDArray[np.int64]) -> State: ...
+def separate(
+    rows: _AnyRows,
+    labels: NDArray[np.uint32],
+    *,
+    bias: str,
+    tol: float,
+    budget: int,
+    solver: str,
+    goal: str,
+    threads: int,
+) -> Solution: ...
+def margin(
+    rows: _AnyRows,
+    labels: NDArray[np.uint32],
+    coef: NDArray[np.float64],
+    intercept: float | None,
+    *,
+    normalize: bool,
+    threads: int,
+) -> tuple[float, float, NDArray[np.int64]]: ...
 def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]: ...
 def elementary(values: NDArray[np.float64], *, function: str) -> NDArray[np.float64]: ...
 def mlp_start(

@@ -13,7 +13,18 @@ from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ENGINES", "Engine", "NetworkReport", "OnEpoch", "Report", "Rows", "State", "get_engine"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "NetworkReport",
+    "OnEpoch",
+    "OnePass",
+    "Report",
+    "Rows",
+    "Solution",
+    "State",
+    "get_engine",
+]
 
 EngineName: TypeAlias = Literal["rust", "reference"]
 ENGINES: tuple[EngineName, ...] = ("rust", "reference")
@@ -69,6 +80,29 @@ class NetworkReport(TypedDict):
     stopped: str  # "tol" or "max_iter"
 
 
+class Solution(TypedDict):
+    """What ``separate`` returns: the margin lies between ``lower`` and ``upper``."""
+
+    status: str  # "separable", "non_separable", "margin_at_most", "undecided" or "one_class"
+    lower: float  # -inf unless the plane is certain to separate
+    upper: float  # -inf if it is proved that no plane separates
+    coef: NDArray[np.float64]  # (d,): the largest has a size in [1/2, 1), or all are 0
+    intercept: float
+    support: NDArray[np.int64]  # (k,): rows of positive weight, ascending
+    dual_weights: NDArray[np.int64]  # (k,): those of each group sum to 2^53
+    radius: float  # largest ||x_i|| of the raw rows, rounded up
+    proof: str | None  # how it was proved that no plane separates: "pair", "verified" or "rational"
+    solver: str  # the one that ran last
+    work: dict[str, int]
+
+
+class OnePass(Protocol):
+    """Passes over few rows on the attributes of an estimator: made by ``one_pass``, never changed."""
+
+    def learn(self, attributes: dict[str, Any], rows: Any, y: NDArray[Any]) -> bool:
+        """Learn from the rows in their order and replace the attributes that change."""
+
+
 class Engine(Protocol):
     """What an engine offers; the docstrings of the reference say what each function does."""
 
@@ -116,6 +150,26 @@ class Engine(Protocol):
     ) -> Report:
         """Run epochs until every plane has stopped; ``state`` is not modified."""
 
+    def one_pass(
+        self,
+        *,
+        parameters: dict[str, Any],
+        absent: Sequence[str],
+        caches: Sequence[str],
+        stored: dict[str, str],
+        learner: str,
+        positive: NDArray[np.uint32],
+        class_weight: NDArray[np.float64],
+        eta0: float,
+        tie: str,
+        fit_intercept: bool,
+        margin: float = 0.0,
+        added_feature: float = 0.0,
+        max_mistakes_per_example: int | None = None,
+        joint: str | None = None,
+    ) -> OnePass:
+        """Read the parameters once, for many passes over few rows."""
+
     def scores(
         self, rows: Any, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
     ) -> NDArray[np.float64]:
@@ -132,6 +186,32 @@ class Engine(Protocol):
 
     def replay(self, stored_rows: Any, state: State, *, upto: NDArray[np.int64]) -> State:
         """Weights and their sums u after the first ``upto[k]`` mistakes of each plane of a log."""
+
+    def separate(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        *,
+        bias: str,
+        tol: float,
+        budget: int,
+        solver: str,
+        goal: str,
+        threads: int,
+    ) -> Solution:
+        """Find the plane of largest margin, and an interval that contains that margin."""
+
+    def margin(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        coef: NDArray[np.float64],
+        intercept: float | None,
+        *,
+        normalize: bool,
+        threads: int,
+    ) -> tuple[float, float, NDArray[np.int64]]:
+        """Bound the margin of a plane from both sides, and find the rows that are not on theirs."""
 
     def permutation(self, n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]:
         """Visiting order of an epoch."""

@@ -5,6 +5,9 @@
 //! - [`exact`]: the same results in integers, any order, where a bound proves them exact
 //! - [`gram`]: the same for the activations of many weight vectors
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
+//! - [`twofold`]: sums and products with their errors
+//! - [`factor`]: a Cholesky factor that grows and shrinks
+//! - [`sign`]: the sign of a sum of products, exactly
 //! - [`decay`]: the penalty of many examples at once
 //! - [`exp`], [`tanh`], [`log`], and [`elementary`] over many numbers: rule 6
 //! - [`neuron`]: layers of neurons
@@ -20,11 +23,14 @@ pub mod elementary;
 pub mod environment;
 pub mod exact;
 pub mod exp;
+pub mod factor;
 pub mod finite;
 pub mod gram;
 pub mod log;
 pub mod neuron;
+pub mod sign;
 pub mod simd;
 pub mod step;
 pub mod tanh;
+pub mod twofold;
 pub mod value;

@@ -171,7 +171,7 @@ pub fn fit(
     Ok((state, report))
 }
 
-fn check_state(problem: &Problem, schedule: &Schedule, state: &State) -> Result<()> {
+pub(super) fn check_state(problem: &Problem, schedule: &Schedule, state: &State) -> Result<()> {
     let planes = problem.positive.len();
     if state.coef.len() != planes * problem.rows.columns()
         || state.intercept.len() != planes

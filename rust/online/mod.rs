@@ -5,6 +5,7 @@ mod count;
 mod feed;
 mod fit;
 mod group;
+mod one_pass;
 pub mod perceptron;
 pub mod pocket;
 mod problem;
@@ -17,6 +18,7 @@ mod votes;
 
 pub use feed::{EpochRecord, Flow, Monitor, Snapshot, Verdict, feed};
 pub use fit::{Report, Schedule, Shuffle, State, fit};
+pub use one_pass::one_pass;
 pub use problem::{Penalty, Problem};
 pub use rule::{Learner, Numbers, Rule};
 pub use scores::scores;

@@ -215,6 +215,11 @@ impl<'a> Problem<'a> {
         (kept.len() < self.rows.len()).then_some(kept)
     }
 
+    /// No weights of examples, none of 0 of a class, and no penalty.
+    pub(super) fn is_plain(&self) -> bool {
+        self.sample_weight.is_none() && self.penalty.is_none() && !self.has_zero_class_weight()
+    }
+
     fn has_zero_class_weight(&self) -> bool {
         self.class_weight.iter().any(|weights| weights.contains(&0.0))
     }

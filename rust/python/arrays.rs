@@ -70,8 +70,24 @@ pub(super) fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound
         .ok_or_else(|| PyValueError::new_err(format!("state lacks {name:?}, which the learner needs")))
 }
 
-/// A new array of that shape. Made by Python's own call, which raises where memory is short.
+/// The weights of the negatives and positives of each plane.
+pub(super) fn pairs(class_weight: &PyReadonlyArray2<f64>) -> PyResult<Vec<[f64; 2]>> {
+    if class_weight.shape()[1] != 2 {
+        let shape = class_weight.shape();
+        return Err(PyValueError::new_err(format!("class_weight must have shape (K, 2), got {shape:?}")));
+    }
+    Ok(class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect())
+}
+
+/// Up to so many numbers an array is made by the crate, which panics where memory is short.
+const SMALL: usize = 1 << 12;
+
+/// A new array of that shape. A large one is made by Python's own call, which raises where memory is
+/// short but takes longer than a pass over one example.
 pub(super) fn new_array<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<T>>> {
+    if shape[0].saturating_mul(shape[1]) <= SMALL {
+        return Ok(PyArray2::zeros(py, shape, false));
+    }
     let array = py.import("numpy")?.call_method1("empty", (shape, T::get_dtype(py)))?;
     Ok(array.cast_into::<PyArray2<T>>()?)
 }

@@ -1,11 +1,10 @@
 //! A fit: its arguments as a problem and a schedule, its report as a dict.
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::arrays::{ages, counters, numbers, to_matrix};
+use super::arrays::{ages, counters, numbers, pairs, to_matrix};
 use super::choices::{parse_check, parse_joint, parse_tie};
 use super::memory::{Memory, state_to_python};
 use super::rows::{shape, with_rows};
@@ -71,12 +70,7 @@ fn fit<'py>(
     let labels = labels.as_slice()?;
     let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let positive = positive.as_slice()?;
-    if class_weight.shape()[1] != 2 {
-        let shape = class_weight.shape();
-        return Err(PyValueError::new_err(format!("class_weight must have shape (K, 2), got {shape:?}")));
-    }
-    let class_weight: Vec<[f64; 2]> =
-        class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect();
+    let class_weight = pairs(&class_weight)?;
     let schedule = Schedule {
         shuffle: seed.map(|seed| Shuffle { seed }),
         first_epoch,

@@ -5,8 +5,10 @@ mod choices;
 mod environment;
 mod errors;
 mod fit;
+mod margin;
 mod memory;
 mod mlp;
+mod one_pass;
 mod online;
 mod rows;
 mod signals;
@@ -22,7 +24,9 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     rows::register(m)?;
     fit::register(m)?;
     mlp::register(m)?;
+    margin::register(m)?;
     online::register(m)?;
+    one_pass::register(m)?;
     text::register(m)?;
     voted::register(m)
 }

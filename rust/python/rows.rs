@@ -68,8 +68,17 @@ pub fn shape(rows: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
 
 /// Calls `f` on the rows behind a `DenseRows` or a `CsrRows`, detached from the interpreter.
 pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Rows) -> R + Send) -> PyResult<R> {
+    with_many_or_few(rows, true, f)
+}
+
+/// The same; `detached` or not, which for few rows would take longer than the work.
+pub fn with_many_or_few<R: Send>(
+    rows: &Bound<'_, PyAny>,
+    detached: bool,
+    f: impl FnOnce(&dyn Rows) -> R + Send,
+) -> PyResult<R> {
     if let Ok(dense) = rows.cast::<DenseRows>() {
-        return with_dense(rows.py(), dense.get(), f);
+        return with_dense(rows.py(), dense.get(), detached, f);
     }
     shape(rows)?;
     let csr = rows.cast::<CsrRows>()?.get();
@@ -78,13 +87,14 @@ pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Rows) -> 
             "rows are not canonical: columns must be sorted and unique in every row; sort them in a copy first",
         ));
     }
-    with_csr(rows.py(), csr, f)
+    with_csr(rows.py(), csr, detached, f)
 }
 
-/// Runs the core detached. A failed bounds check becomes a `RuntimeError`: its panic would reach
-/// Python as an exception that `except Exception` misses.
-fn guarded<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
-    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| {
+/// Runs the core. A failed bounds check becomes a `RuntimeError`: its panic would reach Python as an exception that `except Exception` misses.
+fn guarded<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+    let work = || catch_unwind(AssertUnwindSafe(work));
+    let done = if detached { py.detach(work) } else { work() };
+    done.map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
         PyRuntimeError::new_err(format!(
@@ -93,26 +103,32 @@ fn guarded<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult
     })
 }
 
-fn with_dense<R: Send>(
+pub(super) fn with_dense<R: Send>(
     py: Python<'_>,
     dense: &DenseRows,
+    detached: bool,
     f: impl FnOnce(&dyn Rows) -> R + Send,
 ) -> PyResult<R> {
     with_value_type!(dense.values.bind(py), PyArray2, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
         let values = values.as_slice().map_err(PyErr::from)?;
-        Ok(guarded(py, || Dense::new(values, dense.len, dense.columns).map(|rows| f(&rows)))??)
+        Ok(guarded(py, detached, || Dense::new(values, dense.len, dense.columns).map(|rows| f(&rows)))??)
     })
 }
 
-fn with_csr<R: Send>(py: Python<'_>, csr: &CsrRows, f: impl FnOnce(&dyn Rows) -> R + Send) -> PyResult<R> {
+fn with_csr<R: Send>(
+    py: Python<'_>,
+    csr: &CsrRows,
+    detached: bool,
+    f: impl FnOnce(&dyn Rows) -> R + Send,
+) -> PyResult<R> {
     with_value_type!(csr.values.bind(py), PyArray1, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
         let values = slice("data", &values)?;
         if let Ok(indices) = csr.indices.bind(py).cast::<PyArray1<i32>>() {
-            with_indices(py, csr, values, indices, f)
+            with_indices(py, csr, values, indices, detached, f)
         } else {
-            with_indices(py, csr, values, csr.indices.bind(py).cast::<PyArray1<i64>>()?, f)
+            with_indices(py, csr, values, csr.indices.bind(py).cast::<PyArray1<i64>>()?, detached, f)
         }
     })
 }
@@ -122,17 +138,18 @@ fn with_indices<R: Send, T: Value, I: Index + Element>(
     csr: &CsrRows,
     values: &[T],
     indices: &Bound<'_, PyArray1<I>>,
+    detached: bool,
     f: impl FnOnce(&dyn Rows) -> R + Send,
 ) -> PyResult<R> {
     let indptr = csr.indptr.bind(py).cast::<PyArray1<I>>()?.try_readonly().map_err(PyErr::from)?;
     let indices = indices.try_readonly().map_err(PyErr::from)?;
     let (indptr, indices) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
-    guarded(py, || f(&Csr::again(indptr, indices, values, csr.columns, csr.facts)))
+    guarded(py, detached, || f(&Csr::again(indptr, indices, values, csr.columns, csr.facts)))
 }
 
 /// Wrap a C-contiguous matrix of one of the seven storage types, without copying it.
 #[pyfunction]
-fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<DenseRows> {
+pub(super) fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<DenseRows> {
     let Ok(array) = values.cast::<PyUntypedArray>() else {
         return Err(PyTypeError::new_err(format!("values must be a NumPy array, got {}", values.get_type())));
     };

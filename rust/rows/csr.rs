@@ -8,6 +8,7 @@ use super::learn::{Kernel, Learn};
 use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Planes, Weights, by_column, column_stride};
 use super::prefetch::prefetch;
+use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, LARGE_BLOCK, Rows, rows_in_block};
 use crate::arith::axpy::axpy_entries;
@@ -347,5 +348,34 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
 
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
         dispatch(Scores { rows: self, range: rows, weights, intercept, out });
+    }
+
+    fn survey(&self) -> Survey {
+        survey(self.values)
+    }
+
+    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) {
+        let (own, stored) = self.row(row);
+        for (j, x) in own.iter().zip(stored).filter(|(_, x)| x.widen() != 0.0) {
+            columns.push(j.at() as i64);
+            values.push(x.widen());
+        }
+    }
+
+    fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]) {
+        for (&row, out) in numbers.iter().zip(out) {
+            let (columns, values) = self.row(row as usize);
+            *out = dot_entries(columns, values, w);
+        }
+    }
+
+    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) {
+        let mut scaled = vec![];
+        for (row, out) in rows.zip(out) {
+            let (columns, values) = self.row(row);
+            scaled.clear();
+            scaled.extend(columns.iter().zip(values).map(|(j, x)| x.widen() * unit[j.at()]));
+            *out = dot_entries_by(columns, &scaled, |_, x| x);
+        }
     }
 }

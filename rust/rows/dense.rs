@@ -6,6 +6,7 @@ use super::learn::{Kernel, Learn};
 use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Magnitude, Planes, Weights};
 use super::prefetch::{prefetch, rows_ahead};
+use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, Rows, rows_in_block};
 use crate::arith::axpy::axpy;
@@ -207,6 +208,52 @@ impl<T: Value> Leaf for Narrowed<'_, T> {
     }
 }
 
+struct Surveyed<'a, T>(&'a [T]);
+
+impl<T: Value> Leaf for Surveyed<'_, T> {
+    type Output = Survey;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) -> Survey {
+        survey(self.0)
+    }
+}
+
+struct Dots<'a, T>(&'a Dense<'a, T>, &'a [u32], &'a [f64], &'a mut [f64]);
+
+impl<T: Value> Leaf for Dots<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        let Self(rows, numbers, w, out) = self;
+        for (i, (&row, out)) in numbers.iter().zip(out).enumerate() {
+            if let Some(&later) = numbers.get(i + 8) {
+                prefetch(rows.row(later as usize));
+            }
+            *out = dots([w], rows.row(row as usize))[0];
+        }
+    }
+}
+
+struct Squares<'a, T>(&'a Dense<'a, T>, Range<usize>, &'a [f64], &'a mut [f64]);
+
+impl<T: Value> Leaf for Squares<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        let Self(rows, range, unit, out) = self;
+        let mut scaled = vec![0.0; rows.columns];
+        for (row, out) in range.zip(out) {
+            for ((scaled, x), unit) in scaled.iter_mut().zip(rows.row(row)).zip(unit) {
+                *scaled = x.widen() * unit;
+            }
+            *out = dots([&scaled], &scaled)[0];
+        }
+    }
+}
+
 impl<T: Value> Rows for Dense<'_, T> {
     fn len(&self) -> usize {
         self.len
@@ -289,5 +336,24 @@ impl<T: Value> Rows for Dense<'_, T> {
 
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
         dispatch(Scores { rows: self, range: rows, weights, intercept, out });
+    }
+
+    fn survey(&self) -> Survey {
+        dispatch(Surveyed(self.values))
+    }
+
+    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) {
+        for (j, x) in self.row(row).iter().enumerate().filter(|(_, x)| x.widen() != 0.0) {
+            columns.push(j as i64);
+            values.push(x.widen());
+        }
+    }
+
+    fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]) {
+        dispatch(Dots(self, numbers, w, out));
+    }
+
+    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) {
+        dispatch(Squares(self, rows, unit, out));
     }
 }

@@ -14,6 +14,7 @@ mod noise;
 mod pending;
 mod planes;
 mod prefetch;
+mod survey;
 mod visit;
 
 use std::ops::Range;
@@ -26,6 +27,7 @@ pub use joint::Spread;
 pub use noise::{Noise, Tolerance};
 pub use pending::Pending;
 pub use planes::{Head, Planes, Record, Weights};
+pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 
 /// Checked, immutable examples. Object safe: everything above this trait is compiled once.
@@ -74,6 +76,18 @@ pub trait Rows: Sync {
 
     /// Activations of some rows under all planes, row by row, by rule 3 (or 10: the same bits).
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]);
+
+    /// Looks at all stored values once.
+    fn survey(&self) -> Survey;
+
+    /// Appends the columns in which a row is not 0, and its values there.
+    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>);
+
+    /// Dot products of some rows with `w`, by rule 3.
+    fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]);
+
+    /// Dot products by rule 3 of some rows with themselves, each column multiplied by its `unit` before.
+    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]);
 }
 
 /// Bytes of a block whose rows are to be in cache when its log is absorbed.

@@ -15,7 +15,7 @@ from perceptron_rs.estimators.registry import LEARNERS
 
 from .support import environment, process
 
-COMMANDS = ("train", "predict", "evaluate", "inspect", "parity", "demo")
+COMMANDS = ("train", "predict", "evaluate", "inspect", "parity", "margin", "separable", "demo")
 LIGHT = """
 import sys
 from perceptron_rs.cli import main
@@ -43,7 +43,7 @@ def test_help_imports_no_library(command):
 def test_help_names_every_command(call):
     out = call("--help").out
     for command in COMMANDS:
-        assert f"\n    {command} " in out
+        assert f"\n    {command}" in out
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -77,6 +77,12 @@ def test_version(call):
         (["predict", "m"], "required: DATA"),
         (["inspect"], "required: MODEL"),
         (["parity", "x.svm", "--rows", "0"], "from 1 to"),
+        (["margin"], "required: DATA"),
+        (["margin", "x.svm", "--bias", "some"], "invalid choice: 'some'"),
+        (["margin", "x.svm", "--tol", "0"], "must be a finite number above 0, got '0'"),
+        (["margin", "x.svm", "--budget", "-1"], "must be a whole number from 0"),
+        (["separable", "x.svm", "--tol", "1"], "unrecognized arguments: --tol 1"),
+        (["separable", "x.svm", "--solver", "lp"], "invalid choice: 'lp'"),
     ],
 )
 def test_wrong_usage(call, argv, text):

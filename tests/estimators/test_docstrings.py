@@ -13,11 +13,18 @@ import pytest
 import perceptron_rs
 from perceptron_rs import (
     AveragedPerceptron,
+    MaxMarginClassifier,
     Perceptron,
     PocketPerceptron,
     VotedPerceptron,
+    hull_weights,
+    is_separable,
+    margin,
+    max_margin,
+    mistake_bounds,
     testing,
     updates_until_right,
+    verify,
 )
 from perceptron_rs.io import load_svmlight
 
@@ -36,6 +43,8 @@ CALLABLES = [
     updates_until_right,
     load_svmlight,
 ]
+MARGINS = [max_margin, is_separable, margin, mistake_bounds, verify, hull_weights, MaxMarginClassifier]
+CALLABLES += MARGINS
 CALLABLES += [getattr(Perceptron, name) for name in METHODS]
 
 
@@ -48,6 +57,7 @@ def test_examples_exist():
         VotedPerceptron,
         testing.assert_parity,
         updates_until_right,
+        *MARGINS,
     ):
         assert any(test.examples for test in finder.find(item)), item
 

@@ -18,8 +18,8 @@ DATA by its suffix: .svm .libsvm .svmlight .txt (svmlight text), .csv, each also
 matrix of scipy.sparse.save_npz; X; or data, indices, indptr and shape; labels in y or --labels); .npy with
 --labels; .parquet."""
 STATUS = """\
-exit status: 0; 1 bad data or model (parity: a difference); 2 wrong usage; 130 after Ctrl-C; 141 if the reader
-of standard output went away."""
+exit status: 0; 1 bad data or model (parity: a difference); 2 wrong usage; of separable: 3 not separable, 4
+undecided; 130 after Ctrl-C; 141 if the reader of standard output went away."""
 
 
 class _Version(argparse.Action):
@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     top = argparse.ArgumentParser(
         PROGRAM,
-        description="Train perceptrons, predict with them, and compare all ways to train, bit by bit.",
+        description="Train perceptrons, predict with them, compare all ways to train, and measure margins.",
         epilog=STATUS,
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
@@ -46,6 +46,8 @@ def parser() -> argparse.ArgumentParser:
     _evaluate(_add(commands, "evaluate", "compare a model's predictions with the labels of DATA"))
     _inspect(_add(commands, "inspect", "show what is in a model file", data=False))
     _parity(_add(commands, "parity", "fit DATA in every way there is and compare the bits"))
+    _margin(_add(commands, "margin", "enclose the largest margin of two classes of DATA"))
+    _separable(_add(commands, "separable", "say whether a plane separates two classes of DATA"))
     demo = _add(commands, "demo", "train on data that ships with scikit-learn", data=False)
     demo.set_defaults(quiet=False)
     return top
@@ -105,6 +107,44 @@ def _parity(command: argparse.ArgumentParser) -> None:
     _learning(command, epochs=5, tol=None, threads=False)
     add_options(command)
     _output(command)
+
+
+def _margin(command: argparse.ArgumentParser) -> None:
+    _data(command, model=False)
+    group = _searching(command)
+    group.add_argument(
+        "--tol", type=kinds.rate, default=1e-8, metavar="X", help="relative width of the interval (1e-8)"
+    )
+    _output(command)
+
+
+def _separable(command: argparse.ArgumentParser) -> None:
+    _data(command, model=False)
+    _searching(command)
+    _output(command)
+
+
+def _searching(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options of a search for the largest margin."""
+    group = command.add_argument_group("search")
+    group.add_argument("--positive", metavar="LABEL", help="the class to tell from all others")
+    group.add_argument(
+        "--bias",
+        choices=("free", "augmented", "none"),
+        default="free",
+        help="whether the intercept is free, counted in the norm, or 0 (free)",
+    )
+    group.add_argument(
+        "--budget", type=kinds.count, default=1_000_000, metavar="N", help="largest number of steps (1000000)"
+    )
+    group.add_argument(
+        "--solver", choices=("auto", "wolfe", "descent"), default="auto", help="how to search (auto)"
+    )
+    group.add_argument(
+        "--threads", type=kinds.threads, metavar="N", help="threads; -1 for all processors (1)"
+    )
+    group.add_argument("--engine", choices=("rust", "reference"), default="rust", help="what computes")
+    return group
 
 
 def _data(command: argparse.ArgumentParser, *, model: bool) -> None:

@@ -31,7 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         0 for success; 1 for bad data, a bad model, or a difference found by ``parity``; 2 for wrong
-        usage; 130 after Ctrl-C; 141 if the reader of standard output went away.
+        usage; 3 and 4 if ``separable`` answers no or does not know; 130 after Ctrl-C; 141 if the reader of
+        standard output went away.
 
     Examples
     --------

@@ -161,6 +161,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         "intercept_u": "_intercept_u",
     }
 
+    _caches: ClassVar[tuple[str, ...]] = ("_average",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**CONSTRAINTS, **JOINT, **NOISE}
 
     last_coef_: NDArray[np.float64]

@@ -58,7 +58,9 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
     Whether all values are finite is not looked at here: the engine notices it while it works.
     """
     with naming("X"):
-        if _is_plain(X):  # scikit-learn's checks of the array would take longer than a small fit
+        if _is_known(X, estimator, reset):
+            pass
+        elif _is_plain(X):  # scikit-learn's checks of the array would take longer than a small fit
             validate_data(estimator, X, reset=reset, skip_check_array=True)
         else:
             X = validate_data(
@@ -93,6 +95,20 @@ def unchecked(engine: Engine, X: Any) -> Examples:
 
 def _is_plain(X: Any) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype.kind in "biuf"
+
+
+def _is_known(X: Any, estimator: Any, reset: bool) -> bool:
+    """Whether X has as many columns as before, and nobody names them: scikit-learn would find nothing.
+
+    For a small batch its search for names takes longer than learning.
+    """
+    known = vars(estimator)
+    return (
+        not reset
+        and _is_plain(X)
+        and known.get("n_features_in_") == X.shape[1]
+        and "feature_names_in_" not in known
+    )
 
 
 def _refuse_odd(X: Any) -> Any:

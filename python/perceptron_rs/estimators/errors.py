@@ -25,21 +25,27 @@ def naming(argument: str) -> Iterator[None]:
         raise kind(f"{argument}: {text}") from error
 
 
-@contextmanager
-def restored_on_error(estimator: Any) -> Iterator[None]:
+class restored_on_error:  # noqa: N801  called like a function
     """Give the estimator back its ``__dict__`` if the block is left by an exception of any kind.
 
     A shallow copy is enough, because no array of the fitted state is modified in place. A
     ``RandomState`` among the parameters is the one object that a fit does modify.
     """
-    before = dict(vars(estimator))
-    source = before.get("random_state")
-    drawn = source.get_state() if isinstance(source, np.random.RandomState) else None
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        if isinstance(source, np.random.RandomState) and drawn is not None:
-            source.set_state(drawn)
-        raise
+
+    __slots__ = ("before", "drawn", "estimator")  # no generator: that would take longer than a small pass
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def __enter__(self) -> None:
+        self.before = vars(self.estimator).copy()
+        source = self.before.get("random_state")
+        self.drawn = source.get_state() if isinstance(source, np.random.RandomState) else None
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            return
+        vars(self.estimator).clear()
+        vars(self.estimator).update(self.before)
+        if self.drawn is not None:
+            self.before["random_state"].set_state(self.drawn)

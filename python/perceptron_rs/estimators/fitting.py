@@ -50,7 +50,7 @@ def start_state(
 
 def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> None:
     """Raise if numbers learnt before do not fit the classes and columns of this call."""
-    if not np.array_equal(classes, estimator.classes_):
+    if classes is not estimator.classes_ and not np.array_equal(classes, estimator.classes_):
         raise ValueError(
             f"warm_start=True goes on from a fit with the classes {estimator.classes_.tolist()!r:.200}, "
             f"but y holds {classes.tolist()!r:.200}; set warm_start=False or give both start values"

@@ -53,7 +53,9 @@ class VotedPerceptron(LinearLearner):
     What is kept is the start vector, each mistaken row once, in its own storage, and the
     log of mistakes. `predict` makes the vectors again from that, a few at a time; it takes about
     ``n_vectors_`` times as long as that of `AveragedPerceptron`. All five kinds of prediction come from the
-    same fit, so ``prediction`` may be changed afterwards.
+    same fit, so ``prediction`` may be changed afterwards. Each call of ``partial_fit`` copies
+    the log so far, so many calls with few examples take a time that is quadratic in their number; give it
+    batches, or set ``max_vectors``.
 
     Parameters
     ----------

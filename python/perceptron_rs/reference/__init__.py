@@ -5,8 +5,9 @@ Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py
 """
 
 from perceptron_rs.reference.arith import elementary
+from perceptron_rs.reference.margin import margin, separate
 from perceptron_rs.reference.mlp import mlp_fit, mlp_scores, mlp_start
-from perceptron_rs.reference.online import average, fit, replay, settled, updates_until_right, votes
+from perceptron_rs.reference.online import average, fit, one_pass, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
 
@@ -17,12 +18,15 @@ __all__ = [
     "dense_rows",
     "elementary",
     "fit",
+    "margin",
     "mlp_fit",
     "mlp_scores",
     "mlp_start",
+    "one_pass",
     "permutation",
     "replay",
     "scores",
+    "separate",
     "settled",
     "updates_until_right",
     "votes",

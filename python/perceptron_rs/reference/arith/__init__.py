@@ -7,17 +7,41 @@ from .dot import dot, sparse_dot
 from .elementary import elementary
 from .environment import standard
 from .exp import exp, logistic
+from .factor import Factor, inner
 from .log import log
+from .sign import exact_sign
 from .step import own_feature, own_weight, running_total, share, share_of, steps, total
 from .tanh import tanh
+from .twofold import (
+    LOST,
+    SLACK,
+    UNIT,
+    Twofold,
+    down,
+    gamma,
+    square_root,
+    times_power,
+    two_product,
+    two_sum,
+    up,
+)
 
 __all__ = [
+    "LOST",
+    "SLACK",
+    "UNIT",
+    "Factor",
+    "Twofold",
     "average",
     "axpy",
     "decay",
     "dot",
+    "down",
     "elementary",
+    "exact_sign",
     "exp",
+    "gamma",
+    "inner",
     "log",
     "logistic",
     "own_feature",
@@ -26,10 +50,15 @@ __all__ = [
     "share",
     "share_of",
     "sparse_dot",
+    "square_root",
     "standard",
     "steps",
     "tanh",
     "timed",
+    "times_power",
     "total",
+    "two_product",
+    "two_sum",
+    "up",
     "widen",
 ]

@@ -38,7 +38,7 @@ def dot(x: NDArray[Any], w: NDArray[np.float64]) -> NDArray[np.float64]:
     n, d = x.shape
     # The first group of eight stays +0.0, where the lanes start; so does the end of the last one.
     groups = np.zeros((n, 1 + -(-d // LANES), LANES))
-    groups.reshape(n, -1)[:, LANES : LANES + d] = widen(x) * w
+    groups.reshape(n, groups.shape[1] * LANES)[:, LANES : LANES + d] = widen(x) * w
     return _tree(np.add.accumulate(groups, axis=1)[:, -1])
 
 

@@ -3,6 +3,7 @@
 from .averaged import Averaged, average
 from .feed import feed
 from .fit import fit
+from .one_pass import one_pass
 from .perceptron import Perceptron, updates_until_right
 from .pocket import Pocket
 from .rule import Rule
@@ -19,6 +20,7 @@ __all__ = [
     "average",
     "feed",
     "fit",
+    "one_pass",
     "replay",
     "settled",
     "updates_until_right",

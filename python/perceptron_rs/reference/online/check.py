@@ -12,7 +12,7 @@ from perceptron_rs.engines import State
 from perceptron_rs.reference.online.pocket import CHECKS
 from perceptron_rs.reference.rows.scores import check_canonical
 
-__all__ = ["check_alone", "check_decisions", "check_fit", "check_penalty"]
+__all__ = ["check_alone", "check_decisions", "check_fit", "check_steps"]
 
 TIES = ("mistake", "positive")
 JOINT = (None, "max", "uniform", "proportional")
@@ -89,7 +89,7 @@ def check_decisions(
         raise ValueError(f"labels must be below {len(positive)} for a joint decision, got {labels.max()}")
 
 
-def check_penalty(
+def check_steps(
     state: State,
     learner: str,
     max_iter: int,
@@ -98,7 +98,9 @@ def check_penalty(
     settle: bool,
     joint: str | None,
 ) -> None:
-    """Raise ValueError where a penalty has no meaning."""
+    """Raise ValueError for a step size that is none, or where a penalty has no meaning."""
+    if not 0 < eta0 < np.inf:
+        raise ValueError(f"eta0 must be finite and above 0, got {eta0}")
     ages = state.get("ages")
     if penalty is None:
         if ages is not None and ages.any():

@@ -13,7 +13,7 @@ from perceptron_rs.engines import OnEpoch, Report, State
 from perceptron_rs.reference.arith import standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.online.averaged import Averaged
-from perceptron_rs.reference.online.check import check_alone, check_decisions, check_fit, check_penalty
+from perceptron_rs.reference.online.check import check_alone, check_decisions, check_fit, check_steps
 from perceptron_rs.reference.online.feed import feed
 from perceptron_rs.reference.online.perceptron import Perceptron
 from perceptron_rs.reference.online.pocket import Pocket
@@ -146,7 +146,7 @@ def fit(
     """
     check_fit(rows, labels, sample_weight, learner, RULES, state, positive, class_weight, tie, max_iter)
     check_decisions(labels, positive, tie, margin, added_feature, max_mistakes_per_example, joint)
-    check_penalty(state, learner, max_iter, penalty, eta0, settle, joint)
+    check_steps(state, learner, max_iter, penalty, eta0, settle, joint)
     tolerates = (margin, added_feature, max_mistakes_per_example) != (0, 0, None)
     check_alone(learner, RULES[learner].one_plane_at_a_time, joint, tolerates, check)
     state = {name: values + 0 for name, values in state.items()}  # a copy; + 0 turns -0.0 into +0.0

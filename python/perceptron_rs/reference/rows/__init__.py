@@ -6,7 +6,7 @@ from .joint import learn_jointly
 from .learn import Rows, learn
 from .noise import Noise
 from .pending import Pending
-from .scores import scores
+from .scores import check_canonical, scores
 from .visit import Cursor, Mistake, Visit, is_mistake
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Pending",
     "Rows",
     "Visit",
+    "check_canonical",
     "csr_rows",
     "dense_rows",
     "is_mistake",

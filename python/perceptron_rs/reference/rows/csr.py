@@ -41,6 +41,14 @@ class Csr:
         stored = np.arange(len(line)) + (start - first)[line]
         return arith.sparse_dot(len(numbers), line, self.indices[stored], self.values[stored], w)
 
+    def dense(self, numbers: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the rows with these numbers, as float64 and in full."""
+        out = np.zeros((len(numbers), self.n_columns))
+        for line, number in zip(out, numbers, strict=True):
+            row = slice(self.indptr[number], self.indptr[number + 1])
+            line[self.indices[row]] = self.values[row]
+        return out
+
     def axpy(self, number: int, c: float, w: NDArray[np.float64]) -> None:
         """Add ``c`` times one row to ``w``."""
         row = slice(self.indptr[number], self.indptr[number + 1])

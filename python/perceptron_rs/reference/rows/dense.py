@@ -34,6 +34,10 @@ class Dense:
         """Dot products of the rows with these numbers."""
         return arith.dot(self.values[numbers], w)
 
+    def dense(self, numbers: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the rows with these numbers, as float64 and in full."""
+        return arith.widen(self.values[numbers])
+
     def axpy(self, number: int, c: float, w: NDArray[np.float64]) -> None:
         """Add ``c`` times one row to ``w``."""
         w[:] = arith.axpy(c, self.values[number], w)

@@ -1,0 +1,59 @@
+"""``perceptron-rs margin``: the largest margin of two classes, certified."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.cli.data import load, wanted
+from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.labels import label_text
+
+__all__ = ["read_two_classes", "run"]
+
+
+def run(arguments: Namespace) -> int:
+    """Print the interval, the status, the radius, the bounds and the support rows."""
+    from perceptron_rs.margins import max_margin
+
+    X, y = read_two_classes(arguments)
+    result = max_margin(
+        X,
+        y,
+        bias=arguments.bias,
+        tol=arguments.tol,
+        budget=arguments.budget,
+        solver=arguments.solver,
+        engine=arguments.engine,
+        n_jobs=arguments.threads,
+    )
+    print(json.dumps(result.to_dict()) if arguments.json else result)
+    return 0
+
+
+def read_two_classes(arguments: Namespace) -> tuple[Any, NDArray[Any]]:
+    """Return examples and labels; of more than two classes one against the rest, if an option names it."""
+    data = load(Path(arguments.data), wanted(arguments))
+    y = data.labels
+    if arguments.positive is not None:
+        chosen = np.array([label_text(label) == arguments.positive for label in np.unique(y)])
+        if not chosen.any():
+            raise CommandError(
+                f"{arguments.data}: --positive {arguments.positive}: no example has this label"
+            )
+        return data.X, np.isin(y, np.unique(y)[chosen])
+    classes = np.unique(y)
+    if len(classes) > 2:
+        shown = ", ".join(label_text(label) for label in classes[:10]) + (
+            ", ..." if len(classes) > 10 else ""
+        )
+        raise CommandError(
+            f"{arguments.data}: holds {len(classes)} classes ({shown}), but a margin is one between two; "
+            f"name one with --positive LABEL, to be told from the rest"
+        )
+    return data.X, y

@@ -1,0 +1,340 @@
+"""The plane of largest margin as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.engines import ENGINES, get_engine
+from perceptron_rs.estimators.data import examples
+from perceptron_rs.estimators.errors import restored_on_error
+from perceptron_rs.estimators.labels import encode_new, label_array
+from perceptron_rs.margins.bounds import down, norm_squared
+from perceptron_rs.margins.maximum import BUDGET, solve
+from perceptron_rs.margins.problem import BIASES, SOLVERS, Problem, check_options, threads
+from perceptron_rs.margins.result import InseparableError, MarginResult
+from perceptron_rs.reference.arith.environment import standard
+
+__all__ = ["MaxMarginClassifier"]
+
+_BITS = 1200  # behind the binary point: more than the smallest float has
+
+
+class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""The plane with the largest margin between classes: the hard-margin support vector machine.
+
+    Its margin is certified: the largest one lies in ``margin_interval_``, and that of the plane itself is
+    at least the lower end. The plane is scaled so that the nearest examples have the score 1 or -1, as in
+    ``sklearn.svm.SVC(kernel="linear")`` with a large C. More than two classes are separated one against the
+    rest.
+
+    Parameters
+    ----------
+    bias : {"free", "augmented", "none"}, default="free"
+        Whether the intercept is free, counted in the norm of the weights, or 0.
+    tol : float, default=1e-8
+        Largest relative width of the interval, in (0, inf).
+    budget : int, default=1000000
+        Largest amount of work for each class, in steps of the solver, in [0, 2**62].
+    solver : {"auto", "wolfe", "descent"}, default="auto"
+        As for `max_margin`.
+    inseparable : {"raise", "warn"}, default="raise"
+        What to do about classes for which no separating plane is known: raise an `InseparableError`, which
+        holds the proof if there is one, or warn and keep the best plane found.
+    n_jobs : int or None, default=None
+        Number of threads, as joblib reads it. It changes no bit of any result.
+    engine : {"rust", "reference"}, default="rust"
+        What computes. Both give the same bits.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
+        Weights; one row for two classes, for the score of ``classes_[1]``.
+    intercept_ : ndarray of shape (1,) or (n_classes,), float64
+        Intercepts.
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels, sorted.
+    support_ : ndarray of shape (n_support,), int64
+        Rows of X, ascending, that have a weight in ``dual_coef_`` for some class.
+    dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support), float64
+        With their signs, the weights of these rows of which ``coef_`` is the sum, up to ``tol``. A row of
+        zeros where no separating plane is known.
+    margin_ : float or ndarray of shape (n_classes,)
+        What the margin of the plane is at least: the lower end of the interval, -inf for classes that it
+        does not separate.
+    margin_interval_ : ndarray of shape (2,) or (n_classes, 2), float64
+        Lower and upper end of the largest margin.
+    results_ : list of MarginResult
+        All that was found out, with the certificates; one entry for two classes, else one a class. Their
+        planes are not scaled.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X has names that are all strings.
+
+    Raises
+    ------
+    InseparableError
+        By ``fit``, if no separating plane is known and ``inseparable`` is "raise". It is a ``ValueError``.
+    ValueError
+        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+
+    See Also
+    --------
+    max_margin : The same for two classes, without an estimator.
+    PocketPerceptron : Learns from data that no plane separates.
+
+    References
+    ----------
+    .. [1] P. Wolfe, "Finding the nearest point in a polytope", Mathematical Programming 11, 1976, pages
+       128-149.
+    .. [2] B. E. Boser, I. M. Guyon, V. N. Vapnik, "A training algorithm for optimal margin classifiers",
+       COLT 1992, pages 144-152.
+
+    Examples
+    --------
+    >>> from perceptron_rs import MaxMarginClassifier
+    >>> X, y = [[0, 0], [0, 3], [4, 0], [4, 3]], ["left", "left", "right", "right"]
+    >>> model = MaxMarginClassifier().fit(X, y)
+    >>> round(model.margin_, 9)
+    2.0
+    >>> model.coef_.round(9) + 0.0, model.intercept_.round(9)
+    (array([[0.5, 0. ]]), array([-1.]))
+    >>> model.predict([[1, 7], [3, -7]])
+    array(['left', 'right'], dtype='<U5')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "bias": [StrOptions(set(BIASES))],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "budget": [Interval(Integral, 0, 2**62, closed="both")],
+        "solver": [StrOptions(set(SOLVERS))],
+        "inseparable": [StrOptions({"raise", "warn"})],
+        "n_jobs": [Integral, None],
+        "engine": [StrOptions(set(ENGINES))],
+    }
+
+    classes_: NDArray[Any]
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        *,
+        bias: str = "free",
+        tol: float = 1e-8,
+        budget: int = BUDGET,
+        solver: str = "auto",
+        inseparable: str = "raise",
+        n_jobs: int | None = None,
+        engine: str = "rust",
+    ) -> None:
+        self.bias = bias
+        self.tol = tol
+        self.budget = budget
+        self.solver = solver
+        self.inseparable = inseparable
+        self.n_jobs = n_jobs
+        self.engine = engine
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the plane, or one for each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples; not all of them 0.
+        y : array-like of shape (n_samples,)
+            The class of each example: whole numbers, booleans or strings, at least two classes.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        InseparableError
+            If no separating plane is known, unless ``inseparable`` is "warn".
+        ValueError
+            If an argument has a wrong shape, length or value. The estimator is then as it was before.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If no separating plane is known, and ``inseparable`` is "warn".
+        """
+        with restored_on_error(self), standard():
+            options = check_options(self.bias, self.tol, self.budget, self.solver)
+            engine = get_engine(self.engine)
+            data = examples(self, engine, X, reset=True)
+            classes, index = encode_new(label_array(self, y, data.rows.shape[0]))
+            fits = []
+            for k in range(len(classes)) if len(classes) > 2 else (1,):
+                labels = (index == k).astype(np.uint32)
+                problem = Problem(engine, data, labels, (False, True), threads(self.n_jobs))
+                result = solve(problem, goal="margin", **options)
+                if result.radius == 0:
+                    raise ValueError("X must have a row that is not zero; there is nothing to separate")
+                if result.status != "separable":
+                    self._complain(result, classes, k)
+                fits.append((result, *_scaled(problem, result), result.upper))
+            self.classes_ = classes
+            self.results_ = [fit[0] for fit in fits]
+            self.coef_ = np.stack([fit[1] for fit in fits])
+            self.intercept_ = np.array([fit[2] for fit in fits])
+            ends = np.array([fit[3:] for fit in fits])
+            self.margin_ = float(ends[0, 0]) if len(fits) == 1 else ends[:, 0].copy()
+            self.margin_interval_ = ends[0].copy() if len(fits) == 1 else ends
+            self._keep_support([index == 1] if len(fits) == 1 else [index == k for k in range(len(classes))])
+        return self
+
+    def _complain(self, result: MarginResult, classes: NDArray[Any], k: int) -> None:
+        """Raise, or warn, that no separating plane is known."""
+        label = classes.tolist()[k]
+        what = (
+            f"the classes {classes.tolist()[0]!r} and {label!r}"
+            if len(classes) == 2
+            else f"class {label!r} and the rest"
+        )
+        if result.status == "non_separable":
+            rows = ", ".join(map(str, result.support[:5].tolist())) + (
+                ", ..." if len(result.support) > 5 else ""
+            )
+            text = f"no plane separates {what}, as rows {rows} of X prove (see hull_weights)"
+        elif result.status == "margin_at_most":
+            text = f"no plane that separates {what} was found; its margin would be at most {result.upper:.3g}"
+        else:
+            text = f"no plane that separates {what} was found within budget={self.budget}; raise it"
+        if self.inseparable == "raise":
+            raise InseparableError(
+                f"{text}; take a learner for such data, like PocketPerceptron, or set inseparable='warn' "
+                f"to keep the best plane found",
+                result,
+                label,
+            )
+        warnings.warn(f"{text}; the best plane found is kept", ConvergenceWarning, stacklevel=5)
+
+    def _keep_support(self, positives: list[NDArray[np.bool_]]) -> None:
+        known = [result if result.status == "separable" else None for result in self.results_]
+        parts = [result.support for result in known if result is not None]
+        self.support_ = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
+        self.dual_coef_ = np.zeros((len(known), len(self.support_)))
+        for k, result in enumerate(known):
+            if result is None:
+                continue
+            signs = np.where(positives[k][result.support], 1.0, -1.0)
+            shares = np.ldexp(result.dual_weights.astype(np.float64), -53)
+            groups = 2.0 if result.bias == "free" else 1.0
+            with np.errstate(over="ignore", under="ignore"):
+                values = signs * (shares / result.upper / result.upper / groups)
+            self.dual_coef_[k, np.searchsorted(self.support_, result.support)] = values
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the score w.x + b of every example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes the score for ``classes_[1]``; otherwise one column a class.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has a wrong shape or holds a NaN or an infinity.
+        """
+        check_is_fitted(self)
+        with standard():
+            engine = get_engine(self.engine)
+            data = examples(self, engine, X, reset=False)
+            try:
+                scores = engine.scores(data.rows, self.coef_, self.intercept_, threads=threads(self.n_jobs))
+            except OverflowError as error:
+                data.assert_finite(self)
+                raise ValueError(str(error)) from None
+            if not np.isfinite(scores).all():
+                data.assert_finite(self)
+        return scores.reshape(-1) if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            For two classes ``classes_[1]`` where the score is above 0; otherwise the class of the largest
+            score, the first of equals.
+        """
+        scores = self.decision_function(X)
+        index = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return np.asarray(self.classes_[index])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _scaled(problem: Problem, result: MarginResult) -> tuple[NDArray[np.float64], float, float]:
+    """Return weights and intercept with which the nearest rows score 1, and a lower end of their margin.
+
+    Scaling rounds, so the lower end is certified again. Should that cost more than it may, the plane is
+    scaled by a power of two instead, which does not round.
+    """
+    w, b = result.coef, result.intercept
+    if result.status != "separable":
+        return w, b, -math.inf
+    score = problem.engine.margin(
+        problem.data.rows, problem.labels, w, b, normalize=False, threads=problem.threads
+    )[0]
+    if 0 < score < math.inf:
+        with np.errstate(over="ignore", under="ignore"):
+            scaled, offset = w / score, b / score
+        lower = _certified(problem, scaled, offset, result.bias)
+        if lower >= result.lower * (1 - 1e-9):
+            return scaled, offset, min(lower, result.upper)
+        exponent = math.frexp(score)[1]
+        scaled, offset = np.ldexp(w, -exponent), math.ldexp(b, -exponent)
+        if np.array_equal(np.ldexp(scaled, exponent), w) and math.ldexp(offset, exponent) == b:
+            return scaled, offset, result.lower
+    return w, b, result.lower
+
+
+def _certified(problem: Problem, w: NDArray[np.float64], b: float, bias: str) -> float:
+    """Return a number that is not above the margin of a plane; -inf if it has none."""
+    if not (np.isfinite(w).all() and math.isfinite(b) and w.any()):
+        return -math.inf
+    lower = problem.engine.margin(
+        problem.data.rows, problem.labels, w, b, normalize=bias != "augmented", threads=problem.threads
+    )[0]
+    if bias != "augmented" or not 0 < lower < math.inf:
+        return float(lower)
+    exponent = math.frexp(max(float(np.abs(w).max()), abs(b)))[1]
+    square = norm_squared(np.append(w, b), exponent)[1] * Fraction(4) ** exponent
+    root = Fraction(math.isqrt(math.ceil(square * 4**_BITS)) + 1, 2**_BITS)  # above the norm
+    return down(Fraction(lower) / root)

@@ -1,0 +1,201 @@
+"""The largest margin, and the question whether there is any."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perceptron_rs.margins.bounds import novikoff
+from perceptron_rs.margins.problem import Problem, check_options, read
+from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.reference.arith.environment import standard
+
+__all__ = ["BUDGET", "is_separable", "max_margin", "solve"]
+
+BUDGET = 1_000_000
+
+
+def max_margin(
+    X: Any,
+    y: Any,
+    *,
+    bias: str = "free",
+    tol: float = 1e-8,
+    budget: int = BUDGET,
+    solver: str = "auto",
+    engine: str = "rust",
+    n_jobs: int | None = None,
+) -> MarginResult:
+    r"""Enclose the largest margin of two classes in a certified interval, without a linear program.
+
+    The margin of a plane (w, b) is the smallest of ``y (w.x + b) / ||w||`` over all examples, with y = -1
+    or 1; the largest margin is that of the best plane. Half the distance of the convex hulls of the two
+    classes is the same number, which is how it is found.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The examples.
+    y : array-like of shape (n_samples,)
+        Labels of at most two classes; the larger one is positive. A single label is the positive class if
+        it is a string or above 0.
+    bias : {"free", "augmented", "none"}, default="free"
+        "free": b is not counted in the norm. "augmented": ``||(w, b)||`` instead of ``||w||``, which is
+        the margin in the bound on the mistakes of a learner with an intercept. "none": b = 0.
+    tol : float, default=1e-8
+        The search ends when ``upper - lower`` is at most ``tol * upper``, above 0.
+    budget : int, default=1000000
+        Largest amount of work, in steps of the solver. It is counted, not timed: equal calls give equal
+        results.
+    solver : {"auto", "wolfe", "descent"}, default="auto"
+        "wolfe": the point of least norm, on a growing working set. "descent": dual coordinate descent,
+        for sparse data with very many support vectors. "auto" chooses by the shape and the number of
+        non-zero values.
+    engine : {"rust", "reference"}, default="rust"
+        What computes. Both give the same bits.
+    n_jobs : int or None, default=None
+        Number of threads, as joblib reads it. It changes no bit of the result.
+
+    Returns
+    -------
+    MarginResult
+        The interval, a plane that attains its lower end, and the rows and weights that prove its upper end.
+
+    Raises
+    ------
+    ValueError
+        If an argument has a wrong shape, length or value; if y holds more than two classes.
+    TypeError
+        If an argument holds something else than numbers (labels: numbers or strings).
+
+    See Also
+    --------
+    verify : Checks a result in exact arithmetic.
+    MaxMarginClassifier : The plane as a scikit-learn estimator, for more than two classes too.
+
+    References
+    ----------
+    .. [1] P. Wolfe, "Finding the nearest point in a polytope", Mathematical Programming 11, 1976, pages
+       128-149.
+    .. [2] C.-J. Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008,
+       algorithm 1.
+    .. [3] A. B. J. Novikoff, "On convergence proofs for perceptrons", Symposium on the Mathematical
+       Theory of Automata 12, 1962, pages 615-622.
+
+    Examples
+    --------
+    >>> from perceptron_rs import max_margin
+    >>> result = max_margin([[0, 0], [2, 0], [0, 4], [2, 4]], [-1, 1, -1, 1])
+    >>> result.status, round(result.lower, 9), round(result.upper, 9)
+    ('separable', 1.0, 1.0)
+    >>> max_margin([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]).status
+    'non_separable'
+    """
+    options = check_options(bias, tol, budget, solver)
+    with standard():
+        return solve(read(X, y, engine=engine, n_jobs=n_jobs), goal="margin", **options)
+
+
+def is_separable(
+    X: Any,
+    y: Any,
+    *,
+    explain: bool = False,
+    bias: str = "free",
+    budget: int = BUDGET,
+    solver: str = "auto",
+    engine: str = "rust",
+    n_jobs: int | None = None,
+) -> Any:
+    """Decide whether a plane separates two classes strictly, without a linear program.
+
+    The search ends with the first certificate: a plane that has every example on its right side, or
+    weighted means of the two classes that are equal.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The examples.
+    y : array-like of shape (n_samples,)
+        Labels of at most two classes. One class alone is separable if the bias is not "none".
+    explain : bool, default=False
+        Whether to return the certificate as well.
+    bias : {"free", "augmented", "none"}, default="free"
+        With "none" the plane must go through the origin. "free" and "augmented" ask the same question.
+    budget : int, default=1000000
+        Largest amount of work, in steps of the solver.
+    solver : {"auto", "wolfe", "descent"}, default="auto"
+        As for `max_margin`.
+    engine : {"rust", "reference"}, default="rust"
+        What computes. Both give the same answer.
+    n_jobs : int or None, default=None
+        Number of threads, as joblib reads it.
+
+    Returns
+    -------
+    answer : bool or None
+        None if the budget ended the search, or if the margin is at most next to nothing and there is
+        no proof that it is 0.
+    result : MarginResult
+        With ``explain`` only. For True its ``coef`` and ``intercept`` are a separating plane; for False
+        `hull_weights` gives the exact weights of the rows ``support``. `verify` checks both.
+
+    Raises
+    ------
+    ValueError
+        If an argument has a wrong shape, length or value; if y holds more than two classes.
+    TypeError
+        If an argument holds something else than numbers (labels: numbers or strings).
+
+    Examples
+    --------
+    >>> from perceptron_rs import is_separable
+    >>> is_separable([[0], [1], [2]], [0, 0, 1])
+    True
+    >>> answer, result = is_separable([[0], [1], [2]], [0, 1, 0], explain=True)
+    >>> answer, result.support
+    (False, array([0, 1, 2]))
+    """
+    if explain not in (True, False):
+        raise ValueError(f"explain must be True or False, got {explain!r:.80}")
+    options = check_options(bias, 1e-8, budget, solver)
+    with standard():
+        result = solve(read(X, y, engine=engine, n_jobs=n_jobs), goal="separable", **options)
+    answer = {"separable": True, "one_class": True, "non_separable": False}.get(result.status)
+    return (answer, result) if explain else answer
+
+
+def solve(problem: Problem, *, goal: str, bias: str, tol: float, budget: int, solver: str) -> MarginResult:
+    """Ask the engine, and add what follows from its answer."""
+    try:
+        found = problem.engine.separate(
+            problem.data.rows,
+            problem.labels,
+            bias=bias,
+            tol=tol,
+            budget=budget,
+            solver=solver,
+            goal=goal,
+            threads=problem.threads,
+        )
+    except (ValueError, OverflowError) as error:
+        raise problem.refuse(error) from None
+    bounds = novikoff(
+        found["radius"], found["lower"], found["upper"], found["coef"], found["intercept"], bias
+    )
+    return MarginResult(
+        status=found["status"],
+        lower=found["lower"],
+        upper=found["upper"],
+        coef=found["coef"],
+        intercept=found["intercept"],
+        support=found["support"],
+        dual_weights=found["dual_weights"],
+        radius=found["radius"],
+        mistake_bound=bounds[0],
+        best_mistake_bound=bounds[1],
+        bias=bias,
+        classes=problem.classes,
+        proof=found["proof"],
+        solver=found["solver"],
+        work=dict(found["work"]),
+    )

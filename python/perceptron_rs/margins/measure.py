@@ -1,0 +1,118 @@
+"""The margin of a given plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.margins.problem import read
+from perceptron_rs.margins.result import MarginInterval
+from perceptron_rs.reference.arith.environment import standard
+
+__all__ = ["margin", "plane"]
+
+
+def margin(
+    X: Any,
+    y: Any,
+    coef: Any,
+    intercept: Any = None,
+    *,
+    normalize: bool = True,
+    return_offending: bool = False,
+    engine: str = "rust",
+    n_jobs: int | None = None,
+) -> Any:
+    """Enclose the margin of a plane: the smallest of ``y (w.x + b) / ||w||`` over all examples.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The examples.
+    y : array-like of shape (n_samples,)
+        Labels of at most two classes; the larger one is positive.
+    coef : array-like of shape (n_features,) or (1, n_features)
+        The weights w, not all 0. ``coef_`` of a classifier of two classes is one.
+    intercept : float or array-like of shape (1,), default=None
+        The intercept b; None for a plane through the origin.
+    normalize : bool, default=True
+        Whether to divide by ``||w||``; if not, the margin grows with the weights.
+    return_offending : bool, default=False
+        Whether to return the rows on the plane or on its wrong side as well.
+    engine : {"rust", "reference"}, default="rust"
+        What computes. Both give the same bits.
+    n_jobs : int or None, default=None
+        Number of threads, as joblib reads it. It changes no bit of the result.
+
+    Returns
+    -------
+    interval : MarginInterval
+        Two numbers, ``lower`` and ``upper``, between which the margin lies, whatever was rounded on the
+        way. Both are -inf if a row is on the plane or on its wrong side.
+    offending : ndarray of shape (n_offending,), int64
+        With ``return_offending`` only: these rows.
+
+    Raises
+    ------
+    ValueError
+        If an argument has a wrong shape, length or value; if all weights are 0.
+    TypeError
+        If an argument holds something else than numbers (labels: numbers or strings).
+
+    Examples
+    --------
+    >>> from perceptron_rs import margin
+    >>> X, y = [[3, 4], [0, 5], [-3, -4]], [1, 1, -1]
+    >>> interval = margin(X, y, [3, 4])
+    >>> round(interval.lower, 9), round(interval.upper, 9)
+    (4.0, 4.0)
+    >>> margin(X, y, [1, -1], return_offending=True)
+    (MarginInterval(lower=-inf, upper=-inf), array([0, 1, 2]))
+    """
+    for name, value in (("normalize", normalize), ("return_offending", return_offending)):
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name} must be True or False, got {value!r:.80}")
+    with standard():
+        problem = read(X, y, engine=engine, n_jobs=n_jobs)
+        w, b = plane(coef, intercept, problem.data.rows.shape[1])
+        if not w.any():
+            raise ValueError(
+                "coef must not be zero: weights of 0 have no direction, and so no margin; give those of "
+                "a plane, or ask max_margin for one"
+            )
+        try:
+            lower, upper, offending = problem.engine.margin(
+                problem.data.rows, problem.labels, w, b, normalize=bool(normalize), threads=problem.threads
+            )
+        except (ValueError, OverflowError) as error:
+            raise problem.refuse(error) from None
+    interval = MarginInterval(lower, upper)
+    return (interval, offending) if return_offending else interval
+
+
+def plane(coef: Any, intercept: Any, columns: int) -> tuple[NDArray[np.float64], float | None]:
+    """Return weights and intercept as numbers, checked."""
+    w = _numbers("coef", coef)
+    if w.shape not in ((columns,), (1, columns)):
+        raise ValueError(
+            f"coef has the shape {w.shape}, but X has {columns} columns: it must be ({columns},) or "
+            f"(1, {columns}); of a classifier of several classes give one row"
+        )
+    if intercept is None:
+        return w.reshape(-1), None
+    b = _numbers("intercept", intercept)
+    if b.size != 1 or b.ndim > 1:
+        raise ValueError(f"intercept must be one number, got the shape {b.shape}; it belongs to the row coef")
+    return w.reshape(-1), float(b.reshape(-1)[0])
+
+
+def _numbers(name: str, value: Any) -> NDArray[np.float64]:
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got the dtype {array.dtype}; convert it to float64")
+    numbers = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be finite, got {numbers[~np.isfinite(numbers)][0]}; clean it first")
+    return numbers

@@ -1,0 +1,124 @@
+"""From what a caller gives to what an engine takes, for all functions about margins."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.estimators.data import Examples, examples
+from perceptron_rs.estimators.labels import encode_new, label_array
+
+__all__ = ["BIASES", "SOLVERS", "Problem", "check_options", "choice", "read", "threads", "two_classes"]
+
+BIASES = ("free", "augmented", "none")
+SOLVERS = ("auto", "wolfe", "descent")
+_MOST_THREADS = 256
+_LARGEST_BUDGET = 2**62
+
+
+class _Caller(BaseEstimator):  # type: ignore[misc]
+    """Stands for the estimator that scikit-learn's validation wants to see."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Examples of at most two classes, as an engine takes them."""
+
+    engine: Engine
+    data: Examples
+    labels: NDArray[np.uint32]  # 1 for the positive class
+    classes: tuple[Any, ...]
+    threads: int
+
+    def refuse(self, error: Exception) -> Exception:
+        """Return what to raise for an error of the engine: about X, if it is due to X."""
+        self.check_finite()
+        return error if isinstance(error, ValueError) else ValueError(str(error))
+
+    def check_finite(self) -> None:
+        """Raise ValueError if there is a NaN or an infinity in X."""
+        values = self.data.values
+        if values.dtype.kind != "f":
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            bad = ~np.isfinite(values)
+        if bad.any():
+            place = tuple(int(k[0]) for k in np.nonzero(bad))
+            if self.data.indptr is not None:
+                row = int(np.searchsorted(self.data.indptr, place[0], side="right")) - 1
+                where = f"row {row}"
+            else:
+                where = f"row {place[0]}, column {place[1]}"
+            value = "NaN" if np.isnan(values[place]) else str(values[place])
+            raise ValueError(
+                f"X must be finite, got {value} in {where}; drop such rows or impute their values"
+            )
+
+
+def read(X: Any, y: Any, *, engine: str, n_jobs: int | None) -> Problem:
+    """Read the arguments of a function; ``y`` may hold one class or two."""
+    core = get_engine(engine)
+    caller = _Caller()
+    data = examples(caller, core, X, reset=True)
+    labels, classes = two_classes(label_array(caller, y, data.rows.shape[0]))
+    return Problem(core, data, labels, classes, threads(n_jobs))
+
+
+def two_classes(y: NDArray[Any]) -> tuple[NDArray[np.uint32], tuple[Any, ...]]:
+    """Return 1 for the larger of two labels, 0 for the other; a single one is positive unless it is <= 0."""
+    if len(y) and (y == y[0]).all():
+        label = y[0].item() if isinstance(y[0], np.generic) else y[0]
+        if isinstance(label, float) and not label.is_integer():
+            encode_new(y)  # refuses it
+        positive = isinstance(label, str) or label > 0
+        return np.full(len(y), int(positive), dtype=np.uint32), (label,)
+    classes, labels = encode_new(y)
+    if len(classes) > 2:
+        shown = ", ".join(map(repr, classes[:3].tolist()))
+        raise ValueError(
+            f"y must hold at most two classes, got {len(classes)} ({shown}, ...); a margin is one between "
+            f"two: take y == label for one class against the rest, or use MaxMarginClassifier"
+        )
+    return labels, tuple(classes.tolist())
+
+
+def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """Return ``value`` if it is one of the words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {allowed}, got {value!r:.80}")
+    return value
+
+
+def check_options(bias: Any, tol: Any, budget: Any, solver: Any) -> dict[str, Any]:
+    """Return the options of a search as an engine takes them."""
+    if isinstance(tol, bool) or not isinstance(tol, Real):
+        raise TypeError(f"tol must be a real number, got {tol!r:.80}")
+    if not 0 < float(tol) < math.inf:
+        raise ValueError(f"tol must be a finite number above 0, got {tol!s:.80}; 1e-8 is the default")
+    if isinstance(budget, bool) or not isinstance(budget, Integral):
+        raise TypeError(f"budget must be a whole number, got {budget!r:.80}")
+    if not 0 <= int(budget) <= _LARGEST_BUDGET:
+        raise ValueError(f"budget must be from 0 to 2**62, got {budget!s:.80}")
+    return {
+        "bias": choice("bias", bias, BIASES),
+        "tol": float(tol),
+        "budget": int(budget),
+        "solver": choice("solver", solver, SOLVERS),
+    }
+
+
+def threads(n_jobs: int | None) -> int:
+    """Return how many threads ``n_jobs`` and joblib's context allow."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise TypeError(f"n_jobs must be a whole number or None, got {n_jobs!r:.80}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; 1 is one thread, -1 one for each processor")
+    return min(max(1, int(effective_n_jobs(n_jobs))), _MOST_THREADS)

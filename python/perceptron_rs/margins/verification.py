@@ -1,0 +1,346 @@
+"""Checks a result in exact rational arithmetic, sharing no code with what made it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise, repeat
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs.margins.exact import Matrix, Row, integers, product, square_root_floor
+from perceptron_rs.margins.result import STATUSES, MarginResult
+from perceptron_rs.margins.systems import has_positive_solution, solve
+
+__all__ = ["VerificationError", "hull_weights", "verify"]
+
+_ONE = 2**53
+_NO_WEIGHTS = "the rows in support have no convex weights that prove inseparability"
+_CLOSE = 1 + Fraction(1, 10**9)  # radius and mistake bound are rounded up; further off they are wrong
+
+
+class VerificationError(ValueError):
+    """Raised by `verify`: the result does not follow from the data."""
+
+
+def verify(result: MarginResult, X: Any, y: Any) -> None:
+    """Check every claim of a result by exact arithmetic in plain Python.
+
+    Nothing of the estimator is used. Checked are: that the plane has every row at a distance of
+    at least ``lower``; that ``dual_weights`` are weights of rows of X, and that their mean is near enough
+    to the origin (those of the two classes near enough to each other) for ``upper``; for "non_separable",
+    that the equations for weights of the rows ``support`` have a positive solution; ``radius``; the bounds
+    on mistakes; and that all this goes with ``status``. It takes about 100 nanoseconds for each value in X.
+
+    Parameters
+    ----------
+    result : MarginResult
+        What `max_margin` or `is_separable` returned.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The examples that it was asked about.
+    y : array-like of shape (n_samples,)
+        Their labels.
+
+    Raises
+    ------
+    VerificationError
+        If a claim is false; the text says which.
+
+    See Also
+    --------
+    hull_weights : The exact weights that prove "non_separable".
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from perceptron_rs import max_margin, verify
+    >>> X, y = [[0, 0], [2, 0], [0, 4], [2, 4]], [-1, 1, -1, 1]
+    >>> result = max_margin(X, y)
+    >>> verify(result, X, y)
+    >>> verify(replace(result, lower=1.5, upper=2.0), X, y)
+    Traceback (most recent call last):
+        ...
+    perceptron_rs.margins.verification.VerificationError: row 0 is nearer to the plane than lower=1.5
+    """
+    problem = _Problem(result, X, y)
+    _check_form(result, problem)
+    _check_radius(result, problem)
+    if result.status == "separable":
+        _check_plane(result, problem)
+    if result.status == "non_separable":
+        if not (equations := problem.equations()) or not has_positive_solution(*equations):
+            raise VerificationError(_NO_WEIGHTS)
+    elif result.status != "one_class":
+        _check_upper(result, problem)
+    _check_bounds(result)
+
+
+def hull_weights(result: MarginResult, X: Any, y: Any) -> list[Fraction]:
+    """Return the exact weights of the rows ``support`` that prove that no plane separates the classes.
+
+    Parameters
+    ----------
+    result : MarginResult
+        A result with the status "non_separable".
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The examples.
+    y : array-like of shape (n_samples,)
+        Their labels.
+
+    Returns
+    -------
+    list of fractions.Fraction
+        A positive weight for each row of ``support``. For a free bias those of each class sum to 1, and
+        the weighted means of the two classes are the same point. Otherwise all sum to 1, and the weighted
+        mean of the rows y_i x_i, or y_i (x_i, 1) if the bias is augmented, is 0.
+
+    Raises
+    ------
+    VerificationError
+        If there are no such weights.
+    ValueError
+        If the status is another one.
+
+    Examples
+    --------
+    >>> from perceptron_rs import hull_weights, max_margin
+    >>> X, y = [[0], [1], [3]], [0, 1, 0]
+    >>> hull_weights(max_margin(X, y), X, y)
+    [Fraction(2, 3), Fraction(1, 1), Fraction(1, 3)]
+    """
+    if result.status != "non_separable":
+        raise ValueError(f"result must have the status 'non_separable', got {result.status!r}")
+    problem = _Problem(result, X, y)
+    _check_form(result, problem)
+    equations = problem.equations()
+    weights = solve(*equations) if equations else None
+    if weights is None or min(weights) <= 0:
+        raise VerificationError(_NO_WEIGHTS)
+    return weights
+
+
+class _Problem:
+    """The examples as exact numbers, and their signs."""
+
+    def __init__(self, result: MarginResult, X: Any, y: Any) -> None:
+        if not isinstance(result, MarginResult):
+            raise TypeError(f"result must be a MarginResult, got {result!r:.80}")
+        self.result = result
+        self.matrix = Matrix(X)
+        labels = np.asarray(y).reshape(-1).tolist()
+        if len(labels) != self.matrix.shape[0]:
+            raise ValueError(
+                f"X and y must have equal lengths, got {self.matrix.shape[0]} rows and {len(labels)} labels"
+            )
+        self.classes = tuple(sorted(set(labels)))
+        if not 1 <= len(self.classes) <= 2:
+            raise ValueError(f"y must hold one class or two, got {len(self.classes)}")
+        positive = self.classes[-1]
+        if len(self.classes) == 1 and not isinstance(positive, str) and not positive > 0:
+            positive = None
+        self.signs = [1 if label == positive else -1 for label in labels]
+        self.free = result.bias == "free"
+
+    def support(self) -> Iterator[tuple[int, Row, int]]:
+        """Yield sign, row and exponent of each row that carries weight."""
+        for number in self.result.support.tolist():
+            yield self.signs[number], *self.matrix.row(number)
+
+    def equations(self) -> tuple[list[list[int]], list[int]] | None:
+        """Return the equations of weights that take the rows to the origin (each class to the same point)."""
+        rows = list(self.support())
+        if not rows:
+            return None
+        least = min(exponent for _, _, exponent in rows)
+        equations: dict[int, list[int]] = {}
+        for place, (sign, (columns, numbers), exponent) in enumerate(rows):
+            for column, number in zip(
+                range(len(numbers)) if columns is None else columns, numbers, strict=True
+            ):
+                if number:
+                    line = equations.setdefault(column, [0] * len(rows))
+                    line[place] = sign * number << (exponent - least)
+        matrix = list(equations.values())
+        if self.result.bias == "augmented":
+            matrix.append([sign for sign, *_ in rows])
+        right = [0] * len(matrix)
+        for group in (1, -1) if self.free else (0,):
+            matrix.append([int(group in (0, sign)) for sign, *_ in rows])
+            right.append(1)
+        return matrix, right
+
+
+def _check_form(result: MarginResult, problem: _Problem) -> None:
+    """Check that the parts have the shapes, signs and sums that the status asks for."""
+    n, d = problem.matrix.shape
+    _claim(result.status in STATUSES, f"there is no status {result.status!r}")
+    _claim(result.bias in ("free", "augmented", "none"), f"there is no bias {result.bias!r}")
+    _claim(result.classes == problem.classes, f"classes are {problem.classes}, not {result.classes}")
+    _claim(result.coef.shape == (d,), f"coef has the shape {result.coef.shape}, not ({d},)")
+    numbers = [*result.coef.tolist(), result.intercept]
+    _claim(all(math.isfinite(number) for number in numbers), "coef and intercept must be finite")
+    _claim(result.bias != "none" or result.intercept == 0, "there is no bias, but an intercept")
+    one = problem.free and len(problem.classes) == 1
+    _claim((result.status == "one_class") == one, f"{result.status!r} does not go with {problem.classes}")
+    ends = (result.lower, result.upper)
+    expected = {"non_separable": (-math.inf, -math.inf), "one_class": (math.inf, math.inf)}
+    if result.status in expected:
+        _claim(ends == expected[result.status], f"{result.status!r} does not go with the interval {ends}")
+    elif result.status == "separable":
+        _claim(
+            0 < result.lower <= result.upper < math.inf, f"'separable' does not go with the interval {ends}"
+        )
+    else:
+        _claim(
+            result.lower == -math.inf and 0 <= result.upper < math.inf,
+            f"{result.status!r} does not go with the interval {ends}",
+        )
+    rows, weights = result.support.tolist(), result.dual_weights.tolist()
+    _claim(len(rows) == len(weights), "support and dual_weights have different lengths")
+    _claim(all(0 <= i < n for i in rows), f"support names a row that is not in 0 to {n - 1}")
+    _claim(all(a < b for a, b in pairwise(rows)), "support is not ascending")
+    if result.status == "one_class":
+        return
+    _claim(min(weights, default=0) > 0, "dual_weights must be above 0")
+    for group in (1, -1) if problem.free else (0,):
+        total = sum(k for i, k in zip(rows, weights, strict=True) if group in (0, problem.signs[i]))
+        _claim(total == _ONE, f"dual_weights of a group sum to {total}, not to 2**53")
+
+
+def _check_radius(result: MarginResult, problem: _Problem) -> None:
+    """Check that no row is longer, and one nearly as long."""
+    square = max(
+        (
+            Fraction(sum(k * k for k in numbers)) * Fraction(4) ** exponent
+            for (_, numbers), exponent in _longest(problem)
+        ),
+        default=Fraction(0),
+    )
+    _claim(0 <= result.radius < math.inf, f"radius={result.radius!r} is no length")
+    radius = Fraction(result.radius)
+    _claim(square <= radius**2, f"a row is longer than radius={result.radius!r}")
+    _claim(radius <= _rounded_up(square), f"no row is nearly as long as radius={result.radius!r}")
+
+
+def _longest(problem: _Problem) -> Iterator[tuple[Row, int]]:
+    """Yield the longest row of each run of rows that have one exponent."""
+    best: tuple[Row, int] | None = None
+    most = -1
+    for row, exponent in problem.matrix.rows():
+        if best is not None and exponent != best[1]:
+            yield best
+            most = -1
+        square = sum(k * k for k in row[1])
+        if square > most:
+            most, best = square, (row, exponent)
+    if best is not None:
+        yield best
+
+
+def _rounded_up(square: Fraction) -> Fraction:
+    """Return what the root of ``square`` may be at most after it was rounded up with some care."""
+    return square_root_floor(square) * _CLOSE + Fraction(1, 2**1060)
+
+
+def _check_bounds(result: MarginResult) -> None:
+    """Check the two bounds on mistakes: the formula with ``lower``, and with ``upper``."""
+    bound, best = result.mistake_bound, result.best_mistake_bound
+    _claim(best <= bound, f"best_mistake_bound={best!r} is above mistake_bound={bound!r}")
+    rows = Fraction(result.radius) ** 2 + (result.bias != "none")
+    if result.status == "non_separable":
+        _claim(best == math.inf, "there is no bound on the mistakes on inseparable data")
+        return
+    if result.status not in ("separable", "one_class"):
+        _claim(bound == math.inf, "there is no bound on the mistakes without a separating plane")
+        _claim(
+            result.upper == 0 or _fits(best, rows / Fraction(result.upper) ** 2, -1),
+            "best_mistake_bound is wrong",
+        )
+        return
+    if result.status == "one_class":
+        values = (rows, rows)
+    else:
+        if result.bias == "free":
+            weights, exponent = integers(result.coef)
+            square = Fraction(sum(k * k for k in weights)) * Fraction(4) ** exponent
+            _claim(square > 0, "coef is zero")
+            rows *= 1 + Fraction(result.intercept) ** 2 / square
+        values = (rows / Fraction(result.lower) ** 2, rows / Fraction(result.upper) ** 2)
+    _claim(_fits(bound, values[0], 1), f"mistake_bound={bound!r} is not the formula's, rounded up")
+    _claim(_fits(best, values[1], -1), f"best_mistake_bound={best!r} is not the formula's, rounded down")
+
+
+def _fits(number: float, value: Fraction, side: int) -> bool:
+    """Whether ``number`` is ``value``, rounded up (side 1) or down (-1) with some care."""
+    if number == math.inf:
+        return side > 0 and value * _CLOSE >= Fraction(2) ** 1023
+    if side > 0:
+        return value <= Fraction(number) <= value * _CLOSE + Fraction(1, 2**1060)
+    if number >= math.nextafter(math.inf, 0):  # the largest number stands for all that are larger
+        return value >= Fraction(number)
+    return value / _CLOSE - Fraction(1, 2**1060) <= Fraction(number) <= value
+
+
+def _check_plane(result: MarginResult, problem: _Problem) -> None:
+    """Check that each row is at a distance of at least ``lower`` from the plane, on its side."""
+    weights, scale = integers(result.coef)
+    norm = Fraction(sum(k * k for k in weights)) * Fraction(4) ** scale
+    if result.bias == "augmented":
+        norm += Fraction(result.intercept) ** 2
+    _claim(norm > 0, "coef is zero")
+    needed = Fraction(result.lower) ** 2 * norm  # what the square of y (w.x + b) must not be below
+    intercept = Fraction(result.intercept)
+    limits: dict[tuple[int, int], int] = {}
+    for number, ((row, exponent), sign) in enumerate(zip(problem.matrix.rows(), problem.signs, strict=True)):
+        key = (exponent, sign)
+        if key not in limits:
+            limits[key] = _least_product(needed, sign * intercept, Fraction(2) ** (exponent + scale))
+        if sign * product(row, weights) < limits[key]:
+            raise VerificationError(f"row {number} is nearer to the plane than lower={result.lower!r}")
+
+
+def _least_product(needed: Fraction, intercept: Fraction, unit: Fraction) -> int:
+    """Return the least whole k with ``k unit + intercept >= root of needed``; the unit is a power of 2."""
+    square, offset = needed / unit**2, intercept / unit
+    scale = offset.denominator
+    whole = math.ceil(square * scale**2)
+    root = math.isqrt(whole - 1) + 1 if whole > 0 else 0
+    return -((offset.numerator - root) // scale)
+
+
+def _check_upper(result: MarginResult, problem: _Problem) -> None:
+    """Check that the weighted mean of the rows is no further from the origin than ``upper`` says."""
+    mean: dict[int, Fraction] = {}
+    total = 0
+    by_exponent: dict[int, dict[int, int]] = {}
+    for weight, (sign, (columns, numbers), exponent) in zip(
+        result.dual_weights.tolist(), problem.support(), strict=True
+    ):
+        sums = by_exponent.setdefault(exponent, {})
+        total += sign * weight
+        for column, value in zip(
+            range(len(numbers)) if columns is None else columns,
+            map(_times, numbers, repeat(sign * weight)),
+            strict=True,
+        ):
+            sums[column] = sums.get(column, 0) + value
+    for exponent, sums in by_exponent.items():
+        unit = Fraction(2) ** (exponent - 53)
+        for column, value in sums.items():
+            mean[column] = mean.get(column, Fraction(0)) + value * unit
+    square = sum((value * value for value in mean.values()), Fraction(0))
+    if result.bias == "augmented":
+        square += Fraction(total, _ONE) ** 2
+    limit = Fraction(result.upper) * (2 if problem.free else 1)
+    _claim(square <= limit**2, f"the weighted rows do not prove upper={result.upper!r}")
+
+
+def _times(a: int, b: int) -> int:
+    return a * b
+
+
+def _claim(holds: bool, text: str) -> None:
+    if not holds:
+        raise VerificationError(text)

@@ -1,0 +1,178 @@
+"""Rigorous ends of an interval for the margin, for the very floats that are returned.
+
+All rows are scored by the dot product of the contract, whose error is bounded by the rows' lengths; those
+that could be the least of their class once more in doubled precision. An upper end comes from convex
+weights that are integers over 2^53. No directed rounding: bounds are enlarged instead.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.reference import arith
+from perceptron_rs.reference.margin.problem import Problem, blocks, scale_of
+
+__all__ = [
+    "Checked",
+    "Lengths",
+    "dual_integers",
+    "lower_end",
+    "norm_ends",
+    "precise",
+    "quotient",
+    "upper_end",
+]
+
+Vector = NDArray[np.float64]
+
+#: Denominator of the dual weights.
+ONE = 2**53
+#: More than underflow can take from a sum of squares, relative to numbers below 1.
+TINY = 2.0**-1000
+SMALLEST_NORMAL = 2.0**-1022
+#: More than a length can lose by underflow.
+LEAST = 2.0**-1073
+
+
+class Lengths:
+    """Bounds of ``||x_i||`` for all rows, in the scale of the problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        slack = 1.0 + 2.0 * arith.gamma(problem.d // 8 + 8)
+        # In the scale of the rows alone: next to the constant coordinate they may be tiny.
+        shift = scale_of(problem.found.largest)
+        squares = problem.squares(2.0**shift) * slack + (problem.d + 1) * TINY
+        bounds = np.sqrt(squares) * (1.0 + 4.0 * arith.UNIT)
+        #: The largest of the raw rows, rounded up; infinite only if it exceeds all floats.
+        self.radius = _back_up(float(bounds.max(initial=0.0)), shift) if problem.found.largest > 0.0 else 0.0
+        back = arith.times_power(1.0, problem.shift - shift)
+        self.bounds = bounds if back == 1.0 else bounds * back + LEAST
+
+
+class Checked:
+    """Scores of a plane on all rows with bounds of their errors."""
+
+    def __init__(self, problem: Problem, lengths: Lengths, w: Vector) -> None:
+        self.problem, self.lengths, self.w = problem, lengths, w
+        everything = np.arange(problem.n)
+        padded = np.append(w, 0.0) if problem.bias == "augmented" else w
+        self.scores = problem.scores(everything, padded)
+        self.norm = norm_ends(w, 0.0)[1]
+        d = problem.d
+        lost = (d + 2) * 2.0**-1073 * (1.0 + problem.found.largest)
+        self.errors = lengths.bounds * self.norm * (arith.gamma(d // 8 + 6) * arith.SLACK) + lost
+
+    def nearest(self, y: float) -> NDArray[np.int64]:
+        """Return the rows with sign y that could have the least score of them."""
+        floor = self.scores - self.errors
+        reach = (self.scores + self.errors)[self.problem.y == y].min(initial=math.inf)
+        return np.flatnonzero((self.problem.y == y) & (floor <= reach))
+
+
+def precise(problem: Problem, numbers: NDArray[np.int64], w: Vector, b: float) -> tuple[Vector, Vector]:
+    """Return ``y_i (<w, x_i> + b)`` in doubled precision, and bounds of the errors."""
+    value, error = np.empty(len(numbers)), np.empty(len(numbers))
+    d = problem.d
+    square = arith.gamma(d + 2) * arith.gamma(d + 2) * 2.0
+    done = 0
+    for some in blocks(numbers):
+        x = problem.rows.dense(some) * problem.unit
+        total, size = arith.Twofold((len(some),)), np.zeros(len(some))
+        for j in range(d):
+            total.add_product(x[:, j], w[j])
+            size = size + np.abs(x[:, j] * w[j])
+        total.add(np.array(b))
+        here = slice(done, done + len(some))
+        value[here] = problem.y[some] * total.value
+        size = size * (1.0 + 2.0 * arith.gamma(d + 2)) + abs(b)
+        error[here] = (arith.UNIT * np.abs(value[here]) + square * size) * arith.SLACK + (d + 2) * (
+            4.0 * arith.LOST
+        )
+        done += len(some)
+    return value, error
+
+
+def norm_ends(w: Vector, b: float) -> tuple[float, float]:
+    """Return bounds of ``sqrt(||w||^2 + b^2)`` from below and above."""
+    total = arith.Twofold()
+    for number in (*w, b):
+        total.add_product(np.array(number), np.array(number))
+    square, lost = float(total.value), (len(w) + 1) * (2.0 * arith.LOST)
+    low = max(arith.down(arith.down(square)) - lost, 0.0)
+    high = arith.up(arith.up(square)) + lost
+    return max(arith.down(arith.square_root(low)), 0.0), arith.up(arith.square_root(high))
+
+
+def quotient(low: float, norm: float, shift: int) -> float:
+    """Return a bound from below of ``low / norm``, brought back to the raw scale."""
+    scaled = arith.down(low / norm)
+    raw = scaled * 2.0**-shift
+    if math.isinf(raw):
+        return arith.down(math.inf)
+    return raw if raw >= SMALLEST_NORMAL else max(arith.down(raw), 0.0)
+
+
+def _back_up(high: float, shift: int) -> float:
+    raw = high * 2.0**-shift
+    return raw if raw >= SMALLEST_NORMAL else arith.up(raw)
+
+
+def lower_end(problem: Problem, lengths: Lengths, w: Vector, b: float | None) -> tuple[float, float]:
+    """Return a certified lower end for a plane, and its intercept; -inf if it may not separate.
+
+    With b None, the intercept half way between the classes is taken. ``w`` and ``b`` are raw; the
+    largest of ``w`` is near 1.
+    """
+    checked = Checked(problem, lengths, w)
+    scale = 2.0**problem.shift
+    sides = [checked.nearest(y) for y in (1.0, -1.0)]
+    if b is None:
+        least = [float(precise(problem, side, w, 0.0)[0].min()) for side in sides]
+        b = ((least[1] - least[0]) / 2.0) / scale + 0.0
+    if not math.isfinite(b) or not math.isfinite(b * scale):
+        return -math.inf, b
+    low = math.inf
+    for side in sides:
+        value, error = precise(problem, side, w, b * scale)
+        low = min(low, float((value - error).min(initial=math.inf)))
+    low = arith.down(low)
+    if not low > 0.0:
+        return -math.inf, b
+    norm = norm_ends(w, b if problem.bias == "augmented" else 0.0)[1]
+    lower = quotient(low, norm, problem.shift)
+    return (lower if lower > 0.0 else -math.inf), b
+
+
+def dual_integers(
+    problem: Problem, numbers: NDArray[np.int64], a: Vector
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of positive weight, ascending, and weights that sum to 2^53 in each group."""
+    order = np.argsort(numbers, kind="stable")
+    order = order[a[order] > 0.0]
+    numbers, a = numbers[order], a[order]
+    k = np.maximum(np.floor(a * float(ONE)), 1.0).astype(np.int64)
+    for g in range(problem.groups):
+        own = np.flatnonzero(problem.group[numbers] == g)
+        rest = ONE
+        for i in own:
+            rest -= int(k[i])
+        k[own[np.argmax(k[own])]] += rest
+    return numbers, k
+
+
+def upper_end(problem: Problem, numbers: NDArray[np.int64], k: NDArray[np.int64]) -> float:
+    """Return the length of the point with these weights, over the number of groups, rounded up."""
+    total = arith.Twofold((problem.size,))
+    for number, weight in zip(numbers, k, strict=True):
+        x = problem.read(np.array([number]))[0]
+        total.add_product(np.float64(weight) * problem.y[number], x)
+    value, m = np.abs(total.value), len(numbers) + 1
+    reach = max(problem.found.largest * 2.0**problem.shift, problem.constant)
+    square = arith.gamma(m) * arith.gamma(m) * 2.0
+    error = (arith.UNIT * value + square * (float(ONE) * problem.groups * reach)) * arith.SLACK
+    bound = (value + (error + m * (4.0 * arith.LOST))) * (1.0 + 4.0 * arith.UNIT)
+    high = norm_ends(bound * 2.0**-53, 0.0)[1]
+    return _back_up(arith.up(high / problem.groups), problem.shift)

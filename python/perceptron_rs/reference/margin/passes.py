@@ -1,0 +1,54 @@
+"""Pricing: passes over every stride-th row of the matrix, for rows that violate the present plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.reference.margin.problem import Problem
+
+__all__ = ["Pass", "price", "strides"]
+
+Vector = NDArray[np.float64]
+
+#: The sparsest sample has so many rows at least, and this many for each coordinate.
+LEAST_ROWS, LEAST_FACTOR = 2000, 10
+
+
+class Pass:
+    """Scores of some rows, and the least of each group."""
+
+    def __init__(self, problem: Problem, numbers: NDArray[Any], v: Vector) -> None:
+        self.numbers = numbers
+        self.scores = problem.scores(numbers, v)
+        self.group = problem.group[numbers]
+        groups = range(problem.groups)
+        self.least = np.array([self.scores[self.group == g].min(initial=np.inf) for g in groups])
+
+    def violators(self, limits: Vector, most: int, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return for each group the rows with the lowest scores below its limit, of equal scores one."""
+        found = []
+        for g, limit in enumerate(limits):
+            places = np.flatnonzero((self.group == g) & (self.scores < limit) & ~inside[self.numbers])
+            places = places[np.argsort(self.scores[places], kind="stable")]
+            _, firsts = np.unique(self.scores[places], return_index=True)
+            found.append(self.numbers[places[firsts[:most]]])
+        return np.concatenate(found)
+
+
+def strides(problem: Problem) -> list[int]:
+    """Return the strides of the passes, the largest first."""
+    least = max(LEAST_FACTOR * problem.size, LEAST_ROWS)
+    found = [1]
+    while problem.n // (8 * found[0]) >= least:
+        found.insert(0, 8 * found[0])
+    return found
+
+
+def price(problem: Problem, stride: int, v: Vector) -> Pass:
+    """Score every stride-th row, and the first of each group."""
+    numbers = np.arange(0, problem.n, stride)
+    extra = [first for first in problem.firsts() if first % stride]
+    return Pass(problem, np.concatenate([numbers, np.array(sorted(extra), dtype=np.int64)]), v)

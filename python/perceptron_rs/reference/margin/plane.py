@@ -1,0 +1,128 @@
+"""The margin of a given plane, as an interval that contains it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.reference import arith
+from perceptron_rs.reference.arith import standard
+from perceptron_rs.reference.margin.certificate import (
+    SMALLEST_NORMAL,
+    Checked,
+    Lengths,
+    norm_ends,
+    precise,
+    quotient,
+)
+from perceptron_rs.reference.margin.problem import Problem, survey
+
+__all__ = ["check_labels", "margin"]
+
+Vector = NDArray[np.float64]
+
+
+def check_labels(rows: Any, labels: NDArray[np.uint32]) -> None:
+    """Refuse labels that are not one 0 or 1 for each row, and no rows at all."""
+    n = rows.shape[0]
+    if labels.shape != (n,):
+        raise ValueError(f"labels must hold one label for each of {n} rows, got {labels.shape}")
+    if n == 0:
+        raise ValueError("rows must hold at least one row, got none")
+    if (labels > 1).any():
+        raise ValueError(f"labels must be 0 or 1, got {int(labels.max())}; encode the two classes first")
+
+
+@standard()
+def margin(
+    rows: Any,
+    labels: NDArray[np.uint32],
+    coef: Vector,
+    intercept: float | None,
+    *,
+    normalize: bool,
+    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+) -> tuple[float, float, NDArray[np.int64]]:
+    """Return bounds of ``min_i y_i (<w, x_i> + b) / ||w||``, and the rows that are not on their side.
+
+    Parameters
+    ----------
+    rows : made by ``dense_rows`` or ``csr_rows``
+        n examples of d columns.
+    labels : uint32 array of shape (n,)
+        1 for the positive class, 0 for the negative one.
+    coef : float64 array of shape (d,)
+    intercept : float or None
+    normalize : bool
+        False leaves out the division by ``||w||``.
+    threads : int
+
+    Returns
+    -------
+    lower, upper : float
+        Both are -inf if a row is on the plane or on the wrong side of it.
+    offending : int64 array
+        Those rows; which ones is decided exactly.
+    """
+    check_labels(rows, labels)
+    if coef.shape != (rows.shape[1],):
+        raise ValueError(
+            f"coef must have shape ({rows.shape[1]},), one weight for each column, got {coef.shape}"
+        )
+    b = 0.0 if intercept is None else intercept
+    if not np.isfinite(coef).all() or not math.isfinite(b):
+        raise ValueError("coef and intercept must be finite, got NaN or infinity; train again")
+    largest = float(np.abs(coef).max(initial=0.0))
+    if largest == 0.0:
+        raise ValueError("coef must not be all zeros: such a plane has no margin; train first")
+    problem = Problem(rows, labels, "none", survey(rows))
+    lengths = Lengths(problem)
+    power = -math.frexp(largest)[1]
+    w = np.array([arith.times_power(float(number), power) for number in coef])
+    shifted = arith.times_power(arith.times_power(b, power), problem.shift)
+    if not math.isfinite(shifted):
+        raise ValueError(
+            f"intercept must not exceed the activations so far, got {b}; scale the features or the weights"
+        )
+    checked = Checked(problem, lengths, w)
+    offending = _offending(checked, coef, b, shifted)
+    if len(offending):
+        return -math.inf, -math.inf, offending
+    low = high = math.inf
+    for y in (1.0, -1.0):
+        value, error = precise(problem, checked.nearest(y), w, shifted)
+        low = min(low, float((value - error).min(initial=math.inf)))
+        high = min(high, float((value + error).min(initial=math.inf)))
+    low, high = max(arith.down(low), 0.0), arith.up(high)
+    if not normalize:
+        return _down(low, -problem.shift - power), _up(high, -problem.shift - power), offending
+    ends = norm_ends(w, 0.0)
+    return quotient(low, ends[1], problem.shift), _up(arith.up(high / ends[0]), -problem.shift), offending
+
+
+def _down(a: float, exponent: int) -> float:
+    raw = arith.times_power(a, exponent)
+    if math.isinf(raw):
+        return arith.down(math.inf)
+    return raw if raw >= SMALLEST_NORMAL else max(arith.down(raw), 0.0)
+
+
+def _up(a: float, exponent: int) -> float:
+    raw = arith.times_power(a, exponent)
+    return raw if raw >= SMALLEST_NORMAL else arith.up(raw)
+
+
+def _offending(checked: Checked, coef: Vector, b: float, shifted: float) -> NDArray[np.int64]:
+    problem = checked.problem
+    error = checked.errors + abs(shifted) * (4.0 * arith.UNIT) + np.abs(checked.scores) * (4.0 * arith.UNIT)
+    unsure = np.flatnonzero(checked.scores + problem.y * shifted - error <= 0.0)
+    value, error = precise(problem, unsure, checked.w, shifted)
+    wrong = value + error < 0.0
+    for i in np.flatnonzero((value - error <= 0.0) & ~wrong):
+        x = problem.rows.dense(unsure[i : i + 1])[0]
+        exact = arith.exact_sign(np.append(x, b), np.append(coef, 1.0))
+        wrong[i] = exact * int(problem.y[unsure[i]]) <= 0
+    return unsure[wrong].astype(np.int64)

@@ -1,0 +1,121 @@
+"""The rows of a margin problem: signed, in groups, scaled by powers of two.
+
+``u_i = y_i x_i``, with a constant coordinate for the augmented margin. With a free bias the rows form two
+groups, by label, and the margin is half the distance of the two hulls; else one, and it is the
+distance of its hull from the origin. ``unit`` holds a power of two for each column, so that
+scaling is exact unless a value underflows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.reference import arith
+from perceptron_rs.reference.rows import check_canonical
+
+__all__ = ["BIASES", "Problem", "Survey", "blocks", "scale_of", "survey"]
+
+BIASES = ("free", "augmented", "none")
+BLOCK = 256
+#: Scales beyond these would leave the range of floats.
+LARGEST_SHIFT = 1000
+
+Vector = NDArray[np.float64]
+
+
+class Survey:
+    """What one look at all values finds: the largest absolute value, and how many are not 0."""
+
+    def __init__(self, rows: Any) -> None:
+        check_canonical(rows)
+        values = arith.widen(rows.values)
+        if not np.isfinite(values).all():
+            for i in range(rows.shape[0]):
+                row = rows.dense(np.array([i]))[0]
+                if not np.isfinite(row).all():
+                    j = int(np.argmax(~np.isfinite(row)))
+                    raise ValueError(
+                        f"rows must be finite, got NaN or infinity in row {i}, column {j}; "
+                        "remove the row or impute the value"
+                    )
+        self.largest = float(np.abs(values).max(initial=0.0))
+        self.nonzeros = int(np.count_nonzero(values))
+
+
+def survey(rows: Any) -> Survey:
+    """Look at all values once."""
+    return Survey(rows)
+
+
+def blocks(numbers: NDArray[Any]) -> list[NDArray[Any]]:
+    """Cut row numbers into stretches that fit in memory."""
+    return [numbers[start : start + BLOCK] for start in range(0, len(numbers), BLOCK)]
+
+
+def scale_of(largest: float) -> int:
+    """Return the power of two that brings the largest value into [1/2, 1), within the range of floats."""
+    return max(-LARGEST_SHIFT, min(LARGEST_SHIFT, -math.frexp(largest)[1])) if largest > 0.0 else 0
+
+
+class Problem:
+    """Rows, signs and groups, in the scale in which they are computed with."""
+
+    def __init__(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        bias: str,
+        found: Survey,
+        unit: Vector | None = None,
+    ) -> None:
+        self.rows, self.labels, self.bias, self.found = rows, labels, bias, found
+        self.n, self.d = rows.shape
+        self.y = np.where(labels == 1, 1.0, -1.0)
+        self.groups = 2 if bias == "free" else 1
+        self.group = labels.astype(np.int64) if bias == "free" else np.zeros(self.n, dtype=np.int64)
+        largest = max(found.largest, 1.0) if bias == "augmented" else found.largest
+        #: Scaled values are raw ones times 2^shift; the largest is then in [1/2, 1).
+        self.shift = scale_of(largest)
+        constant = math.ldexp(1.0, self.shift) if unit is None else 1.0
+        self.constant = constant if bias == "augmented" else 0.0
+        self.unit = np.full(self.d, math.ldexp(1.0, self.shift)) if unit is None else unit
+        self.size = self.d + (bias == "augmented")
+
+    @property
+    def dense(self) -> bool:
+        """Whether rows are worth keeping in full; a fact of the values, not of their storage."""
+        return 10.0 * self.found.nonzeros >= float(self.n) * float(self.d)
+
+    def scores(self, numbers: NDArray[Any], v: Vector) -> Vector:
+        """Return ``<u_i, v>`` of the rows with these numbers."""
+        w = v[: self.d] * self.unit
+        out = np.empty(len(numbers))
+        for start in range(0, len(numbers), BLOCK):
+            out[start : start + BLOCK] = self.rows.dots(numbers[start : start + BLOCK], w)
+        if self.bias == "augmented":
+            out = out + v[self.d] * self.constant
+        signed: Vector = self.y[numbers] * out
+        return signed
+
+    def read(self, numbers: NDArray[Any]) -> Vector:
+        """Return the scaled rows with these numbers, without their signs."""
+        x: Vector = self.rows.dense(numbers) * self.unit
+        if self.bias == "augmented":
+            x = np.hstack([x, np.full((len(x), 1), self.constant)])
+        return x
+
+    def squares(self, scale: float) -> Vector:
+        """Return ``||x_i||^2`` of all raw rows times ``scale``."""
+        out = np.empty(self.n)
+        for numbers in blocks(np.arange(self.n)):
+            x = self.rows.dense(numbers) * scale
+            out[numbers] = arith.dot(x, x)
+        return out
+
+    def firsts(self) -> list[int]:
+        """Return the first row of each group."""
+        return [int(np.argmax(self.group == g)) for g in range(self.groups)]

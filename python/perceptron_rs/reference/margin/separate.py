@@ -1,0 +1,129 @@
+"""The margin of a data set: a certified interval, the plane, the weights, or a proof that there is none."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import Solution
+from perceptron_rs.reference.arith import standard
+from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end, upper_end
+from perceptron_rs.reference.margin.choose import solve
+from perceptron_rs.reference.margin.inner import Work
+from perceptron_rs.reference.margin.other_scales import decide, plane, powered, refuted, solution_of
+from perceptron_rs.reference.margin.plane import check_labels
+from perceptron_rs.reference.margin.problem import BIASES, Problem, survey
+from perceptron_rs.reference.margin.wolfe import Found
+
+__all__ = ["separate"]
+
+Vector = NDArray[np.float64]
+
+#: An upper end below this part of the radius is nothing but rounding.
+NOTHING = 1e-13
+#: What may still be decided in another scale.
+OPEN = ("margin_at_most", "undecided")
+SOLVERS, GOALS = ("auto", "wolfe", "descent"), ("margin", "separable")
+
+
+@standard()
+def separate(
+    rows: Any,
+    labels: NDArray[np.uint32],
+    *,
+    bias: str,
+    tol: float,
+    budget: int,
+    solver: str,
+    goal: str,
+    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+) -> Solution:
+    """Find the plane of largest margin and an interval that contains that margin.
+
+    Parameters
+    ----------
+    rows : made by ``dense_rows`` or ``csr_rows``
+        n examples of d columns.
+    labels : uint32 array of shape (n,)
+        1 for the positive class, 0 for the negative one.
+    bias : {"free", "augmented", "none"}
+    tol : float
+        Gap of the interval relative to its upper end at which to stop.
+    budget : int
+        Passes over the rows and major cycles at most.
+    solver : {"auto", "wolfe", "descent"}
+    goal : {"margin", "separable"}
+        "separable": stop at the first plane that separates.
+    threads : int
+
+    Returns
+    -------
+    Solution
+    """
+    check_labels(rows, labels)
+    for name, value, choices in (("bias", bias, BIASES), ("solver", solver, SOLVERS), ("goal", goal, GOALS)):
+        if value not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+    if not (tol > 0.0 and math.isfinite(tol)):
+        raise ValueError(f"tol must be positive and finite, got {tol}")
+    problem = Problem(rows, labels, bias, survey(rows))
+    lengths = Lengths(problem)
+    work, ran = Work(budget), "wolfe"
+    nothing = np.zeros(0, dtype=np.int64)
+    if bias == "free" and (labels == labels[0]).all():
+        solution = solution_of(
+            "one_class", math.inf, math.inf, np.zeros(problem.d), float(problem.y[0]), nothing, nothing
+        )
+    elif problem.found.largest == 0.0 and bias != "augmented":
+        firsts = np.array(problem.firsts())
+        found = Found(np.zeros(problem.size), -math.inf, firsts, np.ones(len(firsts)), 0.0, zero=True)
+        solution = _judge(problem, lengths, found)
+    else:
+        found, ran = solve(problem, solver, tol, goal, work)
+        solution = _judge(problem, lengths, found)
+        if solution["status"] in OPEN:
+            solution, ran = decide(problem, lengths, solution, found, tol, work), "wolfe"
+    solution["radius"] = lengths.radius
+    solution["solver"] = ran
+    solution["work"] = {
+        "passes": work.passes,
+        "rows_scored": work.rows_scored,
+        "majors": work.majors,
+        "refinements": work.refinements,
+        "sweeps": work.sweeps,
+    }
+    return solution
+
+
+def _judge(problem: Problem, lengths: Lengths, found: Found) -> Solution:
+    coef, b = plane(problem, found.v)
+    if not coef.any() and not b:
+        coef = _some_row(problem)
+    if found.zero:
+        solution = refuted(problem, found.numbers, found.a)
+        if solution is not None:
+            lower, b = (
+                lower_end(problem, lengths, coef, b) if b is None and coef.any() else (-math.inf, b or 0.0)
+            )
+            solution["coef"], solution["intercept"] = coef, b
+            return solution
+    numbers, k = dual_integers(problem, found.numbers, found.a)
+    upper = upper_end(problem, numbers, k)
+    lower, b = lower_end(problem, lengths, coef, b) if coef.any() or b else (-math.inf, b or 0.0)
+    if lower > 0.0:
+        status = "separable"
+    else:
+        status = "margin_at_most" if upper <= NOTHING * lengths.radius else "undecided"
+    return solution_of(status, lower, upper, coef, b, numbers, k)
+
+
+def _some_row(problem: Problem) -> Vector:
+    """Return a direction that is not 0, if there is one: the first row that is not."""
+    for number in range(problem.n):
+        x = problem.rows.dense(np.array([number]))[0]
+        if x.any():
+            return powered(problem.y[number] * x + 0.0, None)[0]
+    return np.zeros(problem.d)

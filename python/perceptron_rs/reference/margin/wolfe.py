@@ -1,0 +1,167 @@
+"""The nearest point of the hulls, by Wolfe's method on a working set that passes over the rows enlarge.
+
+- Problem: the v of least length in the hull of the u_i (with a free bias, in the difference of the hulls).
+- Update rule: passes over ever denser samples add the rows that violate the present plane most to the
+  working set; there the method runs to a tolerance before the next pass.
+- Given: tolerance of the relative gap, a budget of passes and major cycles, whether separability suffices.
+- Result: the plane of the best lower end, the weights of the best upper end, and why it stopped.
+- Paper: Wolfe 1976, Finding the nearest point in a polytope.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.reference import arith
+from perceptron_rs.reference.margin.corral import Corral
+from perceptron_rs.reference.margin.inner import ZERO, Work, run
+from perceptron_rs.reference.margin.passes import price, strides
+from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.margin.working import WorkingSet
+
+__all__ = ["Found", "nearest_point"]
+
+Vector = NDArray[np.float64]
+
+#: Inner tolerance at strides above 1.
+COARSE = 1e-2
+#: Rounds without a better end after which the method stops.
+PATIENCE = 8
+FEWEST_ADDED, MOST_ADDED = 32, 1000
+EPSILON = 2.0**-52
+
+
+@dataclass
+class Found:
+    """The best that was found: a plane, and convex weights of rows."""
+
+    v: Vector
+    lower: float
+    numbers: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    a: Vector = field(default_factory=lambda: np.zeros(0))
+    square: float = math.inf
+    zero: bool = False
+
+
+def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, work: Work) -> Found:
+    """Run the method until the gap is closed, v is 0, nothing improves or the budget is spent."""
+    working = WorkingSet(problem)
+    numbers = np.arange(0, problem.n, -(-problem.n // 4096))
+    v = _mean(problem, numbers)
+    found = Found(v, -math.inf)
+    if start is None and not work.left():
+        working.add(np.array(problem.firsts()))
+        _keep_weights(found, Corral(working, list(range(problem.groups)), np.ones(problem.groups)))
+        return found
+    corral: Corral | None = None
+    most = min(max(problem.size, FEWEST_ADDED), MOST_ADDED)
+    steps = strides(problem)
+    if start is not None:
+        working.add(start.numbers)
+        corral = Corral(working, list(range(len(start.numbers))), start.a)
+        work.majors += len(start.numbers)
+        corral.minor()
+        v, steps, found = corral.v, [1], start
+        found.square = math.inf  # its weights are the corral's
+    for stride in steps:
+        last = stride == 1
+        tightened, rounds, factor = 0, 0, 1.0
+        while True:
+            if not work.left() and corral is not None:
+                _keep_weights(found, corral)
+                found.v = v if found.lower == -math.inf else found.v
+                return found
+            seen = price(problem, stride, v)
+            work.passes += 1
+            work.rows_scored += len(seen.numbers)
+            level, square = np.full(problem.groups, math.inf), math.inf
+            gap = math.inf
+            if corral is not None:
+                level, least = _levels(problem, corral, seen.least, v)
+                square = corral.square
+            if last:
+                if corral is None:
+                    least, square = seen.least, arith.inner(v, v)
+                lower = (
+                    arith.total(least) / (problem.groups * arith.square_root(square))
+                    if square > 0
+                    else -math.inf
+                )
+                better = lower > found.lower
+                if better:
+                    found.v, found.lower = v, lower
+                if corral is not None:
+                    better = _keep_weights(found, corral) or better
+                    upper = arith.square_root(found.square) / problem.groups
+                    gap = (upper - found.lower) / upper if upper > 0.0 else math.inf
+                    rounds = 0 if better else rounds + 1
+                    floor = 8.0 * EPSILON * arith.square_root(corral.sigma) / arith.square_root(square)
+                    if gap <= tol or gap <= floor or rounds >= PATIENCE:
+                        return found
+                if goal == "separable" and found.lower > 0.0 and corral is not None:
+                    return found
+            slack = 0.3 * (tol if last else max(tol, COARSE)) * square / problem.groups
+            limits = level if corral is None else level - slack
+            added = seen.violators(limits, most, working.inside)
+            if len(added) == 0:
+                if not last or tightened == 2:
+                    break
+                tightened += 1
+                factor = factor * 0.01
+            else:
+                working.add(added)
+            if corral is None:
+                corral = Corral(working, _starts(working), np.ones(problem.groups))
+            tau = COARSE if not last else factor * max(0.1 * tol, min(0.1, 0.03 * gap))
+            run(working, corral, tau, work)
+            if not math.isfinite(corral.square):
+                return found
+            v = corral.v
+            if corral.square <= ZERO * corral.sigma:
+                _keep_weights(found, corral)
+                found.zero = True
+                return found
+    return found
+
+
+def _mean(problem: Problem, numbers: NDArray[np.int64]) -> Vector:
+    """Return the sum over the groups of the mean of the sampled rows."""
+    v = np.zeros(problem.size)
+    for g, first in enumerate(problem.firsts()):
+        chosen = numbers[problem.group[numbers] == g]
+        if len(chosen) == 0:
+            chosen = np.array([first])
+        part = np.zeros(problem.size)
+        for number in chosen:
+            part = arith.axpy(float(problem.y[number]), problem.read(np.array([number]))[0], part)
+        v = v + part / len(chosen)
+    return v
+
+
+def _starts(working: WorkingSet) -> list[int]:
+    """Return the place of the row of each group with the lowest score: the first that was added."""
+    return [int(np.argmax(working.group == g)) for g in range(working.problem.groups)]
+
+
+def _levels(problem: Problem, corral: Corral, seen: Vector, v: Vector) -> tuple[Vector, Vector]:
+    """Return the mean score of the members of each group, and the least score seen in it, theirs included."""
+    s = problem.scores(corral.working.numbers[corral.places], v)
+    level, least = np.empty(problem.groups), seen.copy()
+    for g in range(problem.groups):
+        own = s[corral.group == g]
+        level[g] = arith.total(own) / len(own)
+        least[g] = min(float(least[g]), float(own.min()))
+    return level, least
+
+
+def _keep_weights(found: Found, corral: Corral) -> bool:
+    square = corral.square
+    if square >= found.square:
+        return False
+    found.square, found.a = square, corral.a.copy()
+    found.numbers = corral.working.numbers[corral.places]
+    return True

@@ -1,0 +1,229 @@
+//! Rigorous ends of an interval for the margin, for the very floats that are returned.
+//!
+//! All rows are scored by the dot product of the contract, whose error is bounded by the rows'
+//! lengths; those that could be the least of their class once more in doubled precision. An upper
+//! end comes from convex weights that are integers over 2^53. No directed rounding: bounds are
+//! enlarged instead.
+
+use super::problem::{Bias, Problem, scale_of};
+use crate::arith::twofold::{LOST, SLACK, Twofold, UNIT, down, gamma, power, times_power, up};
+
+/// Denominator of the dual weights.
+const ONE: i64 = 1 << 53;
+/// More than underflow can take from a sum of squares, relative to numbers below 1.
+const TINY: f64 = power(-1000);
+
+/// More than a length can lose by underflow.
+const LEAST: f64 = power(-1022) * power(-51);
+
+/// Bounds of `||x_i||` for all rows, in the scale of the problem.
+pub struct Lengths {
+    pub bounds: Vec<f64>,
+    /// The largest of the raw rows, rounded up; infinite only if it exceeds all floats.
+    pub radius: f64,
+}
+
+impl Lengths {
+    #[must_use]
+    pub fn new(problem: &Problem) -> Self {
+        let slack = 1.0 + 2.0 * gamma(problem.columns() / 8 + 8);
+        let tiny = (problem.columns() + 1) as f64 * TINY;
+        // In the scale of the rows alone: next to the constant coordinate they may be tiny.
+        let shift = scale_of(problem.found.largest);
+        let mut bounds = problem.squares(power(shift));
+        for bound in &mut bounds {
+            *bound = (*bound * slack + tiny).sqrt() * (1.0 + 4.0 * UNIT);
+        }
+        let largest = bounds.iter().fold(0.0, |largest: f64, &bound| largest.max(bound));
+        let radius = if problem.found.largest > 0.0 { back_up(largest, shift) } else { 0.0 };
+        let back = times_power(1.0, problem.shift - shift);
+        if back != 1.0 {
+            for bound in &mut bounds {
+                *bound = *bound * back + LEAST;
+            }
+        }
+        Self { bounds, radius }
+    }
+}
+
+/// Scores of a plane on all rows with bounds of their errors.
+pub struct Checked<'a> {
+    problem: &'a Problem<'a>,
+    lengths: &'a Lengths,
+    pub w: &'a [f64],
+    pub scores: Vec<f64>,
+    pub norm: f64,
+    /// The error of a score is at most `relative * length + lost`.
+    relative: f64,
+    lost: f64,
+}
+
+impl<'a> Checked<'a> {
+    #[must_use]
+    pub fn new(problem: &'a Problem<'a>, lengths: &'a Lengths, w: &'a [f64]) -> Self {
+        let mut padded = w.to_vec();
+        padded.resize(problem.size(), 0.0);
+        let mut scores = vec![0.0; problem.len()];
+        problem.all_scores(&padded, &mut scores);
+        let (norm, d) = (norm_ends(w, 0.0)[1], problem.columns());
+        let lost = (d + 2) as f64 * LEAST * (1.0 + problem.found.largest);
+        let relative = gamma(d / 8 + 6) * SLACK;
+        Self { problem, lengths, w, scores, norm, relative, lost }
+    }
+
+    #[must_use]
+    pub fn error(&self, row: usize) -> f64 {
+        self.lengths.bounds[row] * self.norm * self.relative + self.lost
+    }
+
+    /// The rows with that label that could have the least score of them.
+    #[must_use]
+    pub fn nearest(&self, label: u32) -> Vec<u32> {
+        let own = || (0..self.scores.len()).filter(|&row| self.problem.labels[row] == label);
+        let reach =
+            own().fold(f64::INFINITY, |reach: f64, row| reach.min(self.scores[row] + self.error(row)));
+        own().filter(|&row| self.scores[row] - self.error(row) <= reach).map(|row| row as u32).collect()
+    }
+
+    /// `y_i (<w, x_i> + b)` in doubled precision, and bounds of the errors.
+    #[must_use]
+    pub fn precise(&self, numbers: &[u32], b: f64) -> Vec<(f64, f64)> {
+        let d = self.problem.columns();
+        let square = gamma(d + 2) * gamma(d + 2) * 2.0;
+        let (mut columns, mut values) = (vec![], vec![]);
+        let precise = |&number: &u32| {
+            let row = number as usize;
+            columns.clear();
+            values.clear();
+            self.problem.rows.read(row, &mut columns, &mut values);
+            let (mut total, mut size) = (Twofold::default(), 0.0);
+            for (j, x) in columns.iter().zip(&values) {
+                let (x, w) = (x * self.problem.unit[*j as usize], self.w[*j as usize]);
+                total.add_product(x, w);
+                size += (x * w).abs();
+            }
+            total.add(b);
+            let value = self.problem.sign(row) * total.value();
+            let size = size * (1.0 + 2.0 * gamma(d + 2)) + b.abs();
+            let error = (UNIT * value.abs() + square * size) * SLACK + (d + 2) as f64 * (4.0 * LOST);
+            (value, error)
+        };
+        numbers.iter().map(precise).collect()
+    }
+}
+
+/// Bounds of `sqrt(||w||^2 + b^2)` from below and above.
+#[must_use]
+pub fn norm_ends(w: &[f64], b: f64) -> [f64; 2] {
+    let mut total = Twofold::default();
+    for &number in w {
+        total.add_product(number, number);
+    }
+    total.add_product(b, b);
+    let (square, lost) = (total.value(), (w.len() + 1) as f64 * (2.0 * LOST));
+    let low = (down(down(square)) - lost).max(0.0);
+    [down(low.sqrt()).max(0.0), up((up(up(square)) + lost).sqrt())]
+}
+
+/// A bound from below of `low / norm`, brought back to the raw scale.
+#[must_use]
+pub fn quotient(low: f64, norm: f64, shift: i32) -> f64 {
+    let raw = down(low / norm) * power(-shift);
+    if raw == f64::INFINITY {
+        f64::MAX
+    } else if raw >= f64::MIN_POSITIVE {
+        raw
+    } else {
+        down(raw).max(0.0)
+    }
+}
+
+fn back_up(high: f64, shift: i32) -> f64 {
+    let raw = high * power(-shift);
+    if raw >= f64::MIN_POSITIVE { raw } else { up(raw) }
+}
+
+/// A certified lower end for the plane `w` and its intercept; -inf if it separates nothing for sure.
+///
+/// Without b, the free intercept half way between the classes is taken. `w` and `b` are raw; the
+/// largest of `w` is near 1.
+#[must_use]
+pub fn lower_end(problem: &Problem, lengths: &Lengths, w: &[f64], b: Option<f64>) -> (f64, f64) {
+    let checked = Checked::new(problem, lengths, w);
+    let scale = power(problem.shift);
+    let sides = [checked.nearest(1), checked.nearest(0)];
+    let b = b.unwrap_or_else(|| {
+        let least = |side: &Vec<u32>| {
+            checked.precise(side, 0.0).iter().fold(f64::INFINITY, |least: f64, (value, _)| least.min(*value))
+        };
+        ((least(&sides[1]) - least(&sides[0])) / 2.0) / scale + 0.0
+    });
+    if !b.is_finite() || !(b * scale).is_finite() {
+        return (f64::NEG_INFINITY, b);
+    }
+    let mut low = f64::INFINITY;
+    for side in &sides {
+        for (value, error) in checked.precise(side, b * scale) {
+            low = low.min(value - error);
+        }
+    }
+    low = down(low);
+    let is_positive = low > 0.0;
+    if !is_positive {
+        return (f64::NEG_INFINITY, b);
+    }
+    let norm = norm_ends(w, if problem.bias == Bias::Augmented { b } else { 0.0 })[1];
+    let lower = quotient(low, norm, problem.shift);
+    (if lower > 0.0 { lower } else { f64::NEG_INFINITY }, b)
+}
+
+/// The rows of positive weight, ascending, and the weights as integers that sum to 2^53 in each group.
+#[must_use]
+pub fn dual_integers(problem: &Problem, numbers: &[u32], a: &[f64]) -> (Vec<u32>, Vec<i64>) {
+    let mut both: Vec<(u32, f64)> = numbers.iter().copied().zip(a.iter().copied()).collect();
+    both.retain(|(_, a)| *a > 0.0);
+    both.sort_by_key(|(number, _)| *number);
+    let numbers: Vec<u32> = both.iter().map(|(number, _)| *number).collect();
+    let mut k: Vec<i64> = both.iter().map(|(_, a)| (a * ONE as f64).floor().max(1.0) as i64).collect();
+    for g in 0..problem.groups() {
+        let (mut rest, mut largest) = (ONE, None);
+        for (i, &number) in numbers.iter().enumerate() {
+            if problem.group(number as usize) == g {
+                rest -= k[i];
+                if largest.is_none_or(|largest: usize| k[i] > k[largest]) {
+                    largest = Some(i);
+                }
+            }
+        }
+        if let Some(largest) = largest {
+            k[largest] += rest;
+        }
+    }
+    (numbers, k)
+}
+
+/// The length of the point with these weights, over the number of groups, rounded up.
+#[must_use]
+pub fn upper_end(problem: &Problem, numbers: &[u32], k: &[i64]) -> f64 {
+    let mut total = vec![Twofold::default(); problem.size()];
+    let (mut columns, mut values) = (vec![], vec![]);
+    for (&number, &weight) in numbers.iter().zip(k) {
+        columns.clear();
+        values.clear();
+        problem.read(number as usize, &mut columns, &mut values);
+        let weight = weight as f64 * problem.sign(number as usize);
+        for (j, x) in columns.iter().zip(&values) {
+            total[*j as usize].add_product(weight, *x);
+        }
+    }
+    let m = numbers.len() + 1;
+    let reach = (problem.found.largest * power(problem.shift)).max(problem.constant);
+    let square = gamma(m) * gamma(m) * 2.0;
+    let bound = |total: &Twofold| {
+        let value = total.value().abs();
+        let error = (UNIT * value + square * (ONE as f64 * problem.groups() as f64 * reach)) * SLACK;
+        (value + (error + m as f64 * (4.0 * LOST))) * (1.0 + 4.0 * UNIT) * power(-53)
+    };
+    let bounds: Vec<f64> = total.iter().map(bound).collect();
+    back_up(up(norm_ends(&bounds, 0.0)[1] / problem.groups() as f64), problem.shift)
+}

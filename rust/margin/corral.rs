@@ -1,0 +1,234 @@
+//! The corral: affinely independent rows, their convex weights, and the nearest point of their hull.
+//!
+//! - Problem: the point of the convex hull of the working set (of two hulls: their difference) nearest to 0.
+//! - Update rule: a major cycle adds a row and, if it depends on the others, drops one; minor cycles
+//!   move towards the nearest point of the affine hull and drop the rows whose weights reach 0. Every
+//!   step is a Newton increment from the residual: v is corrected, and never built again from the weights.
+//! - Given: the working set, the first row of each group.
+//! - Result: `places` in the working set, weights `a`, the point `v`.
+//! - Paper: Wolfe 1976, Finding the nearest point in a polytope; Björck 1987 for the corrected
+//!   semi-normal equations.
+
+use super::working::WorkingSet;
+use crate::arith::factor::{Factor, inner};
+use crate::arith::twofold::total;
+
+/// Below this part of its square, what is new of a row is computed once more.
+const NEARLY_DEPENDENT: f64 = 1e-2;
+/// A row is dependent if the root of that part is below this, times 8 + k.
+const DEPENDENT: f64 = 4e-15;
+
+pub struct Corral {
+    /// Weight of the row of ones that makes the factor regular.
+    pub sigma: f64,
+    pub places: Vec<usize>,
+    pub group: Vec<u8>,
+    pub a: Vec<f64>,
+    pub v: Vec<f64>,
+    factor: Factor,
+    /// A row in full; zeros where it is not in use.
+    full: Vec<f64>,
+}
+
+/// What is new of a row.
+struct NewPart {
+    r: Vec<f64>,
+    rho2: f64,
+    /// Its affine weights, if it is nearly dependent.
+    x: Option<Vec<f64>>,
+    own: f64,
+}
+
+impl Corral {
+    #[must_use]
+    pub fn new(working: &WorkingSet, places: &[usize], weights: &[f64]) -> Self {
+        let mut full = vec![0.0; working.size];
+        let square = |place| {
+            working.write(place, &mut full);
+            let square = inner(&full, &full);
+            working.clear(place, &mut full);
+            square
+        };
+        let mean = total((0..working.len()).map(square)) / working.len() as f64;
+        let sigma = if mean > 0.0 { mean } else { 1.0 };
+        let factor = Factor::new(working.groups);
+        let v = vec![0.0; working.size];
+        let (places_, group, a) = (vec![], vec![], vec![]);
+        let mut corral = Self { sigma, places: places_, group, a, v, factor, full };
+        for (&place, &weight) in places.iter().zip(weights) {
+            corral.major(working, place, weight);
+        }
+        // What was dropped with its weight is made up for.
+        for g in 0..working.groups as u8 {
+            let own = || corral.group.iter().enumerate().filter(|(_, group)| **group == g).map(|(i, _)| i);
+            let sum = total(own().map(|i| corral.a[i]));
+            for i in own().collect::<Vec<_>>() {
+                corral.a[i] /= sum;
+            }
+        }
+        working.add_to(&corral.places, &corral.a, &mut corral.v);
+        corral
+    }
+
+    /// `||v||^2`.
+    #[must_use]
+    pub fn square(&self) -> f64 {
+        inner(&self.v, &self.v)
+    }
+
+    /// For each group the mean of the scores of its members, by their weights.
+    #[must_use]
+    pub fn levels(&self, s: &[f64]) -> Vec<f64> {
+        let level = |g| {
+            let members = self.group.iter().zip(&self.a).zip(s).filter(|((group, _), _)| **group == g);
+            total(members.map(|((_, a), s)| a * s))
+        };
+        (0..self.factor.groups() as u8).map(level).collect()
+    }
+
+    /// Adds a row, dropping one if it depends on the others; false if that is not possible.
+    pub fn major(&mut self, working: &WorkingSet, place: usize, mut weight: f64) -> bool {
+        let group = working.group[place];
+        loop {
+            let NewPart { r, rho2, x, own } = self.new_part(working, place);
+            let least = DEPENDENT * (8 + self.a.len()) as f64;
+            let Some(x) = x.filter(|_| rho2 <= least * least * own) else {
+                self.factor.append(&r, rho2.sqrt(), usize::from(group));
+                self.places.push(place);
+                self.group.push(group);
+                self.a.push(weight);
+                return true;
+            };
+            let mut best: Option<(usize, f64)> = None;
+            for (i, &x) in x.iter().enumerate() {
+                if x > 0.0 && (self.group[i] == group || self.members(self.group[i]) > 1) {
+                    let t = self.a[i] / x;
+                    if best.is_none_or(|(_, theta)| t < theta) {
+                        best = Some((i, t));
+                    }
+                }
+            }
+            let Some((drop, theta)) = best.filter(|_| working.size > 0) else {
+                return false;
+            };
+            for (a, x) in self.a.iter_mut().zip(&x) {
+                *a = not_negative(*a - theta * x);
+            }
+            weight += theta;
+            self.drop(drop);
+        }
+    }
+
+    fn new_part(&mut self, working: &WorkingSet, place: usize) -> NewPart {
+        let group = working.group[place];
+        working.write(place, &mut self.full);
+        let mut r = vec![0.0; self.a.len()];
+        working.scores(self.places.iter().copied(), &self.full, &mut r);
+        for (r, &g) in r.iter_mut().zip(&self.group) {
+            *r += if g == group { self.sigma } else { 0.0 };
+        }
+        self.factor.forward(&mut r);
+        let own = inner(&self.full, &self.full) + self.sigma;
+        let mut rho2 = own - inner(&r, &r);
+        if rho2 > NEARLY_DEPENDENT * own {
+            working.clear(place, &mut self.full);
+            return NewPart { r, rho2, x: None, own };
+        }
+        let mut x = r.clone();
+        self.factor.back(&mut x);
+        let (mut e, mut h) = self.residual(working, group, &x);
+        let mut c = vec![0.0; self.a.len()];
+        working.scores(self.places.iter().copied(), &e, &mut c);
+        for (c, &g) in c.iter_mut().zip(&self.group) {
+            *c += self.sigma * h[usize::from(g)];
+        }
+        self.factor.forward(&mut c);
+        r.iter_mut().zip(&c).for_each(|(r, dr)| *r += dr);
+        self.factor.back(&mut c);
+        x.iter_mut().zip(&c).for_each(|(x, dx)| *x += dx);
+        (e, h) = self.residual(working, group, &x);
+        rho2 = inner(&e, &e);
+        for part in h {
+            rho2 += self.sigma * (part * part);
+        }
+        working.clear(place, &mut self.full);
+        NewPart { r, rho2, x: Some(x), own }
+    }
+
+    /// What a combination of the members lacks of the row in `full`, and of its group's sum of 1.
+    fn residual(&self, working: &WorkingSet, group: u8, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut e = self.full.clone();
+        let mut h = vec![0.0; self.factor.groups()];
+        h[usize::from(group)] = 1.0;
+        let minus: Vec<f64> = x.iter().map(|x| -x).collect();
+        working.add_to(&self.places, &minus, &mut e);
+        for (&g, x) in self.group.iter().zip(x) {
+            h[usize::from(g)] -= x;
+        }
+        (e, h)
+    }
+
+    /// Moves to the nearest point of the hull of the members, dropping those that reach weight 0.
+    pub fn minor(&mut self, working: &WorkingSet) {
+        loop {
+            let mut d = self.step(working);
+            let mut end: Option<(usize, f64)> = None;
+            for (i, (&a, &d)) in self.a.iter().zip(&d).enumerate() {
+                if d < 0.0 && a + d <= 0.0 {
+                    let t = a / -d;
+                    if end.is_none_or(|(_, theta)| t < theta) {
+                        end = Some((i, t.min(1.0)));
+                    }
+                }
+            }
+            let theta = end.map_or(1.0, |(_, theta)| theta);
+            for d in &mut d {
+                *d *= theta;
+            }
+            for (a, d) in self.a.iter_mut().zip(&d) {
+                *a = not_negative(*a + d);
+            }
+            working.add_to(&self.places, &d, &mut self.v);
+            match end {
+                Some((p, _)) if self.members(self.group[p]) > 1 => self.drop(p),
+                _ => return,
+            }
+        }
+    }
+
+    /// Corrects v, and the weights if they stay positive.
+    pub fn refine(&mut self, working: &WorkingSet) {
+        let d = self.step(working);
+        if self.a.iter().zip(&d).all(|(a, d)| a + d > 0.0) {
+            self.a.iter_mut().zip(&d).for_each(|(a, d)| *a += d);
+        }
+        working.add_to(&self.places, &d, &mut self.v);
+    }
+
+    fn step(&self, working: &WorkingSet) -> Vec<f64> {
+        let mut s = vec![0.0; self.a.len()];
+        working.scores(self.places.iter().copied(), &self.v, &mut s);
+        let levels = self.levels(&s);
+        for (s, &g) in s.iter_mut().zip(&self.group) {
+            *s = levels[usize::from(g)] - *s;
+        }
+        self.factor.step(&mut s);
+        s
+    }
+
+    fn members(&self, group: u8) -> usize {
+        self.group.iter().filter(|g| usize::from(**g) == usize::from(group)).count()
+    }
+
+    fn drop(&mut self, p: usize) {
+        self.factor.remove(p);
+        self.places.remove(p);
+        self.group.remove(p);
+        self.a.remove(p);
+    }
+}
+
+#[inline(always)]
+fn not_negative(a: f64) -> f64 {
+    if a < 0.0 { 0.0 } else { a }
+}

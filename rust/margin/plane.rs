@@ -1,0 +1,124 @@
+//! The margin of a given plane, as an interval that contains it.
+
+use super::certificate::{Checked, Lengths, norm_ends, quotient};
+use super::problem::{Bias, Problem, survey};
+use crate::arith::environment::Standard;
+use crate::arith::sign::ExactSum;
+use crate::arith::twofold::{UNIT, down, exponent, times_power, up};
+use crate::error::{Error, Result};
+use crate::rows::Rows;
+
+/// Refuses labels that are not one 0 or 1 for each row, and no rows at all.
+pub fn check_labels(rows: &dyn Rows, labels: &[u32]) -> Result<()> {
+    let n = rows.len();
+    let text = if labels.len() != n {
+        format!("labels must hold one label for each of {n} rows, got {}", labels.len())
+    } else if n == 0 {
+        "rows must hold at least one row, got none".into()
+    } else if let Some(label) = labels.iter().max().filter(|label| **label > 1) {
+        format!("labels must be 0 or 1, got {label}; encode the two classes first")
+    } else {
+        return Ok(());
+    };
+    Err(Error::Invalid(text))
+}
+
+/// Bounds of `min_i y_i (<w, x_i> + b) / ||w||`, and the rows that are on the plane or on the wrong side of it,
+/// which is decided exactly. Both bounds are -inf if there are any. `normalize` false leaves out the division.
+pub fn margin(
+    rows: &dyn Rows,
+    labels: &[u32],
+    coef: &[f64],
+    intercept: Option<f64>,
+    normalize: bool,
+    threads: usize,
+) -> Result<(f64, f64, Vec<u32>)> {
+    let _standard = Standard::enter();
+    check_labels(rows, labels)?;
+    let invalid = |text: String| Err(Error::Invalid(text));
+    if coef.len() != rows.columns() {
+        let d = rows.columns();
+        return invalid(format!(
+            "coef must have shape ({d},), one weight for each column, got ({},)",
+            coef.len()
+        ));
+    }
+    let b = intercept.unwrap_or(0.0);
+    if !b.is_finite() || coef.iter().any(|w| !w.is_finite()) {
+        return invalid("coef and intercept must be finite, got NaN or infinity; train again".into());
+    }
+    let largest = coef.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
+    if largest == 0.0 {
+        return invalid("coef must not be all zeros: such a plane has no margin; train first".into());
+    }
+    let problem = Problem::new(rows, labels, Bias::None, survey(rows)?, None, threads);
+    let lengths = Lengths::new(&problem);
+    let power = -exponent(largest);
+    let w: Vec<f64> = coef.iter().map(|w| times_power(*w, power)).collect();
+    let shifted = times_power(times_power(b, power), problem.shift);
+    if !shifted.is_finite() {
+        return invalid(format!(
+            "intercept must not exceed the activations so far, got {b:?}; scale the features or the weights"
+        ));
+    }
+    let checked = Checked::new(&problem, &lengths, &w);
+    let offending = offending(&problem, &checked, coef, b, shifted);
+    if !offending.is_empty() {
+        return Ok((f64::NEG_INFINITY, f64::NEG_INFINITY, offending));
+    }
+    let (mut low, mut high) = (f64::INFINITY, f64::INFINITY);
+    for label in [1, 0] {
+        for (value, error) in checked.precise(&checked.nearest(label), shifted) {
+            low = low.min(value - error);
+            high = high.min(value + error);
+        }
+    }
+    (low, high) = (down(low).max(0.0), up(high));
+    let back = -problem.shift - power;
+    if !normalize {
+        return Ok((back_down(low, back), back_up(high, back), offending));
+    }
+    let ends = norm_ends(&w, 0.0);
+    let upper = back_up(up(high / ends[0]), -problem.shift);
+    Ok((quotient(low, ends[1], problem.shift), upper, offending))
+}
+
+fn back_down(a: f64, exponent: i32) -> f64 {
+    let raw = times_power(a, exponent);
+    if raw == f64::INFINITY {
+        f64::MAX
+    } else if raw >= f64::MIN_POSITIVE {
+        raw
+    } else {
+        down(raw).max(0.0)
+    }
+}
+
+fn back_up(a: f64, exponent: i32) -> f64 {
+    let raw = times_power(a, exponent);
+    if raw >= f64::MIN_POSITIVE { raw } else { up(raw) }
+}
+
+fn offending(problem: &Problem, checked: &Checked, coef: &[f64], b: f64, shifted: f64) -> Vec<u32> {
+    let is_unsure = |&row: &u32| {
+        let (row, score) = (row as usize, checked.scores[row as usize]);
+        let error = checked.error(row) + shifted.abs() * (4.0 * UNIT) + score.abs() * (4.0 * UNIT);
+        score + problem.sign(row) * shifted - error <= 0.0
+    };
+    let unsure: Vec<u32> = (0..problem.len() as u32).filter(is_unsure).collect();
+    let precise = checked.precise(&unsure, shifted);
+    let is_wrong = |(row, (value, error)): &(u32, (f64, f64))| {
+        if value + error < 0.0 || value - error > 0.0 {
+            return value + error < 0.0;
+        }
+        let (mut columns, mut values, mut exact) = (vec![], vec![], ExactSum::default());
+        problem.rows.read(*row as usize, &mut columns, &mut values);
+        exact.add_product(b, 1.0);
+        for (j, x) in columns.iter().zip(&values) {
+            exact.add_product(*x, coef[*j as usize]);
+        }
+        let sign = if problem.labels[*row as usize] == 1 { exact.sign() } else { -exact.sign() };
+        sign <= 0
+    };
+    unsure.into_iter().zip(precise).filter(is_wrong).map(|(row, _)| row).collect()
+}

@@ -1,0 +1,202 @@
+//! The rows of a margin problem: signed, in groups, scaled by powers of two.
+//!
+//! `u_i = y_i x_i`, with a constant coordinate for the augmented margin. With a free bias the rows form
+//! two groups, by label, and the margin is half the distance of the two hulls; else one, and it is
+//! the distance of its hull from the origin. `unit` holds a power of two for each column, so that
+//! scaling is exact unless a value underflows.
+
+use crate::arith::twofold::{exponent, power};
+use crate::error::{Error, Result};
+use crate::online::threads::share_out;
+use crate::rows::{Rows, Survey};
+
+/// Scales beyond these would leave the range of floats.
+const LARGEST_SHIFT: i32 = 1000;
+/// Rows for which a thread is worth its start.
+const LEAST: usize = 1024;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bias {
+    Free,
+    Augmented,
+    None,
+}
+
+pub struct Problem<'a> {
+    pub rows: &'a dyn Rows,
+    pub labels: &'a [u32],
+    pub bias: Bias,
+    pub found: Survey,
+    /// Scaled values are raw ones times 2^shift; the largest is then in [1/2, 1).
+    pub shift: i32,
+    /// The constant coordinate of augmented rows, scaled; else 0.
+    pub constant: f64,
+    pub unit: Vec<f64>,
+    pub threads: usize,
+}
+
+/// Looks at all values once, and refuses NaN and infinity.
+pub fn survey(rows: &dyn Rows) -> Result<Survey> {
+    let found = rows.survey();
+    if found.finite {
+        return Ok(found);
+    }
+    let (mut columns, mut values) = (vec![], vec![]);
+    for row in 0..rows.len() {
+        columns.clear();
+        values.clear();
+        rows.read(row, &mut columns, &mut values);
+        if let Some(place) = values.iter().position(|x| !x.is_finite()) {
+            return Err(Error::Invalid(format!(
+                "rows must be finite, got NaN or infinity in row {row}, column {}; \
+                 remove the row or impute the value",
+                columns[place]
+            )));
+        }
+    }
+    Ok(found)
+}
+
+/// The power of two that brings the largest value into [1/2, 1), within the range of floats.
+#[must_use]
+pub fn scale_of(largest: f64) -> i32 {
+    if largest > 0.0 { (-exponent(largest)).clamp(-LARGEST_SHIFT, LARGEST_SHIFT) } else { 0 }
+}
+
+impl<'a> Problem<'a> {
+    #[must_use]
+    pub fn new(
+        rows: &'a dyn Rows,
+        labels: &'a [u32],
+        bias: Bias,
+        found: Survey,
+        unit: Option<Vec<f64>>,
+        threads: usize,
+    ) -> Self {
+        let largest = if bias == Bias::Augmented { found.largest.max(1.0) } else { found.largest };
+        let shift = scale_of(largest);
+        let constant = if unit.is_some() { 1.0 } else { power(shift) };
+        let constant = if bias == Bias::Augmented { constant } else { 0.0 };
+        let unit = unit.unwrap_or_else(|| vec![power(shift); rows.columns()]);
+        Self { rows, labels, bias, found, shift, constant, unit, threads }
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.rows.columns()
+    }
+
+    /// Coordinates of a row, the constant one included.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.columns() + usize::from(self.bias == Bias::Augmented)
+    }
+
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        if self.bias == Bias::Free { 2 } else { 1 }
+    }
+
+    #[must_use]
+    pub fn group(&self, row: usize) -> usize {
+        if self.bias == Bias::Free { self.labels[row] as usize } else { 0 }
+    }
+
+    #[must_use]
+    pub fn sign(&self, row: usize) -> f64 {
+        if self.labels[row] == 1 { 1.0 } else { -1.0 }
+    }
+
+    /// Whether rows are worth keeping in full; a fact of the values, not of their storage.
+    #[must_use]
+    pub fn is_dense(&self) -> bool {
+        10.0 * self.found.nonzeros as f64 >= self.len() as f64 * self.columns() as f64
+    }
+
+    fn raw(&self, v: &[f64]) -> (Vec<f64>, f64) {
+        let w = v.iter().zip(&self.unit).map(|(v, unit)| v * unit).collect();
+        let b = if self.bias == Bias::Augmented { v[self.columns()] * self.constant } else { 0.0 };
+        (w, b)
+    }
+
+    /// `<u_i, v>` of the rows with these numbers.
+    pub fn scores(&self, numbers: &[u32], v: &[f64], out: &mut [f64]) {
+        let (w, b) = self.raw(v);
+        let strip = numbers.len().div_ceil(self.threads.max(1)).max(LEAST);
+        let strips = numbers.chunks(strip).zip(out.chunks_mut(strip));
+        let threads = self.threads.min(strips.len());
+        let run = |(numbers, out): (&[u32], &mut [f64])| {
+            self.rows.dots(numbers, &w, out);
+            for (out, &row) in out.iter_mut().zip(numbers) {
+                *out = self.sign(row as usize) * (*out + b);
+            }
+        };
+        share_out(strips, threads, run, || ());
+    }
+
+    /// `<u_i, v>` of all rows.
+    pub fn all_scores(&self, v: &[f64], out: &mut [f64]) {
+        let (w, b) = self.raw(v);
+        let weights = self.rows.arrange_one(w);
+        let strip = out.len().div_ceil(self.threads.max(1)).max(LEAST);
+        let strips = out.chunks_mut(strip).enumerate();
+        let threads = self.threads.min(strips.len());
+        let run = |(i, out): (usize, &mut [f64])| {
+            let first = i * strip;
+            self.rows.scores(first..first + out.len(), &weights, &[b], out);
+            for (out, row) in out.iter_mut().zip(first..) {
+                *out *= self.sign(row);
+            }
+        };
+        share_out(strips, threads, run, || ());
+    }
+
+    /// `||x_i||^2` of all raw rows times `scale`.
+    #[must_use]
+    pub fn squares(&self, scale: f64) -> Vec<f64> {
+        let unit = vec![scale; self.columns()];
+        let mut out = vec![0.0; self.len()];
+        let strip = out.len().div_ceil(self.threads.max(1)).max(LEAST);
+        let strips = out.chunks_mut(strip).enumerate();
+        let threads = self.threads.min(strips.len());
+        let run = |(i, out): (usize, &mut [f64])| {
+            let first = i * strip;
+            self.rows.squares(first..first + out.len(), &unit, out);
+        };
+        share_out(strips, threads, run, || ());
+        out
+    }
+
+    /// Appends the columns and values of a scaled row, without its sign.
+    pub fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) {
+        let start = values.len();
+        self.rows.read(row, columns, values);
+        for (j, x) in columns[start..].iter().zip(&mut values[start..]) {
+            *x *= self.unit[*j as usize];
+        }
+        if self.bias == Bias::Augmented {
+            columns.push(self.columns() as i64);
+            values.push(self.constant);
+        }
+    }
+
+    /// The first row of each group.
+    ///
+    /// # Panics
+    /// If a group has none.
+    #[must_use]
+    pub fn firsts(&self) -> Vec<u32> {
+        let first = |g| (0..self.len()).find(|&row| self.group(row) == g).expect("a row of each group");
+        (0..self.groups()).map(|g| first(g) as u32).collect()
+    }
+}

@@ -1,0 +1,161 @@
+//! The margin of a data set: a certified interval, the plane, the convex weights, or a proof that there is none.
+
+use super::certificate::{Lengths, dual_integers, lower_end, upper_end};
+use super::choose::solve;
+use super::inner::Work;
+use super::other_scales::{blank, decide, plane, powered, refuted};
+use super::plane::check_labels;
+use super::problem::{Bias, Problem, survey};
+use super::wolfe::Found;
+use crate::arith::environment::Standard;
+use crate::error::{Error, Result};
+use crate::rows::Rows;
+
+/// An upper end below this part of the radius is nothing but rounding.
+const NOTHING: f64 = 1e-13;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Solver {
+    Auto,
+    Wolfe,
+    Descent,
+}
+
+impl Solver {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Wolfe => "wolfe",
+            Self::Descent => "descent",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    Margin,
+    /// Stop at the first plane that separates.
+    Separable,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    pub bias: Bias,
+    /// Gap of the interval relative to its upper end at which to stop.
+    pub tol: f64,
+    /// Passes over the rows and major cycles at most.
+    pub budget: u64,
+    pub solver: Solver,
+    pub goal: Goal,
+    pub threads: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    pub status: &'static str,
+    pub lower: f64,
+    pub upper: f64,
+    /// The largest has a size in [1/2, 1), or all are 0.
+    pub coef: Vec<f64>,
+    pub intercept: f64,
+    /// Rows of positive weight, ascending; the weights of each group sum to 2^53.
+    pub support: Vec<u32>,
+    pub dual_weights: Vec<i64>,
+    /// Largest length of the raw rows, rounded up.
+    pub radius: f64,
+    pub proof: Option<&'static str>,
+    pub solver: &'static str,
+    pub work: Vec<(&'static str, u64)>,
+}
+
+/// Finds the plane of largest margin and an interval that contains that margin.
+pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<Solution> {
+    let _standard = Standard::enter();
+    check_labels(rows, labels)?;
+    let &Options { bias, tol, budget, threads, .. } = options;
+    if !(tol > 0.0 && tol.is_finite()) {
+        return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
+    }
+    let problem = Problem::new(rows, labels, bias, survey(rows)?, None, threads);
+    let lengths = Lengths::new(&problem);
+    let mut work = Work { budget, ..Work::default() };
+    let mut solution = if bias == Bias::Free && labels.iter().all(|label| *label == labels[0]) {
+        Solution {
+            status: "one_class",
+            lower: f64::INFINITY,
+            upper: f64::INFINITY,
+            intercept: problem.sign(0),
+            ..blank(vec![0.0; problem.columns()])
+        }
+    } else if problem.found.largest == 0.0 && bias != Bias::Augmented {
+        let numbers = problem.firsts();
+        let a = vec![1.0; numbers.len()];
+        let v = vec![0.0; problem.size()];
+        judge(&problem, &lengths, &Found { v, lower: f64::NEG_INFINITY, numbers, a, square: 0.0, zero: true })
+    } else {
+        let (found, solver) = solve(&problem, options, &mut work);
+        let solution = judge(&problem, &lengths, &found);
+        if matches!(solution.status, "margin_at_most" | "undecided") {
+            decide(&problem, &lengths, solution, &found, tol, &mut work)
+        } else {
+            Solution { solver, ..solution }
+        }
+    };
+    solution.radius = lengths.radius;
+    solution.work = vec![
+        ("passes", work.passes),
+        ("rows_scored", work.rows_scored),
+        ("majors", work.majors),
+        ("refinements", work.refinements),
+        ("sweeps", work.sweeps),
+    ];
+    Ok(solution)
+}
+
+fn judge(problem: &Problem, lengths: &Lengths, found: &Found) -> Solution {
+    let (mut coef, b) = plane(problem, &found.v);
+    let is_zero = |coef: &[f64]| coef.iter().all(|w| *w == 0.0);
+    let no_plane = is_zero(&coef) && b.unwrap_or(0.0) == 0.0;
+    if no_plane {
+        coef = some_row(problem);
+    }
+    if found.zero
+        && let Some(solution) = refuted(problem, &found.numbers, &found.a)
+    {
+        let half_way = || lower_end(problem, lengths, &coef, b).1;
+        let intercept = if b.is_none() && !is_zero(&coef) { half_way() } else { b.unwrap_or(0.0) };
+        return Solution { coef, intercept, ..solution };
+    }
+    let (support, dual_weights) = dual_integers(problem, &found.numbers, &found.a);
+    let upper = upper_end(problem, &support, &dual_weights);
+    let (lower, intercept) = if is_zero(&coef) && b.unwrap_or(0.0) == 0.0 {
+        (f64::NEG_INFINITY, b.unwrap_or(0.0))
+    } else {
+        lower_end(problem, lengths, &coef, b)
+    };
+    let status = if lower > 0.0 {
+        "separable"
+    } else if upper <= NOTHING * lengths.radius {
+        "margin_at_most"
+    } else {
+        "undecided"
+    };
+    Solution { status, lower, upper, intercept, support, dual_weights, ..blank(coef) }
+}
+
+/// A direction that is not 0, if there is one: the first row that is not.
+fn some_row(problem: &Problem) -> Vec<f64> {
+    let (mut columns, mut values) = (vec![], vec![]);
+    let mut coef = vec![0.0; problem.columns()];
+    for row in 0..problem.len() {
+        problem.rows.read(row, &mut columns, &mut values);
+        if !values.is_empty() {
+            for (j, x) in columns.iter().zip(&values) {
+                coef[*j as usize] = problem.sign(row) * x;
+            }
+            return powered(coef, None).0;
+        }
+    }
+    coef
+}

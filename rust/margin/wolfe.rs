@@ -1,0 +1,219 @@
+//! The nearest point of the hulls, by Wolfe's method on a working set that passes over the rows enlarge.
+//!
+//! - Problem: the v of least length in the hull of the `u_i` (with a free bias, in the difference of the hulls).
+//! - Update rule: passes over ever denser samples add the rows that violate the present plane most
+//!   to the working set; there the method runs to a tolerance before the next pass.
+//! - Given: tolerance of the relative gap, a budget of passes and major cycles, whether separability suffices.
+//! - Result: the plane of the best lower end, the weights of the best upper end.
+//! - Paper: Wolfe 1976, Finding the nearest point in a polytope.
+
+use super::corral::Corral;
+use super::inner::{Work, ZERO, run};
+use super::passes::{price, strides};
+use super::problem::Problem;
+use super::working::WorkingSet;
+use crate::arith::axpy::axpy_entries;
+use crate::arith::factor::inner;
+use crate::arith::twofold::total;
+
+/// Inner tolerance at strides above 1.
+const COARSE: f64 = 1e-2;
+/// Rounds without a better end after which the method stops.
+const PATIENCE: usize = 8;
+const FEWEST_ADDED: usize = 32;
+const MOST_ADDED: usize = 1000;
+const SAMPLE: usize = 4096;
+
+/// The best that was found: a plane, and convex weights of rows.
+pub struct Found {
+    pub v: Vec<f64>,
+    pub lower: f64,
+    pub numbers: Vec<u32>,
+    pub a: Vec<f64>,
+    pub square: f64,
+    pub zero: bool,
+}
+
+impl Found {
+    fn keep_weights(&mut self, working: &WorkingSet, corral: &Corral) -> bool {
+        let square = corral.square();
+        if square >= self.square {
+            return false;
+        }
+        self.square = square;
+        self.a.clone_from(&corral.a);
+        self.numbers = corral.places.iter().map(|&place| working.numbers[place]).collect();
+        true
+    }
+}
+
+/// Runs the method until the gap is closed, v is 0, nothing improves or the budget is spent.
+#[must_use]
+pub fn nearest_point(
+    problem: &Problem,
+    tol: f64,
+    separable: bool,
+    start: Option<Found>,
+    work: &mut Work,
+) -> Found {
+    let mut working = WorkingSet::new(problem);
+    let mut v = mean(problem);
+    let groups = problem.groups();
+    let mut found = Found {
+        v: v.clone(),
+        lower: f64::NEG_INFINITY,
+        numbers: vec![],
+        a: vec![],
+        square: f64::INFINITY,
+        zero: false,
+    };
+    if start.is_none() && !work.left() {
+        working.add(problem, &problem.firsts());
+        let places: Vec<usize> = (0..groups).collect();
+        let corral = Corral::new(&working, &places, &vec![1.0; groups]);
+        found.keep_weights(&working, &corral);
+        return found;
+    }
+    let mut corral: Option<Corral> = None;
+    let most = problem.size().clamp(FEWEST_ADDED, MOST_ADDED);
+    let mut strides = strides(problem);
+    if let Some(start) = start {
+        working.add(problem, &start.numbers);
+        let places: Vec<usize> = (0..working.len()).collect();
+        let mut warm = Corral::new(&working, &places, &start.a);
+        work.majors += places.len() as u64;
+        warm.minor(&working);
+        v.clone_from(&warm.v);
+        corral = Some(warm);
+        strides = vec![1];
+        found = start;
+        found.square = f64::INFINITY; // its weights are the corral's
+    }
+    for stride in strides {
+        let last = stride == 1;
+        let (mut tightened, mut rounds, mut factor) = (0, 0, 1.0);
+        loop {
+            if let Some(corral) = corral.as_ref().filter(|_| !work.left()) {
+                found.keep_weights(&working, corral);
+                if found.lower == f64::NEG_INFINITY {
+                    found.v = v;
+                }
+                return found;
+            }
+            let seen = price(problem, stride, &v);
+            work.passes += 1;
+            work.rows_scored += seen.len() as u64;
+            let mut least = seen.least.clone();
+            let (mut level, mut square, mut gap) =
+                (vec![f64::INFINITY; groups], f64::INFINITY, f64::INFINITY);
+            if let Some(corral) = &corral {
+                level = levels(problem, &working, corral, &v, &mut least);
+                square = corral.square();
+            } else if last {
+                square = inner(&v, &v);
+            }
+            if last {
+                let lower = if square > 0.0 {
+                    total(least) / (groups as f64 * square.sqrt())
+                } else {
+                    f64::NEG_INFINITY
+                };
+                let mut better = lower > found.lower;
+                if better {
+                    found.v.clone_from(&v);
+                    found.lower = lower;
+                }
+                if let Some(corral) = &corral {
+                    better = found.keep_weights(&working, corral) || better;
+                    let upper = found.square.sqrt() / groups as f64;
+                    gap = if upper > 0.0 { (upper - found.lower) / upper } else { f64::INFINITY };
+                    rounds = if better { 0 } else { rounds + 1 };
+                    let floor = 8.0 * f64::EPSILON * corral.sigma.sqrt() / square.sqrt();
+                    if gap <= tol || gap <= floor || rounds >= PATIENCE || (separable && found.lower > 0.0) {
+                        return found;
+                    }
+                }
+            }
+            let limits: Vec<f64> = if corral.is_some() {
+                let slack = 0.3 * (if last { tol } else { tol.max(COARSE) }) * square / groups as f64;
+                level.iter().map(|level| level - slack).collect()
+            } else {
+                level
+            };
+            let added = seen.violators(problem, &limits, most, &working.inside);
+            if added.is_empty() {
+                if !last || tightened == 2 {
+                    break;
+                }
+                tightened += 1;
+                factor *= 0.01;
+            } else {
+                working.add(problem, &added);
+            }
+            let corral =
+                corral.get_or_insert_with(|| Corral::new(&working, &starts(&working), &vec![1.0; groups]));
+            let tau = if last { factor * (0.1 * tol).max((0.03 * gap).min(0.1)) } else { COARSE };
+            run(&working, corral, tau, work);
+            if !corral.square().is_finite() {
+                return found;
+            }
+            v.clone_from(&corral.v);
+            if corral.square() <= ZERO * corral.sigma {
+                found.keep_weights(&working, corral);
+                found.zero = true;
+                return found;
+            }
+        }
+    }
+    found
+}
+
+/// The sum over the groups of the mean of the sampled rows.
+fn mean(problem: &Problem) -> Vec<f64> {
+    let step = problem.len().div_ceil(SAMPLE);
+    let mut v = vec![0.0; problem.size()];
+    let (mut columns, mut values) = (vec![], vec![]);
+    for (g, first) in problem.firsts().into_iter().enumerate() {
+        let mut part = vec![0.0; problem.size()];
+        let mut chosen: Vec<usize> =
+            (0..problem.len()).step_by(step).filter(|&row| problem.group(row) == g).collect();
+        if chosen.is_empty() {
+            chosen.push(first as usize);
+        }
+        for &row in &chosen {
+            columns.clear();
+            values.clear();
+            problem.read(row, &mut columns, &mut values);
+            axpy_entries(problem.sign(row), &columns, &values, &mut part, (1, 0));
+        }
+        let count = chosen.len() as f64;
+        v.iter_mut().zip(&part).for_each(|(v, part)| *v += part / count);
+    }
+    v
+}
+
+/// The place of the row of each group with the lowest score: the first that was added.
+fn starts(working: &WorkingSet) -> Vec<usize> {
+    let first = |g| working.group.iter().position(|&group| usize::from(group) == g);
+    (0..working.groups).filter_map(first).collect()
+}
+
+/// The mean score of the members of each group; their scores lower the least that was seen.
+fn levels(
+    problem: &Problem,
+    working: &WorkingSet,
+    corral: &Corral,
+    v: &[f64],
+    least: &mut [f64],
+) -> Vec<f64> {
+    let numbers: Vec<u32> = corral.places.iter().map(|&place| working.numbers[place]).collect();
+    let mut s = vec![0.0; numbers.len()];
+    problem.scores(&numbers, v, &mut s);
+    let level = |(g, least): (usize, &mut f64)| {
+        let own =
+            || corral.group.iter().zip(&s).filter(|(group, _)| usize::from(**group) == g).map(|(_, s)| *s);
+        *least = own().fold(*least, f64::min);
+        total(own()) / own().count() as f64
+    };
+    least.iter_mut().enumerate().map(level).collect()
+}

@@ -1,0 +1,186 @@
+//! The working set: rows copied out of the matrix, on which the nearest point is computed.
+
+use super::problem::{Bias, Problem};
+use crate::arith::axpy::{axpy, axpy_entries};
+use crate::arith::dot::{dot, dot_entries};
+use crate::arith::simd::{Leaf, Simd, dispatch};
+
+/// About so many rows have a part in the centre.
+const SAMPLE: usize = 4096;
+
+/// Signed rows `u`; with a free bias shifted by a centre, which changes no margin. Sparse rows are
+/// not shifted: they would be sparse no more.
+pub struct WorkingSet {
+    pub numbers: Vec<u32>,
+    pub group: Vec<u8>,
+    pub inside: Vec<bool>,
+    pub size: usize,
+    pub groups: usize,
+    store: Store,
+    centre: Option<Vec<f64>>,
+}
+
+enum Store {
+    Full(Vec<f64>),
+    Entries { start: Vec<usize>, columns: Vec<i64>, values: Vec<f64> },
+}
+
+struct Scores<'a, P>(&'a WorkingSet, P, &'a [f64], &'a mut [f64]);
+
+impl<P: Iterator<Item = usize>> Leaf for Scores<'_, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        let Self(working, places, v, out) = self;
+        let size = working.size;
+        match &working.store {
+            Store::Full(u) => {
+                for (place, out) in places.zip(out) {
+                    *out = dot(&u[place * size..][..size], v);
+                }
+            }
+            Store::Entries { start, columns, values } => {
+                for (place, out) in places.zip(out) {
+                    let range = start[place]..start[place + 1];
+                    *out = dot_entries(&columns[range.clone()], &values[range], v);
+                }
+            }
+        }
+    }
+}
+
+struct Add<'a>(&'a WorkingSet, &'a [usize], &'a [f64], &'a mut [f64]);
+
+impl Leaf for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        let Self(working, places, d, v) = self;
+        let size = working.size;
+        for (&place, &c) in places.iter().zip(d) {
+            match &working.store {
+                Store::Full(u) => axpy(c, &u[place * size..][..size], v),
+                Store::Entries { start, columns, values } => {
+                    let range = start[place]..start[place + 1];
+                    axpy_entries(c, &columns[range.clone()], &values[range], v, (1, 0));
+                }
+            }
+        }
+    }
+}
+
+impl WorkingSet {
+    #[must_use]
+    pub fn new(problem: &Problem) -> Self {
+        let (size, dense) = (problem.size(), problem.is_dense());
+        let store = if dense {
+            Store::Full(vec![])
+        } else {
+            Store::Entries { start: vec![0], columns: vec![], values: vec![] }
+        };
+        let centre = (problem.bias == Bias::Free && dense).then(|| centre(problem));
+        Self {
+            numbers: vec![],
+            group: vec![],
+            inside: vec![false; problem.len()],
+            size,
+            groups: problem.groups(),
+            store,
+            centre,
+        }
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Copies rows; none of them may be there already.
+    pub fn add(&mut self, problem: &Problem, numbers: &[u32]) {
+        let (mut own, mut read) = (vec![], vec![]);
+        for &number in numbers {
+            let (row, y) = (number as usize, problem.sign(number as usize));
+            match &mut self.store {
+                Store::Full(u) => {
+                    let start = u.len();
+                    own.clear();
+                    read.clear();
+                    problem.read(row, &mut own, &mut read);
+                    u.resize(start + self.size, 0.0);
+                    let u = &mut u[start..];
+                    for (j, x) in own.iter().zip(&read) {
+                        u[*j as usize] = *x;
+                    }
+                    if let Some(centre) = &self.centre {
+                        u.iter_mut().zip(centre).for_each(|(u, c)| *u -= c);
+                    }
+                    for u in u {
+                        *u *= y;
+                    }
+                }
+                Store::Entries { start, columns, values } => {
+                    let begin = values.len();
+                    problem.read(row, columns, values);
+                    values[begin..].iter_mut().for_each(|x| *x *= y);
+                    start.push(values.len());
+                }
+            }
+            self.numbers.push(number);
+            self.group.push(problem.group(row) as u8);
+            self.inside[row] = true;
+        }
+    }
+
+    /// `<u, v>` of the rows at these places.
+    pub fn scores(&self, places: impl Iterator<Item = usize>, v: &[f64], out: &mut [f64]) {
+        dispatch(Scores(self, places, v, out));
+    }
+
+    /// `v += sum d_i u_i` over these places, one after another.
+    pub fn add_to(&self, places: &[usize], d: &[f64], v: &mut [f64]) {
+        dispatch(Add(self, places, d, v));
+    }
+
+    /// Writes a row over zeros.
+    pub fn write(&self, place: usize, out: &mut [f64]) {
+        match &self.store {
+            Store::Full(u) => out.copy_from_slice(&u[place * self.size..][..self.size]),
+            Store::Entries { start, columns, values } => {
+                for (j, x) in columns.iter().zip(values).take(start[place + 1]).skip(start[place]) {
+                    out[*j as usize] = *x;
+                }
+            }
+        }
+    }
+
+    /// Puts zeros back where [`WorkingSet::write`] has written.
+    pub fn clear(&self, place: usize, out: &mut [f64]) {
+        match &self.store {
+            Store::Full(_) => {}
+            Store::Entries { start, columns, .. } => {
+                for j in &columns[start[place]..start[place + 1]] {
+                    out[*j as usize] = 0.0;
+                }
+            }
+        }
+    }
+}
+
+fn centre(problem: &Problem) -> Vec<f64> {
+    let step = problem.len().div_ceil(SAMPLE);
+    let (mut centre, mut count) = (vec![0.0; problem.size()], 0.0);
+    let (mut columns, mut values) = (vec![], vec![]);
+    for row in (0..problem.len()).step_by(step) {
+        columns.clear();
+        values.clear();
+        problem.read(row, &mut columns, &mut values);
+        axpy_entries(1.0, &columns, &values, &mut centre, (1, 0));
+        count += 1.0;
+    }
+    for c in &mut centre {
+        *c /= count;
+    }
+    centre
+}

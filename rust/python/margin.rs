@@ -1,0 +1,93 @@
+//! Margins: borrow, detach, return.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::rows::with_rows;
+use crate::margin::{self as core, Bias, Goal, Options, Solver};
+
+fn choice<T: Copy>(name: &str, value: &str, choices: &[(&str, T)]) -> PyResult<T> {
+    let found = choices.iter().find(|(choice, _)| *choice == value);
+    found.map(|(_, choice)| *choice).ok_or_else(|| {
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        PyValueError::new_err(format!("{name} must be one of {}, got '{value}'", names.join(", ")))
+    })
+}
+
+fn row_numbers<'py>(py: Python<'py>, numbers: &[u32]) -> Bound<'py, PyArray1<i64>> {
+    PyArray1::from_vec(py, numbers.iter().map(|&number| i64::from(number)).collect())
+}
+
+/// The plane of largest margin, and an interval that contains that margin.
+#[pyfunction]
+#[pyo3(signature = (rows, labels, *, bias, tol, budget, solver, goal, threads))]
+#[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
+fn separate<'py>(
+    rows: &Bound<'py, PyAny>,
+    labels: PyReadonlyArray1<'py, u32>,
+    bias: &str,
+    tol: f64,
+    budget: u64,
+    solver: &str,
+    goal: &str,
+    threads: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = rows.py();
+    let biases = [("free", Bias::Free), ("augmented", Bias::Augmented), ("none", Bias::None)];
+    let solvers = [("auto", Solver::Auto), ("wolfe", Solver::Wolfe), ("descent", Solver::Descent)];
+    let goals = [("margin", Goal::Margin), ("separable", Goal::Separable)];
+    let options = Options {
+        bias: choice("bias", bias, &biases)?,
+        tol,
+        budget,
+        solver: choice("solver", solver, &solvers)?,
+        goal: choice("goal", goal, &goals)?,
+        threads,
+    };
+    let labels = labels.as_slice()?;
+    let found = with_rows(rows, |rows| core::separate(rows, labels, &options))??;
+    let out = PyDict::new(py);
+    out.set_item("status", found.status)?;
+    out.set_item("lower", found.lower)?;
+    out.set_item("upper", found.upper)?;
+    out.set_item("coef", PyArray1::from_vec(py, found.coef))?;
+    out.set_item("intercept", found.intercept)?;
+    out.set_item("support", row_numbers(py, &found.support))?;
+    out.set_item("dual_weights", PyArray1::from_vec(py, found.dual_weights))?;
+    out.set_item("radius", found.radius)?;
+    out.set_item("proof", found.proof)?;
+    out.set_item("solver", found.solver)?;
+    let work = PyDict::new(py);
+    for (name, count) in found.work {
+        work.set_item(name, count)?;
+    }
+    out.set_item("work", work)?;
+    Ok(out)
+}
+
+type Ends<'py> = (f64, f64, Bound<'py, PyArray1<i64>>);
+
+/// An interval that contains the margin of a plane, and the rows that are not on their side.
+#[pyfunction]
+#[pyo3(signature = (rows, labels, coef, intercept, *, normalize, threads))]
+#[allow(clippy::needless_pass_by_value)]
+fn margin<'py>(
+    rows: &Bound<'py, PyAny>,
+    labels: PyReadonlyArray1<'py, u32>,
+    coef: PyReadonlyArray1<'py, f64>,
+    intercept: Option<f64>,
+    normalize: bool,
+    threads: usize,
+) -> PyResult<Ends<'py>> {
+    let (labels, coef) = (labels.as_slice()?, coef.as_slice()?);
+    let ends = with_rows(rows, |rows| core::margin(rows, labels, coef, intercept, normalize, threads))?;
+    let (lower, upper, offending) = ends?;
+    Ok((lower, upper, row_numbers(rows.py(), &offending)))
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(separate, m)?)?;
+    m.add_function(wrap_pyfunction!(margin, m)?)
+}

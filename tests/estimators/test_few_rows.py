@@ -1,0 +1,289 @@
+"""Single examples by ``partial_fit(check_input=False)``: the bits and attributes of the long way, always."""
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs.estimators import few_rows
+
+LEARNERS = [Perceptron, AveragedPerceptron]
+rng = np.random.default_rng(11)
+X = rng.standard_normal((60, 9))
+X[rng.random(X.shape) < 0.4] = 0.0
+NUMBER = rng.integers(0, 3, 60)
+KINDS = {
+    "int64": NUMBER,
+    "int32": NUMBER.astype(np.int32),
+    "uint8": NUMBER.astype(np.uint8),
+    "float64": NUMBER.astype(np.float64),
+    "str": np.array(["ham", "spam", "eggs and more"])[NUMBER],
+    "object": np.array(["ham", "spam", "eggs"], dtype=object)[NUMBER],
+    "bool": NUMBER > 0,
+    "two": np.minimum(NUMBER, 1) * 7 - 3,
+}
+OPTIONS = [
+    {},
+    {"tie": "positive", "eta0": 0.3},
+    {"fit_intercept": False},
+    {"margin": 0.7, "added_feature": 0.5},
+    {"max_mistakes_per_example": 1},
+    {"multi_class": "joint"},
+    {"multi_class": "joint", "update": "proportional", "eta0": 0.1},
+]
+
+
+def contents(model):
+    return {
+        name: (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
+        for name, value in vars(model).items()
+    }
+
+
+def begun(learner, y, **options):
+    model = learner(**options)
+    return model.partial_fit(X[:1], y[:1], classes=np.unique(y))
+
+
+def one_by_one(model, rows, y, start=1, stop=None):
+    for i in range(start, stop or len(y)):
+        model.partial_fit(rows[i : i + 1], y[i : i + 1], check_input=False)
+    return model
+
+
+@pytest.fixture
+def short_way(monkeypatch):
+    """The answers of the short way: whether it did the work."""
+    answers, real = [], few_rows.learn_few
+    from perceptron_rs.estimators import online
+
+    monkeypatch.setattr(online, "learn_few", lambda *given: answers.append(real(*given)) or answers[-1])
+    return answers
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_single_rows_are_one_pass(learner, options, kind, engine_name, short_way):
+    y = KINDS[kind]
+    model = one_by_one(begun(learner, y, engine=engine_name, **options), X, y)
+    assert short_way == [True] * 59
+    checked = begun(learner, y, engine=engine_name, **options)
+    for i in range(1, 60):
+        checked.partial_fit(X[i : i + 1], y[i : i + 1])
+    assert contents(model) == contents(checked)
+    if "added_feature" not in options and "max_mistakes_per_example" not in options:
+        whole = learner(engine=engine_name, max_iter=1, tol=None, shuffle=False, **options).fit(X, y)
+        assert model.coef_.tobytes() == whole.coef_.tobytes()
+        assert model.intercept_.tobytes() == whole.intercept_.tobytes()
+        assert model.n_seen_.tolist() == whole.n_seen_.tolist()
+
+
+@pytest.mark.parametrize(
+    "storage", [np.float64, np.float32, np.int8, np.uint8, np.int16, np.uint16, np.int32]
+)
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_storage(learner, sparse, storage, engine_name, short_way):
+    dense = np.abs(X * 9).round().astype(storage)
+    rows = sp.csr_matrix(dense) if sparse else dense
+    model = one_by_one(begun(learner, NUMBER, engine=engine_name), rows, NUMBER)
+    assert short_way == [True] * 59
+    checked = begun(learner, NUMBER, engine=engine_name).partial_fit(dense[1:], NUMBER[1:])
+    assert model.coef_.tobytes() == checked.coef_.tobytes()
+
+
+def test_exact_values():
+    """An oracle of plain integers: two classes, by hand."""
+    values, y = np.round(X * 4), np.minimum(NUMBER, 1)
+    model = begun(Perceptron, y)
+    model.coef_, model.intercept_ = np.zeros((1, 9)), np.zeros(1)
+    one_by_one(model, values, y, start=0)
+    w, b = [0] * 9, 0
+    for x, label in zip(values.astype(int).tolist(), y.tolist(), strict=True):
+        sign = 2 * label - 1
+        if sign * (sum(p * q for p, q in zip(w, x, strict=True)) + b) <= 0:
+            w, b = [p + sign * q for p, q in zip(w, x, strict=True)], b + sign
+    assert model.coef_.tolist() == [w]
+    assert model.intercept_.tolist() == [b]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_few_rows_at_once(learner, engine_name, short_way):
+    model = begun(learner, NUMBER, engine=engine_name)
+    for start, stop in [(1, 3), (3, 19), (19, 36), (36, 60)]:
+        model.partial_fit(X[start:stop], NUMBER[start:stop], check_input=False)
+    assert short_way == [True, True, False, False]
+    checked = begun(learner, NUMBER, engine=engine_name)
+    for start, stop in [(1, 36), (36, 60)]:
+        checked.partial_fit(X[start:stop], NUMBER[start:stop])
+    assert contents(model) == contents(checked)
+
+
+CHANGES = [
+    {"eta0": 0.25},
+    {"tie": "positive"},
+    {"fit_intercept": False},
+    {"margin": 2.0},
+    {"track_mistakes": True},
+    {"class_weight": {0: 0.5, 1: 2.0}},
+    {"callback": print},
+    {"penalty": "l2", "alpha": 0.1},
+    {"penalty": "l2", "alpha": 0},
+    {"multi_class": "joint"},
+    {"engine": "reference"},
+    {"engine": "rust"},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_parameters_change_between_calls(learner, change, engine_name):
+    if learner is AveragedPerceptron and "penalty" in change:
+        pytest.skip("has no penalty")
+    model, checked = (begun(learner, NUMBER, engine=engine_name) for _ in range(2))
+    original = {name: getattr(model, name) for name in change}
+    for start, changes in [(1, {}), (20, change), (40, original)]:
+        one_by_one(model.set_params(**changes), X, NUMBER, start, start + 19)
+        checked.set_params(**changes)
+        for i in range(start, start + 19):
+            checked.partial_fit(X[i : i + 1], NUMBER[i : i + 1])
+        assert contents(model) == contents(checked)
+
+
+def test_parameters_of_a_choice_change(engine_name):
+    """``alpha`` and ``update`` matter with some values of ``penalty`` and ``multi_class`` only."""
+    models = [begun(Perceptron, NUMBER, engine=engine_name, multi_class="joint") for _ in range(2)]
+    for start, update in [(1, "uniform"), (20, "proportional"), (40, "max")]:
+        for model, check in zip(models, (False, True), strict=True):
+            model.set_params(update=update)
+            for i in range(start, start + 19):
+                model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
+    assert contents(models[0]) == contents(models[1])
+    models = [begun(Perceptron, NUMBER, engine=engine_name, penalty="l1", alpha=0) for _ in range(2)]
+    for start, alpha in [(1, 0), (20, 0.1), (40, 0)]:
+        for model, check in zip(models, (False, True), strict=True):
+            model.set_params(alpha=alpha)
+            for i in range(start, start + 19):
+                model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
+    assert contents(models[0]) == contents(models[1])
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_state_changes_between_calls(learner, engine_name):
+    model, checked = (begun(learner, NUMBER, engine=engine_name) for _ in range(2))
+    name = "coef_" if learner is Perceptron else "last_coef_"
+    new = {
+        "type": lambda w: w.astype(np.float32),
+        "order": np.asfortranarray,
+        "list": lambda w: w.tolist(),
+        "sign": lambda w: np.where(w == w, -0.0, w),
+        "same": lambda w: w,
+    }
+    for number, change in enumerate(new.values()):
+        for one in (model, checked):
+            setattr(one, name, change(np.array(getattr(one, name))))
+        i = 1 + number
+        model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=False)
+        checked.partial_fit(X[i : i + 1], NUMBER[i : i + 1])
+        assert contents(model) == contents(checked)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_new_fit_between_calls(learner, engine_name):
+    model = one_by_one(begun(learner, NUMBER, engine=engine_name), X, NUMBER)
+    other = np.array([5, 6])[NUMBER % 2]
+    model.set_params(max_iter=2, tol=None, track_mistakes=True).fit(X[:, :4], other)
+    model.set_params(track_mistakes=False)
+    checked = copy.deepcopy(model)
+    one_by_one(model, np.ascontiguousarray(X[:, :4]), other, 0, 5)
+    for i in range(5):
+        checked.partial_fit(X[i : i + 1, :4], other[i : i + 1])
+    assert contents(model) == contents(checked)
+
+
+def test_what_was_read_is_not_written_to(engine_name):
+    model = begun(Perceptron, NUMBER, engine=engine_name)
+    held = [value for value in vars(model).values() if isinstance(value, np.ndarray)]
+    before, twin = [value.tobytes() for value in held], copy.copy(model)
+    one_by_one(model, X, NUMBER)
+    assert [value.tobytes() for value in held] == before
+    assert twin.n_seen_[0] == 1
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_averages_are_made_anew(learner, engine_name):
+    model = begun(learner, NUMBER, engine=engine_name)
+    seen = set()
+    for i in range(1, 20):
+        model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=False)
+        seen.add(model.coef_.tobytes())
+    assert len(seen) > 5
+    checked = begun(learner, NUMBER, engine=engine_name).partial_fit(X[1:20], NUMBER[1:20])
+    assert model.coef_.tobytes() == checked.coef_.tobytes()
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_pickled_copied_and_cloned_in_the_middle(learner, engine_name):
+    model = one_by_one(begun(learner, NUMBER, engine=engine_name), X, NUMBER, stop=30)
+    others = [pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)]
+    for one in (model, *others):
+        one_by_one(one, X, NUMBER, 30)
+    assert all(contents(other) == contents(model) for other in others)
+    assert not hasattr(clone(model), "coef_")
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_many_estimators_in_turns(learner, engine_name):
+    """More than are remembered, with parameters of their own."""
+    steps = [0.5 + k for k in range(few_rows._MOST + 3)]
+    models = [begun(learner, NUMBER, engine=engine_name, eta0=step) for step in steps]
+    for i in range(1, 4):
+        for model in models:
+            model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=False)
+    for step, model in zip(steps, models, strict=True):
+        checked = begun(learner, NUMBER, engine=engine_name, eta0=step).partial_fit(X[1:4], NUMBER[1:4])
+        assert model.coef_.tobytes() == checked.coef_.tobytes()
+
+
+def test_threads_with_an_estimator_each():
+    def work(seed):
+        order = np.random.default_rng(seed).permutation(60)
+        return one_by_one(begun(Perceptron, NUMBER), X[order], NUMBER[order], start=0).coef_.tobytes()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(20))) == [work(seed) for seed in range(20)]
+
+
+def test_attributes_of_the_class_are_seen():
+    class Wide(Perceptron):
+        margin = property(lambda self: 5.0, lambda self, value: None)
+
+    model = one_by_one(begun(Wide, NUMBER), X, NUMBER)
+    assert (
+        contents(model)["coef_"]
+        == contents(one_by_one(begun(Perceptron, NUMBER, margin=5.0), X, NUMBER))["coef_"]
+    )
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, VotedPerceptron])
+@pytest.mark.parametrize("value", [np.inf, 1e308])
+def test_overflow_leaves_all_as_it_was(learner, value, engine_name):
+    model = one_by_one(begun(learner, NUMBER, engine=engine_name, eta0=1e3), X, NUMBER, stop=9)
+    before = contents(model)
+    with pytest.raises(ValueError, match=r"inf|overflow"):
+        model.partial_fit(np.full((1, 9), value), NUMBER[9:10], check_input=False)
+    assert contents(model) == before
+
+
+def test_a_bad_parameter_is_named(engine_name):
+    model = begun(Perceptron, NUMBER, engine=engine_name).set_params(eta0=-1.0)
+    before = contents(model)
+    with pytest.raises(ValueError, match="eta0"):
+        model.partial_fit(X[:1], NUMBER[:1], check_input=False)
+    assert contents(model) == before

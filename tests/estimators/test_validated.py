@@ -1,0 +1,63 @@
+"""Parameters that were accepted are not validated again; any other choice of them is."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs.estimators import validated
+
+LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
+X, Y = np.array([[1.0], [-2.0]]), np.array([1, 0])
+METHODS = ["partial_fit", "predict_then_learn"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"max_iter": 7.0}, "max_iter"),
+        ({"fit_intercept": "yes"}, "fit_intercept"),
+        ({"random_state": "seed"}, "random_state"),
+        ({"class_weight": "balanced"}, "class_weight"),
+        ({"class_weight": {1: -1.0}}, "class_weight"),
+        ({"early_stopping": True}, "early_stopping"),
+        ({"callback": 3}, "callback"),
+        ({"eta0": np.inf}, "eta0"),
+    ],
+    ids=str,
+)
+def test_a_bad_choice_after_a_good_one(learner, method, bad, message):
+    model = learner(max_iter=7)
+    for _ in range(2):
+        getattr(model, method)(X, Y, classes=[0, 1])
+    with pytest.raises(ValueError, match=message):
+        getattr(model.set_params(**bad), method)(X, Y)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_weight_that_goes_bad_in_its_dict(method):
+    weights = {0: 1.0, 1: 2.0}
+    model = Perceptron(class_weight=weights)
+    getattr(model, method)(X, Y, classes=[0, 1])
+    weights[0] = -1.0
+    with pytest.raises(ValueError, match="class_weight"):
+        getattr(model, method)(X, Y)
+
+
+def test_it_is_done_once(monkeypatch):
+    calls, real = [], validated.validate_parameter_constraints
+    monkeypatch.setattr(
+        validated, "validate_parameter_constraints", lambda *a, **k: calls.append(1) or real(*a, **k)
+    )
+    model = Perceptron(eta0=0.12345)
+    for _ in range(5):
+        model.partial_fit(X, Y, classes=[0, 1])
+        model.predict_then_learn(X, Y)
+    assert len(calls) == 1
+
+
+def test_the_setting_of_scikit_learn_is_heeded():
+    with config_context(skip_parameter_validation=True):
+        Perceptron(max_iter=7.0).partial_fit(X, Y, classes=[0, 1])
