@@ -14,6 +14,7 @@ import perceptron_rs
 from perceptron_rs import (
     AveragedPerceptron,
     MaxMarginClassifier,
+    MultilayerPerceptron,
     Perceptron,
     PocketPerceptron,
     VotedPerceptron,
@@ -39,6 +40,7 @@ CALLABLES = [
     AveragedPerceptron,
     PocketPerceptron,
     VotedPerceptron,
+    MultilayerPerceptron,
     testing.assert_parity,
     updates_until_right,
     load_svmlight,
@@ -46,6 +48,7 @@ CALLABLES = [
 MARGINS = [max_margin, is_separable, margin, mistake_bounds, verify, hull_weights, MaxMarginClassifier]
 CALLABLES += MARGINS
 CALLABLES += [getattr(Perceptron, name) for name in METHODS]
+CALLABLES += [getattr(MultilayerPerceptron, name) for name in (*METHODS, "predict_proba")]
 
 
 def test_examples_exist():
@@ -109,7 +112,9 @@ def test_methods_are_described(learner):
         assert re.search(r"^(Returns|Raises)\n-+$", text, re.MULTILINE), name
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
+@pytest.mark.parametrize(
+    "learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron, MultilayerPerceptron]
+)
 def test_sections(learner):
     text = inspect.getdoc(learner)
     for title in ("Parameters", "Attributes", "Raises", "See Also", "References", "Examples"):
