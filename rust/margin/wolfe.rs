@@ -68,9 +68,7 @@ pub fn nearest_point(
         zero: false,
     };
     if start.is_none() && !work.left() {
-        working.add(problem, &problem.firsts());
-        let places: Vec<usize> = (0..groups).collect();
-        let corral = Corral::new(&working, &places, &vec![1.0; groups], work);
+        let corral = warm(problem, &mut working, &problem.firsts(), &vec![1.0; groups], work);
         found.keep_weights(&working, &corral);
         return found;
     }
@@ -78,10 +76,8 @@ pub fn nearest_point(
     let most = problem.size().clamp(FEWEST_ADDED, MOST_ADDED);
     let mut strides = strides(problem);
     if let Some(start) = start {
-        working.add(problem, &start.numbers);
-        let places: Vec<usize> = (0..working.len()).collect();
-        let mut warm = Corral::new(&working, &places, &start.a, work);
-        work.majors += places.len() as u64;
+        let mut warm = warm(problem, &mut working, &start.numbers, &start.a, work);
+        work.majors += start.numbers.len() as u64;
         warm.minor(&working, work);
         v.clone_from(&warm.v);
         corral = Some(warm);
@@ -166,6 +162,19 @@ pub fn nearest_point(
         }
     }
     found
+}
+
+/// A corral of given rows, the first of the working set.
+fn warm(
+    problem: &Problem,
+    working: &mut WorkingSet,
+    numbers: &[u32],
+    weights: &[f64],
+    work: &Work,
+) -> Corral {
+    working.add(problem, numbers);
+    let places: Vec<usize> = (0..working.len()).collect();
+    Corral::new(working, &places, weights, work)
 }
 
 /// The sum over the groups of the mean of the sampled rows.

@@ -15,6 +15,7 @@ from perceptron_rs import (
     AveragedPerceptron,
     KernelPerceptron,
     MaxMarginClassifier,
+    MultilayerPerceptron,
     Perceptron,
     PocketPerceptron,
     SequencePerceptron,
@@ -53,6 +54,7 @@ CALLABLES = [
     AttributeEncoder,
     word_attributes,
     word_shape,
+    MultilayerPerceptron,
     testing.assert_parity,
     updates_until_right,
     load_svmlight,
@@ -62,6 +64,7 @@ CALLABLES += MARGINS
 CALLABLES += [getattr(Perceptron, name) for name in METHODS]
 CALLABLES += [SequencePerceptron.fit, SequencePerceptron.predict, SequencePerceptron.score]
 CALLABLES += [StructuredPerceptron.fit, AttributeEncoder.transform]
+CALLABLES += [getattr(MultilayerPerceptron, name) for name in (*METHODS, "predict_proba")]
 
 
 def test_examples_exist():
@@ -125,7 +128,9 @@ def test_methods_are_described(learner):
         assert re.search(r"^(Returns|Raises)\n-+$", text, re.MULTILINE), name
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
+@pytest.mark.parametrize(
+    "learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron, MultilayerPerceptron]
+)
 def test_sections(learner):
     text = inspect.getdoc(learner)
     for title in ("Parameters", "Attributes", "Raises", "See Also", "References", "Examples"):

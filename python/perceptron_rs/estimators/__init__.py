@@ -2,6 +2,7 @@
 
 from perceptron_rs.estimators.averaged import AveragedPerceptron
 from perceptron_rs.estimators.kernel import KernelPerceptron
+from perceptron_rs.estimators.multilayer import MultilayerPerceptron
 from perceptron_rs.estimators.perceptron import Perceptron
 from perceptron_rs.estimators.pocket import PocketPerceptron
 from perceptron_rs.estimators.progress import EpochRecord
@@ -13,6 +14,7 @@ __all__ = [
     "AveragedPerceptron",
     "EpochRecord",
     "KernelPerceptron",
+    "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
     "SequencePerceptron",
