@@ -35,6 +35,12 @@ pub struct Found {
 }
 
 impl Found {
+    /// A plane of which nothing is known.
+    fn of(v: Vec<f64>) -> Self {
+        let (lower, square) = (f64::NEG_INFINITY, f64::INFINITY);
+        Self { v, lower, numbers: vec![], a: vec![], square, zero: false }
+    }
+
     fn keep_weights(&mut self, working: &WorkingSet, corral: &Corral) -> bool {
         let square = corral.square();
         if square >= self.square {
@@ -59,14 +65,7 @@ pub fn nearest_point(
     let mut working = WorkingSet::new(problem);
     let mut v = mean(problem);
     let groups = problem.groups();
-    let mut found = Found {
-        v: v.clone(),
-        lower: f64::NEG_INFINITY,
-        numbers: vec![],
-        a: vec![],
-        square: f64::INFINITY,
-        zero: false,
-    };
+    let mut found = Found::of(v.clone());
     if start.is_none() && !work.left() {
         let corral = warm(problem, &mut working, &problem.firsts(), &vec![1.0; groups], work);
         found.keep_weights(&working, &corral);
