@@ -10,7 +10,7 @@ use super::wolfe::Found;
 use crate::arith::environment::Standard;
 use crate::error::{Error, Result};
 use crate::online::Monitor;
-use crate::rows::Rows;
+use crate::rows::Table;
 
 /// An upper end below this part of the radius is nothing but rounding.
 const NOTHING: f64 = 1e-13;
@@ -73,7 +73,7 @@ pub struct Solution {
 /// Finds the plane of largest margin and an interval that contains that margin. The monitor is asked
 /// between major cycles and sweeps, on the calling thread.
 pub fn separate(
-    rows: &dyn Rows,
+    rows: &dyn Table,
     labels: &[u32],
     options: &Options,
     monitor: &dyn Monitor,
