@@ -63,41 +63,50 @@ def until(vectors, limit):
     return vectors | log | {"log_start": np.append(0, kept.cumsum())[vectors["log_start"]]}
 
 
-def chance(scores, counts, label):
-    """Return the probability that ``label`` wins if one vector of each class is drawn by its count.
+def counted(vectors, limits):
+    """Return how many of the first examples each vector of each class survived: (limits, vectors)."""
+    classes = len(vectors["log_start"]) - 1
+    shorter = [counts_of(until(vectors, limit), np.full(classes, limit)) for limit in limits]
+    lengths = np.diff(vectors["log_start"]) + 1
+    return [
+        np.array([np.pad(counts[k], (0, length - len(counts[k]))) for counts in shorter], dtype=np.float64)
+        for k, length in enumerate(lengths)
+    ]
 
-    It is the sum over the label's vectors of the probabilities to be drawn, times that of each other
-    class to draw less; of equal scores the first class wins. Only scores that can change a comparison are sorted.
+
+def chances(scores, counts, label):
+    """Return the probabilities that ``label`` wins if one vector of each class is drawn by these counts.
+
+    A probability is the sum over the label's vectors of that to be drawn, times those of each other class to
+    draw less; of equal scores the first class wins. Only scores that can change a comparison are sorted.
     """
-    own = scores[label]
-    low, total = own.min(), counts[label].sum()
-    share = counts[label] / total
-    for other, (found, number) in enumerate(zip(scores, counts, strict=True)):
-        near = found >= low
-        if other == label or not near.any():
+    order = scores[label].argsort()
+    own, share = scores[label][order], counts[label][:, order]
+    total = counts[label].sum(axis=1, keepdims=True)
+    share /= total
+    for other, (found, count) in enumerate(zip(scores, counts, strict=True)):
+        near = np.flatnonzero(found >= own[0])
+        if other == label or len(near) == 0:
             continue
-        found, number = found[near], number[near]  # noqa: PLW2901
-        order = found.argsort()
-        above = np.append(number[order][::-1].cumsum()[::-1], 0)
-        open_ = np.flatnonzero(own <= found[order[-1]])
-        place = np.searchsorted(found[order], own[open_], side="left" if other < label else "right")
-        share[open_] *= (total - above[place]) / total
-    return share.sum()
+        near = near[found[near].argsort()[::-1]]  # from the highest score down
+        below = -found[near]
+        drawn = np.zeros((len(count), len(near) + 1))
+        count[:, near].cumsum(axis=1, out=drawn[:, 1:])
+        end = np.searchsorted(own, -below[0], side="right")
+        # How many are at least as high, or higher: a class before the label wins a tie.
+        place = np.searchsorted(below, -own[:end], side="right" if other < label else "left")
+        share[:, :end] *= ((total - drawn) / total)[:, place]
+    return share.sum(axis=1)
 
 
 def random_errors(row, label, vectors, counts):
-    """Return the expected errors on one example of vectors that are drawn: each kind, each of ``counts``."""
+    """Return the expected errors on one example of vectors that are drawn: (kinds, limits)."""
     steps = row[vectors["log_row"]] * vectors["log_step"]
     ends = vectors["log_start"][1:-1]
     plain = [np.append(0.0, part.cumsum()) for part in np.split(steps, ends)]
     norms = (np.append(1.0, np.sqrt(part)) for part in np.split(vectors["log_norm"], ends))
     scaled = [found / norm for found, norm in zip(plain, norms, strict=True)]
-    errors = np.empty((len(RANDOM), len(counts)))
-    for kind, scores in enumerate((plain, scaled)):
-        for i, numbers in enumerate(counts):
-            seen = [found[: len(number)] for found, number in zip(scores, numbers, strict=True)]
-            errors[kind, i] = 1 - chance(seen, numbers, label)
-    return errors
+    return np.array([1 - chances(scores, counts, label) for scores in (plain, scaled)])
 
 
 def errors_of(model, X, y, limits):
@@ -108,7 +117,7 @@ def errors_of(model, X, y, limits):
     classes = len(model.classes_)
     logs = [(until(vectors, limit), np.full(classes, limit)) for limit in limits]
     states = [state_of(log, seen, np.zeros(classes, dtype=np.int64)) for log, seen in logs]
-    counts = [counts_of(log, seen) for log, seen in logs]
+    counts = counted(vectors, limits)
     labels = np.searchsorted(model.classes_, y)
     wrong = np.zeros((len(METHODS), len(limits)))
     with ThreadPoolExecutor(THREADS) as pool:
