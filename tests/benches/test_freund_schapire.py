@@ -97,7 +97,10 @@ def test_random_error_is_that_of_drawn_vectors(bench, three):
     found = bench.errors_of(model, X_test, y_test, [len(X)])[-2:, 0]
     for normalize, error in zip((False, True), found, strict=True):
         wrong = [
-            np.mean(fitted(X, y, 1, prediction="random", normalize=normalize, random_state=seed).predict(X_test) != y_test)
+            np.mean(
+                fitted(X, y, 1, prediction="random", normalize=normalize, random_state=seed).predict(X_test)
+                != y_test
+            )
             for seed in range(400)
         ]
         assert error == pytest.approx(100 * np.mean(wrong), abs=4 * 100 * np.std(wrong) / 20)
@@ -107,7 +110,11 @@ def test_figures_far_from_the_published_ones_are_told(bench):
     error, support, mistakes = bench.PUBLISHED[2, 1]
     near = {"d": 2, "T": 1.0, "vote": error + 0.25, "SupVec": round(support * 1.019), "Mistake": mistakes}
     assert bench.misses(near) == []
-    for far in ({"vote": error - 0.26}, {"SupVec": round(support * 1.021)}, {"Mistake": round(mistakes * 0.979)}):
+    for far in (
+        {"vote": error - 0.26},
+        {"SupVec": round(support * 1.021)},
+        {"Mistake": round(mistakes * 0.979)},
+    ):
         (line,) = bench.misses(near | far)
         assert next(iter(far)) in line
     assert bench.misses(near | {"T": 5.0, "vote": 50.0}) == []
