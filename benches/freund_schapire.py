@@ -1,4 +1,4 @@
-"""Does the kernel perceptron give the digits table of Freund and Schapire?
+"""The digits table of Freund and Schapire, learnt anew and compared with the published figures.
 
 Y. Freund, R. E. Schapire, "Large margin classification using the perceptron algorithm", Machine Learning 37,
 1999, section 5: MNIST, raw pixels, K(x, z) = (1 + x.z)^d, one digit against the rest, T epochs over one
@@ -25,10 +25,11 @@ from pathlib import Path
 
 import data
 import numpy as np
+from drawn import counted, random_errors, until
 
 from perceptron_rs import KernelPerceptron
 from perceptron_rs.engines import KernelSpec, get_engine
-from perceptron_rs.estimators.kernel_vectors import counts_of, rows_of, state_of
+from perceptron_rs.estimators.kernel_vectors import rows_of, state_of
 
 #: (d, T): the vote's error in percent, SupVec, Mistake. The errors of d = 4 are those of a rerun elsewhere.
 PUBLISHED = {
@@ -54,59 +55,6 @@ METHODS = (*ANSWERS.values(), *RANDOM)
 COUNTS = ("SupVec", "Mistake")
 BLOCK = 500
 THREADS = os.cpu_count() or 1
-
-
-def until(vectors, limit):
-    """Return the log of the first ``limit`` examples."""
-    kept = vectors["log_t"] <= limit
-    log = {name: vectors[name][kept] for name in vectors if name.startswith("log_") and name != "log_start"}
-    return vectors | log | {"log_start": np.append(0, kept.cumsum())[vectors["log_start"]]}
-
-
-def counted(vectors, limits):
-    """Return how many of the first examples each vector of each class survived: (limits, vectors)."""
-    classes = len(vectors["log_start"]) - 1
-    shorter = [counts_of(until(vectors, limit), np.full(classes, limit)) for limit in limits]
-    lengths = np.diff(vectors["log_start"]) + 1
-    return [
-        np.array([np.pad(counts[k], (0, length - len(counts[k]))) for counts in shorter], dtype=np.float64)
-        for k, length in enumerate(lengths)
-    ]
-
-
-def chances(scores, counts, label):
-    """Return the probabilities that ``label`` wins if one vector of each class is drawn by these counts.
-
-    A probability is the sum over the label's vectors of that to be drawn, times those of each other class to
-    draw less; of equal scores the first class wins. Only scores that can change a comparison are sorted.
-    """
-    order = scores[label].argsort()
-    own, share = scores[label][order], counts[label].take(order, axis=1)
-    total = counts[label].sum(axis=1, keepdims=True)
-    share /= total
-    for other, (found, count) in enumerate(zip(scores, counts, strict=True)):
-        near = np.flatnonzero(found >= own[0])
-        if other == label or len(near) == 0:
-            continue
-        near = near[found[near].argsort()[::-1]]  # from the highest score down
-        below = -found[near]
-        drawn = np.zeros((len(count), len(near) + 1))
-        count.take(near, axis=1).cumsum(axis=1, out=drawn[:, 1:])
-        end = np.searchsorted(own, -below[0], side="right")
-        # How many are at least as high, or higher: a class before the label wins a tie.
-        place = np.searchsorted(below, -own[:end], side="right" if other < label else "left")
-        share[:, :end] *= ((total - drawn) / total).take(place, axis=1)
-    return share.sum(axis=1)
-
-
-def random_errors(row, label, vectors, counts):
-    """Return the expected errors on one example of vectors that are drawn: (kinds, limits)."""
-    steps = row[vectors["log_row"]] * vectors["log_step"]
-    ends = vectors["log_start"][1:-1]
-    plain = [np.append(0.0, part.cumsum()) for part in np.split(steps, ends)]
-    norms = (np.append(1.0, np.sqrt(part)) for part in np.split(vectors["log_norm"], ends))
-    scaled = [found / norm for found, norm in zip(plain, norms, strict=True)]
-    return np.array([1 - chances(scores, counts, label) for scores in (plain, scaled)])
 
 
 def errors_of(model, X, y, limits):
@@ -203,10 +151,10 @@ def plot(figures, path):
     import matplotlib as mpl
 
     mpl.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
     degrees = list(dict.fromkeys(found["d"] for found in figures))
-    canvas, axes = pyplot.subplots(1, len(degrees), figsize=(1.5 + 3.5 * len(degrees), 4), squeeze=False)
+    canvas, axes = plt.subplots(1, len(degrees), figsize=(1.5 + 3.5 * len(degrees), 4), squeeze=False)
     for d, panel in zip(degrees, axes[0], strict=True):
         rows = [found for found in figures if found["d"] == d]
         for name in METHODS:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import itertools
+import math
 import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -19,16 +21,12 @@ EPOCHS = [1, 2, 5, 40]
 
 
 @pytest.fixture(scope="module")
-def bench() -> ModuleType:
+def bench() -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(BENCHES))
-        spec = importlib.util.spec_from_file_location("freund_schapire", BENCHES / "freund_schapire.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        sys.modules.pop("data", None)
-    return module
+        yield importlib.import_module("freund_schapire")
+        for name in ("freund_schapire", "drawn", "data"):
+            del sys.modules[name]
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +59,7 @@ def win(scores, counts, label):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_chances_are_those_of_all_draws(bench, seed):
+    drawn = sys.modules[bench.random_errors.__module__]
     random = np.random.default_rng(seed)
     lengths = random.integers(1, 6, 4)
     scores = [random.integers(-2, 3, n).astype(float) for n in lengths]  # with ties
@@ -69,7 +68,7 @@ def test_chances_are_those_of_all_draws(bench, seed):
         count[:, 0] += 30 - count.sum(axis=1)
     for label in range(4):
         expected = [float(win(scores, [count[i] for count in counts], label)) for i in range(2)]
-        assert bench.chances(scores, counts, label) == pytest.approx(expected, abs=1e-12)
+        assert drawn.chances(scores, counts, label) == pytest.approx(expected, abs=1e-12)
 
 
 def test_beginnings_of_the_log_are_the_shorter_runs(bench, three):
@@ -91,19 +90,45 @@ def test_beginnings_of_the_log_are_the_shorter_runs(bench, three):
             assert row[i] == pytest.approx(100 * np.mean(scores != y_test)), (name, epochs)
 
 
-def test_random_error_is_that_of_drawn_vectors(bench, three):
-    X, y, X_test, y_test = three
-    model = fitted(X, y, 1)
-    found = bench.errors_of(model, X_test, y_test, [len(X)])[-2:, 0]
-    for normalize, error in zip((False, True), found, strict=True):
-        wrong = [
-            np.mean(
-                fitted(X, y, 1, prediction="random", normalize=normalize, random_state=seed).predict(X_test)
-                != y_test
-            )
-            for seed in range(400)
+def vectors_by_hand(X, y, label, x):
+    """Scores on x, counts and squared norms of one class after one epoch, in whole numbers."""
+
+    def kernel(a, b):
+        return (1 + sum(int(p) * int(q) for p, q in zip(a, b, strict=True))) ** 2
+
+    made, counts, scores, norms = [], [0], [0], [0]
+    for z, truth in zip(X, y, strict=True):
+        sign = 1 if truth == label else -1
+        if sign * sum(c * kernel(other, z) for c, other in made) <= 0:
+            made.append((sign, z))
+            counts.append(0)
+            scores.append(sum(c * kernel(other, x) for c, other in made))
+            norms.append(sum(c * e * kernel(a, b) for c, a in made for e, b in made))
+        counts[-1] += 1
+    return scores, counts, norms
+
+
+def test_random_error_is_that_of_all_draws(bench, three):
+    X, y, X_test, y_test = (part[:15] for part in three)
+    found = bench.errors_of(fitted(X, y, 1), X_test, y_test, [len(X)])[-2:, 0]
+    plain, scaled = [], []
+    for x, label in zip(X_test, y_test, strict=True):
+        scores, counts, norms = zip(*(vectors_by_hand(X, y, k, x) for k in range(3)), strict=True)
+        plain.append(win(scores, counts, label))
+        over_norms = [
+            [s / math.sqrt(n) if n else 0.0 for s, n in zip(*pair, strict=True)]
+            for pair in zip(scores, norms, strict=True)
         ]
-        assert error == pytest.approx(100 * np.mean(wrong), abs=4 * 100 * np.std(wrong) / 20)
+        scaled.append(win(over_norms, counts, label))
+    expected = [100 * (1 - float(sum(chances) / len(chances))) for chances in (plain, scaled)]
+    assert expected[0] != expected[1]
+    assert found.tolist() == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_mistake_on_the_last_example_of_a_beginning_belongs_to_it(bench, three):
+    log = fitted(*three[:2], 2)._vectors
+    for t in log["log_t"].tolist():
+        assert len(bench.until(log, t)["log_row"]) == np.count_nonzero(log["log_t"] <= t)
 
 
 def test_figures_far_from_the_published_ones_are_told(bench):
