@@ -10,10 +10,10 @@ RUST := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
 EXTRA = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$(1)"], sep="\n")' > $(VENV)/$(1).txt \
 	&& $(BIN)/pip install --quiet --requirement $(VENV)/$(1).txt
 
-.PHONY: help demo test test-deep test-oldest lint bench docs golden licenses dist valgrind clean
+.PHONY: help demo test test-deep test-oldest lint bench freund-schapire docs golden licenses dist valgrind clean
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/built  ## train on real data with both engines and compare every bit
 	@$(BIN)/python -m perceptron_rs.demo
@@ -54,6 +54,9 @@ bench: $(VENV)/built $(VENV)/bench  ## side by side with scikit-learn (real data
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/svmlight.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/sequences.py
 	cargo bench
+
+freund-schapire: $(VENV)/built $(VENV)/bench  ## the digits table of Freund and Schapire (1999), checked, and its plot, in .venv (DATA=folder)
+	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/freund_schapire.py --out $(VENV) $(OPTIONS)
 
 docs: $(VENV)/built $(VENV)/docs  ## the documentation, in docs/_build; a warning is an error
 	rm -rf docs/_build docs/generated

@@ -2,7 +2,9 @@
 
 pub mod arith;
 pub mod error;
+pub mod kernel;
 pub mod margin;
+pub mod mlp;
 pub mod online;
 pub mod order;
 pub mod rows;

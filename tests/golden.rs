@@ -12,7 +12,7 @@ use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Learner, Numbers, Problem, Schedule, Shuffle, State, Vectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
-use perceptron_rs::rows::{Csr, Dense, Rows, Tie};
+use perceptron_rs::rows::{Csr, Dense, Rows, Table, Tie};
 use perceptron_rs::structured::{self, Answer, Chain, Limits, Mending, Sequences, Weights, chain};
 use support::compress;
 
@@ -129,7 +129,7 @@ macro_rules! with_type {
 }
 
 /// The same values as dense rows and as CSR rows with each index type.
-fn each_layout<T: Value>(values: &[T], n: usize, d: usize, run: impl Fn(&dyn Rows, &str)) {
+fn each_layout<T: Value>(values: &[T], n: usize, d: usize, run: impl Fn(&dyn Table, &str)) {
     run(&Dense::new(values, n, d).expect("shape"), "dense");
     each_index(values, n, d, |j| j as i32, |rows| run(rows, "int32"));
     each_index(values, n, d, |j| j as i64, |rows| run(rows, "int64"));
@@ -140,7 +140,7 @@ fn each_index<T: Value, I: Index>(
     n: usize,
     d: usize,
     to: impl Fn(usize) -> I,
-    run: impl Fn(&dyn Rows),
+    run: impl Fn(&dyn Table),
 ) {
     let (indptr, indices, stored) = compress(v, n, d, to);
     run(&Csr::new(&indptr, &indices, &stored, d).expect("arrays of a matrix"));

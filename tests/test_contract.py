@@ -125,6 +125,7 @@ RUST_ONLY = {
     "rows/facts": "what the exact path needs to know of stored values",
     "rows/entries": "rows that are read several times, collected once",
     "structured/slots": "columns that have no weights need no memory",
+    "kernel/cache": "rows that are kept; the reference computes each where it is needed",
     "online/group": "planes that share a thread",
     "online/threads": "scoped threads; the reference has one",
     "online/scores": "threads over rows; the reference's is rows/scores",

@@ -6,7 +6,15 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import OnEpoch, Report, SequenceReport, Solution, State
+from perceptron_rs.engines import (
+    KernelSpec,
+    NetworkReport,
+    OnEpoch,
+    Report,
+    SequenceReport,
+    Solution,
+    State,
+)
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -20,12 +28,20 @@ __all__ = [
     "average",
     "csr_rows",
     "dense_rows",
+    "elementary",
     "fit",
+    "kernel_fit",
+    "kernel_matrix",
+    "kernel_scores",
     "margin",
+    "mlp_fit",
+    "mlp_scores",
+    "mlp_start",
     "one_pass",
     "permutation",
     "read_svmlight",
     "replay",
+    "scale_gamma",
     "scores",
     "separate",
     "sequence_average",
@@ -124,6 +140,47 @@ def settled(state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArr
 def average(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def votes(rows: _AnyRows, stored_rows: _AnyRows, state: State, *, threads: int) -> NDArray[np.int64]: ...
 def replay(stored_rows: _AnyRows, state: State, *, upto: NDArray[np.int64]) -> State: ...
+def kernel_fit(
+    rows: _AnyRows,
+    labels: NDArray[np.uint32],
+    sample_weight: NDArray[np.float64] | None,
+    *,
+    kernel: KernelSpec,
+    cache_bytes: int,
+    state: State,
+    positive: NDArray[np.uint32],
+    class_weight: NDArray[np.float64],
+    eta0: float,
+    tie: str,
+    fit_intercept: bool,
+    seed: int | None,
+    first_epoch: int,
+    max_iter: int,
+    tol: float | None,
+    n_iter_no_change: int,
+    track_mistakes: bool,
+    threads: int,
+    margin: float = 0.0,
+    added_feature: float = 0.0,
+    max_mistakes_per_example: int | None = None,
+    joint: str | None = None,
+    record: bool = False,
+    on_epoch: OnEpoch | None = None,
+    keep_on_interrupt: bool = False,
+) -> Report: ...
+def kernel_scores(
+    rows: _AnyRows,
+    stored_rows: _AnyRows,
+    state: State,
+    *,
+    kernel: KernelSpec,
+    answers: Sequence[str],
+    threads: int,
+) -> NDArray[np.float64]: ...
+def kernel_matrix(
+    rows: _AnyRows, others: _AnyRows, *, kernel: KernelSpec, threads: int
+) -> NDArray[np.float64]: ...
+def scale_gamma(rows: _AnyRows) -> float: ...
 def separate(
     rows: _AnyRows,
     labels: NDArray[np.uint32],
@@ -145,6 +202,34 @@ def margin(
     threads: int,
 ) -> tuple[float, float, NDArray[np.int64]]: ...
 def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]: ...
+def elementary(values: NDArray[np.float64], *, function: str) -> NDArray[np.float64]: ...
+def mlp_start(
+    columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]: ...
+def mlp_fit(
+    rows: _AnyRows,
+    labels: NDArray[np.uint32],
+    *,
+    coefs: Sequence[NDArray[np.float64]],
+    intercepts: Sequence[NDArray[np.float64]],
+    activation: str,
+    rate: float,
+    alpha: float,
+    batch_size: int,
+    seed: int | None,
+    first_epoch: int,
+    max_iter: int,
+    tol: float | None,
+    n_iter_no_change: int,
+) -> NetworkReport: ...
+def mlp_scores(
+    rows: _AnyRows,
+    coefs: Sequence[NDArray[np.float64]],
+    intercepts: Sequence[NDArray[np.float64]],
+    *,
+    activation: str,
+    probabilities: bool,
+) -> NDArray[np.float64]: ...
 def updates_until_right(
     x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
 ) -> int: ...

@@ -8,6 +8,7 @@ signatures and equal results, to the last bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 __all__ = [
     "ENGINES",
     "Engine",
+    "KernelSpec",
+    "NetworkReport",
     "OnEpoch",
     "OnePass",
     "Report",
@@ -45,6 +48,28 @@ State: TypeAlias = dict[str, NDArray[Any]]
 OnEpoch: TypeAlias = Callable[
     [int, NDArray[np.int64], NDArray[np.float64], State | None], bool | NDArray[np.bool_] | None
 ]
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """A kernel and its parameters; those that it has no use for are not looked at, but must be in range.
+
+    Parameters
+    ----------
+    name : "linear", "poly", "rbf", "sigmoid" or "precomputed"
+        ``x . z``; ``(gamma x . z + coef0) ** degree``; ``exp(-gamma ||x - z||^2)``;
+        ``tanh(gamma x . z + coef0)``; the rows are those of a Gram matrix.
+    gamma : float
+        Above 0.
+    coef0 : float
+    degree : int
+        At least 1.
+    """
+
+    name: str
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 1
 
 
 class Rows(Protocol):
@@ -78,6 +103,15 @@ class SequenceReport(TypedDict):
     sequence_errors: NDArray[np.int64]  # (E,): sequences that made an update
     token_errors: NDArray[np.int64]  # (E,): labels that differed in what these compared
     stopped: str  # "clean" or "max_iter"
+
+
+class NetworkReport(TypedDict):
+    """What ``mlp_fit`` returns."""
+
+    coefs: list[NDArray[np.float64]]  # for each layer (neurons, neurons of the layer before)
+    intercepts: list[NDArray[np.float64]]
+    losses: NDArray[np.float64]  # (E,): mean logistic loss
+    stopped: str  # "tol" or "max_iter"
 
 
 class Solution(TypedDict):
@@ -187,6 +221,57 @@ class Engine(Protocol):
     def replay(self, stored_rows: Any, state: State, *, upto: NDArray[np.int64]) -> State:
         """Weights and their sums u after the first ``upto[k]`` mistakes of each plane of a log."""
 
+    def kernel_fit(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        sample_weight: NDArray[np.float64] | None,
+        *,
+        kernel: KernelSpec,
+        cache_bytes: int,
+        state: State,
+        positive: NDArray[np.uint32],
+        class_weight: NDArray[np.float64],
+        eta0: float,
+        tie: str,
+        fit_intercept: bool,
+        seed: int | None,
+        first_epoch: int,
+        max_iter: int,
+        tol: float | None,
+        n_iter_no_change: int,
+        track_mistakes: bool,
+        threads: int,
+        margin: float = 0.0,
+        added_feature: float = 0.0,
+        max_mistakes_per_example: int | None = None,
+        joint: str | None = None,
+        record: bool = False,
+        on_epoch: OnEpoch | None = None,
+        keep_on_interrupt: bool = False,
+    ) -> Report:
+        """Run epochs of the kernel perceptron until every plane has stopped; ``state`` is not modified."""
+
+    def kernel_scores(
+        self,
+        rows: Any,
+        stored_rows: Any,
+        state: State,
+        *,
+        kernel: KernelSpec,
+        answers: Sequence[str],
+        threads: int,
+    ) -> NDArray[np.float64]:
+        """Answers (n, A, K) of the vectors of a log for every row."""
+
+    def kernel_matrix(
+        self, rows: Any, others: Any, *, kernel: KernelSpec, threads: int
+    ) -> NDArray[np.float64]:
+        """Kernel values (n, m) of every row with every one of the others."""
+
+    def scale_gamma(self, rows: Any) -> float:
+        """Return one divided by the number of columns and the variance of all values; 1 if that is 0."""
+
     def separate(
         self,
         rows: Any,
@@ -215,6 +300,44 @@ class Engine(Protocol):
 
     def permutation(self, n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]:
         """Visiting order of an epoch."""
+
+    def elementary(self, values: NDArray[np.float64], *, function: str) -> NDArray[np.float64]:
+        """Exponential, logistic, hyperbolic tangent or logarithm of each number."""
+
+    def mlp_start(
+        self, columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int
+    ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+        """Random weights and intercepts of the layers of a multilayer perceptron."""
+
+    def mlp_fit(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        *,
+        coefs: Sequence[NDArray[np.float64]],
+        intercepts: Sequence[NDArray[np.float64]],
+        activation: str,
+        rate: float,
+        alpha: float,
+        batch_size: int,
+        seed: int | None,
+        first_epoch: int,
+        max_iter: int,
+        tol: float | None,
+        n_iter_no_change: int,
+    ) -> NetworkReport:
+        """Run epochs of stochastic gradient steps until the loss no longer improves."""
+
+    def mlp_scores(
+        self,
+        rows: Any,
+        coefs: Sequence[NDArray[np.float64]],
+        intercepts: Sequence[NDArray[np.float64]],
+        *,
+        activation: str,
+        probabilities: bool,
+    ) -> NDArray[np.float64]:
+        """Activations (n, K) of the output neurons for every row, or probabilities."""
 
     def updates_until_right(
         self, x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float

@@ -4,6 +4,9 @@
 //! Rows are in i16, of at most [`LARGEST_VALUE`] each, padded with zeros to a multiple of [`WIDTH`] columns,
 //! of which there are at most [`MOST_COLUMNS`]: then a product of two rows fits in i32.
 
+use std::hint::black_box;
+
+use super::dot::{LANES, fold};
 use super::exact::LARGEST_SUM;
 use super::simd::Simd;
 use super::value::Value;
@@ -15,6 +18,20 @@ pub const WIDTH: usize = 16;
 /// Rows that share a load in [`products`].
 pub const LEFT: usize = 2;
 pub const RIGHT: usize = 4;
+
+/// Rows in f64 are padded with zeros to a multiple of so many columns.
+pub const WIDE: usize = LANES;
+
+/// Rows that share a load in [`wide_products`]: twelve accumulators of four lanes, of sixteen registers.
+pub struct Tile;
+
+impl Tile {
+    pub const LEFT: usize = 2;
+    pub const RIGHT: usize = 3;
+}
+
+/// No side of a tile is longer.
+pub const LARGEST_TILE: usize = 4;
 
 /// Writes a row as i16; false if a value does not fit.
 #[inline(always)]
@@ -35,11 +52,22 @@ pub fn narrow<T: Value>(row: &[T], out: &mut [i16]) -> bool {
 #[inline(always)]
 #[must_use]
 pub fn products<S: Simd>(simd: S, left: [&[i16]; LEFT], right: [&[i16]; RIGHT]) -> [[i32; RIGHT]; LEFT] {
+    products_of(simd, left, right)
+}
+
+/// The same for any numbers of rows.
+#[inline(always)]
+#[must_use]
+pub fn products_of<S: Simd, const L: usize, const R: usize>(
+    simd: S,
+    left: [&[i16]; L],
+    right: [&[i16]; R],
+) -> [[i32; R]; L] {
     let left = left.map(|row| row.as_chunks::<WIDTH>().0);
     let chunks = left[0].len();
     let left = left.map(|row| &row[..chunks]);
     let right = right.map(|row| &row.as_chunks::<WIDTH>().0[..chunks]);
-    let mut sums = [[simd.zero(); RIGHT]; LEFT];
+    let mut sums = [[simd.zero(); R]; L];
     for i in 0..chunks {
         for (sums, left) in sums.iter_mut().zip(&left) {
             for (sum, right) in sums.iter_mut().zip(&right) {
@@ -48,6 +76,28 @@ pub fn products<S: Simd>(simd: S, left: [&[i16]; LEFT], right: [&[i16]; RIGHT]) 
         }
     }
     sums.map(|sums| sums.map(|sum| simd.to_array(sum).into_iter().sum()))
+}
+
+/// The same in f64, by rule 3: one lane for each column modulo eight.
+#[inline(always)]
+#[must_use]
+pub fn wide_products<const L: usize, const R: usize>(left: [&[f64]; L], right: [&[f64]; R]) -> [[f64; R]; L] {
+    let left = left.map(|row| row.as_chunks::<WIDE>().0);
+    let chunks = left[0].len();
+    let left = left.map(|row| &row[..chunks]);
+    let right = right.map(|row| &row.as_chunks::<WIDE>().0[..chunks]);
+    let mut lanes = [[[0.0; LANES]; R]; L];
+    for i in 0..chunks {
+        for (lanes, left) in lanes.iter_mut().zip(&left) {
+            for (lanes, right) in lanes.iter_mut().zip(&right) {
+                for lane in 0..LANES {
+                    lanes[lane] += left[i][lane] * right[i][lane];
+                }
+            }
+        }
+    }
+    // As in `dots`: it keeps LLVM from pairing the lanes as the final tree does.
+    black_box(lanes).map(|lanes| lanes.map(fold))
 }
 
 /// Moves activations to the next weight vector, and lets it vote.

@@ -9,6 +9,9 @@
 //! - [`factor`]: a Cholesky factor that grows and shrinks
 //! - [`sign`]: the sign of a sum of products, exactly
 //! - [`decay`]: the penalty of many examples at once
+//! - [`kernel`]: from dot products to kernel values, and the sums over mistakes
+//! - [`exp`], [`tanh`], [`log`], and [`elementary`] over many numbers: rule 6
+//! - [`neuron`]: layers of neurons
 //! - [`finite`]: the check of rule 9
 //! - [`lattice`]: the sums and maxima of a search over label sequences
 //! - [`simd`]: the instruction sets a loop is compiled for
@@ -18,14 +21,20 @@ pub mod average;
 pub mod axpy;
 pub mod decay;
 pub mod dot;
+pub mod elementary;
 pub mod environment;
 pub mod exact;
+pub mod exp;
 pub mod factor;
 pub mod finite;
 pub mod gram;
+pub mod kernel;
 pub mod lattice;
+pub mod log;
+pub mod neuron;
 pub mod sign;
 pub mod simd;
 pub mod step;
+pub mod tanh;
 pub mod twofold;
 pub mod value;

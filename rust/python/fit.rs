@@ -104,7 +104,7 @@ fn fit<'py>(
     describe(py, &state, &report, track_mistakes.then_some(n), activations)
 }
 
-fn describe<'py>(
+pub(super) fn describe<'py>(
     py: Python<'py>,
     state: &Bound<'py, PyDict>,
     report: &Report,

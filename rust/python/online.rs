@@ -1,13 +1,16 @@
-//! What needs no run: scores, averages, settled weights, orders.
+//! What needs no run: scores, averages, settled weights, orders, elementary functions.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::arrays::{ages, counters, get, matrix, new_array, numbers, to_matrix, vector};
 use super::rows::{shape, with_rows};
 use crate::arith::decay::Decay;
+use crate::arith::elementary::Function;
 use crate::arith::environment::Standard;
+use crate::error::probe_memory;
 use crate::online::{self, averaged, perceptron};
 use crate::order::shuffle;
 
@@ -85,6 +88,28 @@ fn permutation(py: Python<'_>, n: u32, seed: u64, epoch: u64, partition: u64) ->
     PyArray1::from_vec(py, order)
 }
 
+/// A function of each number.
+#[pyfunction]
+#[pyo3(signature = (values, *, function))]
+#[allow(clippy::needless_pass_by_value)]
+fn elementary<'py>(
+    py: Python<'py>,
+    values: PyReadonlyArray1<'py, f64>,
+    function: &str,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let names = Function::ALL.map(|(name, _)| format!("'{name}'")).join(", ");
+    let Some((_, chosen)) = Function::ALL.into_iter().find(|(name, _)| *name == function) else {
+        return Err(PyValueError::new_err(format!("function must be one of {names}, got '{function}'")));
+    };
+    probe_memory(values.len().checked_mul(8))?;
+    let mut values = values.as_array().to_vec();
+    py.detach(|| {
+        let _standard = Standard::enter();
+        chosen.apply(&mut values);
+    });
+    Ok(PyArray1::from_vec(py, values))
+}
+
 /// Least number of updates in a row on one example after which it is right.
 #[pyfunction]
 #[pyo3(signature = (x, y, w, b, *, step))]
@@ -110,5 +135,6 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(average, m)?)?;
     m.add_function(wrap_pyfunction!(settled, m)?)?;
     m.add_function(wrap_pyfunction!(permutation, m)?)?;
+    m.add_function(wrap_pyfunction!(elementary, m)?)?;
     m.add_function(wrap_pyfunction!(updates_until_right, m)?)
 }

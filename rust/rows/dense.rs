@@ -9,7 +9,7 @@ use super::planes::{Magnitude, Planes, Weights};
 use super::prefetch::{prefetch, rows_ahead};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Rows, rows_in_block};
+use super::{BLOCK, Rows, Table, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::dot::dots;
 use crate::arith::exact::{Halves, LARGEST_SUM, weight_limit};
@@ -328,6 +328,20 @@ impl<T: Value> Rows for Dense<'_, T> {
         Weights::ByPlane(coef)
     }
 
+    fn entries(&self, rows: Range<usize>) -> usize {
+        rows.len() * self.columns
+    }
+
+    fn narrow(&self, row: usize, out: &mut [i16]) -> bool {
+        dispatch(Narrowed(self.row(row), out))
+    }
+
+    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
+        dispatch(Scores { rows: self, range: rows, weights, intercept, out });
+    }
+}
+
+impl<T: Value> Table for Dense<'_, T> {
     fn magnitude(&self) -> Option<Magnitude> {
         if !self.values.iter().all(|v| T::INTEGER || v.widen().fract() == 0.0) {
             return None;
@@ -349,16 +363,8 @@ impl<T: Value> Rows for Dense<'_, T> {
         }
     }
 
-    fn entries(&self, rows: Range<usize>) -> usize {
-        rows.len() * self.columns
-    }
-
-    fn narrow(&self, row: usize, out: &mut [i16]) -> bool {
-        dispatch(Narrowed(self.row(row), out))
-    }
-
-    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
-        dispatch(Scores { rows: self, range: rows, weights, intercept, out });
+    fn value(&self, row: usize, column: usize) -> f64 {
+        self.row(row)[column].widen() + 0.0
     }
 
     fn survey(&self) -> Survey {

@@ -79,7 +79,7 @@ pub struct Planes {
     /// Where the activations of the visited examples go, if they are wanted.
     pub record: Option<Record>,
     columns: usize,
-    pub(super) weights: Weights,
+    pub(crate) weights: Weights,
     /// No exact path any more: its bound was passed.
     inexact: bool,
     /// The largest |weight| that the exact path allows.

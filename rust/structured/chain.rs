@@ -27,11 +27,11 @@ use crate::arith::lattice::Number;
 use crate::error::{Error, Result};
 use crate::online::{Flow, Monitor};
 use crate::order::shuffle;
-use crate::rows::{Entries, Rows};
+use crate::rows::{Entries, Table};
 
 /// What is to be learnt.
 pub struct Chain<'a> {
-    rows: &'a dyn Rows,
+    rows: &'a dyn Table,
     labels: &'a [u32],
     sequences: &'a Sequences,
     /// Those to learn from.
@@ -92,7 +92,7 @@ pub struct Report {
 
 impl<'a> Chain<'a> {
     pub fn new(
-        rows: &'a dyn Rows,
+        rows: &'a dyn Table,
         labels: &'a [u32],
         sequences: &'a Sequences,
         eta: f64,

@@ -10,7 +10,7 @@ use super::{Sequences, Weights};
 use crate::arith::environment::Standard;
 use crate::error::{Error, Result};
 use crate::online::threads::share_out;
-use crate::rows::{Entries, Rows};
+use crate::rows::{Entries, Table};
 
 /// What a search may choose.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,7 +27,7 @@ const BLOCK: usize = 64;
 
 /// Writes the labels of every row, and the score of every sequence.
 pub fn decode(
-    rows: &dyn Rows,
+    rows: &dyn Table,
     sequences: &Sequences,
     weights: &Weights,
     limits: Limits,

@@ -13,7 +13,9 @@ import pytest
 import perceptron_rs
 from perceptron_rs import (
     AveragedPerceptron,
+    KernelPerceptron,
     MaxMarginClassifier,
+    MultilayerPerceptron,
     Perceptron,
     PocketPerceptron,
     SequencePerceptron,
@@ -38,6 +40,11 @@ MODULES = sorted(
 )
 METHODS = ("fit", "partial_fit", "decision_function", "predict")
 CALLABLES = [
+    KernelPerceptron,
+    KernelPerceptron.fit,
+    KernelPerceptron.partial_fit,
+    KernelPerceptron.decision_function,
+    KernelPerceptron.predict,
     Perceptron,
     AveragedPerceptron,
     PocketPerceptron,
@@ -47,6 +54,7 @@ CALLABLES = [
     AttributeEncoder,
     word_attributes,
     word_shape,
+    MultilayerPerceptron,
     testing.assert_parity,
     updates_until_right,
     load_svmlight,
@@ -56,6 +64,7 @@ CALLABLES += MARGINS
 CALLABLES += [getattr(Perceptron, name) for name in METHODS]
 CALLABLES += [SequencePerceptron.fit, SequencePerceptron.predict, SequencePerceptron.score]
 CALLABLES += [StructuredPerceptron.fit, AttributeEncoder.transform]
+CALLABLES += [getattr(MultilayerPerceptron, name) for name in (*METHODS, "predict_proba")]
 
 
 def test_examples_exist():
@@ -119,7 +128,9 @@ def test_methods_are_described(learner):
         assert re.search(r"^(Returns|Raises)\n-+$", text, re.MULTILINE), name
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
+@pytest.mark.parametrize(
+    "learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron, MultilayerPerceptron]
+)
 def test_sections(learner):
     text = inspect.getdoc(learner)
     for title in ("Parameters", "Attributes", "Raises", "See Also", "References", "Examples"):

@@ -1,6 +1,8 @@
 """The learners, as scikit-learn estimators."""
 
 from perceptron_rs.estimators.averaged import AveragedPerceptron
+from perceptron_rs.estimators.kernel import KernelPerceptron
+from perceptron_rs.estimators.multilayer import MultilayerPerceptron
 from perceptron_rs.estimators.perceptron import Perceptron
 from perceptron_rs.estimators.pocket import PocketPerceptron
 from perceptron_rs.estimators.progress import EpochRecord
@@ -11,6 +13,8 @@ from perceptron_rs.estimators.voted import VotedPerceptron
 __all__ = [
     "AveragedPerceptron",
     "EpochRecord",
+    "KernelPerceptron",
+    "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
     "SequencePerceptron",

@@ -60,7 +60,7 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
     scikit-learn validates no parameter in ``partial_fit`` once the estimator is fitted; those
     that ``partial_fit`` uses are therefore looked at here again.
     """
-    if for_partial_fit and estimator.early_stopping:
+    if for_partial_fit and getattr(estimator, "early_stopping", False):
         raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
     if is_joint(estimator):
         _check_joint(estimator)

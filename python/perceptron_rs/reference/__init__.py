@@ -4,7 +4,10 @@ Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py
 ``rows/learn.py`` (the loop), ``online/fit.py`` (epochs), ``order.py`` and ``arith/`` (the contract).
 """
 
+from perceptron_rs.reference.arith import elementary
+from perceptron_rs.reference.kernel import kernel_fit, kernel_matrix, kernel_scores, scale_gamma
 from perceptron_rs.reference.margin import margin, separate
+from perceptron_rs.reference.mlp import mlp_fit, mlp_scores, mlp_start
 from perceptron_rs.reference.online import average, fit, one_pass, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
@@ -20,11 +23,19 @@ __all__ = [
     "average",
     "csr_rows",
     "dense_rows",
+    "elementary",
     "fit",
+    "kernel_fit",
+    "kernel_matrix",
+    "kernel_scores",
     "margin",
+    "mlp_fit",
+    "mlp_scores",
+    "mlp_start",
     "one_pass",
     "permutation",
     "replay",
+    "scale_gamma",
     "scores",
     "separate",
     "sequence_average",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["below", "permutation", "splitmix64"]
+__all__ = ["below", "permutation", "splitmix64", "state_of_epoch"]
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -46,7 +46,7 @@ def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.
     -------
     uint32 array of shape (n,)
     """
-    key = _key(seed, epoch, partition)
+    key = state_of_epoch(seed, epoch, partition)
     if not 0 <= n < 2**32:
         raise ValueError(f"n must be from 0 to 2**32 - 1, got {n}")
 
@@ -65,10 +65,10 @@ def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.
 
 def below(bound: int, *, seed: int, epoch: int, partition: int) -> int:
     """Whole number from 0 to ``bound - 1``: the first one that the generator of an epoch draws."""
-    return int(splitmix64(_key(seed, epoch, partition), 1)[0]) * bound >> 64
+    return int(splitmix64(state_of_epoch(seed, epoch, partition), 1)[0]) * bound >> 64
 
 
-def _key(seed: int, epoch: int, partition: int) -> int:
+def state_of_epoch(seed: int, epoch: int, partition: int) -> int:
     """State of the generator of an epoch of a partition."""
     key = 0
     for name, part in (("seed", seed), ("epoch", epoch), ("partition", partition)):

@@ -4,11 +4,16 @@ from .average import average, timed
 from .axpy import axpy, widen
 from .decay import decay
 from .dot import dot, sparse_dot
+from .elementary import elementary
 from .environment import standard
+from .exp import exp, logistic
 from .factor import Factor, inner
+from .kernel import add, affine, grown, normalised, power, scale, squared_distance
 from .lattice import extend, reach, violation
+from .log import log
 from .sign import exact_sign
 from .step import own_feature, own_weight, running_total, share, share_of, steps, total
+from .tanh import tanh
 from .twofold import (
     LOST,
     SLACK,
@@ -29,25 +34,37 @@ __all__ = [
     "UNIT",
     "Factor",
     "Twofold",
+    "add",
+    "affine",
     "average",
     "axpy",
     "decay",
     "dot",
     "down",
+    "elementary",
     "exact_sign",
+    "exp",
     "extend",
     "gamma",
+    "grown",
     "inner",
+    "log",
+    "logistic",
+    "normalised",
     "own_feature",
     "own_weight",
+    "power",
     "reach",
     "running_total",
+    "scale",
     "share",
     "share_of",
     "sparse_dot",
     "square_root",
+    "squared_distance",
     "standard",
     "steps",
+    "tanh",
     "timed",
     "times_power",
     "total",

@@ -1,0 +1,87 @@
+"""The kernel of an estimator: as the engines know it, or as a Gram matrix that a callable computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from perceptron_rs.engines import Engine, KernelSpec, Rows
+
+__all__ = ["KERNELS", "callable_values", "check_kernel", "kernel_spec", "matrix_of"]
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+
+_BLOCK = 256
+PRECOMPUTED = KernelSpec("precomputed")
+
+
+def check_kernel(estimator: Any) -> None:
+    """Refuse parameters that scikit-learn's validation lets through, or does not look at in partial_fit."""
+    kernel, gamma, degree, coef0 = estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0
+    if not (callable(kernel) or (isinstance(kernel, str) and kernel in KERNELS)):
+        raise ValueError(f"kernel must be one of {KERNELS} or callable, got {kernel!r:.80}")
+    if not isinstance(degree, Integral) or not 1 <= int(degree) < 2**31:
+        raise ValueError(f"degree must be a whole number of at least 1, got {degree!r:.80}")
+    if not (isinstance(gamma, str) and gamma in ("scale", "auto")) and not _is_number(gamma, above_zero=True):
+        raise ValueError(f"gamma must be 'scale', 'auto' or a finite float64 above 0, got {gamma!r:.80}")
+    if not _is_number(coef0):
+        raise ValueError(f"coef0 must be a finite float64, got {coef0!r:.80}")
+
+
+def _is_number(value: Any, *, above_zero: bool = False) -> bool:
+    try:
+        return (
+            isinstance(value, Real) and math.isfinite(float(value)) and not (above_zero and float(value) <= 0)
+        )
+    except OverflowError:
+        return False
+
+
+def kernel_spec(estimator: Any, engine: Engine, rows: Rows) -> KernelSpec:
+    """Return the kernel with its gamma settled by these rows."""
+    if callable(estimator.kernel):
+        return PRECOMPUTED
+    gamma = estimator.gamma
+    if estimator.kernel in ("linear", "precomputed"):
+        value = 1.0
+    elif gamma == "auto":
+        value = 1.0 / rows.shape[1]
+    elif gamma == "scale":
+        value = engine.scale_gamma(rows)
+    else:
+        value = float(gamma)
+    return KernelSpec(str(estimator.kernel), value, float(estimator.coef0), int(estimator.degree))
+
+
+def matrix_of(arrays: dict[str, NDArray[Any]], columns: int) -> Any:
+    """Return stored rows as the matrix that a user sees."""
+    if "rows" in arrays:
+        return arrays["rows"]
+    parts = arrays["rows_values"], arrays["rows_indices"], arrays["rows_indptr"]
+    return csr_matrix(parts, shape=(len(parts[2]) - 1, columns))
+
+
+def callable_values(kernel: Callable[[Any, Any], Any], X: Any, others: Any) -> NDArray[np.float64]:
+    """Return the values of a callable for all rows of X with all others, asked for in blocks of rows."""
+    out = np.empty((X.shape[0], others.shape[0]))
+    for start in range(0, X.shape[0], _BLOCK):
+        block = X[start : start + _BLOCK]
+        values = np.asarray(kernel(block, others))
+        needed = (block.shape[0], others.shape[0])
+        if values.shape != needed:
+            raise ValueError(
+                f"kernel must return an array of shape {needed} for blocks of so many rows, "
+                f"got shape {values.shape}"
+            )
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"kernel must return real numbers, got the dtype {values.dtype}")
+        out[start : start + _BLOCK] = values
+    if not np.isfinite(out).all():
+        raise ValueError(f"kernel must return finite numbers, got {out[~np.isfinite(out)][0]}")
+    return out

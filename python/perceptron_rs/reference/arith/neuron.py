@@ -1,0 +1,107 @@
+"""The arithmetic of layers of neurons: values forward, errors backward, the step.
+
+Arrays hold one row an example. Sums over the neurons of a layer run from the first one on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .dot import dot
+from .exp import exp, logistic
+from .log import log
+from .tanh import tanh
+
+__all__ = ["ACTIVATIONS", "accumulated", "backward", "errors", "losses", "probabilities", "start", "weighted"]
+__all__ += ["moved", "slope"]
+
+Array = NDArray[np.float64]
+
+
+def relu(z: Array) -> Array:
+    """Return z where it is positive (or NaN), else +0.0."""
+    return np.where(z <= 0, 0.0, z)
+
+
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"logistic": logistic, "relu": relu, "tanh": tanh}
+
+
+def slope(activation: str, h: Array) -> Array:
+    """Return the derivative of an activation function where its value is h."""
+    if activation == "tanh":
+        return 1.0 - h * h
+    if activation == "logistic":
+        return h * (1.0 - h)
+    return np.where(h > 0, 1.0, 0.0)
+
+
+def weighted(h: Array, coef: Array, intercept: Array) -> Array:
+    """Return the activation of every neuron of a layer: rule 3, the intercept last."""
+    return np.stack([dot(h, w) for w in coef], axis=1) + intercept
+
+
+def _shifted(z: Array) -> tuple[Array, Array, Array]:
+    """Return z without its maximum, the exponentials, and their sum."""
+    rest = z - z.max(axis=1, keepdims=True)
+    e = exp(rest)
+    return rest, e, np.add.accumulate(e, axis=1)[:, -1:]
+
+
+def probabilities(z: Array) -> Array:
+    """Return the logistic function of one output, or the softmax of several."""
+    if z.shape[1] == 1:
+        return logistic(z)
+    _, e, total = _shifted(z)
+    p: Array = e / total
+    return p
+
+
+def losses(z: Array, labels: NDArray[np.uint32]) -> Array:
+    """Return minus the logarithm of the probability of each example's class."""
+    if z.shape[1] == 1:
+        m = np.where(labels == 1, z[:, 0], -z[:, 0])
+        return np.where(m < 0, -m, 0.0) + log(1.0 + exp(-np.abs(m)))
+    rest, _, total = _shifted(z)
+    result: Array = log(total[:, 0]) - rest[np.arange(len(z)), labels]
+    return result
+
+
+def errors(z: Array, labels: NDArray[np.uint32]) -> Array:
+    """Return the derivatives of the losses with respect to z: probability minus truth."""
+    truth = np.arange(z.shape[1]) == labels[:, None] if z.shape[1] > 1 else labels[:, None] == 1
+    difference: Array = probabilities(z) - truth
+    return difference
+
+
+def backward(delta: Array, coef: Array) -> Array:
+    """Return the errors of a layer times the weights that lead to them."""
+    back = np.zeros((len(delta), coef.shape[1]))
+    for k, w in enumerate(coef):
+        back = back + delta[:, k : k + 1] * w
+    return back
+
+
+def accumulated(delta: Array, h: Array) -> tuple[Array, Array]:
+    """Return the sums over the examples of the gradients of weights and intercepts."""
+    gradient, intercept = np.zeros((delta.shape[1], h.shape[1])), np.zeros(delta.shape[1])
+    for d, x in zip(delta, h, strict=True):
+        gradient, intercept = gradient + d[:, None] * x, intercept + d
+    return gradient, intercept
+
+
+def moved(w: Array, gradient: Array, *, rate: float, alpha: float, examples: int) -> Array:
+    """Return weights after a step: first shrunk by the penalty, then moved against the gradient."""
+    if alpha > 0:
+        w = w * max(0.0, 1.0 - (rate * alpha) / examples) + 0.0
+    return w + -(rate / examples) * gradient
+
+
+def start(numbers: NDArray[np.uint64], inputs: int, outputs: int, activation: str) -> Array:
+    """Return start weights from random numbers: uniform between plus and minus Glorot's bound."""
+    bound = np.sqrt((2.0 if activation == "logistic" else 6.0) / float(inputs + outputs))
+    part = (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    result: Array = (2.0 * part - 1.0) * bound + 0.0
+    return result

@@ -1,0 +1,7 @@
+"""The kernel perceptron: the perceptron on the rows of a Gram matrix. Start with ``train.py``."""
+
+from .gram import kernel_matrix, scale_gamma
+from .predict import kernel_scores
+from .train import kernel_fit
+
+__all__ = ["kernel_fit", "kernel_matrix", "kernel_scores", "scale_gamma"]

@@ -1,0 +1,107 @@
+"""Rows of a Gram matrix, from dot products by rule 3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import KernelSpec
+from perceptron_rs.reference import arith
+from perceptron_rs.reference.kernel.kernels import check_kernel, finish, needs_squares
+from perceptron_rs.reference.rows.scores import check_canonical
+
+__all__ = ["Gram", "kernel_matrix", "same_columns", "scale_gamma"]
+
+
+class Gram:
+    """Kernel values of the rows with others; rows that are precomputed hold them."""
+
+    def __init__(self, kernel: KernelSpec, rows: Any, others: Any) -> None:
+        self.kernel, self.rows, self.others = kernel, rows, others
+        self.numbers = np.arange(rows.shape[0])
+        self.squares = _squares(kernel, rows)
+        self.other_squares = self.squares if rows is others else _squares(kernel, others)
+
+    def row(self, other: int) -> NDArray[np.float64]:
+        """Kernel values of one of the others with every row."""
+        if self.kernel.name == "precomputed":
+            unit = np.zeros(self.rows.shape[1])
+            unit[other] = 1.0
+            column: NDArray[np.float64] = self.rows.dots(self.numbers, unit)
+            return column
+        dots = self.rows.dots(self.numbers, _wide(self.others, other))
+        return finish(self.kernel, dots, float(self.other_squares[other]), self.squares)
+
+
+def _wide(rows: Any, number: int) -> NDArray[np.float64]:
+    """Return one row as float64."""
+    w = np.zeros(rows.shape[1])
+    rows.axpy(number, 1.0, w)
+    return w
+
+
+def _squares(kernel: KernelSpec, rows: Any) -> NDArray[np.float64]:
+    return _all_squares(rows) if needs_squares(kernel) else np.zeros(rows.shape[0])
+
+
+def _all_squares(rows: Any) -> NDArray[np.float64]:
+    squares = np.zeros(rows.shape[0])
+    for i in range(len(squares)):
+        squares[i] = rows.dots(np.array([i]), _wide(rows, i))[0]
+    return squares
+
+
+@arith.standard()
+def scale_gamma(rows: Any) -> float:
+    """Return one divided by the number of columns and the variance of all values; 1 if that is 0."""
+    check_canonical(rows)
+    n, columns = rows.shape
+    return arith.scale(rows.dots(np.arange(n), np.ones(columns)), _all_squares(rows), columns)
+
+
+def same_columns(kernel: KernelSpec, rows: Any, others: Any) -> None:
+    """Raise ValueError for rows and others that have no kernel values with each other."""
+    for side in (rows, others):
+        check_canonical(side)
+    needed, name = others.shape[1], "like the other rows"
+    if kernel.name == "precomputed":
+        needed, name = others.shape[0], "one for each of the other rows"
+    if rows.shape[1] != needed:
+        raise ValueError(f"rows must have {needed} columns, {name}, got {rows.shape[1]}")
+
+
+@arith.standard()
+def kernel_matrix(
+    rows: Any,
+    others: Any,
+    *,
+    kernel: KernelSpec,
+    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+) -> NDArray[np.float64]:
+    """Kernel values of every row with every one of the others.
+
+    Parameters
+    ----------
+    rows, others : made by ``dense_rows`` or ``csr_rows``
+        n and m examples of equally many columns.
+    kernel : KernelSpec
+    threads : int
+
+    Returns
+    -------
+    float64 array of shape (n, m)
+
+    Raises
+    ------
+    ValueError
+        If the arguments do not fit together.
+    """
+    check_kernel(kernel)
+    same_columns(kernel, rows, others)
+    gram = Gram(kernel, rows, others)
+    out = np.empty((rows.shape[0], others.shape[0]))
+    for j in range(others.shape[0]):
+        out[:, j] = gram.row(j)
+    return out

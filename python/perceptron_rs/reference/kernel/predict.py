@@ -1,0 +1,150 @@
+"""The vectors of a run on new rows: the last one, the average, the vote, one that was drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import KernelSpec, State
+from perceptron_rs.reference import arith
+from perceptron_rs.reference.kernel.gram import kernel_matrix, same_columns
+from perceptron_rs.reference.kernel.kernels import check_kernel
+
+__all__ = ["ANSWERS", "kernel_scores"]
+
+ANSWERS = (
+    "sum",
+    "last",
+    "average",
+    "vote",
+    "drawn",
+    "normalised last",
+    "normalised average",
+    "normalised drawn",
+)
+
+
+@arith.standard()
+def kernel_scores(
+    rows: Any,
+    stored_rows: Any,
+    state: State,
+    *,
+    kernel: KernelSpec,
+    answers: Sequence[str],
+    threads: int,
+) -> NDArray[np.float64]:
+    """Answers of the vectors of a log for every row.
+
+    Parameters
+    ----------
+    rows, stored_rows : made by ``dense_rows`` or ``csr_rows``
+        n examples to judge; the rows that the log names. Precomputed rows hold the kernel values
+        with the stored rows, of which the number alone matters.
+    state : dict of arrays
+        ``intercept`` float64 (K,): that of the start; the log of the mistakes that made the other
+        vectors, ``log_start``, ``log_row``, ``log_t``, ``log_step`` and ``log_bias``, the steps of the
+        intercept. For each vector, those of a plane one after another and the start first,
+        ``log_count`` int64: its votes, and ``log_norm`` float64: its N. ``seen`` int64 (K,): T, and
+        ``drawn`` int64 (K,): the number of one vector of each plane.
+    kernel : KernelSpec
+    answers : sequence of str
+        "sum": S of the last vector; "last": S + b; "average": of all vectors, by the examples that they
+        saw; "vote": the sum of the counts of the vectors with S + b >= 0, less the others; "drawn":
+        S + b of the drawn vector. With "normalised " before "last", "average" and "drawn", each S + b is
+        divided by the root of its vector's N, and the average is weighted by the counts.
+    threads : int
+
+    Returns
+    -------
+    float64 array of shape (n, A, K)
+
+    Raises
+    ------
+    ValueError
+        If the arguments do not fit together.
+    OverflowError
+        If an activation is not finite.
+    """
+    check_kernel(kernel)
+    same_columns(kernel, rows, stored_rows)
+    _check_log(stored_rows, state)
+    if not set(answers) <= set(ANSWERS):
+        raise ValueError(f"answers must be known names, got {list(answers)}")
+    values = kernel_matrix(rows, stored_rows, kernel=kernel, threads=threads)
+    K = len(state["log_start"]) - 1
+    out = np.empty((rows.shape[0], len(answers), K))
+    for k in range(K):
+        found = _judge(values, state, k)
+        for i, answer in enumerate(answers):
+            out[:, i, k] = found[answer]
+            if not (np.isfinite(out[:, i, k]).all() and np.isfinite(found["last"]).all()):
+                raise OverflowError("rows: the activation of a vector is not finite; scale the features")
+    return out
+
+
+def _judge(values: NDArray[np.float64], state: State, k: int) -> dict[str, NDArray[np.float64]]:
+    """Return all answers of one plane; ``values`` are those of rows and stored rows."""
+    begin, end = int(state["log_start"][k]), int(state["log_start"][k + 1])
+    counts, norms = (state[name][begin + k : end + k + 1] for name in ("log_count", "log_norm"))
+    S, U, shares = (np.zeros(len(values)) for _ in range(3))
+    votes = np.zeros(len(values), dtype=np.int64)
+    b, b_u = float(state["intercept"][k]) + 0.0, 0.0
+    drawn = normalised_drawn = S
+    for vector in range(end - begin + 1):
+        if vector:
+            i = begin + vector - 1
+            row, t = values[:, state["log_row"][i]], int(state["log_t"][i])
+            c, bias = float(state["log_step"][i]), float(state["log_bias"][i])
+            S, U = arith.add(S, c, row), arith.add(U, arith.timed(t, c), row)
+            b, b_u = b + bias, b_u + arith.timed(t, bias)
+        a = S + b
+        votes += np.where(a >= 0, counts[vector], -counts[vector])
+        if counts[vector] > 0:
+            shares = arith.add(shares, float(counts[vector]), arith.normalised(a, float(norms[vector])))
+        if vector == state["drawn"][k]:
+            drawn, normalised_drawn = a, arith.normalised(a, float(norms[vector]))
+    seen = state["seen"][k : k + 1]
+    mean_b = arith.average(np.array([b]), np.array([b_u]), seen)[0]
+    return {
+        "sum": S,
+        "last": S + b,
+        "average": arith.average(S, U, seen) + mean_b,
+        "vote": votes.astype(np.float64),
+        "drawn": drawn,
+        "normalised last": arith.normalised(S + b, float(norms[-1])),
+        "normalised average": shares / max(1, int(np.add.accumulate(counts)[-1])),
+        "normalised drawn": normalised_drawn,
+    }
+
+
+def _check_log(stored_rows: Any, state: State) -> None:
+    """Raise ValueError for a log whose arrays do not agree, or that names rows that are not there."""
+    start, row, entries = state["log_start"], state["log_row"], len(state["log_row"])
+    if len(start) < 2 or start[0] != 0 or start[-1] != entries or (start[1:] < start[:-1]).any():
+        raise ValueError(
+            f"log_start must rise from 0 to {entries}, the number of entries, "
+            f"with one number more than there are planes"
+        )
+    K = len(start) - 1
+    lengths = dict.fromkeys(("log_step", "log_bias", "log_t"), entries)
+    lengths |= dict.fromkeys(("intercept", "seen", "drawn"), K)
+    lengths |= dict.fromkeys(("log_count", "log_norm"), entries + K)
+    for name, length in lengths.items():
+        if len(state[name]) != length:
+            raise ValueError(f"{name} must have {length} entries, got {len(state[name])}")
+    for name in ("log_step", "log_bias"):
+        if not np.isfinite(state[name]).all():
+            raise ValueError(f"{name} must be finite, got {state[name][~np.isfinite(state[name])][0]}")
+    for name in ("log_t", "seen", "log_count", "drawn"):
+        if (state[name] < 0).any():
+            raise ValueError(f"counts must be at least 0, got {state[name].min()}")
+    stored = stored_rows.shape[0]
+    if entries and not (row.min() >= 0 and row.max() < stored):
+        wrong = row[(row < 0) | (row >= stored)][0]
+        raise ValueError(f"log_row must name one of {stored} stored rows, got {wrong}")
+    if np.add.accumulate(state["log_count"].astype(object))[-1] >= 2**63:
+        raise ValueError("log_count must add up to less than 2^63")

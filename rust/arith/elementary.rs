@@ -1,0 +1,43 @@
+//! The elementary functions over many numbers: loops that vectorise, with the bits of the scalar ones.
+
+use super::exp::{exp, logistic};
+use super::log::log;
+use super::simd::{Leaf, Simd, dispatch};
+use super::tanh::tanh;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Function {
+    Exp,
+    Logistic,
+    Tanh,
+    Log,
+}
+
+impl Function {
+    pub const ALL: [(&'static str, Self); 4] =
+        [("exp", Self::Exp), ("logistic", Self::Logistic), ("tanh", Self::Tanh), ("log", Self::Log)];
+
+    /// Replaces each number by its value.
+    pub fn apply(self, values: &mut [f64]) {
+        dispatch(Apply { function: self, values });
+    }
+}
+
+struct Apply<'a> {
+    function: Function,
+    values: &'a mut [f64],
+}
+
+impl Leaf for Apply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        match self.function {
+            Function::Exp => self.values.iter_mut().for_each(|x| *x = exp(*x)),
+            Function::Logistic => self.values.iter_mut().for_each(|x| *x = logistic(*x)),
+            Function::Tanh => self.values.iter_mut().for_each(|x| *x = tanh(*x)),
+            Function::Log => self.values.iter_mut().for_each(|x| *x = log(*x)),
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! Dot products of many rows with many rows, by rule 3 or, where all values are small integers, by
+//! rule 10: the same bits.
+
+use std::ops::Range;
+
+use super::kernels::Kernel;
+use crate::arith::environment::Standard;
+use crate::arith::gram::{self, MOST_COLUMNS, Tile, WIDE, WIDTH};
+use crate::arith::kernel::scale;
+use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::error::{Error, Result, probe_memory};
+use crate::online::threads::share_out;
+use crate::rows::{Table, Weights};
+
+/// Bytes of the rows that are laid out at a time: they stay in the first cache while all others pass.
+const TILE_BYTES: usize = 24 * 1024;
+
+/// How dot products are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Rows laid out in i16, exact products in i32.
+    Whole,
+    /// Rows laid out in f64.
+    Wide,
+    /// One side laid out as weights, the other read where it is stored.
+    Sparse,
+    /// They are looked up: column k of row i.
+    Given,
+}
+
+impl Form {
+    /// The fastest form for products of these rows with each other.
+    #[must_use]
+    pub fn of(kernel: Kernel, sides: &[&dyn Table]) -> Self {
+        if kernel == Kernel::Precomputed {
+            return Self::Given;
+        }
+        let columns = sides[0].columns();
+        let sparse = |rows: &&dyn Table| rows.entries(0..rows.len()) < rows.len() * columns / 4;
+        if sides.iter().any(sparse) || columns == 0 {
+            return Self::Sparse;
+        }
+        let mut scratch = vec![0; columns];
+        let mut whole = |rows: &&dyn Table| (0..rows.len()).all(|row| rows.narrow(row, &mut scratch));
+        if columns <= MOST_COLUMNS && sides.iter().all(&mut whole) { Self::Whole } else { Self::Wide }
+    }
+
+    /// Rows that are laid out at a time.
+    pub(super) fn tile(self, columns: usize) -> usize {
+        let row = columns * if self == Self::Whole { 2 } else { 8 };
+        (TILE_BYTES / row.max(1)).clamp(8, 64) / 4 * 4
+    }
+}
+
+/// Dot products of one row with many.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Row {
+    Whole(Vec<i32>),
+    Wide(Vec<f64>),
+}
+
+impl Row {
+    pub fn new(form: Form, len: usize) -> Self {
+        if form == Form::Whole { Self::Whole(vec![0; len]) } else { Self::Wide(vec![0.0; len]) }
+    }
+
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Whole(dots) => 4 * dots.len(),
+            Self::Wide(dots) => 8 * dots.len(),
+        }
+    }
+
+    /// Parts of this length.
+    pub fn parts(&mut self, len: usize) -> Vec<Part<'_>> {
+        match self {
+            Self::Whole(dots) => dots.chunks_mut(len).map(Part::Whole).collect(),
+            Self::Wide(dots) => dots.chunks_mut(len).map(Part::Wide).collect(),
+        }
+    }
+
+    pub fn whole(&mut self) -> Part<'_> {
+        match self {
+            Self::Whole(dots) => Part::Whole(dots),
+            Self::Wide(dots) => Part::Wide(dots),
+        }
+    }
+}
+
+/// A part of a [`Row`].
+pub enum Part<'a> {
+    Whole(&'a mut [i32]),
+    Wide(&'a mut [f64]),
+}
+
+impl Part<'_> {
+    pub fn sub(&mut self, range: Range<usize>) -> Part<'_> {
+        match self {
+            Self::Whole(dots) => Part::Whole(&mut dots[range]),
+            Self::Wide(dots) => Part::Wide(&mut dots[range]),
+        }
+    }
+
+    /// The dot products as f64, in `out`.
+    #[inline(always)]
+    pub fn widen(&self, out: &mut [f64]) {
+        match self {
+            Self::Whole(dots) => out.iter_mut().zip(&**dots).for_each(|(out, dot)| *out = f64::from(*dot)),
+            Self::Wide(dots) => out.copy_from_slice(dots),
+        }
+    }
+}
+
+/// Rows laid out one after another, each padded with zeros.
+pub struct Packed<T> {
+    stride: usize,
+    len: usize,
+    values: Vec<T>,
+}
+
+impl<T: Copy + Default> Packed<T> {
+    fn new(columns: usize, width: usize, len: usize) -> Self {
+        let stride = columns.next_multiple_of(width);
+        // Rows of the last tile that are missing are zero.
+        Self { stride, len, values: vec![T::default(); stride * (len + gram::LARGEST_TILE)] }
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> &[T] {
+        &self.values[i * self.stride..][..self.stride]
+    }
+}
+
+/// Rows of one side, ready for products.
+pub enum Side {
+    Whole(Packed<i16>),
+    Wide(Packed<f64>),
+    /// As weights, for [`Rows::scores`] of the other side, which has arranged them.
+    Weights(Weights, Vec<f64>),
+    /// Numbers of rows that stay where they are.
+    Numbers(Vec<u32>),
+}
+
+impl Side {
+    /// Lays rows out for products with a tile of `others`.
+    pub fn left(form: Form, rows: &dyn Table, numbers: &[u32], others: &dyn Table) -> Self {
+        if form != Form::Sparse {
+            return Self::tile(form, rows, numbers);
+        }
+        let d = rows.columns();
+        let mut coef = vec![0.0; numbers.len() * d];
+        for (w, &row) in coef.chunks_mut(d.max(1)).zip(numbers) {
+            rows.axpy(row as usize, 1.0, w);
+        }
+        Self::Weights(others.arrange(&coef, numbers.len()), vec![0.0; numbers.len()])
+    }
+
+    /// Lays rows out as a tile.
+    pub fn tile(form: Form, rows: &dyn Table, numbers: &[u32]) -> Self {
+        let d = rows.columns();
+        match form {
+            Form::Whole => {
+                let mut packed = Packed::new(d, WIDTH, numbers.len());
+                for (place, &row) in packed.values.chunks_mut(packed.stride).zip(numbers) {
+                    rows.narrow(row as usize, &mut place[..d]);
+                }
+                Self::Whole(packed)
+            }
+            Form::Wide => {
+                let mut packed = Packed::new(d, WIDE, numbers.len());
+                for (place, &row) in packed.values.chunks_mut(packed.stride).zip(numbers) {
+                    rows.axpy(row as usize, 1.0, &mut place[..d]);
+                }
+                Self::Wide(packed)
+            }
+            Form::Sparse | Form::Given => Self::Numbers(numbers.to_vec()),
+        }
+    }
+
+    /// Dot products of these rows with those of a tile of `rows`, from the row `first` of the tile on;
+    /// `out` has a part of the tile's length for each row.
+    pub fn dots(&self, rows: &dyn Table, tile: &Self, first: usize, out: &mut [Part]) {
+        match (self, tile) {
+            (Self::Whole(left), Self::Whole(right)) => dispatch(Whole { left, right, first, out }),
+            (Self::Wide(left), Self::Wide(right)) => dispatch(WideProducts { left, right, first, out }),
+            (Self::Weights(weights, bias), Self::Numbers(numbers)) => {
+                let mut sums = vec![0.0; bias.len()];
+                for (j, &row) in numbers.iter().enumerate().skip(first) {
+                    let row = row as usize;
+                    rows.scores(row..row + 1, weights, bias, &mut sums);
+                    for (out, sum) in out.iter_mut().zip(&sums) {
+                        let Part::Wide(out) = out else { unreachable!("of another form") };
+                        out[j] = *sum;
+                    }
+                }
+            }
+            (Self::Numbers(left), Self::Numbers(right)) => {
+                for (out, &support) in out.iter_mut().zip(left) {
+                    let Part::Wide(out) = out else { unreachable!("of another form") };
+                    for (out, &row) in out.iter_mut().zip(right).skip(first) {
+                        *out = rows.value(row as usize, support as usize);
+                    }
+                }
+            }
+            _ => unreachable!("two forms"),
+        }
+    }
+}
+
+struct Whole<'a, 'b> {
+    left: &'a Packed<i16>,
+    right: &'a Packed<i16>,
+    first: usize,
+    out: &'a mut [Part<'b>],
+}
+
+impl Leaf for Whole<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Self { left, right, first, out } = self;
+        let mut put = |i: usize, j: usize, dot: i32| {
+            let Part::Whole(out) = &mut out[i] else { unreachable!("of another form") };
+            out[j] = dot;
+        };
+        let mut i = 0;
+        while i < left.len {
+            let count = left.len - i;
+            let mut j = first / gram::RIGHT * gram::RIGHT;
+            while j < right.len {
+                let rights: [&[i16]; gram::RIGHT] = std::array::from_fn(|k| right.row(j + k));
+                if count == 1 {
+                    let [sums] = gram::products_of(simd, [left.row(i)], rights);
+                    (0..gram::RIGHT.min(right.len - j)).for_each(|b| put(i, j + b, sums[b]));
+                } else {
+                    let lefts: [&[i16]; gram::LEFT] = std::array::from_fn(|k| left.row(i + k));
+                    let sums = gram::products(simd, lefts, rights);
+                    for (a, sums) in sums.iter().enumerate() {
+                        (0..gram::RIGHT.min(right.len - j)).for_each(|b| put(i + a, j + b, sums[b]));
+                    }
+                }
+                j += gram::RIGHT;
+            }
+            i += if count == 1 { 1 } else { gram::LEFT };
+        }
+    }
+}
+
+struct WideProducts<'a, 'b> {
+    left: &'a Packed<f64>,
+    right: &'a Packed<f64>,
+    first: usize,
+    out: &'a mut [Part<'b>],
+}
+
+impl WideProducts<'_, '_> {
+    #[inline(always)]
+    fn rows<const L: usize>(&mut self, i: usize) {
+        let (left, right) = (self.left, self.right);
+        let mut j = self.first / Tile::RIGHT * Tile::RIGHT;
+        while j < right.len {
+            let lefts: [&[f64]; L] = std::array::from_fn(|k| left.row(i + k));
+            let rights: [&[f64]; Tile::RIGHT] = std::array::from_fn(|k| right.row(j + k));
+            let sums = gram::wide_products(lefts, rights);
+            for (a, sums) in sums.iter().enumerate() {
+                let Part::Wide(out) = &mut self.out[i + a] else { unreachable!("of another form") };
+                let end = right.len.min(j + Tile::RIGHT);
+                out[j..end].copy_from_slice(&sums[..end - j]);
+            }
+            j += Tile::RIGHT;
+        }
+    }
+}
+
+impl Leaf for WideProducts<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, _simd: S) {
+        let mut i = 0;
+        while i + Tile::LEFT <= self.left.len {
+            self.rows::<{ Tile::LEFT }>(i);
+            i += Tile::LEFT;
+        }
+        while i < self.left.len {
+            self.rows::<1>(i);
+            i += 1;
+        }
+    }
+}
+
+/// `x·x` of every row, by the same rules; empty if the kernel does not need it.
+pub fn squares(kernel: Kernel, rows: &dyn Table) -> Vec<f64> {
+    if kernel.needs_squares() { all_squares(rows) } else { Vec::new() }
+}
+
+fn all_squares(rows: &dyn Table) -> Vec<f64> {
+    let mut squares = vec![0.0; rows.len()];
+    let mut weights = rows.arrange_one(vec![0.0; rows.columns()]);
+    for (row, square) in squares.iter_mut().enumerate() {
+        rows.axpy(row, 1.0, weights.one_mut());
+        rows.scores(row..row + 1, &weights, &[0.0], std::slice::from_mut(square));
+        rows.axpy(row, -1.0, weights.one_mut()); // all are +0.0 again
+    }
+    squares
+}
+
+/// One divided by the number of columns and the variance of all values; 1 if that is not above 0.
+#[must_use]
+pub fn scale_gamma(rows: &dyn Table) -> f64 {
+    let _standard = Standard::enter();
+    let weights = rows.arrange_one(vec![1.0; rows.columns()]);
+    let mut sums = vec![0.0; rows.len()];
+    rows.scores(0..rows.len(), &weights, &[0.0], &mut sums);
+    scale(&sums, &all_squares(rows), rows.columns())
+}
+
+/// Kernel values from dot products.
+pub struct Finish<'a, 'b> {
+    pub kernel: Kernel,
+    pub dots: &'a Part<'b>,
+    pub square: f64,
+    pub squares: &'a [f64],
+    pub out: &'a mut [f64],
+}
+
+impl Leaf for Finish<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        self.dots.widen(self.out);
+        self.kernel.finish(self.out, self.square, self.squares);
+    }
+}
+
+/// The square of a row, or what stands for it where the kernel needs none.
+#[inline(always)]
+pub fn square_of(squares: &[f64], row: usize) -> f64 {
+    squares.get(row).copied().unwrap_or(0.0)
+}
+
+/// The squares of some rows, likewise.
+#[inline(always)]
+pub fn squares_of(squares: &[f64], range: Range<usize>) -> &[f64] {
+    squares.get(range).unwrap_or(&[])
+}
+
+pub(super) fn same_columns(kernel: Kernel, rows: &dyn Table, others: &dyn Table) -> Result<()> {
+    let (needed, name) = if kernel == Kernel::Precomputed {
+        (others.len(), "one for each of the other rows")
+    } else {
+        (others.columns(), "like the other rows")
+    };
+    if rows.columns() == needed {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!("rows must have {needed} columns, {name}, got {}", rows.columns())))
+}
+
+/// Kernel values of every row of `rows` with every one of `others`, into `out` (rows x others).
+///
+/// # Panics
+/// If `out` has another length.
+pub fn kernel_matrix(
+    rows: &dyn Table,
+    others: &dyn Table,
+    kernel: Kernel,
+    threads: usize,
+    out: &mut [f64],
+) -> Result<()> {
+    let _standard = Standard::enter();
+    let width = others.len();
+    assert_eq!(out.len(), rows.len() * width);
+    same_columns(kernel, rows, others)?;
+    let form = Form::of(kernel, &[rows, others]);
+    probe_memory(rows.columns().checked_mul(8 * 64))?;
+    let (own, other) = (squares(kernel, rows), squares(kernel, others));
+    let step = form.tile(rows.columns());
+    let numbers: Vec<u32> = (0..others.len() as u32).collect();
+    if width == 0 {
+        return Ok(());
+    }
+    let work = |(i, out): (usize, &mut [f64])| {
+        let mine: Vec<u32> = (0..out.len() / width).map(|k| (i * step + k) as u32).collect();
+        // Laid out on the left: the rows of `out`, so that each of its rows is filled from left to right.
+        let left = if form == Form::Given { None } else { Some(Side::left(form, rows, &mine, others)) };
+        let mut dots: Vec<Row> = mine.iter().map(|_| Row::new(form, step)).collect();
+        for others_here in numbers.chunks(step) {
+            let first = others_here[0] as usize;
+            let range = first..first + others_here.len();
+            if let Some(left) = &left {
+                let tile = Side::tile(form, others, others_here);
+                let mut parts: Vec<Part> = dots.iter_mut().map(Row::whole).collect();
+                left.dots(others, &tile, 0, &mut parts);
+            }
+            for (k, out) in out.chunks_mut(width).enumerate() {
+                let row = i * step + k;
+                if form == Form::Given {
+                    range.clone().for_each(|j| out[j] = rows.value(row, j));
+                    continue;
+                }
+                let mut whole = dots[k].whole();
+                dispatch(Finish {
+                    kernel,
+                    dots: &whole.sub(0..range.len()),
+                    square: square_of(&own, row),
+                    squares: squares_of(&other, range.clone()),
+                    out: &mut out[range.clone()],
+                });
+            }
+        }
+    };
+    share_out(out.chunks_mut(step * width).enumerate(), threads, work, || ());
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! From the dot product of two rows to their kernel value.
+
+use crate::arith::exp::exp;
+use crate::arith::kernel::{affine, powers, squared_distance};
+use crate::arith::tanh::tanh;
+use crate::error::{Error, Result};
+
+/// A kernel and its parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kernel {
+    /// `x·z`.
+    Linear,
+    /// `(gamma x·z + coef0)^degree`.
+    Poly { gamma: f64, coef0: f64, degree: u32 },
+    /// `exp(−gamma ||x − z||^2)`.
+    Rbf { gamma: f64 },
+    /// `tanh(gamma x·z + coef0)`.
+    Sigmoid { gamma: f64, coef0: f64 },
+    /// The rows are those of the Gram matrix: column k of row i is the kernel of example i with row k.
+    Precomputed,
+}
+
+impl Kernel {
+    /// Refuses parameters out of range.
+    pub fn new(name: &str, gamma: f64, coef0: f64, degree: u32) -> Result<Self> {
+        let invalid = |text: String| Err(Error::Invalid(text));
+        if !(gamma.is_finite() && gamma > 0.0) {
+            return invalid(format!("gamma must be finite and above 0, got {gamma}"));
+        }
+        if !coef0.is_finite() {
+            return invalid(format!("coef0 must be finite, got {coef0}"));
+        }
+        if degree == 0 {
+            return invalid("degree must be at least 1, got 0".into());
+        }
+        match name {
+            "linear" => Ok(Self::Linear),
+            "poly" => Ok(Self::Poly { gamma, coef0, degree }),
+            "rbf" => Ok(Self::Rbf { gamma }),
+            "sigmoid" => Ok(Self::Sigmoid { gamma, coef0 }),
+            "precomputed" => Ok(Self::Precomputed),
+            _ => invalid(format!(
+                "kernel must be \"linear\", \"poly\", \"rbf\", \"sigmoid\" or \"precomputed\", got {name:?}"
+            )),
+        }
+    }
+
+    /// Whether the kernel of two rows needs the squares `x·x` of both.
+    #[must_use]
+    pub fn needs_squares(self) -> bool {
+        matches!(self, Self::Rbf { .. })
+    }
+
+    /// Turns dot products of one row (of that square) with many (of these squares) into kernel values.
+    #[inline(always)]
+    pub fn finish(self, values: &mut [f64], square: f64, squares: &[f64]) {
+        match self {
+            Self::Linear | Self::Precomputed => {}
+            Self::Poly { gamma, coef0, degree } => {
+                for v in values.iter_mut() {
+                    *v = affine(gamma, *v, coef0);
+                }
+                powers(degree, values);
+            }
+            Self::Rbf { gamma } => {
+                for (v, other) in values.iter_mut().zip(squares) {
+                    *v = exp(-gamma * squared_distance(square, *other, *v));
+                }
+            }
+            Self::Sigmoid { gamma, coef0 } => {
+                for v in values.iter_mut() {
+                    *v = tanh(affine(gamma, *v, coef0));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The kernel perceptron: the perceptron on the rows of a Gram matrix.
+//!
+//! - [`kernels`]: from dot products to kernel values
+//! - [`gram`]: dot products of many rows with many rows
+//! - [`cache`]: rows of the Gram matrix that are kept
+//! - [`train`]: the sums of all examples, kept up to date; [`crate::online::fit`] runs over them
+//! - [`predict`]: the vectors of a run on new rows
+
+mod cache;
+mod gram;
+mod kernels;
+mod predict;
+mod train;
+
+pub use gram::{Form, kernel_matrix, scale_gamma};
+pub use kernels::Kernel;
+pub use predict::{Answer, Vectors, predict};
+pub use train::{Dual, Norms};

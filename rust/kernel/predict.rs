@@ -1,0 +1,302 @@
+//! The vectors of a run on new rows: the last one, the average, the vote, one that was drawn; each from
+//! the same kernel values, which are computed once.
+
+use super::gram::{Finish, Form, Part, Row, Side, same_columns, square_of, squares, squares_of};
+use super::kernels::Kernel;
+use crate::arith::average::{average, timed};
+use crate::arith::environment::Standard;
+use crate::arith::kernel::{add, biased, normalised};
+use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::arith::step::share;
+use crate::error::{Error, Result, probe_memory};
+use crate::online::threads::share_out;
+use crate::online::voted::Log;
+use crate::online::{Flow, Monitor};
+use crate::rows::Table;
+
+/// Rows that are judged at a time: their kernel values with all stored rows are kept meanwhile.
+const BLOCK: usize = 32;
+
+/// What is asked for, of each row and plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// S of the last vector.
+    Sum,
+    Last,
+    Average,
+    /// The votes of all vectors: their counts, or minus them.
+    Vote,
+    Drawn,
+    NormalisedLast,
+    NormalisedAverage,
+    NormalisedDrawn,
+}
+
+impl Answer {
+    pub fn new(name: &str) -> Result<Self> {
+        Ok(match name {
+            "sum" => Self::Sum,
+            "last" => Self::Last,
+            "average" => Self::Average,
+            "vote" => Self::Vote,
+            "drawn" => Self::Drawn,
+            "normalised last" => Self::NormalisedLast,
+            "normalised average" => Self::NormalisedAverage,
+            "normalised drawn" => Self::NormalisedDrawn,
+            _ => return Err(Error::Invalid(format!("answers must be known names, got {name:?}"))),
+        })
+    }
+}
+
+/// All vectors of K planes: b of the start, the log of the mistakes that made the others with their
+/// `t`; how many votes each has and its N, those of a plane one after another, the start vector first.
+#[derive(Clone, Copy)]
+pub struct Vectors<'a> {
+    pub stored: &'a dyn Table,
+    pub kernel: Kernel,
+    pub log: Log<'a>,
+    pub t: &'a [i64],
+    pub intercept: &'a [f64],
+    /// Examples seen by each plane.
+    pub seen: &'a [i64],
+    pub counts: &'a [i64],
+    pub norms: &'a [f64],
+    /// The vector of each plane that was drawn.
+    pub drawn: &'a [i64],
+}
+
+impl Vectors<'_> {
+    fn check(&self, rows: &dyn Table) -> Result<()> {
+        same_columns(self.kernel, rows, self.stored)?;
+        let planes = self.log.planes();
+        let entries = self.log.entries(planes - 1).end;
+        let vectors = entries + planes;
+        let lengths = [
+            ("log_t", self.t.len(), entries),
+            ("intercept", self.intercept.len(), planes),
+            ("seen", self.seen.len(), planes),
+            ("log_count", self.counts.len(), vectors),
+            ("log_norm", self.norms.len(), vectors),
+            ("drawn", self.drawn.len(), planes),
+        ];
+        for (name, got, needed) in lengths {
+            if got != needed {
+                return Err(Error::Invalid(format!("{name} must have {needed} entries, got {got}")));
+            }
+        }
+        let mut numbers = self.t.iter().chain(self.seen).chain(self.counts).chain(self.drawn);
+        if let Some(number) = numbers.find(|number| **number < 0) {
+            return Err(Error::Invalid(format!("counts must be at least 0, got {number}")));
+        }
+        let total = self.counts.iter().try_fold(0_i64, |total, &count| total.checked_add(count));
+        if total.is_none() {
+            return Err(Error::Invalid("log_count must add up to less than 2^63".into()));
+        }
+        Ok(())
+    }
+}
+
+/// The answers for every row, into `out` (rows x answers x planes).
+///
+/// # Panics
+/// If `out` has another length.
+pub fn predict(
+    rows: &dyn Table,
+    vectors: &Vectors,
+    answers: &[Answer],
+    threads: usize,
+    monitor: &dyn Monitor,
+    out: &mut [f64],
+) -> Result<()> {
+    let _standard = Standard::enter();
+    vectors.check(rows)?;
+    let width = answers.len() * vectors.log.planes();
+    assert_eq!(out.len(), rows.len() * width);
+    if width == 0 {
+        return Ok(());
+    }
+    let Vectors { stored, kernel, .. } = *vectors;
+    let form = Form::of(kernel, &[rows, stored]);
+    let d = rows.columns();
+    let laid_out = if form == Form::Sparse { BLOCK } else { stored.len() + BLOCK };
+    probe_memory(laid_out.checked_mul(8 * (d + 8)))?;
+    probe_memory((stored.len() + d).checked_mul(8 * BLOCK * threads))?;
+    let step = form.tile(d);
+    let numbers: Vec<u32> = (0..stored.len() as u32).collect();
+    let tiles: Vec<Side> = numbers.chunks(step).map(|numbers| Side::tile(form, stored, numbers)).collect();
+    let judge = Judge {
+        rows,
+        vectors,
+        answers,
+        form,
+        step,
+        tiles,
+        squares: [squares(kernel, rows), squares(kernel, stored)],
+    };
+    let work = |(i, out): (usize, &mut [f64])| {
+        if monitor.block() == Flow::Break { Err(Error::Interrupted) } else { judge.block(i * BLOCK, out) }
+    };
+    let done = share_out(out.chunks_mut(BLOCK * width).enumerate(), threads, work, || {
+        let _ = monitor.block();
+    });
+    done.into_iter().collect()
+}
+
+struct Judge<'a> {
+    rows: &'a dyn Table,
+    vectors: &'a Vectors<'a>,
+    answers: &'a [Answer],
+    form: Form,
+    step: usize,
+    /// The stored rows.
+    tiles: Vec<Side>,
+    squares: [Vec<f64>; 2],
+}
+
+impl Judge<'_> {
+    /// The answers for some rows from `first` on.
+    fn block(&self, first: usize, out: &mut [f64]) -> Result<()> {
+        let planes = self.vectors.log.planes();
+        let values = self.values(first, out.len() / (self.answers.len() * planes));
+        for plane in 0..planes {
+            let plane =
+                Plane { vectors: self.vectors, number: plane, values: &values, answers: self.answers };
+            if !dispatch((plane, &mut *out)) {
+                return Err(Error::TooLarge(
+                    "rows: the activation of a vector is not finite; scale the features".into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Kernel values of some rows with all stored ones, one [`BLOCK`] for each of the latter.
+    fn values(&self, first: usize, count: usize) -> Vec<[f64; BLOCK]> {
+        let (stored, kernel) = (self.vectors.stored, self.vectors.kernel);
+        let mut values = vec![[0.0; BLOCK]; stored.len()];
+        if self.form == Form::Given {
+            for (slot, values) in values.iter_mut().enumerate() {
+                for (i, value) in values[..count].iter_mut().enumerate() {
+                    *value = self.rows.value(first + i, slot);
+                }
+            }
+            return values;
+        }
+        let numbers: Vec<u32> = (first as u32..(first + count) as u32).collect();
+        let left = Side::left(self.form, self.rows, &numbers, stored);
+        let mut dots: Vec<Row> = numbers.iter().map(|_| Row::new(self.form, self.step)).collect();
+        let mut finished = vec![0.0; self.step];
+        for ((i, tile), values) in self.tiles.iter().enumerate().zip(values.chunks_mut(self.step)) {
+            let mut parts: Vec<Part> = dots.iter_mut().map(Row::whole).collect();
+            left.dots(stored, tile, 0, &mut parts);
+            let here = i * self.step..i * self.step + values.len();
+            for (row, part) in parts.iter_mut().enumerate() {
+                let out = &mut finished[..values.len()];
+                dispatch(Finish {
+                    kernel,
+                    dots: &part.sub(0..values.len()),
+                    square: square_of(&self.squares[0], first + row),
+                    squares: squares_of(&self.squares[1], here.clone()),
+                    out: &mut *out,
+                });
+                for (values, value) in values.iter_mut().zip(out) {
+                    values[row] = *value;
+                }
+            }
+        }
+        values
+    }
+}
+
+/// The vectors of one plane and the kernel values of a block of rows.
+struct Plane<'a> {
+    vectors: &'a Vectors<'a>,
+    number: usize,
+    values: &'a [[f64; BLOCK]],
+    answers: &'a [Answer],
+}
+
+/// One number for each row of the block, of each kind.
+struct Numbers {
+    s: [f64; BLOCK],
+    u: [f64; BLOCK],
+    votes: [i64; BLOCK],
+    shares: [f64; BLOCK],
+    drawn: [f64; BLOCK],
+}
+
+impl Leaf for (Plane<'_>, &mut [f64]) {
+    type Output = bool;
+
+    /// False if an activation is not finite.
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) -> bool {
+        let (Plane { vectors, number, values, answers }, out) = self;
+        let asked = |kinds: &[Answer]| answers.iter().any(|answer| kinds.contains(answer));
+        let (averages, votes) = (asked(&[Answer::Average]), asked(&[Answer::Vote]));
+        let shares = asked(&[Answer::NormalisedAverage]);
+        let mut now = Numbers {
+            s: [0.0; BLOCK],
+            u: [0.0; BLOCK],
+            votes: [0; BLOCK],
+            shares: [0.0; BLOCK],
+            drawn: [0.0; BLOCK],
+        };
+        let (mut b, mut b_u) = (vectors.intercept[number] + 0.0, 0.0);
+        let entries = vectors.log.entries(number);
+        let first = entries.start + number;
+        let (counts, norms) = (&vectors.counts[first..], &vectors.norms[first..]);
+        let drawn = vectors.drawn[number] as usize;
+        for vector in 0..=entries.len() {
+            if vector > 0 {
+                let place = entries.start + vector - 1;
+                let (row, [c, bias]) = vectors.log.entry(place);
+                add(c, &values[row], &mut now.s);
+                b = biased(b, bias);
+                if averages {
+                    let t = vectors.t[place] as u64;
+                    add(timed(t, c), &values[row], &mut now.u);
+                    b_u = biased(b_u, timed(t, bias));
+                }
+            }
+            if votes {
+                for (votes, s) in now.votes.iter_mut().zip(&now.s) {
+                    *votes += if biased(*s, b) >= 0.0 { counts[vector] } else { -counts[vector] };
+                }
+            }
+            if shares && counts[vector] > 0 {
+                let share = now.s.map(|s| normalised(biased(s, b), norms[vector]));
+                add(counts[vector] as f64, &share, &mut now.shares);
+            }
+            if vector == drawn {
+                now.drawn = now.s.map(|s| biased(s, b));
+            }
+        }
+        let seen = vectors.seen[number] as u64;
+        let mut total = 0;
+        for count in &counts[..=entries.len()] {
+            total += count;
+        }
+        let (last_norm, drawn_norm) = (norms[entries.len()], norms[drawn.min(entries.len())]);
+        let planes = vectors.log.planes();
+        let mut finite = true;
+        for (i, out) in out.chunks_mut(answers.len() * planes).enumerate() {
+            let a = biased(now.s[i], b);
+            finite &= a.is_finite();
+            for (out, answer) in out[number..].iter_mut().step_by(planes).zip(answers) {
+                *out = match answer {
+                    Answer::Sum => now.s[i],
+                    Answer::Last => a,
+                    Answer::Average => biased(average(now.s[i], now.u[i], seen), average(b, b_u, seen)),
+                    Answer::Vote => now.votes[i] as f64,
+                    Answer::Drawn => now.drawn[i],
+                    Answer::NormalisedLast => normalised(a, last_norm),
+                    Answer::NormalisedAverage => share(now.shares[i], total.max(1_i64) as usize),
+                    Answer::NormalisedDrawn => normalised(now.drawn[i], drawn_norm),
+                };
+                finite &= out.is_finite();
+            }
+        }
+        finite
+    }
+}

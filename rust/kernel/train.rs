@@ -1,0 +1,385 @@
+//! The kernel perceptron.
+//!
+//! - Problem: a classifier that is linear in a space of features known by its inner product alone,
+//!   the kernel K; with the loop over epochs of every online learner.
+//! - Update rule: in the dual form the sum of an example i is `S_i = sum_k c_k K(x_k, x_i)` over the mistakes
+//!   in their order, its activation `S_i + b`. A mistake on example k with the step c makes
+//!   `S_i += c K(x_k, x_i)` for every i, and `b += c`. So the sums are the weights of a perceptron whose
+//!   examples are unit vectors, and whose updates add rows of the Gram matrix: [`Dual`] is these
+//!   examples, and [`crate::online::fit`] runs over them as over any others.
+//! - Given: the examples, a kernel; the sums to start from, and the squared norm N of the vector there.
+//! - Result: the log of mistakes ([`crate::online::voted`]), and N after each of them.
+//! - Paper: Aizerman, Braverman, Rozonoer 1964, Theoretical foundations of the potential function
+//!   method; Freund, Schapire 1999, Large margin classification using the perceptron algorithm (section 3).
+//!
+//! To add one row of the Gram matrix at a time would read all examples for each mistake. Instead the
+//! next examples to be visited are a window, whose sums alone are kept up to date; when [`BATCH`]
+//! examples have been mistaken, or the window ends, the rows of all of them are computed together and
+//! added to the sums of all examples, in the order of the mistakes: the same additions for each
+//! example, so the same bits.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::cache::Cache;
+use super::gram::{Finish, Form, Part, Row, Side, square_of, squares, squares_of};
+use super::kernels::Kernel;
+use crate::arith::kernel::{add, grown};
+use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::error::{Error, Result, probe_memory};
+use crate::online::threads::share_out;
+use crate::rows::{Cursor, Learn, Loop, Mistake, Planes, Rows, Stop, Table, Visit, Weights};
+
+/// Mistaken examples whose rows are computed together, and their bytes as weights at most.
+const BATCH: usize = 32;
+const BATCH_BYTES: usize = 64 * 1024 * 1024;
+
+/// Examples of a window, at first and at the least and most.
+const WINDOW: usize = 256;
+const WINDOWS: Range<usize> = 32..1025;
+
+/// Examples whose sums a thread brings up to date at a time.
+const STRIP: usize = 512;
+
+/// N of each plane: at the start, and after each update.
+pub type Norms = Vec<Vec<f64>>;
+
+/// The examples of the dual form: n unit vectors.
+pub struct Dual<'a> {
+    rows: &'a dyn Table,
+    kernel: Kernel,
+    form: Form,
+    squares: Vec<f64>,
+    threads: usize,
+    batch: usize,
+    memory: Mutex<Memory>,
+}
+
+struct Memory {
+    cache: Cache,
+    norms: Norms,
+    window: usize,
+}
+
+impl<'a> Dual<'a> {
+    /// `norms` are those of the start; rows of the Gram matrix are kept in at most `cache` bytes.
+    pub fn new(
+        rows: &'a dyn Table,
+        kernel: Kernel,
+        norms: &[f64],
+        cache: usize,
+        threads: usize,
+    ) -> Result<Self> {
+        let n = rows.len();
+        if kernel == Kernel::Precomputed && rows.columns() != n {
+            return Err(Error::Invalid(format!(
+                "rows must have {n} columns, one for each of them, to be a Gram matrix, got {}",
+                rows.columns()
+            )));
+        }
+        let form = Form::of(kernel, &[rows]);
+        let batch = (BATCH_BYTES / (8 * rows.columns()).max(1)).clamp(1, BATCH);
+        probe_memory(n.checked_mul(8 * (batch + 1)))?;
+        probe_memory(rows.columns().checked_mul(16 * batch))?;
+        let norms = norms.iter().map(|&norm| vec![norm]).collect();
+        let memory = Memory { cache: Cache::new(cache), norms, window: WINDOW };
+        let squares = squares(kernel, rows);
+        Ok(Self { rows, kernel, form, squares, threads, batch, memory: Mutex::new(memory) })
+    }
+
+    /// N of each plane: at the start, and after each of its updates.
+    #[must_use]
+    pub fn into_norms(self) -> Norms {
+        self.memory.into_inner().unwrap_or_else(PoisonError::into_inner).norms
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the rows of the Gram matrix of some updates to the sums of all examples (planes x n).
+    fn flush(&self, cache: &mut Cache, updates: &Updates, sums: &mut [f64]) {
+        let n = self.rows.len();
+        if updates.made.is_empty() {
+            return;
+        }
+        let mut missing = Vec::new();
+        let mut kept = Vec::new();
+        for (slot, &support) in updates.supports.iter().enumerate() {
+            kept.push(cache.take(support).unwrap_or_else(|| {
+                missing.push(slot);
+                Row::new(self.form, n)
+            }));
+        }
+        let numbers: Vec<u32> = missing.iter().map(|&slot| updates.supports[slot]).collect();
+        // No weights can be laid out for no rows.
+        let left = (!numbers.is_empty()).then(|| Side::left(self.form, self.rows, &numbers, self.rows));
+        let mut strips: Vec<Strip> = (0..n)
+            .step_by(STRIP)
+            .map(|first| Strip { range: first..n.min(first + STRIP), rows: Vec::new(), sums: Vec::new() })
+            .collect();
+        for row in &mut kept {
+            for (strip, part) in strips.iter_mut().zip(row.parts(STRIP)) {
+                strip.rows.push(part);
+            }
+        }
+        for sums in sums.chunks_mut(n) {
+            for (strip, sums) in strips.iter_mut().zip(sums.chunks_mut(STRIP)) {
+                strip.sums.push(sums);
+            }
+        }
+        share_out(
+            strips.into_iter(),
+            self.threads,
+            |strip: Strip| {
+                let Strip { range, mut rows, mut sums } = strip;
+                if let Some(left) = &left {
+                    self.compute(left, &missing, &range, &mut rows);
+                }
+                dispatch(Apply { dual: self, updates, range, rows: &rows, sums: &mut sums });
+            },
+            || (),
+        );
+        for (&support, row) in updates.supports.iter().zip(kept) {
+            cache.put(support, row);
+        }
+    }
+
+    /// The rows that were not kept, in a strip.
+    fn compute(&self, left: &Side, missing: &[usize], range: &Range<usize>, rows: &mut [Part]) {
+        let step = self.form.tile(self.rows.columns());
+        for first in range.clone().step_by(step) {
+            let end = range.end.min(first + step);
+            let numbers: Vec<u32> = (first as u32..end as u32).collect();
+            let tile = Side::tile(self.form, self.rows, &numbers);
+            let place = first - range.start..end - range.start;
+            let mut slots = missing.iter();
+            let mut next = slots.next();
+            let mut out = Vec::with_capacity(missing.len());
+            for (slot, row) in rows.iter_mut().enumerate() {
+                if next == Some(&slot) {
+                    out.push(row.sub(place.clone()));
+                    next = slots.next();
+                }
+            }
+            left.dots(self.rows, &tile, 0, &mut out);
+        }
+    }
+}
+
+/// A part of all examples: its part of the rows and of each plane's sums.
+struct Strip<'a> {
+    range: Range<usize>,
+    rows: Vec<Part<'a>>,
+    sums: Vec<&'a mut [f64]>,
+}
+
+/// What has been learnt since the sums of all examples were up to date.
+#[derive(Default)]
+struct Updates {
+    /// Distinct examples.
+    supports: Vec<u32>,
+    /// Plane, place among the supports, c.
+    made: Vec<(usize, usize, f64)>,
+}
+
+struct Apply<'a, 'b> {
+    dual: &'a Dual<'a>,
+    updates: &'a Updates,
+    range: Range<usize>,
+    rows: &'a [Part<'b>],
+    sums: &'a mut [&'b mut [f64]],
+}
+
+impl Leaf for Apply<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        let Self { dual, updates, range, rows, sums } = self;
+        let mut values = [0.0; STRIP];
+        let values = &mut values[..range.len()];
+        let mut ready = usize::MAX;
+        for &(plane, slot, c) in &updates.made {
+            if ready != slot {
+                rows[slot].widen(values);
+                let square = square_of(&dual.squares, updates.supports[slot] as usize);
+                dual.kernel.finish(values, square, squares_of(&dual.squares, range.clone()));
+                ready = slot;
+            }
+            add(c, values, sums[plane]);
+        }
+    }
+}
+
+/// The window: the examples that are visited next, their sums (planes x window) up to date.
+struct Window<'a> {
+    dual: &'a Dual<'a>,
+    numbers: &'a [u32],
+    tile: Side,
+    squares: Vec<f64>,
+    sums: Vec<f64>,
+    /// The number of the visit.
+    at: usize,
+    started: bool,
+    /// Kernel values of the example that is visited with those after it, if they have been computed.
+    values: Vec<f64>,
+    ready: bool,
+    updates: Updates,
+    /// S before, and K(x, x), at each update.
+    before: Vec<(f64, f64)>,
+}
+
+impl<'a> Window<'a> {
+    fn new(dual: &'a Dual, numbers: &'a [u32], sums: &[f64]) -> Self {
+        let n = dual.rows.len();
+        let own = |plane: &[f64]| numbers.iter().map(|&row| plane[row as usize]).collect::<Vec<_>>();
+        Self {
+            dual,
+            numbers,
+            tile: Side::tile(dual.form, dual.rows, numbers),
+            squares: if dual.squares.is_empty() { Vec::new() } else { own(&dual.squares) },
+            sums: sums.chunks(n).flat_map(own).collect(),
+            at: 0,
+            started: false,
+            values: vec![0.0; numbers.len()],
+            ready: false,
+            updates: Updates::default(),
+            before: Vec::new(),
+        }
+    }
+
+    /// Computes the kernel values of the example that is visited.
+    fn look(&mut self) {
+        let (dual, here) = (self.dual, self.numbers[self.at]);
+        let left = Side::left(dual.form, dual.rows, &[here], dual.rows);
+        let mut row = Row::new(dual.form, self.numbers.len());
+        left.dots(dual.rows, &self.tile, self.at, &mut [row.whole()]);
+        dispatch(Finish {
+            kernel: dual.kernel,
+            dots: &row.whole().sub(self.at..self.numbers.len()),
+            square: square_of(&dual.squares, here as usize),
+            squares: squares_of(&self.squares, self.at..self.numbers.len()),
+            out: &mut self.values[self.at..],
+        });
+        self.ready = true;
+        self.updates.supports.push(here);
+    }
+}
+
+impl Loop for &mut Window<'_> {
+    // Not that of rule 10, but it ends a run over examples in the same way.
+    const EXACT: bool = true;
+
+    #[inline(always)]
+    fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
+        self.at += usize::from(self.started);
+        self.started = true;
+        self.ready = false;
+        debug_assert_eq!(self.numbers[self.at] as usize, row);
+        let width = self.numbers.len();
+        for (sum, own) in sums.iter_mut().zip(self.sums.chunks(width)) {
+            *sum = own[self.at];
+        }
+    }
+
+    #[inline(always)]
+    fn update(&mut self, plane: usize, _row: usize, c: f64) -> bool {
+        if !self.ready {
+            self.look();
+        }
+        let sums = &mut self.sums[plane * self.numbers.len()..][..self.numbers.len()];
+        self.before.push((sums[self.at], self.values[self.at]));
+        self.updates.made.push((plane, self.updates.supports.len() - 1, c));
+        add(c, &self.values[self.at..], &mut sums[self.at..]);
+        self.updates.supports.len() < self.dual.batch
+    }
+
+    #[inline(always)]
+    fn ahead(&self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, _row: usize) {}
+}
+
+impl Rows for Dual<'_> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn columns(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn block(&self, _planes: usize) -> usize {
+        WINDOWS.end
+    }
+
+    fn prepare(&self, _visit: &Visit, _planes: &mut Planes) {}
+
+    fn learn(
+        &self,
+        visit: &Visit,
+        at: &mut Cursor,
+        end: usize,
+        planes: &mut Planes,
+        log: &mut Vec<Mistake>,
+    ) -> Stop {
+        let mut memory = self.memory();
+        let end = end.min(at.pos + memory.window);
+        let numbers: Vec<u32> = (at.pos..end).map(|pos| visit.row(pos) as u32).collect();
+        let Weights::ByPlane(sums) = &mut planes.weights else { unreachable!("another form of the sums") };
+        let mut window = Window::new(self, &numbers, sums);
+        let logged = log.len();
+        let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
+        let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log });
+        let Window { updates, before, .. } = window;
+        for (mistake, (s, own)) in log[logged..].iter().zip(before) {
+            let norms = &mut memory.norms[mistake.plane as usize];
+            let last = norms[norms.len() - 1];
+            norms.push(grown(last, mistake.c, s, own));
+        }
+        let finite = memory.norms.iter().all(|norms| norms[norms.len() - 1].is_finite());
+        // So wide that about a batch is mistaken in it.
+        let wider = updates.supports.len() < self.batch / 2;
+        let narrower = updates.supports.len() == self.batch && at.pos < end;
+        let width = if wider { 2 * memory.window } else { memory.window >> usize::from(narrower) };
+        memory.window = width.clamp(WINDOWS.start, WINDOWS.end - 1);
+        if stop == Stop::Overflow || !finite {
+            return Stop::Overflow;
+        }
+        self.flush(&mut memory.cache, &updates, sums);
+        Stop::Block
+    }
+
+    fn axpy(&self, _row: usize, _c: f64, _out: &mut [f64]) {
+        unreachable!("a run over the examples of the dual form does not need it");
+    }
+
+    fn arrange(&self, coef: &[f64], _planes: usize) -> Weights {
+        Weights::ByPlane(coef.to_vec())
+    }
+
+    fn arrange_one(&self, coef: Vec<f64>) -> Weights {
+        Weights::ByPlane(coef)
+    }
+
+    fn entries(&self, rows: Range<usize>) -> usize {
+        rows.len()
+    }
+
+    fn narrow(&self, _row: usize, _out: &mut [i16]) -> bool {
+        false
+    }
+
+    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
+        let Weights::ByPlane(sums) = weights else { unreachable!("another form of the sums") };
+        for (row, out) in rows.zip(out.chunks_mut(intercept.len())) {
+            for ((out, sums), b) in out.iter_mut().zip(sums.chunks(self.rows.len())).zip(intercept) {
+                *out = sums[row] + b;
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Layers of neurons.
+
+mod network;
+mod train;
+
+pub use network::{Layer, Network};
+pub use train::{Report, Schedule, fit};

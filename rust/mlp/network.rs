@@ -1,0 +1,133 @@
+//! The network: its random start, its values, its answer.
+
+use crate::arith::environment::Standard;
+use crate::arith::neuron::{self, Activation};
+use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::error::{Error, Result, probe_memory};
+use crate::order::SplitMix64;
+use crate::rows::Table;
+
+/// No permutation uses it.
+const START_EPOCH: u64 = u64::MAX;
+
+/// Weights (neurons x neurons of the layer before) and intercepts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    pub coef: Vec<f64>,
+    pub intercept: Vec<f64>,
+}
+
+impl Layer {
+    #[must_use]
+    pub fn neurons(&self) -> usize {
+        self.intercept.len()
+    }
+
+    /// One of the same shape, all zeros.
+    #[must_use]
+    pub fn zeros(&self) -> Self {
+        Self { coef: vec![0.0; self.coef.len()], intercept: vec![0.0; self.intercept.len()] }
+    }
+
+    pub fn numbers(&self) -> impl Iterator<Item = &f64> {
+        self.coef.iter().chain(&self.intercept)
+    }
+
+    pub fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f64> {
+        self.coef.iter_mut().chain(&mut self.intercept)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Network {
+    pub layers: Vec<Layer>,
+    pub activation: Activation,
+}
+
+impl Network {
+    /// Random weights; `sizes` are the numbers of neurons from the input on.
+    pub fn start(sizes: &[usize], activation: Activation, seed: u64) -> Result<Self> {
+        if sizes.contains(&0) {
+            let text = format!("every layer must have at least one neuron, got the sizes {sizes:?}");
+            return Err(Error::Invalid(text));
+        }
+        let mut layers = Vec::new();
+        for (number, pair) in sizes.windows(2).enumerate() {
+            let (inputs, neurons) = (pair[0], pair[1]);
+            probe_memory(inputs.checked_mul(neurons).and_then(|size| size.checked_mul(8)))?;
+            let mut random = SplitMix64::of_epoch(seed, START_EPOCH, number as u64);
+            let bound = neuron::bound(inputs, neurons, activation);
+            let mut draw =
+                |count| -> Vec<f64> { (0..count).map(|_| neuron::start(random.draw(), bound)).collect() };
+            layers.push(Layer { coef: draw(inputs * neurons), intercept: draw(neurons) });
+        }
+        Ok(Self { layers, activation })
+    }
+
+    /// Neurons of the output.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.layers.last().map_or(0, Layer::neurons)
+    }
+
+    /// Room for the values of an example: of the input, of the layers.
+    #[must_use]
+    pub fn room(&self, columns: usize) -> Vec<Vec<f64>> {
+        let layers = self.layers.iter().map(|layer| vec![0.0; layer.neurons()]);
+        std::iter::once(vec![0.0; columns]).chain(layers).collect()
+    }
+
+    /// Computes the values of each layer from those of the input, the first ones; of the output,
+    /// the activations.
+    #[inline(always)]
+    pub fn forward(&self, values: &mut [Vec<f64>]) {
+        for (number, layer) in self.layers.iter().enumerate() {
+            let (before, after) = values.split_at_mut(number + 1);
+            let z = &mut after[0];
+            neuron::weighted(&before[number], &layer.coef, &layer.intercept, z);
+            if number + 1 < self.layers.len() {
+                self.activation.apply(z);
+            }
+        }
+    }
+
+    /// What the output neurons have for every row, row by row.
+    pub fn scores(&self, rows: &dyn Table, probabilities: bool, out: &mut [f64]) -> Result<()> {
+        probe_memory(rows.columns().checked_mul(8))?;
+        let _standard = Standard::enter();
+        let mut values = self.room(rows.columns());
+        for (row, out) in out.chunks_exact_mut(self.outputs()).enumerate() {
+            read(rows, row, &mut values[0]);
+            dispatch(Answer { network: self, values: &mut values, probabilities, out });
+        }
+        Ok(())
+    }
+}
+
+/// Writes a row as float64.
+pub fn read(rows: &dyn Table, row: usize, x: &mut [f64]) {
+    x.fill(0.0);
+    rows.axpy(row, 1.0, x);
+}
+
+struct Answer<'a> {
+    network: &'a Network,
+    values: &'a mut [Vec<f64>],
+    probabilities: bool,
+    out: &'a mut [f64],
+}
+
+impl Leaf for Answer<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        self.network.forward(self.values);
+        if let Some(z) = self.values.last_mut() {
+            if self.probabilities {
+                neuron::probabilities(z);
+            }
+            self.out.copy_from_slice(z);
+        }
+    }
+}

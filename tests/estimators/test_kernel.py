@@ -1,0 +1,157 @@
+"""KernelPerceptron: parameters, attributes, storage, batches, scikit-learn."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from perceptron_rs import KernelPerceptron, Perceptron
+from perceptron_rs.engines import ENGINES
+
+X, Y = load_digits(return_X_y=True)
+X, Y = X[:240], Y[:240]
+XOR = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
+
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": "a weight scales the step; repeating visits twice",
+    "check_sample_weight_equivalence_on_sparse_data": "a weight scales the step; repeating visits twice",
+}
+
+
+@parametrize_with_checks([KernelPerceptron()], expected_failed_checks=lambda _: EXPECTED_FAILURES)
+def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("prediction", ["vote", "average", "last", "random"])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_both_engines_and_storages_agree(prediction, normalize):
+    scores = []
+    for engine in ENGINES:
+        for A in (X, sp.csr_matrix(X), X.astype(np.uint8), np.asfortranarray(X)):
+            model = KernelPerceptron("poly", degree=2, coef0=1.0, gamma=1.0, max_iter=2, engine=engine)
+            model.set_params(prediction=prediction, normalize=normalize, n_jobs=2, cache_size=0.01)
+            scores.append(model.fit(A, Y).decision_function(A[:50]))
+    assert scores[0].shape == (50, 10)
+    assert all(other.tobytes() == scores[0].tobytes() for other in scores)
+
+
+def test_a_linear_kernel_is_the_perceptron():
+    linear = KernelPerceptron("linear", prediction="last", max_iter=3).fit(X, Y)
+    plain = Perceptron(fit_intercept=False, max_iter=3, tol=None).fit(X, Y)
+    assert linear.n_mistakes_ == plain.n_mistakes_
+    np.testing.assert_array_equal(linear.decision_function(X), plain.decision_function(X))
+    np.testing.assert_array_equal(linear.dual_coef_ @ linear.support_vectors_, plain.coef_)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
+def test_exclusive_or_is_separated(kernel):
+    model = KernelPerceptron(kernel, degree=2, gamma=1.0, coef0=-1.0 if kernel == "sigmoid" else 1.0)
+    model.set_params(max_iter=500, prediction="last", shuffle=False)
+    model.fit(*XOR)
+    if kernel != "sigmoid":  # which is no inner product
+        assert model.converged_
+        assert model.score(*XOR) == 1.0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kernel", ["poly", "rbf"])
+def test_batches_are_one_pass(engine, kernel):
+    make = lambda: KernelPerceptron(  # noqa: E731
+        kernel, gamma=0.01, coef0=1.0, max_iter=1, shuffle=False, fit_intercept=True, engine=engine
+    )
+    whole, parts = make().fit(X, Y), make()
+    for start in range(0, 240, 70):
+        parts.partial_fit(X[start : start + 70], Y[start : start + 70], classes=np.arange(10))
+    for prediction in ("vote", "average", "last", "random"):
+        for model in (whole, parts):
+            model.set_params(prediction=prediction, normalize=True)
+        assert whole.decision_function(X).tobytes() == parts.decision_function(X).tobytes()
+
+
+def test_a_warm_start_goes_on():
+    cold = KernelPerceptron(max_iter=2, gamma=0.001).fit(X, Y)
+    warm = KernelPerceptron(max_iter=1, gamma=0.001, warm_start=True).fit(X, Y).fit(X, Y)
+    assert cold.decision_function(X).tobytes() == warm.decision_function(X).tobytes()
+
+
+def test_precomputed_and_callable_kernels():
+    def square(A, B):
+        if sp.issparse(A):
+            A, B = A.toarray(), B.toarray()
+        return (A @ B.T + 1.0) ** 2
+
+    direct = KernelPerceptron("poly", degree=2, gamma=1.0, coef0=1.0).fit(X, Y)
+    called = KernelPerceptron(square).fit(X, Y)
+    given = KernelPerceptron("precomputed").fit(square(X, X), Y)
+    expected = direct.decision_function(X[:30])
+    np.testing.assert_array_equal(called.decision_function(X[:30]), expected)
+    np.testing.assert_array_equal(given.decision_function(square(X[:30], X)), expected)
+    sparse = KernelPerceptron(square).fit(sp.csr_matrix(X), Y)
+    np.testing.assert_array_equal(sparse.decision_function(sp.csr_matrix(X[:30])), expected)
+
+
+def test_attributes():
+    model = KernelPerceptron("poly", degree=2, max_iter=3, track_mistakes=True).fit(X, Y)
+    support = model.support_
+    np.testing.assert_array_equal(model.support_vectors_, X[support])
+    assert model.dual_coef_.shape == model.mistakes_per_support_.shape == (10, len(support))
+    np.testing.assert_array_equal(model.mistakes_per_support_, model.mistakes_per_example_[support].T)
+    assert model.mistakes_per_support_.sum() == model.n_mistakes_ == model.mistakes_per_epoch_.sum()
+    assert [len(counts) for counts in model.survival_] == model.n_vectors_.tolist()
+    assert [counts.sum() for counts in model.survival_] == model.n_seen_.tolist()
+    again = pickle.loads(pickle.dumps(model))
+    assert again.decision_function(X).tobytes() == model.decision_function(X).tobytes()
+
+
+def test_weights():
+    weights = np.arange(240) % 3
+    model = KernelPerceptron(max_iter=2, gamma=0.001, shuffle=False).fit(X, Y, sample_weight=weights)
+    kept = weights > 0
+    other = KernelPerceptron(max_iter=2, gamma=0.001, shuffle=False)
+    other.fit(X[kept], Y[kept], sample_weight=weights[kept])
+    assert model.decision_function(X).tobytes() == other.decision_function(X).tobytes()
+    balanced = KernelPerceptron(max_iter=2, class_weight="balanced").fit(X, Y > 7)
+    assert balanced.n_mistakes_ > 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"gamma": 0}, "gamma"),
+        ({"gamma": np.nan}, "gamma"),
+        ({"degree": 0}, "degree"),
+        ({"degree": 2.5}, "degree must be a whole number"),
+        ({"coef0": np.inf}, "coef0"),
+        ({"kernel": "cubic"}, "kernel"),
+        ({"cache_size": 0}, "cache_size"),
+        ({"prediction": "longest"}, "prediction"),
+        ({"kernel": "precomputed"}, "X must be a square matrix with kernel='precomputed', got shape"),
+        ({"kernel": lambda A, B: np.ones((1, 1))}, "kernel must return an array of shape"),
+        ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "kernel must return finite numbers"),
+        ({"multi_class": "joint", "margin": 1.0}, "margin"),
+    ],
+)
+def test_bad_arguments_leave_the_estimator_as_it_was(changes, words):
+    model = KernelPerceptron(max_iter=1).fit(X, Y)
+    model.set_params(**changes)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, Y)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is value for name, value in before.items())
+
+
+def test_bad_input_is_refused_by_name():
+    A = X.copy()
+    A[3, 4] = np.nan
+    with pytest.raises(ValueError, match="X contains NaN"):
+        KernelPerceptron().fit(A, Y)
+    model = KernelPerceptron().fit(X, Y)
+    with pytest.raises(ValueError, match="X contains NaN"):
+        model.predict(A)
+    with pytest.raises(ValueError, match="kernel='precomputed' is not available with partial_fit"):
+        KernelPerceptron("precomputed").partial_fit(X[:, :4], Y, classes=range(10))

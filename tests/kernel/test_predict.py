@@ -1,0 +1,79 @@
+"""All kinds of prediction against the definition, in fractions."""
+
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from .support import ANSWERS, kernel_run, scores, vectors
+
+
+def by_definition(X, stored, state, intercept):
+    """Answers for a kernel (1 + x.z)^2, one vector after another, exactly; N as it was learnt."""
+    K = [[Fraction(int((1 + x @ z) ** 2)) for z in stored.astype(int)] for x in X.astype(int)]
+    answers = []
+    for row in K:
+        a, all_a = Fraction(0), []
+        for vector in range(len(state["log_row"]) + 1):
+            if vector:
+                c = Fraction(float(state["log_step"][vector - 1]))
+                a += c * row[state["log_row"][vector - 1]] + (c if intercept else 0)
+            all_a.append(a)
+        counts, norms = state["log_count"].tolist(), state["log_norm"].tolist()
+        T = sum(counts)
+        # The average counts the vector before the first example, too.
+        whole = sum(n * a for n, a in zip(counts, all_a, strict=True)) / Fraction(T + 1)
+        shares = [float(a) / sqrt(N) if N else 0.0 for a, N in zip(all_a, norms, strict=True)]
+        drawn = int(state["drawn"][0])
+        answers.append(
+            {
+                "last": all_a[-1],
+                "average": whole,
+                "vote": sum(n if a >= 0 else -n for n, a in zip(counts, all_a, strict=True)),
+                "drawn": all_a[drawn],
+                "normalised last": shares[-1],
+                "normalised average": sum(n * s for n, s in zip(counts, shares, strict=True)) / T,
+                "normalised drawn": shares[drawn],
+            }
+        )
+    return answers
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_every_answer_is_that_of_the_definition(engine, intercept):
+    random = np.random.default_rng(2)
+    X, y = random.integers(0, 5, (50, 3)).astype(np.uint8), random.integers(0, 2, 50)
+    report = kernel_run(engine, X, y, max_iter=3, fit_intercept=intercept)
+    state = vectors(report, fit_intercept=intercept, drawn=4)
+    found = scores(engine, X, X, state)
+    assert len(state["log_row"]) > 20
+    for row, answers in zip(found, by_definition(X, X, state, intercept), strict=True):
+        for answer, value in answers.items():
+            ours = row[ANSWERS.index(answer), 0]
+            if answer in ("last", "vote", "drawn"):
+                assert ours == value, answer
+            else:
+                assert ours == pytest.approx(float(value), rel=1e-12, abs=1e-12), answer
+
+
+def test_no_answer_depends_on_the_other_rows(engine):
+    random = np.random.default_rng(3)
+    X, y = random.normal(size=(60, 4)), random.integers(0, 2, 60)
+    state = vectors(kernel_run(engine, X, y, max_iter=2))
+    together = scores(engine, X, X, state)
+    for i in (0, 31, 32, 59):
+        assert scores(engine, X[i : i + 1], X, state).tobytes() == together[i : i + 1].tobytes()
+
+
+def test_a_log_that_names_other_rows_is_refused(engine):
+    X, y = np.eye(3), [0, 1, 0]
+    state = vectors(kernel_run(engine, X, y))
+    with pytest.raises(ValueError, match="log_row must name one of 1 stored rows, got"):
+        scores(engine, X, X[:1], state)
+    with pytest.raises(ValueError, match="log_norm must have"):
+        scores(engine, X, X, state | {"log_norm": state["log_norm"][1:]})
+    with pytest.raises(ValueError, match="answers must be known names"):
+        scores(engine, X, X, state, answers=["best"])
+    with pytest.raises(ValueError, match="rows must have 3 columns, like the other rows, got 2"):
+        scores(engine, X[:, :2], X, state)
