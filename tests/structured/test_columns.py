@@ -23,7 +23,8 @@ def test_other_columns():
         ["2=NN", "2-1=DT", "2+1=VB", "2-1,2=DT NN", "2,2+1=NN VB"],
         ["2=VB", "2-1=NN", "2+1=</s>", "2-1,2=NN VB", "2,2+1=VB </s>"],
     ]
-    far = column_attributes(TOKENS, window=2)[2]
+    first, _, far = column_attributes(TOKENS, window=2)
+    assert "2+2=VB" in first
     assert "2-2=DT" in far
     assert "2+2=</s>" in far
     assert [row[-1] for row in column_attributes(TOKENS, window=0)] == ["2=DT", "2=NN", "2=VB"]
