@@ -15,7 +15,19 @@ from perceptron_rs.estimators.registry import LEARNERS
 
 from .support import environment, process
 
-COMMANDS = ("train", "predict", "evaluate", "inspect", "parity", "margin", "separable", "demo")
+COMMANDS = (
+    "train",
+    "predict",
+    "evaluate",
+    "inspect",
+    "parity",
+    "margin",
+    "separable",
+    "tag-train",
+    "tag",
+    "tag-evaluate",
+    "demo",
+)
 LIGHT = """
 import sys
 from perceptron_rs.cli import main
@@ -77,6 +89,25 @@ def test_version(call):
         (["predict", "m"], "required: DATA"),
         (["inspect"], "required: MODEL"),
         (["parity", "x.svm", "--rows", "0"], "from 1 to"),
+        (["tag-train", "x.tsv"], "required: --model"),
+        (["tag-train", "x.tsv", "--model", "m", "--held-out", "1"], "above 0 and below 1"),
+        (["tag-train", "x.tsv", "--model", "m", "--window", "101"], "from 0 to 100"),
+        (
+            ["tag-train", "x.tsv", "--model", "m", "--template", "columns", "--window", "1"],
+            "--window does nothing",
+        ),
+        (
+            ["tag-train", "x.tsv", "--model", "m", "--update", "early"],
+            "--update does nothing without --beam N",
+        ),
+        (["tag-train", "x.tsv", "--model", "m", "--n-iter-no-change", "1"], "nothing without --held-out X"),
+        (
+            ["tag-train", "x.tsv", "--model", "m", "--min-count", "2", "--hash-columns", "9"],
+            "keeps no counts",
+        ),
+        (["tag-train", "-", "--model", "m"], "DATA must be a file"),
+        (["tag"], "required: MODEL"),
+        (["tag-evaluate", "m"], "required: DATA"),
         (["margin"], "required: DATA"),
         (["margin", "x.svm", "--bias", "some"], "invalid choice: 'some'"),
         (["margin", "x.svm", "--tol", "0"], "must be a finite number above 0, got '0'"),

@@ -5,7 +5,18 @@ from __future__ import annotations
 import math
 from argparse import ArgumentTypeError
 
-__all__ = ["amount", "count", "fraction", "positive", "rate", "ratio", "seed", "threads", "tolerance"]
+__all__ = [
+    "amount",
+    "count",
+    "fraction",
+    "positive",
+    "rate",
+    "ratio",
+    "seed",
+    "threads",
+    "tolerance",
+    "window",
+]
 
 
 def _whole(text: str, low: int, high: int) -> int:
@@ -81,6 +92,11 @@ def tolerance(text: str) -> float | None:
     if not 0 <= number < math.inf:
         raise ArgumentTypeError(f"must be a finite number from 0 up, or none, got {text!r}")
     return number
+
+
+def window(text: str) -> int:
+    """Return how many neighbours of a word are looked at."""
+    return _whole(text, 0, 100)
 
 
 def _number(text: str) -> float:

@@ -46,15 +46,30 @@ def save_model(model: Any, path: Path) -> None:
         model.save(path)
 
 
-def load_model(path: Path) -> Any:
-    """Read an estimator from a model file."""
+def load_model(path: Path, *, sequences: bool | None = False) -> Any:
+    """Read an estimator from a model file; ``sequences``: whether it must label them, None if it may."""
     if path.is_dir():
         raise CommandError(f"{path}: is a folder; name a model file in it")
     with path.open("rb") as file:
         if path.is_file() and not file.read(1):
             raise CommandError(f"{path}: the file is empty; it is no model")
     with about(path):
-        return import_module("perceptron_rs.models").load(path)
+        model = import_module("perceptron_rs.models").load(path)
+    kind = type(model).__name__
+    is_tagger = kind == "SequencePerceptron"
+    if sequences is False and is_tagger:
+        raise CommandError(
+            f"{path}: holds a {kind}, which labels sequences; use the commands tag and tag-evaluate"
+        )
+    if sequences and not is_tagger:
+        raise CommandError(
+            f"{path}: holds {_article(kind)} {kind}, which does not label sequences; use predict and evaluate"
+        )
+    return model
+
+
+def _article(name: str) -> str:
+    return "an" if name[0] in "AEIOU" else "a"
 
 
 def format_name() -> str:

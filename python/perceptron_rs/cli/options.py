@@ -7,6 +7,7 @@ import argparse
 from perceptron_rs.cli import kinds
 from perceptron_rs.cli.errors import PROGRAM
 from perceptron_rs.cli.learner_options import add_options
+from perceptron_rs.cli.tag_options import add_tag, add_tag_evaluate, add_tag_train
 
 __all__ = ["LEARNER_NAMES", "parser"]
 
@@ -17,9 +18,13 @@ DATA = """\
 DATA by its suffix: .svm .libsvm .svmlight .txt (svmlight text), .csv, each also with .gz behind it; .npz (a
 matrix of scipy.sparse.save_npz; X; or data, indices, indptr and shape; labels in y or --labels); .npy with
 --labels; .parquet."""
+TOKENS = """\
+DATA has one token a line, its columns between tabs (or blanks, if the first line has no tab), and an empty
+line between sentences; UTF-8, also packed as .gz."""
 STATUS = """\
 exit status: 0; 1 bad data or model (parity: a difference); 2 wrong usage; of separable: 3 not separable, 4
 undecided; 130 after Ctrl-C; 141 if the reader of standard output went away."""
+_RESULT = "print the result as JSON"
 
 
 class _Version(argparse.Action):
@@ -44,23 +49,31 @@ def parser() -> argparse.ArgumentParser:
     _train(_add(commands, "train", "learn from DATA and write a model file"))
     _predict(_add(commands, "predict", "print the class of each example of DATA, one a line"))
     _evaluate(_add(commands, "evaluate", "compare a model's predictions with the labels of DATA"))
-    _inspect(_add(commands, "inspect", "show what is in a model file", data=False))
+    _inspect(_add(commands, "inspect", "show what is in a model file", about=""))
     _parity(_add(commands, "parity", "fit DATA in every way there is and compare the bits"))
     _margin(_add(commands, "margin", "enclose the largest margin of two classes of DATA"))
     _separable(_add(commands, "separable", "say whether a plane separates two classes of DATA"))
-    demo = _add(commands, "demo", "train on data that ships with scikit-learn", data=False)
+    for name, add, text in (
+        ("tag-train", add_tag_train, "learn to tag from DATA, tagged sentences, and write a model file"),
+        ("tag", add_tag, "print the tokens of DATA with their tags"),
+        ("tag-evaluate", add_tag_evaluate, "compare a tagger's answers with the tags of DATA"),
+    ):
+        command = _add(commands, name, text, about=TOKENS)
+        add(command)
+        _output(command, "print one JSON object for each sentence" if name == "tag" else _RESULT)
+    demo = _add(commands, "demo", "train on data that ships with scikit-learn", about="")
     demo.set_defaults(quiet=False)
     return top
 
 
 def _add(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str, *, data: bool = True
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str, *, about: str = DATA
 ) -> argparse.ArgumentParser:
-    """Add a command; ``data`` says whether it reads any."""
+    """Add a command; ``about`` describes the data that it reads."""
     return commands.add_parser(
         name,
         help=text,
-        description=f"{text[0].upper()}{text[1:]}." + (f" {DATA}" if data else ""),
+        description=f"{text[0].upper()}{text[1:]}. {about}".rstrip(),
         epilog=STATUS,
         allow_abbrev=False,
     )
@@ -222,7 +235,7 @@ def _learning(
         )
 
 
-def _output(command: argparse.ArgumentParser, text: str = "print the result as JSON") -> None:
+def _output(command: argparse.ArgumentParser, text: str = _RESULT) -> None:
     group = command.add_argument_group("output")
     group.add_argument("--json", action="store_true", help=text)
     group.add_argument("--quiet", action="store_true", help="no progress and no warnings on standard error")

@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             arguments = parser().parse_args(argv)
             warnings.filterwarnings("default", category=UserWarning)
             warnings.showwarning = _quiet if getattr(arguments, "quiet", False) else _show_warning
-            command = import_module(f"perceptron_rs.cli.commands.{arguments.command}")
+            command = import_module(f"perceptron_rs.cli.commands.{arguments.command.replace('-', '_')}")
             status = int(command.run(arguments))
             sys.stdout.flush()
             return status

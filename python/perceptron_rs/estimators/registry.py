@@ -5,9 +5,10 @@ from __future__ import annotations
 from perceptron_rs.estimators.averaged import AveragedPerceptron
 from perceptron_rs.estimators.perceptron import Perceptron
 from perceptron_rs.estimators.pocket import PocketPerceptron
+from perceptron_rs.estimators.sequence import SequencePerceptron
 from perceptron_rs.estimators.voted import VotedPerceptron
 
-__all__ = ["LEARNERS"]
+__all__ = ["LEARNERS", "SEQUENCE_LEARNERS"]
 
 LEARNERS: dict[str, type] = {
     "perceptron": Perceptron,
@@ -15,3 +16,6 @@ LEARNERS: dict[str, type] = {
     "pocket": PocketPerceptron,
     "voted": VotedPerceptron,
 }
+
+#: Those that label sequences; the commands on single examples do not take them.
+SEQUENCE_LEARNERS: dict[str, type] = {"sequence": SequencePerceptron}

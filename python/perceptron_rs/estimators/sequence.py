@@ -17,6 +17,7 @@ from perceptron_rs.estimators.data import Examples, examples
 from perceptron_rs.estimators.errors import restored_on_error
 from perceptron_rs.estimators.labels import encode_new, label_array
 from perceptron_rs.estimators.parameters import n_threads
+from perceptron_rs.estimators.saved import Saved
 from perceptron_rs.estimators.sequence_input import (
     check_lengths,
     flat_labels,
@@ -34,7 +35,7 @@ __all__ = ["SequencePerceptron"]
 _LARGEST = 2**31 - 1
 
 
-class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
+class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
     """Structured perceptron on linear chains: labels for the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
@@ -244,7 +245,8 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         """
         with restored_on_error(self), standard():
             check_parameters(self)
-            self.__dict__.pop("encoder_", None)
+            for name in ("encoder_", "template_"):
+                self.__dict__.pop(name, None)
             data, lengths = self._examples(X, lengths, reset=True)
             labels = flat_labels(y, lengths) if is_nested(X) else y
             self.classes_, labels = encode_new(label_array(self, labels, data.rows.shape[0]))

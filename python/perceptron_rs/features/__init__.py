@@ -1,6 +1,7 @@
 """From tokens to rows: string attributes as columns, and a template of a tagger's attributes."""
 
+from perceptron_rs.features.columns import column_attributes
 from perceptron_rs.features.encoder import AttributeEncoder
 from perceptron_rs.features.window import word_attributes, word_shape
 
-__all__ = ["AttributeEncoder", "word_attributes", "word_shape"]
+__all__ = ["AttributeEncoder", "column_attributes", "word_attributes", "word_shape"]

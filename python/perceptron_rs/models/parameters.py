@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.estimators import SequencePerceptron, sequence
 from perceptron_rs.estimators.parameters import check_parameters
 from perceptron_rs.models.values import plain
 
@@ -79,4 +80,7 @@ def _weights(pairs: list[Any]) -> dict[Any, float]:
 def checked(estimator: Any) -> None:
     """Raise ValueError if a parameter is not one that ``fit`` accepts."""
     estimator._validate_params()
-    check_parameters(estimator)
+    if isinstance(estimator, SequencePerceptron):
+        sequence.check_parameters(estimator)
+    else:
+        check_parameters(estimator)

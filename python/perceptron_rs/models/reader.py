@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.estimators.registry import LEARNERS
+from perceptron_rs.estimators.registry import LEARNERS, SEQUENCE_LEARNERS
+from perceptron_rs.models import sequences
 from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
 from perceptron_rs.models.layout import Tensors, publish
@@ -27,6 +28,7 @@ _KEYS = {
     "history",
 }
 _OPTIONAL = {"feature_names"}
+_OF_SEQUENCES = {"encoder", "template"}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -43,7 +45,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator : Perceptron, AveragedPerceptron or VotedPerceptron
+    estimator : Perceptron, AveragedPerceptron, SequencePerceptron, ...
         A fitted estimator of the class that was saved. A parameter ``callback`` is not kept in files, and is
         None; string classes are as wide as the longest.
 
@@ -119,6 +121,8 @@ def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
 def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
     _check_arithmetic(document.get("arithmetic_version"))
     missing, unknown = _KEYS - set(document), set(document) - _KEYS - _OPTIONAL
+    if document.get("estimator") in tuple(SEQUENCE_LEARNERS):
+        unknown -= _OF_SEQUENCES
     if missing:
         raise ValueError(f"its description lacks {min(missing)}; save the model again")
     if unknown:
@@ -126,19 +130,23 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
             f"its description has the unknown part {min(unknown)!r:.80}; it needs a newer perceptron-rs"
         )
     name = document["estimator"]
-    if not isinstance(name, str) or name not in LEARNERS:
+    learners = LEARNERS | SEQUENCE_LEARNERS
+    if not isinstance(name, str) or name not in learners:
         raise ValueError(
-            f"it holds the estimator {name!r:.80}, and this perceptron-rs has {', '.join(LEARNERS)}; "
+            f"it holds the estimator {name!r:.80}, and this perceptron-rs has {', '.join(learners)}; "
             f"install a newer perceptron-rs"
         )
-    learner = LEARNERS[name]
+    learner = learners[name]
     estimator: Any = learner(**parameters_from_json(document["parameters"], learner))
     checked(estimator)
     estimator.classes_ = classes_from_json(document["classes"])
-    publish(estimator, tensors, document["history"])
+    if name in SEQUENCE_LEARNERS:
+        sequences.publish(estimator, tensors, document)
+    else:
+        publish(estimator, tensors, document["history"])
+        _check_answer(estimator)
     if "feature_names" in document:
         estimator.feature_names_in_ = _feature_names(document["feature_names"], estimator.n_features_in_)
-    _check_answer(estimator)
     return estimator
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.estimators.registry import LEARNERS
+from perceptron_rs.estimators.registry import LEARNERS, SEQUENCE_LEARNERS
+from perceptron_rs.models import sequences
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.files import path_of, write_whole
@@ -31,9 +32,10 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
 
 def _bytes_of(estimator: Any) -> bytes:
-    names = [name for name, learner in LEARNERS.items() if type(estimator) is learner]
+    learners = LEARNERS | SEQUENCE_LEARNERS
+    names = [name for name, learner in learners.items() if type(estimator) is learner]
     if not names:
-        known = ", ".join(learner.__name__ for learner in LEARNERS.values())
+        known = ", ".join(learner.__name__ for learner in learners.values())
         raise ValueError(
             f"{type(estimator).__name__} is none of the learners that a model file can name ({known}); "
             f"keep it by pickle"
@@ -41,14 +43,18 @@ def _bytes_of(estimator: Any) -> bytes:
     check_is_fitted(estimator)
     parameters = parameters_to_json(estimator)
     checked(estimator)
-    tensors, history = collect(estimator)
+    if names[0] in SEQUENCE_LEARNERS:
+        tensors, parts = sequences.collect(estimator)
+    else:
+        tensors, history = collect(estimator)
+        parts = {"history": history}
     document = {
         "arithmetic_version": ARITHMETIC_VERSION,
         "written_by": f"perceptron-rs {version('perceptron-rs')}",
         "estimator": names[0],
         "parameters": parameters,
         "classes": classes_to_json(estimator.classes_),
-        "history": history,
+        **parts,
     }
     feature_names = getattr(estimator, "feature_names_in_", None)
     if feature_names is not None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.cli import tagger_story
+from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.labels import label_text, plain
 from perceptron_rs.cli.modelfile import dump_text, format_name, load_model
 
@@ -19,15 +21,21 @@ __all__ = ["run"]
 def run(arguments: Namespace) -> int:
     """Print the format, the estimator, its parameters, its history, and its largest weights."""
     path = Path(arguments.model)
-    model = load_model(path)
+    model = load_model(path, sequences=None)
+    is_tagger = not hasattr(model, "mistakes_per_epoch_")
     if arguments.text:
+        if is_tagger:
+            raise CommandError(
+                f"{path}: --text prints the weights of classifiers, and this labels sequences; use --json"
+            )
         dump_text(model, sys.stdout)
         return 0
-    story = describe(model, arguments.top) | {"format": format_name(), "bytes": path.stat().st_size}
+    tell, show = (tagger_story.describe, tagger_story.as_text) if is_tagger else (describe, as_text)
+    story = tell(model, arguments.top) | {"format": format_name(), "bytes": path.stat().st_size}
     if arguments.json:
         print(json.dumps(story, default=str))
     else:
-        print(as_text(story), end="")
+        print(show(story), end="")
     return 0
 
 

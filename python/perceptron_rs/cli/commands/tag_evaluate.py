@@ -1,0 +1,103 @@
+"""``perceptron-rs tag-evaluate``: a tagger's answers beside the tags of a file."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from argparse import Namespace
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from perceptron_rs.cli import chunks
+from perceptron_rs.cli.columns import sentences
+from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.tagging import attributes, blocks, load_tagger
+
+__all__ = ["figures", "run"]
+
+Tags = list[list[str]]
+
+
+def run(arguments: Namespace) -> int:
+    """Print the accuracy of tokens and of sentences, the figures of each tag, and those of chunks."""
+    model = load_tagger(Path(arguments.model), arguments.threads)
+    known = set(model.classes_.tolist())
+    wanted = model.template_["columns"] + 1
+    truth: Tags = []
+    found: Tags = []
+    for block in blocks(sentences(arguments.data, wanted, "the model needs, with the tag,")):
+        found += model.predict([attributes(sentence, model.template_) for sentence in block])
+        truth += [[token[-1] for token in sentence] for sentence in block]
+    if not truth:
+        raise CommandError(f"{arguments.data}: holds no tokens")
+    unknown = [tag for tags in truth for tag in tags if tag not in known]
+    if unknown:
+        warnings.warn(
+            f"{arguments.data}: {len(unknown)} tokens have tags that the model does not know, "
+            f"{unknown[0]!r} first; they count as errors",
+            UserWarning,
+            stacklevel=1,
+        )
+    result = figures(truth, found, known)
+    print(json.dumps(result) if arguments.json else as_text(result), end="\n" if arguments.json else "")
+    return 0
+
+
+def figures(truth: Tags, found: Tags, known: set[str]) -> dict[str, Any]:
+    """Return what there is to say about the tags ``found``."""
+    pairs = Counter(pair for a, b in zip(truth, found, strict=True) for pair in zip(a, b, strict=True))
+    wanted, given, right = Counter[str](), Counter[str](), Counter[str]()
+    for (a, b), count in pairs.items():
+        wanted[a] += count
+        given[b] += count
+        right[a] += count * (a == b)
+    tokens, sentences_right = wanted.total(), sum(map(list.__eq__, truth, found))
+    result: dict[str, Any] = {
+        "n_tokens": tokens,
+        "token_errors": tokens - right.total(),
+        "token_accuracy": right.total() / tokens,
+        "n_sentences": len(truth),
+        "sentence_errors": len(truth) - sentences_right,
+        "sentence_accuracy": sentences_right / len(truth),
+        "tags": [
+            {
+                "tag": tag,
+                "precision": right[tag] / given[tag] if given[tag] else 0.0,
+                "recall": right[tag] / wanted[tag] if wanted[tag] else 0.0,
+                "f1": 2 * right[tag] / (given[tag] + wanted[tag]) if given[tag] + wanted[tag] else 0.0,
+                "support": wanted[tag],
+            }
+            for tag in sorted(known | set(wanted))
+        ],
+    }
+    if chunks.of_chunks(known | set(wanted)):
+        result["chunks"] = chunks.figures(truth, found)
+    return result
+
+
+def as_text(result: dict[str, Any]) -> str:
+    """Return the same as tables."""
+    lines = []
+    for name, title in (("token", "token accuracy"), ("sentence", "sentence accuracy")):
+        errors, total = result[f"{name}_errors"], result[f"n_{name}s"]
+        lines.append(f"{title:18} {result[f'{name}_accuracy']:.4f}, {errors} errors of {total}")
+    if "chunks" in result:
+        lines.append(f"chunk F1           {result['chunks']['f1']:.4f}")
+    lines += _table("tag", "tokens", [(entry["tag"], entry) for entry in result["tags"]])
+    if "chunks" in result:
+        parts = [(entry["kind"], entry) for entry in result["chunks"]["kinds"]]
+        lines += _table("chunk", "chunks", [*parts, ("all", result["chunks"])])
+    return "\n".join(lines) + "\n"
+
+
+def _table(what: str, unit: str, rows: list[tuple[str, dict[str, Any]]]) -> list[str]:
+    width = max(9, *(len(name) for name, _ in rows)) + 1
+    return [
+        f"\n{what:{width}} precision    recall        f1{unit:>10}",
+        *(
+            f"{name:{width}}{entry['precision']:10.4f}{entry['recall']:10.4f}{entry['f1']:10.4f}"
+            f"{entry['support']:10}"
+            for name, entry in rows
+        ),
+    ]

@@ -1,0 +1,144 @@
+"""``perceptron-rs tag-train``: from a file of tagged sentences to a model file."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from argparse import Namespace
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from perceptron_rs.cli.columns import STANDARD_INPUT, Sentence, sentences
+from perceptron_rs.cli.errors import CommandError, UsageError
+from perceptron_rs.cli.modelfile import check_writable, save_model
+from perceptron_rs.cli.tagging import attributes
+
+__all__ = ["run"]
+
+WINDOW, PATIENCE = 2, 2
+
+
+def run(arguments: Namespace) -> int:
+    """Read, fit, write, and say how it went."""
+    _check(arguments)
+    out = Path(arguments.model)
+    check_writable(out, Path(arguments.data))
+    times = [time.perf_counter()]
+    data = _read(arguments.data)
+    template = {
+        "kind": arguments.template,
+        "window": 0 if arguments.template == "columns" else _or(arguments.window, WINDOW),
+        "columns": len(data[0][0]) - 1,
+    }
+    X = [attributes(sentence, template) for sentence in data]
+    y = [[token[-1] for token in sentence] for sentence in data]
+    tags = {tag for tagged in y for tag in tagged}
+    if len(tags) < 2:
+        raise CommandError(
+            f"{arguments.data}: the only tag is {tags.pop()!r}; two or more must be told apart"
+        )
+    times.append(time.perf_counter())
+    model = _fit(arguments, X, y)
+    model.template_ = template
+    times.append(time.perf_counter())
+    save_model(model, out)
+    times.append(time.perf_counter())
+    result = {
+        "n_sentences": len(y),
+        "n_tokens": sum(map(len, y)),
+        "n_features": model.n_features_in_,
+        "tags": model.classes_.tolist(),
+        "n_iter": model.n_iter_,
+        "converged": model.converged_,
+        "sentence_errors_per_epoch": model.sequence_errors_per_epoch_.tolist(),
+        "token_errors_per_epoch": model.token_errors_per_epoch_.tolist(),
+        "seconds": {
+            name: end - begin
+            for name, begin, end in zip(("read", "fit", "save"), times, times[1:], strict=False)
+        },
+        "model": arguments.model,
+        "bytes": out.stat().st_size,
+    }
+    if hasattr(model, "validation_scores_"):
+        result["validation_scores"] = model.validation_scores_.tolist()
+    print(json.dumps(result) if arguments.json else _as_text(result), end="\n" if arguments.json else "")
+    return 0
+
+
+def _check(arguments: Namespace) -> None:
+    """Refuse options that do nothing without another."""
+    for option, value, needed in (
+        ("--window", arguments.window is not None and arguments.template == "columns", "--template words"),
+        ("--update", arguments.update != "full" and arguments.beam is None, "--beam N"),
+        (
+            "--n-iter-no-change",
+            arguments.n_iter_no_change is not None and arguments.held_out is None,
+            "--held-out X",
+        ),
+    ):
+        if value:
+            raise UsageError(f"{option} does nothing without {needed}")
+    if arguments.hash_columns is not None and arguments.min_count != 1:
+        raise UsageError("--min-count cannot be combined with --hash-columns, which keeps no counts")
+
+
+def _read(path: str) -> list[Sentence]:
+    if path == STANDARD_INPUT:
+        raise UsageError("DATA must be a file, because it is named in messages; standard input is for tag")
+    data = list(sentences(path))
+    if not data:
+        raise CommandError(f"{path}: holds no tokens")
+    if len(data[0][0]) < 2:
+        raise CommandError(f"{path}: has 1 column, but needs two or more: the word first, the tag last")
+    return data
+
+
+def _fit(arguments: Namespace, X: Any, y: Any) -> Any:
+    from perceptron_rs import SequencePerceptron
+
+    model = SequencePerceptron(
+        max_iter=arguments.epochs,
+        averaged=arguments.average,
+        transition_features=arguments.transition_features,
+        eta0=arguments.eta0,
+        shuffle=arguments.shuffle,
+        random_state=arguments.seed,
+        decode="viterbi" if arguments.beam is None else "beam",
+        update=arguments.update,
+        early_stopping=arguments.held_out is not None,
+        n_iter_no_change=_or(arguments.n_iter_no_change, PATIENCE),
+        min_count=arguments.min_count,
+        hash_columns=arguments.hash_columns,
+        n_jobs=arguments.threads,
+        verbose=0 if arguments.quiet or sys.stderr is None else 1,
+        engine=arguments.engine,
+    )
+    if arguments.beam is not None:
+        model.set_params(beam_width=arguments.beam)
+    if arguments.held_out is not None:
+        model.set_params(validation_fraction=arguments.held_out)
+    with redirect_stdout(sys.stderr):  # the estimator prints its progress; results are on standard output
+        model.fit(X, y)
+    return model.set_params(verbose=0, n_jobs=None)  # they belong to this run, not to the model
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def _as_text(result: dict[str, Any]) -> str:
+    last = result["token_errors_per_epoch"][-1]
+    end = "the last without a mistake" if result["converged"] else "not converged"
+    rows = {
+        "data": f"{result['n_sentences']} sentences, {result['n_tokens']} tokens, {len(result['tags'])} tags",
+        "columns": f"{result['n_features']} attributes",
+        "epochs": f"{result['n_iter']}, {end}",
+        "mistakes": f"{last} tokens of {result['sentence_errors_per_epoch'][-1]} sentences in the last epoch",
+        "seconds": ", ".join(f"{name} {value:.2f}" for name, value in result["seconds"].items()),
+        "model": f"{result['model']}, {result['bytes']} bytes",
+    }
+    if "validation_scores" in result:
+        rows["held out"] = f"accuracy {max(result['validation_scores']):.4f}"
+    return "".join(f"{name:10}{text}\n" for name, text in rows.items())

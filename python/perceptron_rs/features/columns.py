@@ -1,0 +1,57 @@
+"""The attributes of tokens that are given as columns, as in files of the CoNLL shared tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from perceptron_rs.features.window import word_attributes
+
+__all__ = ["column_attributes"]
+
+
+def column_attributes(
+    tokens: Sequence[Sequence[str]], *, kind: str = "words", window: int = 2
+) -> list[list[str]]:
+    """Return the attributes of the tokens of one sentence, for ``SequencePerceptron`` or an encoder.
+
+    Parameters
+    ----------
+    tokens : sequence of sequences of str
+        For each token its columns, without the label: the word, and perhaps more, such as a part of speech.
+    kind : {"words", "columns"}, default="words"
+        "words": the first column is a word, described by ``word_attributes``; of each other column the
+        values up to ``window`` places away, and pairs of neighbours. "columns": nothing but each column's
+        own value, for files whose columns are attributes already.
+    window : int, default=2
+        How far to look on both sides, if ``kind`` is "words".
+
+    Returns
+    -------
+    list of lists of str
+        One list a token. Columns are counted from 1.
+
+    Examples
+    --------
+    >>> from perceptron_rs.features import column_attributes
+    >>> column_attributes([("the", "DT"), ("dog", "NN")], kind="columns")
+    [['bias', '1=the', '2=DT'], ['bias', '1=dog', '2=NN']]
+    >>> column_attributes([("the", "DT"), ("dog", "NN")], window=1)[1][-5:]
+    ['2=NN', '2-1=DT', '2+1=</s>', '2-1,2=DT NN', '2,2+1=NN </s>']
+    """
+    if kind not in ("words", "columns"):
+        raise ValueError(f"kind must be 'words' or 'columns', got {kind!r}")
+    if kind == "columns":
+        return [["bias", *(f"{j}={value}" for j, value in enumerate(token, 1))] for token in tokens]
+    rows = word_attributes([token[0] for token in tokens], window=window)
+    for j in range(2, len(tokens[0]) + 1 if tokens else 0):
+        values = ["<s>"] * window + [token[j - 1] for token in tokens] + ["</s>"] * window
+        for i, row in enumerate(rows, window):
+            row.append(f"{j}={values[i]}")
+            for k in range(1, window + 1):
+                row += [f"{j}-{k}={values[i - k]}", f"{j}+{k}={values[i + k]}"]
+            if window:
+                row += [
+                    f"{j}-1,{j}={values[i - 1]} {values[i]}",
+                    f"{j},{j}+1={values[i]} {values[i + 1]}",
+                ]
+    return rows

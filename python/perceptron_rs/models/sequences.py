@@ -1,0 +1,181 @@
+"""Label-sequence learners in a model file: sparse weights, the vocabulary, the history, the template.
+
+Most attributes have weights for few labels, so emission and pair weights are stored as the rows of a CSR
+matrix; what is stored is what is not 0 by its bits, and nothing is larger than the file and its classes say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.features.encoder import AttributeEncoder
+from perceptron_rs.models.values import is_count
+
+__all__ = ["collect", "publish"]
+
+_SPARSE = ("emission", "pair")
+_DENSE = ("transition", "start", "end")
+_EPOCHS = {
+    "sequence_errors_per_epoch": np.int64,
+    "token_errors_per_epoch": np.int64,
+    "validation_scores": np.float64,
+}
+_HISTORY = {"n_iter": "n_iter_", "n_seen": "n_seen_"}
+
+
+def collect(estimator: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Return the arrays of a fitted estimator, and the parts of its description that only it has."""
+    tensors: dict[str, NDArray[Any]] = {}
+    for name, weights in estimator._weights.items():
+        if not np.isfinite(weights).all():
+            raise ValueError(f"the weights {name} hold a NaN or an infinity; fit again before saving")
+        if name in _SPARSE:
+            tensors |= _sparse(name, weights)
+        else:
+            tensors[name] = np.ascontiguousarray(weights, dtype=np.float64)
+    for name, dtype in _EPOCHS.items():
+        if f"{name}_" in vars(estimator):
+            tensors[name] = np.ascontiguousarray(getattr(estimator, f"{name}_"), dtype=dtype)
+    history: dict[str, Any] = {name: int(getattr(estimator, place)) for name, place in _HISTORY.items()}
+    parts: dict[str, Any] = {"history": history | {"converged": bool(estimator.converged_)}}
+    encoder = getattr(estimator, "encoder_", None)
+    if encoder is not None:
+        parts["encoder"] = {"min_count": int(encoder.min_count), "n_columns": encoder.n_columns}
+        if encoder.n_columns is None:
+            names = [name.encode("utf-8", "surrogatepass") for name in encoder.vocabulary_]
+            tensors["vocabulary"] = np.frombuffer(b"".join(names), dtype=np.uint8)
+            tensors["vocabulary_ends"] = np.cumsum([len(name) for name in names], dtype=np.int64)
+        else:
+            parts["encoder"]["n_columns"] = int(encoder.n_columns)
+    if hasattr(estimator, "template_"):
+        parts["template"] = dict(estimator.template_)
+    return tensors, parts
+
+
+def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str, Any]) -> None:
+    """Put what ``collect`` returned on another estimator with those ``classes_``; ValueError if unsound."""
+    labels, left = len(estimator.classes_), dict(tensors)
+    weights = {"emission": _dense(left, "emission", labels)}
+    columns = len(weights["emission"])
+    for name, shape in {"transition": (labels, labels), "start": (labels,), "end": (labels,)}.items():
+        weights[name] = _take(left, name, np.float64, shape)
+    if "pair_indptr" in left:
+        weights["pair"] = _dense(left, "pair", labels * labels)
+        if len(weights["pair"]) != columns:
+            raise ValueError("the weights emission and pair have different numbers of columns")
+    history = document["history"]
+    if (
+        not isinstance(history, dict)
+        or set(history) != {*_HISTORY, "converged"}
+        or not all(is_count(history[name]) for name in _HISTORY)
+        or type(history["converged"]) is not bool
+    ):
+        raise ValueError(f"the history must hold counts {', '.join(_HISTORY)}, and converged")
+    for name, dtype in _EPOCHS.items():
+        if name in left or name != "validation_scores":
+            array = _take(left, name, dtype, (history["n_iter"],))
+            if array.min(initial=0) < 0:
+                raise ValueError(f"the tensor {name} must not hold anything below 0")
+            setattr(estimator, f"{name}_", array)
+    if "encoder" in document:
+        estimator.encoder_ = _encoder(left, document["encoder"], columns)
+    if "template" in document:
+        estimator.template_ = _template(document["template"])
+    if left:
+        raise ValueError(
+            f"there is an unknown tensor {min(left)!r:.80}; the file needs a newer perceptron-rs"
+        )
+    estimator._weights = weights
+    estimator.n_features_in_ = columns
+    estimator.converged_ = history["converged"]
+    for name, attribute in _HISTORY.items():
+        setattr(estimator, attribute, history[name])
+
+
+def _sparse(name: str, weights: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    """Return the rows of a matrix as CSR; -0.0 is kept."""
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    rows, columns = np.nonzero(weights.view(np.int64))
+    ends = np.cumsum(np.bincount(rows, minlength=len(weights)))
+    return {
+        f"{name}_indptr": np.concatenate([[0], ends]).astype(np.int64),
+        f"{name}_indices": columns.astype(np.int32),
+        f"{name}_data": weights[rows, columns],
+    }
+
+
+def _dense(left: dict[str, NDArray[Any]], name: str, width: int) -> NDArray[np.float64]:
+    """Return the matrix that ``_sparse`` has taken apart."""
+    ends = _take(left, f"{name}_indptr", np.int64, (None,))
+    indices = _take(left, f"{name}_indices", np.int32, (None,))
+    data = _take(left, f"{name}_data", np.float64, (len(indices),))
+    if len(ends) < 2 or ends[0] != 0 or ends[-1] != len(indices) or (np.diff(ends) < 0).any():
+        raise ValueError(f"the tensor {name}_indptr does not divide {len(indices)} weights into rows")
+    if indices.min(initial=0) < 0 or indices.max(initial=0) >= width:
+        raise ValueError(f"the tensor {name}_indices must be from 0 to {width - 1}")
+    rows = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    if (np.diff(rows * width + indices) <= 0).any():
+        raise ValueError(f"the tensor {name}_indices must rise within each row")
+    weights = np.zeros((len(ends) - 1, width))
+    weights[rows, indices] = data
+    return weights
+
+
+def _take(
+    left: dict[str, NDArray[Any]], name: str, dtype: Any, shape: tuple[int | None, ...]
+) -> NDArray[Any]:
+    """Return a tensor of that type and shape, and take it off the list; None stands for any length."""
+    if name not in left:
+        raise ValueError(f"the tensor {name} is missing")
+    array = left.pop(name)
+    if array.dtype != dtype:
+        raise ValueError(f"the tensor {name} must be of {np.dtype(dtype)}, got {array.dtype}")
+    if array.ndim != len(shape) or any(
+        want not in (None, got) for want, got in zip(shape, array.shape, strict=True)
+    ):
+        raise ValueError(f"the tensor {name} has the shape {array.shape}, which the others do not go with")
+    if array.dtype == np.float64 and not np.isfinite(array).all():
+        raise ValueError(f"the tensor {name} holds a NaN or an infinity")
+    return array
+
+
+def _encoder(left: dict[str, NDArray[Any]], description: Any, columns: int) -> AttributeEncoder:
+    if not isinstance(description, dict) or set(description) != {"min_count", "n_columns"}:
+        raise ValueError("its encoder must hold min_count and n_columns")
+    hashed = description["n_columns"]
+    if not is_count(description["min_count"]) or not (hashed is None or is_count(hashed)):
+        raise ValueError("its encoder must hold counts")
+    encoder = AttributeEncoder(**description)
+    names: dict[str, int] = {}
+    if hashed is None:
+        text = _take(left, "vocabulary", np.uint8, (None,)).tobytes()
+        ends = _take(left, "vocabulary_ends", np.int64, (columns,)).tolist()
+        starts = [0, *ends[:-1]]
+        if ends[-1] != len(text) or any(a > b for a, b in zip(starts, ends, strict=True)):
+            raise ValueError("the tensor vocabulary_ends does not divide the vocabulary")
+        try:
+            parts = [text[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)]
+        except UnicodeDecodeError:
+            raise ValueError("the tensor vocabulary is not UTF-8") from None
+        names = {name: column for column, name in enumerate(parts)}
+    if (columns if hashed else len(names)) != (hashed or columns):
+        raise ValueError("its encoder and its weights have different numbers of columns")
+    encoder.vocabulary_, encoder.n_columns_ = names, columns
+    return encoder
+
+
+def _template(description: Any) -> dict[str, Any]:
+    """Return what the command line keeps to make attributes from columns."""
+    if (
+        not isinstance(description, dict)
+        or set(description) != {"kind", "window", "columns"}
+        or description["kind"] not in ("words", "columns")
+        or not all(is_count(description[name]) for name in ("window", "columns"))
+        or description["columns"] < 1
+        or description["window"] > 100
+    ):
+        raise ValueError("its template must hold a known kind, a window and a number of columns")
+    return description

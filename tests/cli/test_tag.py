@@ -1,0 +1,303 @@
+"""``tag-train``, ``tag`` and ``tag-evaluate``: the answers are those of the estimator from Python."""
+
+import gzip
+import io
+import json
+import signal
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import perceptron_rs
+from perceptron_rs import SequencePerceptron
+from perceptron_rs.features import column_attributes
+
+from .support import command, environment, process
+
+WORDS = [["the", "dog", "barks"], ["a", "cat", "sees", "the", "dog"], ["dogs", "bark"], ["the", "bark"]]
+TAGS = [["D", "N", "V"], ["D", "N", "V", "D", "N"], ["N", "V"], ["D", "N"]]
+
+
+def lines(*columns, separator="\t"):
+    """Return sentences, given column by column, as a file's text."""
+    sentences = [
+        "".join(separator.join(token) + "\n" for token in zip(*parts, strict=True))
+        for parts in zip(*columns, strict=True)
+    ]
+    return "\n".join(sentences)
+
+
+@pytest.fixture
+def tagged(tmp_path):
+    path = tmp_path / "tagged.tsv"
+    path.write_text(lines(WORDS, TAGS), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def tagger(call, tagged, tmp_path):
+    path = tmp_path / "tagger"
+    assert call("tag-train", tagged, "--model", path, "--quiet").status == 0
+    return path
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    """Put bytes on standard input."""
+
+    def put(data):
+        monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(data)))
+
+    return put
+
+
+def weights(path):
+    return {name: array.tobytes() for name, array in perceptron_rs.load(path)._weights.items()}
+
+
+OPTIONS = [
+    ((), {}),
+    (("--epochs", 1), {"max_iter": 1}),
+    (("--no-average", "--no-shuffle"), {"averaged": False, "shuffle": False}),
+    (("--seed", 7, "--eta0", 0.3), {"random_state": 7, "eta0": 0.3}),
+    (("--min-count", 2), {"min_count": 2}),
+    (("--hash-columns", 64), {"hash_columns": 64}),
+    (("--transition-features",), {"transition_features": True}),
+    (("--beam", 2, "--update", "early"), {"decode": "beam", "beam_width": 2, "update": "early"}),
+    (
+        ("--held-out", 0.3, "--n-iter-no-change", 1),
+        {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 1},
+    ),
+    (("--engine", "reference"), {"engine": "reference"}),
+]
+
+
+@pytest.mark.parametrize(("options", "parameters"), OPTIONS)
+def test_every_option_is_a_parameter(call, tagged, tmp_path, options, parameters):
+    answer = call("tag-train", tagged, "--model", tmp_path / "m", *options)
+    assert answer.status == 0, answer
+    model = SequencePerceptron(**({"max_iter": 5} | parameters))
+    model.fit([column_attributes([[word] for word in words]) for words in WORDS], TAGS)
+    loaded = perceptron_rs.load(tmp_path / "m")
+    assert loaded.get_params() == model.get_params()
+    assert weights(tmp_path / "m") == {name: array.tobytes() for name, array in model._weights.items()}
+    # Progress asks for single epochs, and changes nothing.
+    assert call("tag-train", tagged, "--model", tmp_path / "quiet", *options, "--quiet").err == ""
+    assert (tmp_path / "quiet").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_what_training_says(call, tagged, tmp_path):
+    answer = call("tag-train", tagged, "--model", tmp_path / "m", "--epochs", 9)
+    assert answer.err.startswith("-- epoch 1: ")
+    assert answer.out.startswith("data      4 sentences, 12 tokens, 3 tags\n")
+    assert "the last without a mistake" in answer.out
+    found = call("tag-train", tagged, "--model", tmp_path / "m", "--held-out", 0.25, "--json").json
+    assert (found["n_sentences"], found["n_tokens"], found["tags"]) == (4, 12, ["D", "N", "V"])
+    assert len(found["validation_scores"]) == found["n_iter"]
+    assert found["bytes"] == (tmp_path / "m").stat().st_size
+    assert set(found["seconds"]) == {"read", "fit", "save"}
+
+
+def test_tag_prints_columns_and_tags(call, tagger, stdin, tmp_path):
+    stdin(b"the\ncat\nbarks\n\n\n\ndogs\nbark")
+    expected = "the\tD\ncat\tN\nbarks\tV\n\ndogs\tN\nbark\tV\n\n"
+    assert call("tag", tagger).out == expected
+    (tmp_path / "words").write_bytes(
+        gzip.compress(b"\xef\xbb\xbfthe\r\ncat\r\nbarks\r\n \t\r\ndogs\r\nbark\r\n")
+    )
+    assert call("tag", tagger, tmp_path / "words").out == expected
+    stdin((tmp_path / "words").read_bytes())
+    assert call("tag", tagger, "-", "--tags-only").out == "D\nN\nV\n\nN\nV\n\n"
+    records = call("tag", tagger, tmp_path / "words", "--json").out.splitlines()
+    assert [json.loads(record) for record in records] == [
+        {"tokens": [["the"], ["cat"], ["barks"]], "tags": ["D", "N", "V"]},
+        {"tokens": [["dogs"], ["bark"]], "tags": ["N", "V"]},
+    ]
+    assert call("tag", tagger, tmp_path / "words", "--json", "--tags-only").out.startswith('{"tags": ["D",')
+
+
+def test_nothing_to_tag(call, tagger, stdin):
+    stdin(b"\n\n")
+    assert call("tag", tagger) == type(call("--version"))(0, "", "")
+
+
+def test_blocks_change_nothing(call, tagger, stdin, monkeypatch):
+    text = b"the\ndog\n\n" * 5
+    stdin(text)
+    expected = call("tag", tagger).out
+    monkeypatch.setattr("perceptron_rs.cli.tagging.blocks.__defaults__", (2,))
+    stdin(text)
+    assert call("tag", tagger, "--threads", 2).out == expected
+    assert expected.count("\n\n") == 5
+
+
+def test_more_columns_and_both_templates(call, tmp_path):
+    rng = np.random.default_rng(0)
+    classes = [[str(value) for value in rng.integers(0, 3, len(words))] for words in WORDS]
+    same = [[f"tag {value}" for value in sentence] for sentence in classes]  # a tab separates: blanks may be
+    path = tmp_path / "three.tsv"
+    path.write_text(lines(WORDS, classes, same), encoding="utf-8")
+    clean = ("--epochs", 100, "--no-average")  # ends on an epoch without a mistake
+    for template in ("words", "columns"):
+        out = tmp_path / template
+        assert call("tag-train", path, "--model", out, "--template", template, *clean).status == 0
+        assert call("tag-evaluate", out, path, "--json").json["token_errors"] == 0
+        model = perceptron_rs.load(out)
+        assert model.template_ == {"kind": template, "window": 2 if template == "words" else 0, "columns": 2}
+        tokens = [list(zip(*parts, strict=True)) for parts in zip(WORDS, classes, strict=True)]
+        X = [column_attributes(sentence, kind=template) for sentence in tokens]
+        assert model.predict(X) == same
+    assert call("tag-train", path, "--model", tmp_path / "w", "--window", 0).status == 0
+    assert not any(name.startswith("w-") for name in perceptron_rs.load(tmp_path / "w").encoder_.vocabulary_)
+
+
+def test_blanks_of_other_alphabets_are_not_separators(call, tmp_path):
+    path = tmp_path / "nbsp.txt"
+    path.write_text("10\u00a0000 NUM\nmen  N\n\n\u2003x\u0085 N\n", encoding="utf-8")
+    assert call("tag-train", path, "--model", tmp_path / "m").status == 0
+    assert "w=10\u00a0000" in perceptron_rs.load(tmp_path / "m").encoder_.vocabulary_
+
+
+def test_figures_by_hand(call, tagger, tmp_path):
+    path = tmp_path / "other.tsv"
+    path.write_text("the\tD\ncat\tV\nbarks\tV\n\ndogs\tX\nbark\tV\n\nthe\tD\n", encoding="utf-8")
+    answer = call("tag-evaluate", tagger, path, "--json")  # found: D N V, N V, D
+    assert answer.err == (
+        f"perceptron-rs: warning: {path}: 1 tokens have tags that the model does not know, 'X' first; "
+        "they count as errors\n"
+    )
+    found = answer.json
+    assert (found["n_tokens"], found["token_errors"], found["token_accuracy"]) == (6, 2, 4 / 6)
+    assert (found["n_sentences"], found["sentence_errors"], found["sentence_accuracy"]) == (3, 2, 1 / 3)
+    assert found["tags"] == [
+        {"tag": "D", "precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 2},
+        {"tag": "N", "precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 0},
+        {"tag": "V", "precision": 1.0, "recall": 2 / 3, "f1": 4 / 5, "support": 3},
+        {"tag": "X", "precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 1},
+    ]
+    assert "chunks" not in found
+    text = call("tag-evaluate", tagger, path, "--quiet")
+    assert text.err == ""
+    assert text.out.startswith(
+        "token accuracy     0.6667, 2 errors of 6\nsentence accuracy  0.3333, 2 errors"
+    )
+    assert ["V", "1.0000", "0.6667", "0.8000", "3"] in [line.split() for line in text.out.splitlines()]
+
+
+def test_chunks_in_the_evaluation(call, tmp_path):
+    path = tmp_path / "chunks.txt"
+    path.write_text("the B-NP\ndog I-NP\nbarks O\n\na B-NP\ncat I-NP\nsleeps O\n", encoding="utf-8")
+    assert call("tag-train", path, "--model", tmp_path / "m", "--epochs", 100, "--no-average").status == 0
+    found = call("tag-evaluate", tmp_path / "m", path, "--json").json["chunks"]
+    kinds = [{"kind": "NP", "precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 2, "found": 2}]
+    assert found == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 2, "found": 2, "kinds": kinds}
+    out = call("tag-evaluate", tmp_path / "m", path).out
+    assert "chunk F1           1.0000\n" in out
+    assert out.splitlines()[-1].split() == ["all", "1.0000", "1.0000", "1.0000", "2"]
+
+
+def test_inspect(call, refused, tagger):
+    out = call("inspect", tagger, "--top", 2).out
+    assert "estimator   SequencePerceptron\ntags        D N V\n" in out
+    assert "template    words, window 2; columns of a line: 1\n" in out
+    story = call("inspect", tagger, "--json", "--top", 1).json
+    model = perceptron_rs.load(tagger)
+    assert story["weights"][0]["largest"][0]["weight"] == model.coef_[0][np.argmax(np.abs(model.coef_[0]))]
+    assert abs(story["transitions"][0]["weight"]) == np.abs(model.transition_).max()
+    assert story["template"] == model.template_
+    assert "--text prints the weights of classifiers" in refused("inspect", tagger, "--text")
+
+
+def test_models_for_the_other_commands(refused, tagger, model, text_file, tagged, tmp_path):
+    for name in ("predict", "evaluate"):
+        assert refused(name, tagger, text_file).endswith("use the commands tag and tag-evaluate")
+    for name in ("tag", "tag-evaluate"):
+        assert "holds a Perceptron, which does not label sequences" in refused(name, model, tagged)
+    SequencePerceptron().fit(np.eye(2), [0, 1]).save(tmp_path / "matrix")
+    assert "was not written by tag-train" in refused("tag", tmp_path / "matrix", tagged)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"a\tN\nb\n", "line 2 has 1 columns, but the lines before have 2; give each token as many"),
+        (b"a\tN\n\nb\tN\tx\n", "line 3 has 3 columns"),
+        (b"a N\nb c N\n", "line 2 has 3 columns"),
+        (b"a\tN\nb\t\n", "line 2 has nothing in column 2; fill it"),
+        (b"a\tN\n\xff\tN\n", "line 2 is not UTF-8"),
+        (b"", "the file is empty"),
+        (b"\n \n", "holds no tokens"),
+        (b"a\nb\n", "has 1 column, but needs two or more"),
+        (b"a\tN\nb\tN\n", "the only tag is 'N'; two or more must be told apart"),
+        (gzip.compress(b"a\tN\nb\tV\n" * 99)[:-9], "the packed file is damaged"),
+        (b"\x1f\x8bno gzip at all", "the packed file is damaged"),
+    ],
+)
+def test_bad_files(refused, tmp_path, text, message):
+    path = tmp_path / "bad.tsv"
+    path.write_bytes(text)
+    line = refused("tag-train", path, "--model", tmp_path / "m", "--quiet")
+    assert line.startswith(f"{path}: ")
+    assert message in line
+    assert not (tmp_path / "m").exists()
+
+
+def test_bad_places(refused, tagged, tagger, tmp_path, stdin):
+    assert refused("tag-train", tagged, "--model", tagged).endswith(
+        "is the file of the data; name another one"
+    )
+    assert "no such file" in refused("tag-train", tmp_path / "none", "--model", tmp_path / "m")
+    assert "is a folder" in refused("tag-evaluate", tagger, tmp_path)
+    assert "line 1 has 2 columns, but the model reads 1" in refused("tag", tagger, tagged)
+    (tmp_path / "words").write_text("a\nb\n", encoding="utf-8")
+    assert "but the model needs, with the tag, 2" in refused("tag-evaluate", tagger, tmp_path / "words")
+    stdin(b"a\nb c\n")
+    assert refused("tag", tagger).startswith("standard input: line 2 has 2 columns")
+
+
+def test_as_processes(tagged, tmp_path):
+    done = process("tag-train", tagged, "--model", tmp_path / "m")
+    assert (done.status, done.out.split()[:2]) == (0, ["data", "4"])
+    assert process("tag", tmp_path / "m", input="the\ndog\n").out == "the\tD\ndog\tN\n\n"
+    bad = process("tag", tmp_path / "m", input="the dog\n")
+    assert (bad.status, bad.err.count("\n"), bad.out) == (1, 1, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize("held_out", [(), ("--held-out", "0.1", "--n-iter-no-change", 2**31 - 1)])
+def test_control_c(tmp_path, held_out):
+    rng = np.random.default_rng(0)  # the tags are drawn, so no epoch is clean
+    text = "".join("x\t" + "AB"[k] + "\n" + "\n" * (1 - k) for k in rng.integers(0, 2, 3000).tolist())
+    (tmp_path / "a.tsv").write_text(text, encoding="utf-8")
+    out = tmp_path / "m"
+    out.write_bytes(b"the old model")
+    before = sorted(tmp_path.iterdir())
+    argv = command("tag-train", tmp_path / "a.tsv", "--model", out, "--epochs", 2**31 - 1, *held_out)
+    with subprocess.Popen(
+        argv, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stderr.readline().startswith("-- epoch 1: ")
+        child.send_signal(signal.SIGINT)
+        printed, err = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert printed == ""
+    assert err.endswith("perceptron-rs: interrupted\n")
+    assert "Traceback" not in err
+    assert sorted(tmp_path.iterdir()) == before
+    assert out.read_bytes() == b"the old model"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+def test_a_closed_pipe_is_silent(tagger, tmp_path):
+    (tmp_path / "long").write_text("the\ndog\n\n" * 20_000, encoding="utf-8")
+    argv = command("tag", tagger, tmp_path / "long")
+    with subprocess.Popen(
+        argv, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "the\tD\n"
+        child.stdout.close()
+        assert child.stderr.read() == ""
+        assert child.wait(timeout=60) == 128 + signal.SIGPIPE

@@ -1,0 +1,169 @@
+"""Taggers in model files: the same bits come back, and what is unsound is refused."""
+
+import numpy as np
+import pytest
+
+import perceptron_rs
+from perceptron_rs import SequencePerceptron
+from perceptron_rs.models.container import pack, unpack
+
+X = [[["w=the"], ["w=dog"], ["w=b\u00e4rks \ud800"]], [["w=the"], ["w=bark"]]]
+Y = [["D", "N", "V"], ["D", "N"]]
+KINDS = [
+    {},
+    {"hash_columns": 30},  # a lone surrogate cannot be hashed
+    {"transition_features": True},
+    {"min_count": 2},
+    {"early_stopping": True, "validation_fraction": 0.4},
+    {"averaged": False, "decode": "beam", "beam_width": 2, "update": "max_violation"},
+]
+
+
+def same(a, b):
+    """Whether two fitted estimators are equal in all they hold, by bits."""
+    assert vars(a).keys() == vars(b).keys()
+    for name, value in vars(a).items():
+        other = vars(b)[name]
+        if name == "_weights":
+            assert {k: (w.shape, w.tobytes()) for k, w in value.items()} == {
+                k: (w.shape, w.tobytes()) for k, w in other.items()
+            }
+        elif name == "encoder_":
+            same(value, other)
+        elif isinstance(value, np.ndarray):
+            assert (value.dtype, value.tolist()) == (other.dtype, other.tolist())
+        else:
+            assert (type(value), value) == (type(other), other), name
+
+
+@pytest.mark.parametrize("parameters", KINDS)
+def test_attributes(tmp_path, parameters):
+    if "hash_columns" in parameters:
+        tokens = [[[name.replace("\ud800", "") for name in token] for token in sequence] for sequence in X]
+    else:
+        tokens = X
+    model = SequencePerceptron(**parameters).fit(tokens, Y)
+    model.save(tmp_path / "m")
+    again = perceptron_rs.load(tmp_path / "m")
+    same(model, again)
+    assert again.predict(tokens) == model.predict(tokens)
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 0, 0, 1], ["a", "b", "a", "a", "b"], [0.0, 1.0, 0.0, 0.0, 1.0]])
+def test_matrices(tmp_path, labels):
+    rows, labels = np.eye(3)[[0, 1, 2, 0, 1]], np.array(labels)
+    model = SequencePerceptron().fit(rows, labels, lengths=[3, 2])
+    model.save(tmp_path / "m")
+    same(model, perceptron_rs.load(tmp_path / "m"))
+
+
+def test_minus_zero_is_kept(tmp_path):
+    model = SequencePerceptron().fit(X, Y)
+    model._weights["emission"] = model._weights["emission"].copy()
+    model._weights["emission"][0, :] = -0.0
+    model.save(tmp_path / "m")
+    same(model, perceptron_rs.load(tmp_path / "m"))
+
+
+def test_a_new_fit_forgets_the_template(tmp_path):
+    model = SequencePerceptron().fit(X, Y)
+    model.template_ = {"kind": "words", "window": 2, "columns": 1}
+    model.save(tmp_path / "m")
+    again = perceptron_rs.load(tmp_path / "m")
+    assert again.template_ == model.template_
+    assert not hasattr(again.fit(X, Y), "template_")
+
+
+def test_what_cannot_be_saved(tmp_path):
+    model = SequencePerceptron().fit(X, Y)
+    model._weights["start"] = np.array([0.0, np.nan, 1.0])
+    with pytest.raises(ValueError, match="the weights start hold a NaN"):
+        model.save(tmp_path / "m")
+    with pytest.raises(ValueError, match="RandomState"):
+        SequencePerceptron(random_state=np.random.RandomState(0)).fit(X, Y).save(tmp_path / "m")
+    with pytest.raises(ValueError, match="not fitted"):
+        SequencePerceptron().save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def put(**parts):
+    return lambda document, tensors: tensors.update(parts)
+
+
+def change(name, function):
+    return lambda document, tensors: tensors.update({name: function(tensors[name].copy())})
+
+
+def at(place, value):
+    def function(array):
+        array[place] = value
+        return array
+
+    return function
+
+
+UNSOUND = [
+    (lambda document, tensors: tensors.pop("emission_data"), "emission_data is missing"),
+    (change("emission_data", at(0, np.inf)), "NaN or an infinity"),
+    (change("emission_data", lambda a: a[1:]), "emission_data has the shape"),
+    (change("emission_data", lambda a: a.astype(np.float32)), "must be of float64"),
+    (change("emission_indices", at(0, 3)), "from 0 to 2"),
+    (change("emission_indices", at(0, -1)), "from 0 to 2"),
+    (change("emission_indices", lambda a: a * 0), "must rise within each row"),
+    (change("emission_indptr", at(0, 1)), "does not divide"),
+    (change("emission_indptr", at(1, 99)), "does not divide"),
+    (change("emission_indptr", at(-1, 99)), "does not divide"),
+    (change("emission_indptr", lambda a: a[:0]), "does not divide"),
+    (change("transition", lambda a: a[1:]), "transition has the shape"),
+    (change("start", at(0, np.nan)), "NaN or an infinity"),
+    (change("token_errors_per_epoch", lambda a: a[1:]), "token_errors_per_epoch has the shape"),
+    (change("token_errors_per_epoch", lambda a: a - 99), "anything below 0"),
+    (change("vocabulary", at(0, 0xFF)), "is not UTF-8"),
+    (change("vocabulary_ends", at(0, 99)), "does not divide the vocabulary"),
+    (change("vocabulary_ends", lambda a: a[1:]), "vocabulary_ends has the shape"),
+    (change("vocabulary", lambda a: a[1:]), "does not divide the vocabulary"),
+    (put(more=np.zeros(1)), "unknown tensor 'more'"),
+    (lambda document, tensors: document["history"].pop("n_seen"), "history must hold"),
+    (lambda document, tensors: document["history"].update(n_iter=True), "history must hold"),
+    (lambda document, tensors: document.pop("encoder"), "unknown tensor 'vocabulary'"),
+    (lambda document, tensors: document["encoder"].update(n_columns=7), "different numbers of columns"),
+    (lambda document, tensors: document["encoder"].update(n_columns="7"), "must hold counts"),
+    (lambda document, tensors: document.update(encoder=[]), "encoder must hold"),
+    (lambda document, tensors: document.update(template={"kind": "words"}), "template must hold"),
+    (
+        lambda document, tensors: document.update(template={"kind": "words", "window": 101, "columns": 1}),
+        "template must hold",
+    ),
+    (lambda document, tensors: document["parameters"].update(update="early"), "needs decode='beam'"),
+    (lambda document, tensors: document.update(surprise=1), "unknown part 'surprise'"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "message"), UNSOUND)
+def test_unsound_files(tmp_path, spoil, message):
+    SequencePerceptron().fit(X, Y).save(tmp_path / "m")
+    document, tensors = unpack(tmp_path / "m")
+    spoil(document, tensors)
+    (tmp_path / "m").write_bytes(pack(document, tensors))
+    with pytest.raises(ValueError, match="cannot load") as caught:
+        perceptron_rs.load(tmp_path / "m")
+    assert message in str(caught.value)
+
+
+def test_a_name_twice_in_the_vocabulary(tmp_path):
+    SequencePerceptron().fit([[["a"], ["b"]]], [["A", "B"]]).save(tmp_path / "m")
+    document, tensors = unpack(tmp_path / "m")
+    tensors["vocabulary"][:] = ord("a")
+    (tmp_path / "m").write_bytes(pack(document, tensors))
+    with pytest.raises(ValueError, match="different numbers of columns"):
+        perceptron_rs.load(tmp_path / "m")
+
+
+def test_other_learners_have_no_encoder(tmp_path):
+    perceptron_rs.Perceptron().fit([[0], [1]], [0, 1]).save(tmp_path / "m")
+    document, tensors = unpack(tmp_path / "m")
+    (tmp_path / "m").write_bytes(pack(document | {"encoder": {}}, tensors))
+    with pytest.raises(ValueError, match="unknown part 'encoder'"):
+        perceptron_rs.load(tmp_path / "m")
