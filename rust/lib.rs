@@ -8,6 +8,7 @@ pub mod mlp;
 pub mod online;
 pub mod order;
 pub mod rows;
+pub mod structured;
 pub mod text;
 
 #[cfg(feature = "python")]

@@ -12,7 +12,8 @@ use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Learner, Numbers, Problem, Schedule, Shuffle, State, Vectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
-use perceptron_rs::rows::{Csr, Dense, Rows, Tie};
+use perceptron_rs::rows::{Csr, Dense, Rows, Table, Tie};
+use perceptron_rs::structured::{self, Answer, Chain, Limits, Mending, Sequences, Weights, chain};
 use support::compress;
 
 struct Case {
@@ -128,7 +129,7 @@ macro_rules! with_type {
 }
 
 /// The same values as dense rows and as CSR rows with each index type.
-fn each_layout<T: Value>(values: &[T], n: usize, d: usize, run: impl Fn(&dyn Rows, &str)) {
+fn each_layout<T: Value>(values: &[T], n: usize, d: usize, run: impl Fn(&dyn Table, &str)) {
     run(&Dense::new(values, n, d).expect("shape"), "dense");
     each_index(values, n, d, |j| j as i32, |rows| run(rows, "int32"));
     each_index(values, n, d, |j| j as i64, |rows| run(rows, "int64"));
@@ -139,7 +140,7 @@ fn each_index<T: Value, I: Index>(
     n: usize,
     d: usize,
     to: impl Fn(usize) -> I,
-    run: impl Fn(&dyn Rows),
+    run: impl Fn(&dyn Table),
 ) {
     let (indptr, indices, stored) = compress(v, n, d, to);
     run(&Csr::new(&indptr, &indices, &stored, d).expect("arrays of a matrix"));
@@ -213,6 +214,70 @@ fn voted_perceptrons() {
     for case in &cases("voted") {
         with_type!(case, fit);
     }
+}
+
+#[test]
+fn label_sequences() {
+    for case in &cases("sequences") {
+        with_type!(case, sequences);
+    }
+}
+
+fn sequences<T: Drawn + Default>(case: &Case) {
+    let [n, d, k] = ["n", "d", "classes"].map(|key| case.number::<usize>(key));
+    let seed: u64 = case.number("seed");
+    let mut random = SplitMix64::new(seed + 1);
+    let labels: Vec<u32> = (0..n).map(|_| (random.draw() % k as u64) as u32).collect();
+    let lengths = Sequences::new(&case.list::<i64>("lengths"), n).expect("lengths");
+    let beam = (case.text("beam") != "none").then(|| case.number("beam"));
+    let mending = match case.text("update") {
+        "early" => Mending::Early,
+        "max_violation" => Mending::MaxViolation,
+        _ => Mending::Full,
+    };
+    let zero = || Weights {
+        emission: vec![0.0; d * k].into(),
+        transition: vec![0.0; k * k].into(),
+        start: vec![0.0; k].into(),
+        end: vec![0.0; k].into(),
+        pair: (case.text("with_pair") == "1").then(|| vec![0.0; d * k * k].into()),
+    };
+    let schedule = structured::Schedule {
+        seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
+        first_epoch: case.number("first_epoch"),
+        max_iter: case.number("max_iter"),
+    };
+    let values: Vec<T> = draw(seed, n * d, case.number("zeros"));
+    each_layout(&values, n, d, |rows, layout| {
+        let start = structured::State { weights: zero(), sums: zero(), seen: 0 };
+        let eta = case.floats("eta0")[0];
+        let chain = Chain::new(rows, &labels, &lengths, eta, beam, mending).expect("a problem");
+        let run = |answer| structured::fit(&chain, &schedule, &start, answer, &()).expect("finite");
+        let (learnt, report) = run(Answer::State);
+        case.is("sequence_errors", &whole(&report.sequence_errors), layout);
+        case.is("token_errors", &whole(&report.token_errors), layout);
+        case.is("stopped", report.stopped.name(), layout);
+        case.is("seen", &learnt.seen.to_string(), layout);
+        let sums = learnt.sums.expect("a state has sums");
+        let state = structured::State { weights: learnt.weights, sums, seen: learnt.seen };
+        let means = chain::averages(&state);
+        assert_eq!(run(Answer::Average).0.weights, means, "averages by the way");
+        let of = |prefix: &str, suffix: &str, weights: &Weights| {
+            let names = ["emission", "transition", "start", "end", "pair"];
+            for (name, values) in names.iter().zip(weights.arrays()) {
+                case.is(&format!("{prefix}{name}{suffix}"), &bits(values), layout);
+            }
+        };
+        of("", "", &state.weights);
+        of("", "_u", &state.sums);
+        of("mean_", "", &means);
+        for threads in [1, 2] {
+            let limits = Limits { beam, ..Limits::default() };
+            let (path, scores) = structured::decode(rows, &lengths, &means, limits, threads).expect("finite");
+            case.is("path", &whole(&path), layout);
+            case.is("scores", &bits(&scores), layout);
+        }
+    });
 }
 
 /// What the pocket remembers, by the names of the files.

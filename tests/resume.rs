@@ -68,7 +68,7 @@ fn in_pieces(case: &Case, rows: &dyn Rows, stops: &[usize]) -> (Outcome, Average
             let mut rules = u.split(std::slice::from_ref(&all), &problem);
             let absorb = &mut |new: &[Mistake]| {
                 log.extend_from_slice(new);
-                rules[0].absorb(rows, new, &())
+                rules[0].absorb(rows, &visit, new, &())
             };
             feed(rows, &visit, &mut at, end, &mut planes, absorb, &()).expect("nobody interrupts");
         }

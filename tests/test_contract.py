@@ -123,6 +123,8 @@ RUST_ONLY = {
     "rows/prefetch": "a hint to the processor",
     "rows/survey": "one look at all values; in the reference NumPy's",
     "rows/facts": "what the exact path needs to know of stored values",
+    "rows/entries": "rows that are read several times, collected once",
+    "structured/slots": "columns that have no weights need no memory",
     "kernel/cache": "rows that are kept; the reference computes each where it is needed",
     "online/group": "planes that share a thread",
     "online/threads": "scoped threads; the reference has one",

@@ -9,7 +9,15 @@ import pytest
 
 FOLDER = Path(__file__).parent / "golden"
 #: At least so many cases of each.
-FILES = {"dot": 190, "order": 30, "perceptron": 45, "averaged": 45, "pocket": 50, "voted": 45}
+FILES = {
+    "dot": 190,
+    "order": 30,
+    "perceptron": 45,
+    "averaged": 45,
+    "pocket": 50,
+    "voted": 45,
+    "sequences": 25,
+}
 
 spec = importlib.util.spec_from_file_location("golden_make", FOLDER / "make.py")
 make = importlib.util.module_from_spec(spec)

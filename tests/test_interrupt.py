@@ -8,7 +8,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, max_margin
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
 LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron)
@@ -132,3 +132,22 @@ def test_a_handler_that_returns_changes_no_bit(threads):
     assert got == expected[0]
     assert calls, "the run was too short to be interrupted"
     assert set(calls) == {expected[1]}
+
+
+@POSIX
+@pytest.mark.parametrize("solver", ["wolfe", "descent"])
+def test_a_handler_ends_the_search_for_a_margin(solver):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((4000, 1500)), rng.integers(0, 2, 4000)  # no plane, and a large corral
+
+    def handler(number, frame):
+        raise StopItError("from the handler")
+
+    previous = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(StopItError, match="from the handler"):
+            max_margin(X, y, solver=solver, tol=1e-12)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
         AveragedPerceptron,
         EpochRecord,
         KernelPerceptron,
+        MultilayerPerceptron,
         Perceptron,
         PocketPerceptron,
+        SequencePerceptron,
+        StructuredPerceptron,
         VotedPerceptron,
     )
     from perceptron_rs.margins import (
@@ -46,8 +49,11 @@ __all__ = [
     "MarginResult",
     "MaxMarginClassifier",
     "MistakeBounds",
+    "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
+    "SequencePerceptron",
+    "StructuredPerceptron",
     "VerificationError",
     "VotedPerceptron",
     "__version__",
@@ -67,6 +73,7 @@ _HOME = {
     "AveragedPerceptron": "estimators",
     "EpochRecord": "estimators",
     "KernelPerceptron": "estimators",
+    "MultilayerPerceptron": "estimators",
     "InseparableError": "margins",
     "MarginInterval": "margins",
     "MarginResult": "margins",
@@ -74,6 +81,8 @@ _HOME = {
     "MistakeBounds": "margins",
     "Perceptron": "estimators",
     "PocketPerceptron": "estimators",
+    "SequencePerceptron": "estimators",
+    "StructuredPerceptron": "estimators",
     "VerificationError": "margins",
     "VotedPerceptron": "estimators",
     "hull_weights": "margins",
@@ -85,7 +94,18 @@ _HOME = {
     "updates_until_right": "online",
     "verify": "margins",
 }
-_MODULES = {"demo", "engines", "estimators", "io", "margins", "models", "online", "reference", "testing"}
+_MODULES = {
+    "demo",
+    "engines",
+    "estimators",
+    "features",
+    "io",
+    "margins",
+    "models",
+    "online",
+    "reference",
+    "testing",
+}
 
 if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
 

@@ -6,7 +6,15 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import KernelSpec, NetworkReport, OnEpoch, Report, Solution, State
+from perceptron_rs.engines import (
+    KernelSpec,
+    NetworkReport,
+    OnEpoch,
+    Report,
+    SequenceReport,
+    Solution,
+    State,
+)
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -36,7 +44,11 @@ __all__ = [
     "scale_gamma",
     "scores",
     "separate",
+    "sequence_average",
+    "sequence_decode",
+    "sequence_fit",
     "settled",
+    "structured_update",
     "updates_until_right",
     "votes",
 ]
@@ -221,6 +233,41 @@ def mlp_scores(
 def updates_until_right(
     x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
 ) -> int: ...
+def sequence_fit(
+    rows: _AnyRows,
+    labels: NDArray[np.uint32],
+    lengths: NDArray[np.int64],
+    *,
+    state: State,
+    eta0: float,
+    seed: int | None,
+    first_epoch: int,
+    max_iter: int,
+    beam: int | None = None,
+    update: str = "full",
+    chosen: NDArray[np.uint32] | None = None,
+    average_only: bool = False,
+) -> SequenceReport: ...
+def sequence_average(state: State) -> State: ...
+def sequence_decode(
+    rows: _AnyRows,
+    lengths: NDArray[np.int64],
+    *,
+    weights: State,
+    threads: int,
+    beam: int | None = None,
+    allowed: NDArray[np.bool_] | None = None,
+    forbidden: NDArray[np.bool_] | None = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
+def structured_update(
+    w: NDArray[np.float64],
+    u: NDArray[np.float64],
+    truth: tuple[NDArray[np.int64], NDArray[np.float64]],
+    answer: tuple[NDArray[np.int64], NDArray[np.float64]],
+    *,
+    step: float,
+    t: int,
+) -> None: ...
 def read_svmlight(
     paths: Sequence[str | os.PathLike[str]],
     *,

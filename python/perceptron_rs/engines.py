@@ -23,6 +23,7 @@ __all__ = [
     "OnePass",
     "Report",
     "Rows",
+    "SequenceReport",
     "Solution",
     "State",
     "get_engine",
@@ -93,6 +94,15 @@ class Report(TypedDict):
     stopped: list[str]  # (K,): "clean", "tol", "max_iter", "callback" or "interrupt"
     mistakes_per_example: NDArray[np.int64] | None  # (n, K)
     activations: NDArray[np.float64] | None  # (n, K): before the update; NaN where none was computed
+
+
+class SequenceReport(TypedDict):
+    """What ``sequence_fit`` returns. E epochs were run."""
+
+    state: State  # or the averaged weights alone, and ``seen``
+    sequence_errors: NDArray[np.int64]  # (E,): sequences that made an update
+    token_errors: NDArray[np.int64]  # (E,): labels that differed in what these compared
+    stopped: str  # "clean" or "max_iter"
 
 
 class NetworkReport(TypedDict):
@@ -333,6 +343,52 @@ class Engine(Protocol):
         self, x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
     ) -> int:
         """Least number of updates in a row on one example after which it is right."""
+
+    def sequence_fit(
+        self,
+        rows: Any,
+        labels: NDArray[np.uint32],
+        lengths: NDArray[np.int64],
+        *,
+        state: State,
+        eta0: float,
+        seed: int | None,
+        first_epoch: int,
+        max_iter: int,
+        beam: int | None = None,
+        update: str = "full",
+        chosen: NDArray[np.uint32] | None = None,
+        average_only: bool = False,
+    ) -> SequenceReport:
+        """Learn from sequences until an epoch is clean; ``state`` is not modified."""
+
+    def sequence_average(self, state: State) -> State:
+        """Averaged weights of a state of sequences."""
+
+    def sequence_decode(
+        self,
+        rows: Any,
+        lengths: NDArray[np.int64],
+        *,
+        weights: State,
+        threads: int,
+        beam: int | None = None,
+        allowed: NDArray[np.bool_] | None = None,
+        forbidden: NDArray[np.bool_] | None = None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Best labels of every row, score of every sequence."""
+
+    def structured_update(
+        self,
+        w: NDArray[np.float64],
+        u: NDArray[np.float64],
+        truth: tuple[NDArray[np.int64], NDArray[np.float64]],
+        answer: tuple[NDArray[np.int64], NDArray[np.float64]],
+        *,
+        step: float,
+        t: int,
+    ) -> None:
+        """Learn from one wrong answer: changes ``w`` and ``u``."""
 
 
 def get_engine(name: str) -> Engine:

@@ -2,7 +2,7 @@
 //!
 //! `x = 2^k*m` with m between the square roots of 1/2 and 2. With `f = m − 1` and `s = f/(2 + f)`,
 //! `log(m) = 2 atanh(s) = f − (f²/2 − s*(f²/2 + R))`, where R is `2s²/3 + 2s⁴/5 + …`; then `k*ln2` is
-//! added, its smaller part first. The error stays below 0.9 units in the last place.
+//! added, its smaller part first. The error stays below 0.95 units in the last place.
 //!
 //! Special values: log(1) = +0, log(±0) = −inf, log(inf) = inf, log(NaN) = NaN, and NaN below zero.
 

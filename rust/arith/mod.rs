@@ -13,6 +13,7 @@
 //! - [`exp`], [`tanh`], [`log`], and [`elementary`] over many numbers: rule 6
 //! - [`neuron`]: layers of neurons
 //! - [`finite`]: the check of rule 9
+//! - [`lattice`]: the sums and maxima of a search over label sequences
 //! - [`simd`]: the instruction sets a loop is compiled for
 //! - [`environment`]: rounding mode and denormals
 
@@ -28,6 +29,7 @@ pub mod factor;
 pub mod finite;
 pub mod gram;
 pub mod kernel;
+pub mod lattice;
 pub mod log;
 pub mod neuron;
 pub mod sign;

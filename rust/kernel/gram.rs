@@ -10,7 +10,7 @@ use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
 use crate::online::threads::share_out;
-use crate::rows::{Rows, Weights};
+use crate::rows::{Table, Weights};
 
 /// Bytes of the rows that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
@@ -31,17 +31,17 @@ pub enum Form {
 impl Form {
     /// The fastest form for products of these rows with each other.
     #[must_use]
-    pub fn of(kernel: Kernel, sides: &[&dyn Rows]) -> Self {
+    pub fn of(kernel: Kernel, sides: &[&dyn Table]) -> Self {
         if kernel == Kernel::Precomputed {
             return Self::Given;
         }
         let columns = sides[0].columns();
-        let sparse = |rows: &&dyn Rows| rows.entries(0..rows.len()) < rows.len() * columns / 4;
+        let sparse = |rows: &&dyn Table| rows.entries(0..rows.len()) < rows.len() * columns / 4;
         if sides.iter().any(sparse) || columns == 0 {
             return Self::Sparse;
         }
         let mut scratch = vec![0; columns];
-        let mut whole = |rows: &&dyn Rows| (0..rows.len()).all(|row| rows.narrow(row, &mut scratch));
+        let mut whole = |rows: &&dyn Table| (0..rows.len()).all(|row| rows.narrow(row, &mut scratch));
         if columns <= MOST_COLUMNS && sides.iter().all(&mut whole) { Self::Whole } else { Self::Wide }
     }
 
@@ -143,7 +143,7 @@ pub enum Side {
 
 impl Side {
     /// Lays rows out for products with a tile of `others`.
-    pub fn left(form: Form, rows: &dyn Rows, numbers: &[u32], others: &dyn Rows) -> Self {
+    pub fn left(form: Form, rows: &dyn Table, numbers: &[u32], others: &dyn Table) -> Self {
         if form != Form::Sparse {
             return Self::tile(form, rows, numbers);
         }
@@ -156,7 +156,7 @@ impl Side {
     }
 
     /// Lays rows out as a tile.
-    pub fn tile(form: Form, rows: &dyn Rows, numbers: &[u32]) -> Self {
+    pub fn tile(form: Form, rows: &dyn Table, numbers: &[u32]) -> Self {
         let d = rows.columns();
         match form {
             Form::Whole => {
@@ -179,7 +179,7 @@ impl Side {
 
     /// Dot products of these rows with those of a tile of `rows`, from the row `first` of the tile on;
     /// `out` has a part of the tile's length for each row.
-    pub fn dots(&self, rows: &dyn Rows, tile: &Self, first: usize, out: &mut [Part]) {
+    pub fn dots(&self, rows: &dyn Table, tile: &Self, first: usize, out: &mut [Part]) {
         match (self, tile) {
             (Self::Whole(left), Self::Whole(right)) => dispatch(Whole { left, right, first, out }),
             (Self::Wide(left), Self::Wide(right)) => dispatch(WideProducts { left, right, first, out }),
@@ -291,11 +291,11 @@ impl Leaf for WideProducts<'_, '_> {
 }
 
 /// `x·x` of every row, by the same rules; empty if the kernel does not need it.
-pub fn squares(kernel: Kernel, rows: &dyn Rows) -> Vec<f64> {
+pub fn squares(kernel: Kernel, rows: &dyn Table) -> Vec<f64> {
     if kernel.needs_squares() { all_squares(rows) } else { Vec::new() }
 }
 
-fn all_squares(rows: &dyn Rows) -> Vec<f64> {
+fn all_squares(rows: &dyn Table) -> Vec<f64> {
     let mut squares = vec![0.0; rows.len()];
     let mut weights = rows.arrange_one(vec![0.0; rows.columns()]);
     for (row, square) in squares.iter_mut().enumerate() {
@@ -308,7 +308,7 @@ fn all_squares(rows: &dyn Rows) -> Vec<f64> {
 
 /// One divided by the number of columns and the variance of all values; 1 if that is not above 0.
 #[must_use]
-pub fn scale_gamma(rows: &dyn Rows) -> f64 {
+pub fn scale_gamma(rows: &dyn Table) -> f64 {
     let _standard = Standard::enter();
     let weights = rows.arrange_one(vec![1.0; rows.columns()]);
     let mut sums = vec![0.0; rows.len()];
@@ -347,7 +347,7 @@ pub fn squares_of(squares: &[f64], range: Range<usize>) -> &[f64] {
     squares.get(range).unwrap_or(&[])
 }
 
-pub(super) fn same_columns(kernel: Kernel, rows: &dyn Rows, others: &dyn Rows) -> Result<()> {
+pub(super) fn same_columns(kernel: Kernel, rows: &dyn Table, others: &dyn Table) -> Result<()> {
     let (needed, name) = if kernel == Kernel::Precomputed {
         (others.len(), "one for each of the other rows")
     } else {
@@ -364,8 +364,8 @@ pub(super) fn same_columns(kernel: Kernel, rows: &dyn Rows, others: &dyn Rows) -
 /// # Panics
 /// If `out` has another length.
 pub fn kernel_matrix(
-    rows: &dyn Rows,
-    others: &dyn Rows,
+    rows: &dyn Table,
+    others: &dyn Table,
     kernel: Kernel,
     threads: usize,
     out: &mut [f64],

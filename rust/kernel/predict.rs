@@ -12,7 +12,7 @@ use crate::error::{Error, Result, probe_memory};
 use crate::online::threads::share_out;
 use crate::online::voted::Log;
 use crate::online::{Flow, Monitor};
-use crate::rows::Rows;
+use crate::rows::Table;
 
 /// Rows that are judged at a time: their kernel values with all stored rows are kept meanwhile.
 const BLOCK: usize = 32;
@@ -52,7 +52,7 @@ impl Answer {
 /// `t`; how many votes each has and its N, those of a plane one after another, the start vector first.
 #[derive(Clone, Copy)]
 pub struct Vectors<'a> {
-    pub stored: &'a dyn Rows,
+    pub stored: &'a dyn Table,
     pub kernel: Kernel,
     pub log: Log<'a>,
     pub t: &'a [i64],
@@ -66,7 +66,7 @@ pub struct Vectors<'a> {
 }
 
 impl Vectors<'_> {
-    fn check(&self, rows: &dyn Rows) -> Result<()> {
+    fn check(&self, rows: &dyn Table) -> Result<()> {
         same_columns(self.kernel, rows, self.stored)?;
         let planes = self.log.planes();
         let entries = self.log.entries(planes - 1).end;
@@ -101,7 +101,7 @@ impl Vectors<'_> {
 /// # Panics
 /// If `out` has another length.
 pub fn predict(
-    rows: &dyn Rows,
+    rows: &dyn Table,
     vectors: &Vectors,
     answers: &[Answer],
     threads: usize,
@@ -143,7 +143,7 @@ pub fn predict(
 }
 
 struct Judge<'a> {
-    rows: &'a dyn Rows,
+    rows: &'a dyn Table,
     vectors: &'a Vectors<'a>,
     answers: &'a [Answer],
     form: Form,

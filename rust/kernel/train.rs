@@ -28,7 +28,7 @@ use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
 use crate::online::threads::share_out;
-use crate::rows::{Cursor, Learn, Loop, Mistake, Planes, Rows, Stop, Survey, Visit, Weights};
+use crate::rows::{Cursor, Learn, Loop, Mistake, Planes, Rows, Stop, Table, Visit, Weights};
 
 /// Mistaken examples whose rows are computed together, and their bytes as weights at most.
 const BATCH: usize = 32;
@@ -46,7 +46,7 @@ pub type Norms = Vec<Vec<f64>>;
 
 /// The examples of the dual form: n unit vectors.
 pub struct Dual<'a> {
-    rows: &'a dyn Rows,
+    rows: &'a dyn Table,
     kernel: Kernel,
     form: Form,
     squares: Vec<f64>,
@@ -64,7 +64,7 @@ struct Memory {
 impl<'a> Dual<'a> {
     /// `norms` are those of the start; rows of the Gram matrix are kept in at most `cache` bytes.
     pub fn new(
-        rows: &'a dyn Rows,
+        rows: &'a dyn Table,
         kernel: Kernel,
         norms: &[f64],
         cache: usize,
@@ -355,23 +355,7 @@ impl Rows for Dual<'_> {
     }
 
     fn axpy(&self, _row: usize, _c: f64, _out: &mut [f64]) {
-        unreachable!("{NOT_HERE}");
-    }
-
-    fn survey(&self) -> Survey {
-        unreachable!("{NOT_HERE}");
-    }
-
-    fn read(&self, _row: usize, _columns: &mut Vec<i64>, _values: &mut Vec<f64>) {
-        unreachable!("{NOT_HERE}");
-    }
-
-    fn dots(&self, _numbers: &[u32], _w: &[f64], _out: &mut [f64]) {
-        unreachable!("{NOT_HERE}");
-    }
-
-    fn squares(&self, _rows: Range<usize>, _unit: &[f64], _out: &mut [f64]) {
-        unreachable!("{NOT_HERE}");
+        unreachable!("a run over the examples of the dual form does not need it");
     }
 
     fn arrange(&self, coef: &[f64], _planes: usize) -> Weights {
@@ -380,10 +364,6 @@ impl Rows for Dual<'_> {
 
     fn arrange_one(&self, coef: Vec<f64>) -> Weights {
         Weights::ByPlane(coef)
-    }
-
-    fn value(&self, row: usize, column: usize) -> f64 {
-        f64::from(u8::from(row == column))
     }
 
     fn entries(&self, rows: Range<usize>) -> usize {
@@ -403,5 +383,3 @@ impl Rows for Dual<'_> {
         }
     }
 }
-
-const NOT_HERE: &str = "a run over the examples of the dual form does not need it";

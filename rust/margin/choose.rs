@@ -30,11 +30,11 @@ pub(super) fn solve(problem: &Problem, options: &Options, work: &mut Work) -> (F
     let mut descent = Descent::new(problem);
     let mut reached = false;
     if !alone {
-        reached = descent.run(options.tol.max(NEAR), options.budget, SOON, separable);
+        reached = descent.run(options.tol.max(NEAR), work, SOON, separable);
         reached &= options.tol >= NEAR || separable;
     }
     if alone || !reached && descent.support() > MOST_MEMBERS {
-        reached = descent.run(options.tol, options.budget, if alone { u64::MAX } else { LATE }, separable);
+        reached = descent.run(options.tol, work, if alone { u64::MAX } else { LATE }, separable);
     }
     work.passes += descent.checks;
     work.rows_scored += descent.checks * problem.len() as u64 + descent.visits;

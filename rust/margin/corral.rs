@@ -9,6 +9,7 @@
 //! - Paper: Wolfe 1976, Finding the nearest point in a polytope; Björck 1987 for the corrected
 //!   semi-normal equations.
 
+use super::inner::Work;
 use super::working::WorkingSet;
 use crate::arith::factor::{Factor, inner};
 use crate::arith::twofold::total;
@@ -41,7 +42,7 @@ struct NewPart {
 
 impl Corral {
     #[must_use]
-    pub fn new(working: &WorkingSet, places: &[usize], weights: &[f64]) -> Self {
+    pub fn new(working: &WorkingSet, places: &[usize], weights: &[f64], work: &Work) -> Self {
         let mut full = vec![0.0; working.size];
         let square = |place| {
             working.write(place, &mut full);
@@ -56,6 +57,10 @@ impl Corral {
         let (places_, group, a) = (vec![], vec![], vec![]);
         let mut corral = Self { sigma, places: places_, group, a, v, factor, full };
         for (&place, &weight) in places.iter().zip(weights) {
+            let complete = (0..working.groups as u8).all(|g| corral.group.contains(&g));
+            if complete && work.is_interrupted() {
+                break;
+            }
             corral.major(working, place, weight);
         }
         // What was dropped with its weight is made up for.
@@ -169,8 +174,8 @@ impl Corral {
     }
 
     /// Moves to the nearest point of the hull of the members, dropping those that reach weight 0.
-    pub fn minor(&mut self, working: &WorkingSet) {
-        loop {
+    pub fn minor(&mut self, working: &WorkingSet, work: &Work) {
+        while !work.is_interrupted() {
             let mut d = self.step(working);
             let mut end: Option<(usize, f64)> = None;
             for (i, (&a, &d)) in self.a.iter().zip(&d).enumerate() {

@@ -13,6 +13,7 @@
 //! - Paper: Anlauf, Biehl 1989 (the Adatron), eq. 9; Hsieh, Chang, Lin, Keerthi, Sundararajan 2008 (dual
 //!   coordinate descent), algorithm 3; Hestenes 1969, Powell 1969 (method of multipliers).
 
+use super::inner::Work;
 use super::problem::{Bias, Problem};
 use super::wolfe::Found;
 use crate::arith::factor::inner;
@@ -103,10 +104,12 @@ impl<'a> Descent<'a> {
     /// Goes on until the gap relative to the upper end is reached (or, if only that is asked, a plane
     /// separates), or so many sweeps are done, or each row was visited about so often. Returns
     /// whether the gap is reached.
-    pub fn run(&mut self, gap: f64, sweeps: u64, visits: u64, separates: bool) -> bool {
+    pub fn run(&mut self, gap: f64, work: &Work, visits: u64, separates: bool) -> bool {
+        let sweeps = work.budget;
         let most = visits.saturating_mul(self.weights.len() as u64);
         let reached = |at: &Self| at.lower > 0.0 && (separates || at.upper - at.lower <= gap * at.upper);
-        while !reached(self) && !self.overflowed && self.sweeps < sweeps && self.visits < most {
+        let left = |at: &Self| at.sweeps < sweeps && at.visits < most && !work.is_interrupted();
+        while !reached(self) && !self.overflowed && left(self) {
             self.sweep();
             if self.sweeps >= self.next_check || self.sweeps == sweeps || self.visits >= most {
                 self.check();

@@ -1,8 +1,11 @@
 //! The inner loop: major cycles on the working set until no row of it violates the plane by much.
 
+use std::cell::Cell;
+
 use super::corral::Corral;
 use super::working::WorkingSet;
 use crate::arith::twofold::total;
+use crate::online::{Flow, Monitor};
 
 /// v counts as 0 below this part of the mean square of a row.
 pub const ZERO: f64 = 1e-28;
@@ -14,8 +17,9 @@ const REFINEMENTS: usize = 4;
 const STALLS: usize = 20;
 
 /// What was done; the budget is counted in passes, majors and sweeps.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Work {
+pub struct Work<'a> {
+    monitor: &'a dyn Monitor,
+    interrupted: Cell<bool>,
     pub budget: u64,
     pub passes: u64,
     pub rows_scored: u64,
@@ -24,10 +28,27 @@ pub struct Work {
     pub sweeps: u64,
 }
 
-impl Work {
+impl<'a> Work<'a> {
+    #[must_use]
+    pub fn new(budget: u64, monitor: &'a dyn Monitor) -> Self {
+        let (interrupted, passes, rows_scored, majors, refinements, sweeps) =
+            (Cell::new(false), 0, 0, 0, 0, 0);
+        Self { monitor, interrupted, budget, passes, rows_scored, majors, refinements, sweeps }
+    }
+
+    /// Whether there is budget left, and nobody has interrupted.
     #[must_use]
     pub fn left(&self) -> bool {
-        self.passes + self.majors + self.sweeps < self.budget
+        self.passes + self.majors + self.sweeps < self.budget && !self.is_interrupted()
+    }
+
+    /// Asks the monitor. Loops that end on this leave something to be thrown away.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        if !self.interrupted.get() && self.monitor.block() == Flow::Break {
+            self.interrupted.set(true);
+        }
+        self.interrupted.get()
     }
 }
 
@@ -135,6 +156,6 @@ fn next(working: &WorkingSet, corral: &Corral, near: &[usize], threshold: f64) -
 fn add(working: &WorkingSet, corral: &mut Corral, place: usize, work: &mut Work) {
     work.majors += 1;
     if corral.major(working, place, 0.0) {
-        corral.minor(working);
+        corral.minor(working, work);
     }
 }

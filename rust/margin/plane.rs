@@ -6,10 +6,10 @@ use crate::arith::environment::Standard;
 use crate::arith::sign::ExactSum;
 use crate::arith::twofold::{UNIT, down, exponent, times_power, up};
 use crate::error::{Error, Result};
-use crate::rows::Rows;
+use crate::rows::Table;
 
 /// Refuses labels that are not one 0 or 1 for each row, and no rows at all.
-pub fn check_labels(rows: &dyn Rows, labels: &[u32]) -> Result<()> {
+pub fn check_labels(rows: &dyn Table, labels: &[u32]) -> Result<()> {
     let n = rows.len();
     let text = if labels.len() != n {
         format!("labels must hold one label for each of {n} rows, got {}", labels.len())
@@ -26,7 +26,7 @@ pub fn check_labels(rows: &dyn Rows, labels: &[u32]) -> Result<()> {
 /// Bounds of `min_i y_i (<w, x_i> + b) / ||w||`, and the rows that are on the plane or on the wrong side of it,
 /// which is decided exactly. Both bounds are -inf if there are any. `normalize` false leaves out the division.
 pub fn margin(
-    rows: &dyn Rows,
+    rows: &dyn Table,
     labels: &[u32],
     coef: &[f64],
     intercept: Option<f64>,

@@ -8,7 +8,7 @@
 use crate::arith::twofold::{exponent, power};
 use crate::error::{Error, Result};
 use crate::online::threads::share_out;
-use crate::rows::{Rows, Survey};
+use crate::rows::{Survey, Table};
 
 /// Scales beyond these would leave the range of floats.
 const LARGEST_SHIFT: i32 = 1000;
@@ -23,7 +23,7 @@ pub enum Bias {
 }
 
 pub struct Problem<'a> {
-    pub rows: &'a dyn Rows,
+    pub rows: &'a dyn Table,
     pub labels: &'a [u32],
     pub bias: Bias,
     pub found: Survey,
@@ -36,7 +36,7 @@ pub struct Problem<'a> {
 }
 
 /// Looks at all values once, and refuses NaN and infinity.
-pub fn survey(rows: &dyn Rows) -> Result<Survey> {
+pub fn survey(rows: &dyn Table) -> Result<Survey> {
     let found = rows.survey();
     if found.finite {
         return Ok(found);
@@ -66,7 +66,7 @@ pub fn scale_of(largest: f64) -> i32 {
 impl<'a> Problem<'a> {
     #[must_use]
     pub fn new(
-        rows: &'a dyn Rows,
+        rows: &'a dyn Table,
         labels: &'a [u32],
         bias: Bias,
         found: Survey,

@@ -9,7 +9,8 @@ use super::problem::{Bias, Problem, survey};
 use super::wolfe::Found;
 use crate::arith::environment::Standard;
 use crate::error::{Error, Result};
-use crate::rows::Rows;
+use crate::online::Monitor;
+use crate::rows::Table;
 
 /// An upper end below this part of the radius is nothing but rounding.
 const NOTHING: f64 = 1e-13;
@@ -69,8 +70,14 @@ pub struct Solution {
     pub work: Vec<(&'static str, u64)>,
 }
 
-/// Finds the plane of largest margin and an interval that contains that margin.
-pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<Solution> {
+/// Finds the plane of largest margin and an interval that contains that margin. The monitor is asked
+/// between major cycles and sweeps, on the calling thread.
+pub fn separate(
+    rows: &dyn Table,
+    labels: &[u32],
+    options: &Options,
+    monitor: &dyn Monitor,
+) -> Result<Solution> {
     let _standard = Standard::enter();
     check_labels(rows, labels)?;
     let &Options { bias, tol, budget, threads, .. } = options;
@@ -79,7 +86,7 @@ pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<So
     }
     let problem = Problem::new(rows, labels, bias, survey(rows)?, None, threads);
     let lengths = Lengths::new(&problem);
-    let mut work = Work { budget, ..Work::default() };
+    let mut work = Work::new(budget, monitor);
     let mut solution = if bias == Bias::Free && labels.iter().all(|label| *label == labels[0]) {
         Solution {
             status: "one_class",
@@ -102,6 +109,9 @@ pub fn separate(rows: &dyn Rows, labels: &[u32], options: &Options) -> Result<So
             Solution { solver, ..solution }
         }
     };
+    if work.is_interrupted() {
+        return Err(Error::Interrupted);
+    }
     solution.radius = lengths.radius;
     solution.work = vec![
         ("passes", work.passes),

@@ -35,6 +35,12 @@ pub struct Found {
 }
 
 impl Found {
+    /// A plane of which nothing is known.
+    fn of(v: Vec<f64>) -> Self {
+        let (lower, square) = (f64::NEG_INFINITY, f64::INFINITY);
+        Self { v, lower, numbers: vec![], a: vec![], square, zero: false }
+    }
+
     fn keep_weights(&mut self, working: &WorkingSet, corral: &Corral) -> bool {
         let square = corral.square();
         if square >= self.square {
@@ -59,18 +65,9 @@ pub fn nearest_point(
     let mut working = WorkingSet::new(problem);
     let mut v = mean(problem);
     let groups = problem.groups();
-    let mut found = Found {
-        v: v.clone(),
-        lower: f64::NEG_INFINITY,
-        numbers: vec![],
-        a: vec![],
-        square: f64::INFINITY,
-        zero: false,
-    };
+    let mut found = Found::of(v.clone());
     if start.is_none() && !work.left() {
-        working.add(problem, &problem.firsts());
-        let places: Vec<usize> = (0..groups).collect();
-        let corral = Corral::new(&working, &places, &vec![1.0; groups]);
+        let corral = warm(problem, &mut working, &problem.firsts(), &vec![1.0; groups], work);
         found.keep_weights(&working, &corral);
         return found;
     }
@@ -78,11 +75,9 @@ pub fn nearest_point(
     let most = problem.size().clamp(FEWEST_ADDED, MOST_ADDED);
     let mut strides = strides(problem);
     if let Some(start) = start {
-        working.add(problem, &start.numbers);
-        let places: Vec<usize> = (0..working.len()).collect();
-        let mut warm = Corral::new(&working, &places, &start.a);
-        work.majors += places.len() as u64;
-        warm.minor(&working);
+        let mut warm = warm(problem, &mut working, &start.numbers, &start.a, work);
+        work.majors += start.numbers.len() as u64;
+        warm.minor(&working, work);
         v.clone_from(&warm.v);
         corral = Some(warm);
         strides = vec![1];
@@ -150,8 +145,8 @@ pub fn nearest_point(
             } else {
                 working.add(problem, &added);
             }
-            let corral =
-                corral.get_or_insert_with(|| Corral::new(&working, &starts(&working), &vec![1.0; groups]));
+            let corral = corral
+                .get_or_insert_with(|| Corral::new(&working, &starts(&working), &vec![1.0; groups], work));
             let tau = if last { factor * (0.1 * tol).max((0.03 * gap).min(0.1)) } else { COARSE };
             run(&working, corral, tau, work);
             if !corral.square().is_finite() {
@@ -166,6 +161,19 @@ pub fn nearest_point(
         }
     }
     found
+}
+
+/// A corral of given rows, the first of the working set.
+fn warm(
+    problem: &Problem,
+    working: &mut WorkingSet,
+    numbers: &[u32],
+    weights: &[f64],
+    work: &Work,
+) -> Corral {
+    working.add(problem, numbers);
+    let places: Vec<usize> = (0..working.len()).collect();
+    Corral::new(working, &places, weights, work)
 }
 
 /// The sum over the groups of the mean of the sampled rows.

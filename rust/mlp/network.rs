@@ -5,7 +5,7 @@ use crate::arith::neuron::{self, Activation};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
 use crate::order::SplitMix64;
-use crate::rows::Rows;
+use crate::rows::Table;
 
 /// No permutation uses it.
 const START_EPOCH: u64 = u64::MAX;
@@ -92,7 +92,7 @@ impl Network {
     }
 
     /// What the output neurons have for every row, row by row.
-    pub fn scores(&self, rows: &dyn Rows, probabilities: bool, out: &mut [f64]) -> Result<()> {
+    pub fn scores(&self, rows: &dyn Table, probabilities: bool, out: &mut [f64]) -> Result<()> {
         probe_memory(rows.columns().checked_mul(8))?;
         let _standard = Standard::enter();
         let mut values = self.room(rows.columns());
@@ -105,7 +105,7 @@ impl Network {
 }
 
 /// Writes a row as float64.
-pub fn read(rows: &dyn Rows, row: usize, x: &mut [f64]) {
+pub fn read(rows: &dyn Table, row: usize, x: &mut [f64]) {
     x.fill(0.0);
     rows.axpy(row, 1.0, x);
 }

@@ -18,7 +18,7 @@ use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
 use crate::online::{Criterion, Flow, Monitor, Stopped};
 use crate::order::shuffle;
-use crate::rows::Rows;
+use crate::rows::Table;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
@@ -42,7 +42,7 @@ pub struct Report {
 
 /// Runs epochs until the loss no longer improves. After an error the network is not to be used.
 pub fn fit(
-    rows: &dyn Rows,
+    rows: &dyn Table,
     labels: &[u32],
     network: &mut Network,
     schedule: &Schedule,

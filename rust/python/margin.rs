@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::rows::with_rows;
+use super::signals::Signals;
 use crate::margin::{self as core, Bias, Goal, Options, Solver};
 
 fn choice<T: Copy>(name: &str, value: &str, choices: &[(&str, T)]) -> PyResult<T> {
@@ -47,7 +48,9 @@ fn separate<'py>(
         threads,
     };
     let labels = labels.as_slice()?;
-    let found = with_rows(rows, |rows| core::separate(rows, labels, &options))??;
+    let signals = Signals::new(None, false);
+    let found = with_rows(rows, |rows| core::separate(rows, labels, &options, &signals))?;
+    let found = signals.settle(found, py, false)?;
     let out = PyDict::new(py);
     out.set_item("status", found.status)?;
     out.set_item("lower", found.lower)?;

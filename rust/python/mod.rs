@@ -13,6 +13,7 @@ mod one_pass;
 mod online;
 mod rows;
 mod signals;
+mod structured;
 mod text;
 mod voted;
 
@@ -28,6 +29,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     kernel::register(m)?;
     margin::register(m)?;
     online::register(m)?;
+    structured::register(m)?;
     one_pass::register(m)?;
     text::register(m)?;
     voted::register(m)

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::{self, Learner, Problem, State};
-use crate::rows::{Dense, Rows, Spread, Tie, Tolerance};
+use crate::rows::{Dense, Spread, Table, Tie, Tolerance};
 
 type Name = Py<PyString>;
 
@@ -218,7 +218,7 @@ impl OnePass {
         state: &mut State,
         learner: &mut (dyn Learner + Send),
     ) -> PyResult<Vec<i64>> {
-        let mut work = |rows: &dyn Rows| {
+        let mut work = |rows: &dyn Table| {
             let mut problem = Problem::new(
                 rows,
                 labels,

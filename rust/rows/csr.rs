@@ -3,14 +3,15 @@
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
+use super::entries::Entries;
 use super::facts::Facts;
 use super::learn::{Kernel, Learn};
 use super::pending::{Decayed, Pending, Settle};
-use super::planes::{Planes, Weights, by_column, column_stride};
+use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
 use super::prefetch::prefetch;
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, LARGE_BLOCK, Rows, rows_in_block};
+use super::{BLOCK, LARGE_BLOCK, Rows, Table, rows_in_block};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{dot_entries, dot_entries_by, dots_entries};
 use crate::arith::exact;
@@ -336,11 +337,6 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         Weights::ByColumn { w, stride: 1 }
     }
 
-    fn value(&self, row: usize, column: usize) -> f64 {
-        let (columns, values) = self.row(row);
-        columns.binary_search_by_key(&column, |j| j.at()).map_or(0.0, |place| values[place].widen() + 0.0)
-    }
-
     fn entries(&self, rows: Range<usize>) -> usize {
         self.indptr[rows.end].at() - self.indptr[rows.start].at()
     }
@@ -353,6 +349,25 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
 
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
         dispatch(Scores { rows: self, range: rows, weights, intercept, out });
+    }
+}
+
+impl<T: Value, I: Index> Table for Csr<'_, T, I> {
+    fn magnitude(&self) -> Option<Magnitude> {
+        self.facts.magnitude
+    }
+
+    fn gather(&self, rows: Range<usize>, out: &mut Entries) {
+        for i in rows {
+            let (columns, values) = self.row(i);
+            columns.iter().zip(values).for_each(|(j, value)| out.push(j.at(), *value));
+            out.end_row();
+        }
+    }
+
+    fn value(&self, row: usize, column: usize) -> f64 {
+        let (columns, values) = self.row(row);
+        columns.binary_search_by_key(&column, |j| j.at()).map_or(0.0, |place| values[place].widen() + 0.0)
     }
 
     fn survey(&self) -> Survey {

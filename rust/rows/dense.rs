@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use super::entries::Entries;
 use super::learn::{Kernel, Learn};
 use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Magnitude, Planes, Weights};
 use super::prefetch::{prefetch, rows_ahead};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Rows, rows_in_block};
+use super::{BLOCK, Rows, Table, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::dot::dots;
 use crate::arith::exact::{Halves, LARGEST_SUM, weight_limit};
@@ -39,7 +40,8 @@ impl<'a, T: Value> Dense<'a, T> {
         &self.values[i * self.columns..][..self.columns]
     }
 
-    fn magnitude(&self) -> Magnitude {
+    /// Bounds of bytes, without a look at them.
+    fn byte_magnitude(&self) -> Magnitude {
         let value = 255.0;
         Magnitude { value, row: value * self.columns as f64 }
     }
@@ -269,7 +271,7 @@ impl<T: Value> Rows for Dense<'_, T> {
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) {
         if T::BYTE && planes.pending.is_none() {
-            planes.make_halves(visit.integer_step, self.magnitude());
+            planes.make_halves(visit.integer_step, self.byte_magnitude());
         } else {
             planes.make_by_plane();
         }
@@ -314,7 +316,7 @@ impl<T: Value> Rows for Dense<'_, T> {
     }
 
     fn arrange(&self, coef: &[f64], _planes: usize) -> Weights {
-        let limit = f64::from(weight_limit(self.magnitude().row, LARGEST_SUM));
+        let limit = f64::from(weight_limit(self.byte_magnitude().row, LARGEST_SUM));
         let exact = |w: &f64| w.fract() == 0.0 && w.abs() <= limit;
         if T::BYTE && self.columns > 0 && coef.iter().all(exact) {
             return Weights::Halves(coef.chunks(self.columns).map(Halves::new).collect());
@@ -324,10 +326,6 @@ impl<T: Value> Rows for Dense<'_, T> {
 
     fn arrange_one(&self, coef: Vec<f64>) -> Weights {
         Weights::ByPlane(coef)
-    }
-
-    fn value(&self, row: usize, column: usize) -> f64 {
-        self.row(row)[column].widen() + 0.0
     }
 
     fn entries(&self, rows: Range<usize>) -> usize {
@@ -340,6 +338,33 @@ impl<T: Value> Rows for Dense<'_, T> {
 
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
         dispatch(Scores { rows: self, range: rows, weights, intercept, out });
+    }
+}
+
+impl<T: Value> Table for Dense<'_, T> {
+    fn magnitude(&self) -> Option<Magnitude> {
+        if !self.values.iter().all(|v| T::INTEGER || v.widen().fract() == 0.0) {
+            return None;
+        }
+        let mut bounds = Magnitude { value: 0.0, row: 0.0 };
+        for row in self.values.chunks(self.columns.max(1)) {
+            // The sum is compared with room to spare, so its rounding does not matter.
+            let mass = row.iter().fold(0.0, |sum, v| sum + v.widen().abs());
+            bounds.value = row.iter().fold(bounds.value, |top, v| top.max(v.widen().abs()));
+            bounds.row = bounds.row.max(mass);
+        }
+        Some(bounds)
+    }
+
+    fn gather(&self, rows: Range<usize>, out: &mut Entries) {
+        for i in rows {
+            self.row(i).iter().enumerate().for_each(|(j, value)| out.push(j, *value));
+            out.end_row();
+        }
+    }
+
+    fn value(&self, row: usize, column: usize) -> f64 {
+        self.row(row)[column].widen() + 0.0
     }
 
     fn survey(&self) -> Survey {

@@ -7,6 +7,7 @@
 mod ballot;
 mod csr;
 mod dense;
+mod entries;
 mod facts;
 mod joint;
 mod learn;
@@ -22,12 +23,14 @@ use std::ops::Range;
 pub use ballot::{Ballot, Narrow};
 pub use csr::Csr;
 pub use dense::Dense;
+pub use entries::Entries;
 pub use facts::Facts;
 pub use joint::Spread;
 pub(crate) use learn::{Kernel as Loop, Learn};
 pub use noise::{Noise, Tolerance};
 pub use pending::Pending;
-pub use planes::{Head, Planes, Record, Weights};
+pub use planes::{Head, Magnitude, Planes, Record, Weights};
+pub(crate) use prefetch::prefetch;
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 
@@ -68,9 +71,6 @@ pub trait Rows: Sync {
     /// The weights of one plane in that form; they can be changed in place ([`Weights::one_mut`]).
     fn arrange_one(&self, coef: Vec<f64>) -> Weights;
 
-    /// One value; +0.0 where none is stored.
-    fn value(&self, row: usize, column: usize) -> f64;
-
     /// How many values of some rows are stored.
     fn entries(&self, rows: Range<usize>) -> usize;
 
@@ -80,6 +80,18 @@ pub trait Rows: Sync {
 
     /// Activations of some rows under all planes, row by row, by rule 3 (or 10: the same bits).
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]);
+}
+
+/// Examples as the numbers that they are, for what looks at them otherwise than a linear learner does.
+pub trait Table: Rows {
+    /// Bounds of the values, if all are integers (rule 10). Dense rows are looked at for that.
+    fn magnitude(&self) -> Option<Magnitude>;
+
+    /// Collects the entries of some rows that are not 0, row by row.
+    fn gather(&self, rows: Range<usize>, out: &mut Entries);
+
+    /// One value; +0.0 where none is stored.
+    fn value(&self, row: usize, column: usize) -> f64;
 
     /// Looks at all stored values once.
     fn survey(&self) -> Survey;

@@ -46,13 +46,14 @@ def test_no_bit_changes(trainer, name):
     labels = rng.integers(0, 2, 40)
     start = trainer.start(17, coef=rng.standard_normal(17) * 1e-10)
 
+    x = np.append(X[30] / 7, [-744.0, -709.0])
+
     def everything():
         report = trainer.fit(X, labels, state=start, eta0=0.1, max_iter=3)
         average = trainer.engine.average(report["state"])
         scores = trainer.scores(X, report["state"]["coef"], report["state"]["intercept"])
         tiny = trainer.scores(X[:20], np.full(17, 1e-3), 0.0)
         shift = trainer.engine.updates_until_right(X[30], 1, -X[30] / 3, None, step=0.1)
-        x = np.append(X[30] / 7, [-744.0, -709.0])
         values = [trainer.engine.elementary(np.abs(x), function="log")]
         values += [trainer.engine.elementary(x, function=name) for name in ("exp", "logistic", "tanh")]
         return *report["state"].values(), report["losses"], *average, *values, scores, tiny, shift

@@ -15,8 +15,11 @@ from perceptron_rs import (
     AveragedPerceptron,
     KernelPerceptron,
     MaxMarginClassifier,
+    MultilayerPerceptron,
     Perceptron,
     PocketPerceptron,
+    SequencePerceptron,
+    StructuredPerceptron,
     VotedPerceptron,
     hull_weights,
     is_separable,
@@ -27,6 +30,7 @@ from perceptron_rs import (
     updates_until_right,
     verify,
 )
+from perceptron_rs.features import AttributeEncoder, word_attributes, word_shape
 from perceptron_rs.io import load_svmlight
 
 MODULES = sorted(
@@ -45,6 +49,12 @@ CALLABLES = [
     AveragedPerceptron,
     PocketPerceptron,
     VotedPerceptron,
+    SequencePerceptron,
+    StructuredPerceptron,
+    AttributeEncoder,
+    word_attributes,
+    word_shape,
+    MultilayerPerceptron,
     testing.assert_parity,
     updates_until_right,
     load_svmlight,
@@ -52,6 +62,9 @@ CALLABLES = [
 MARGINS = [max_margin, is_separable, margin, mistake_bounds, verify, hull_weights, MaxMarginClassifier]
 CALLABLES += MARGINS
 CALLABLES += [getattr(Perceptron, name) for name in METHODS]
+CALLABLES += [SequencePerceptron.fit, SequencePerceptron.predict, SequencePerceptron.score]
+CALLABLES += [StructuredPerceptron.fit, AttributeEncoder.transform]
+CALLABLES += [getattr(MultilayerPerceptron, name) for name in (*METHODS, "predict_proba")]
 
 
 def test_examples_exist():
@@ -115,7 +128,9 @@ def test_methods_are_described(learner):
         assert re.search(r"^(Returns|Raises)\n-+$", text, re.MULTILINE), name
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
+@pytest.mark.parametrize(
+    "learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron, MultilayerPerceptron]
+)
 def test_sections(learner):
     text = inspect.getdoc(learner)
     for title in ("Parameters", "Attributes", "Raises", "See Also", "References", "Examples"):

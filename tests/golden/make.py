@@ -84,6 +84,21 @@ FIT_POCKET = """\
   pocket_coef (K x d), pocket_intercept, pocket_errors, pocket_run (K): the pocket
   swap_plane, swap_epoch, swap_t, swap_errors: what was put there, plane after plane
 """
+SEQUENCES = """
+Inputs. X (n x d) = draw(type, seed, n*d, zeros); labels z mod classes, from SplitMix64(seed + 1). The same
+answer must come out with X dense, and as CSR with its zeros left out, for 32-bit and 64-bit indices.
+  lengths        of the sequences, one after another; they add up to n
+  with_pair      1: there are weights of a column for a label after another
+  beam           none, or how many labels of each token are kept
+  update         full, early or max_violation
+  eta0, first_epoch, max_iter: as they are named
+  shuffle        none, or the seed of the permutations of the sequences
+All weights and sums start at 0. Outputs, with K classes:
+  sequence_errors, token_errors  of each epoch run; stopped; seen: T
+  emission (d x K), transition (K x K), start, end (K), with with_pair=1 pair (d x K*K): the last weights
+  the same with _u: the sums u; with mean_: the averages
+  path (n): the best labels of each row by the averages, with the beam; scores: of each sequence
+"""
 HEADS = {
     "dot": FORMAT + DRAW + DOT,
     "order": FORMAT + ORDER,
@@ -91,6 +106,7 @@ HEADS = {
     "averaged": FORMAT + DRAW + FIT + FIT_AVERAGED,
     "pocket": FORMAT + DRAW + FIT + FIT_POCKET,
     "voted": FORMAT + DRAW + FIT + FIT_VOTED,
+    "sequences": FORMAT + DRAW + SEQUENCES,
 }
 TYPES = ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32")
 
@@ -238,16 +254,55 @@ def log(engine: Engine, rows: Any, start: State, after: State) -> Case:
     return found | {f"half_{name}": bits(values) for name, values in half.items()}
 
 
+def sequences(engine: Engine, case: Case, layout: str) -> Case:
+    """Outputs of a case of sequences.txt."""
+    n, d, seed, K = (int(case[name]) for name in ("n", "d", "seed", "classes"))
+    X = rows(engine, draw(case["type"], seed, (n, d), int(case["zeros"])), layout)
+    labels = (splitmix64(seed + 1, n) % np.uint64(K)).astype(np.uint32)
+    lengths = np.array(case["lengths"].split(","), dtype=np.int64)
+    shapes: dict[str, tuple[int, ...]] = {
+        "emission": (d, K),
+        "transition": (K, K),
+        "start": (K,),
+        "end": (K,),
+    }
+    if case["with_pair"] == "1":
+        shapes["pair"] = (d, K * K)
+    state: State = {f"{name}{u}": np.zeros(shape) for name, shape in shapes.items() for u in ("", "_u")}
+    state["seen"] = np.zeros(1, dtype=np.int64)
+    beam = None if case["beam"] == "none" else int(case["beam"])
+    report = engine.sequence_fit(
+        X,
+        labels,
+        lengths,
+        state=state,
+        eta0=float(floats(case["eta0"])[0]),
+        seed=None if case["shuffle"] == "none" else int(case["shuffle"]),
+        first_epoch=int(case["first_epoch"]),
+        max_iter=int(case["max_iter"]),
+        beam=beam,
+        update=case["update"],
+    )
+    after, means = report["state"], engine.sequence_average(report["state"])
+    path, scores = engine.sequence_decode(X, lengths, weights=means, threads=1, beam=beam)
+    found = {name: whole(report[name]) for name in ("sequence_errors", "token_errors")}
+    found |= {"stopped": report["stopped"], "seen": whole(after["seen"])}
+    found |= {f"{name}{u}": bits(after[f"{name}{u}"]) for u in ("", "_u") for name in shapes}
+    found |= {f"mean_{name}": bits(means[name]) for name in shapes}
+    return found | {"path": whole(path), "scores": bits(scores)}
+
+
 def answer(engine: Engine, file: str, case: Case, layout: str = "dense") -> Case:
     """Outputs of a case."""
     if file in ("perceptron", "averaged", "pocket", "voted"):
         return fit(engine, case, layout, learner=file)
-    return {"dot": dot, "order": order}[file](engine, case, layout)
+    return {"dot": dot, "order": order, "sequences": sequences}[file](engine, case, layout)
 
 
 def text(file: str) -> str:
     """Contents of a golden file."""
-    from_rules = {"dot": dot_cases, "order": order_cases, "pocket": pocket_cases}.get(file, fit_cases)
+    special = {"dot": dot_cases, "order": order_cases, "pocket": pocket_cases, "sequences": sequence_cases}
+    from_rules = special.get(file, fit_cases)
     lines = [f"# {line}".rstrip() for line in HEADS[file].splitlines()] + [""]
     engine = get_engine("reference")
     for case in from_rules():
@@ -338,6 +393,24 @@ def pocket_cases() -> Iterator[Case]:
         yield case | {"n": str(max(40, int(case["n"]))), "check": check}
     for seed, check in itertools.product(("900", "901"), checks):
         yield cases[0] | {"n": "60", "d": "5", "max_iter": "12", "seed": seed, "shuffle": "4", "check": check}
+
+
+def sequence_cases() -> Iterator[Case]:
+    base = {"n": "24", "d": "5", "type": "int8", "zeros": "4", "seed": "0", "classes": "3", "with_pair": "0"}
+    base |= {"lengths": "1,4,2,6,3,8", "beam": "none", "update": "full", "eta0": bits(1)}
+    base |= {"shuffle": "none", "first_epoch": "0", "max_iter": "3"}
+    beams = [("1", "full"), ("2", "early"), ("2", "max_violation"), ("9", "full")]
+    changes: list[Case] = [{"type": dtype, "shuffle": "5"} for dtype in TYPES]
+    changes += [{"classes": k, "max_iter": "2", "d": "2"} for k in ("1", "2", "7", "8", "9", "16", "17")]
+    changes += [{"with_pair": "1", "type": dtype, "d": "3"} for dtype in ("int8", "float64")]
+    for (beam, update), dtype in itertools.product(beams, ("int8", "float64")):
+        changes += [{"beam": beam, "update": update, "type": dtype, "classes": "4", "eta0": bits(0.3)}]
+    changes += [{"d": "40", "max_iter": "60", "n": "9", "lengths": "2,1,6"}]
+    # Whole numbers whose bound is passed in the middle of the run.
+    changes += [{"type": "int16", "eta0": bits(64), "shuffle": "2", "first_epoch": "3", "max_iter": "6"}]
+    changes += [{"beam": "2", "update": "max_violation", "with_pair": "1", "d": "2", "type": "float32"}]
+    for i, change in enumerate(changes):
+        yield base | {"seed": str(1000 * (i + 1))} | change
 
 
 def main() -> int:

@@ -11,6 +11,12 @@ from perceptron_rs.reference.mlp import mlp_fit, mlp_scores, mlp_start
 from perceptron_rs.reference.online import average, fit, one_pass, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
+from perceptron_rs.reference.structured import (
+    sequence_average,
+    sequence_decode,
+    sequence_fit,
+    structured_update,
+)
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -32,7 +38,11 @@ __all__ = [
     "scale_gamma",
     "scores",
     "separate",
+    "sequence_average",
+    "sequence_decode",
+    "sequence_fit",
     "settled",
+    "structured_update",
     "updates_until_right",
     "votes",
 ]

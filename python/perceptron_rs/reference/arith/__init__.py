@@ -9,6 +9,7 @@ from .environment import standard
 from .exp import exp, logistic
 from .factor import Factor, inner
 from .kernel import add, affine, grown, normalised, power, scale, squared_distance
+from .lattice import extend, reach, violation
 from .log import log
 from .sign import exact_sign
 from .step import own_feature, own_weight, running_total, share, share_of, steps, total
@@ -43,6 +44,7 @@ __all__ = [
     "elementary",
     "exact_sign",
     "exp",
+    "extend",
     "gamma",
     "grown",
     "inner",
@@ -52,6 +54,7 @@ __all__ = [
     "own_feature",
     "own_weight",
     "power",
+    "reach",
     "running_total",
     "scale",
     "share",
@@ -68,5 +71,6 @@ __all__ = [
     "two_product",
     "two_sum",
     "up",
+    "violation",
     "widen",
 ]

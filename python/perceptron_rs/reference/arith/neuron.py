@@ -55,7 +55,8 @@ def probabilities(z: Array) -> Array:
     if z.shape[1] == 1:
         return logistic(z)
     _, e, total = _shifted(z)
-    return e / total
+    p: Array = e / total
+    return p
 
 
 def losses(z: Array, labels: NDArray[np.uint32]) -> Array:
@@ -64,13 +65,15 @@ def losses(z: Array, labels: NDArray[np.uint32]) -> Array:
         m = np.where(labels == 1, z[:, 0], -z[:, 0])
         return np.where(m < 0, -m, 0.0) + log(1.0 + exp(-np.abs(m)))
     rest, _, total = _shifted(z)
-    return log(total[:, 0]) - rest[np.arange(len(z)), labels]
+    result: Array = log(total[:, 0]) - rest[np.arange(len(z)), labels]
+    return result
 
 
 def errors(z: Array, labels: NDArray[np.uint32]) -> Array:
     """Return the derivatives of the losses with respect to z: probability minus truth."""
     truth = np.arange(z.shape[1]) == labels[:, None] if z.shape[1] > 1 else labels[:, None] == 1
-    return probabilities(z) - truth
+    difference: Array = probabilities(z) - truth
+    return difference
 
 
 def backward(delta: Array, coef: Array) -> Array:

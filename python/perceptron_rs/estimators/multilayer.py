@@ -1,0 +1,422 @@
+"""The multilayer perceptron as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.engines import ENGINES, Engine, get_engine
+from perceptron_rs.estimators.data import Examples, examples
+from perceptron_rs.estimators.errors import restored_on_error
+from perceptron_rs.estimators.labels import encode, encode_new, label_array, new_classes
+from perceptron_rs.estimators.parameters import draw_seed
+from perceptron_rs.reference.arith.environment import standard
+
+__all__ = ["MultilayerPerceptron"]
+
+_LARGEST = 2**31 - 1
+Layers = list[NDArray[np.float64]]
+
+
+class MultilayerPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Layers of neurons, trained by plain stochastic gradient descent on the logistic loss.
+
+    A single perceptron learns no exclusive or: no line separates its classes. One hidden layer of neurons
+    with a bent activation function is enough for that, and for any other continuous boundary. This
+    estimator is there to show what one more layer buys, in the order and arithmetic of this package:
+    the learnt bits are the same for every storage type of X, machine, and engine.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : int or sequence of int, default=(100,)
+        Number of neurons of each hidden layer, each at least 1; none for logistic regression.
+    activation : {"logistic", "tanh", "relu"}, default="relu"
+        Function of the hidden neurons. The output has the logistic function for two classes and
+        softmax for more.
+    alpha : float, default=0.0001
+        Strength of the L2 penalty on the weights, in [0, inf).
+    batch_size : int, default=1
+        Number of examples whose gradients are added up for a step, in [1, 2**31 - 1]. The step is
+        that of their mean.
+    learning_rate_init : float, default=0.01
+        Learning rate, in (0, inf). It stays the same in all epochs.
+    max_iter : int, default=200
+        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+    shuffle : bool, default=True
+        Whether ``fit`` visits the examples in a new random order in each epoch.
+    random_state : int, RandomState instance or None, default=0
+        Key of the random start weights and orders: an int in [0, 2**32 - 1] is the key itself, otherwise
+        one number is drawn in each ``fit``, and in a first ``partial_fit``.
+    tol : float or None, default=1e-4
+        A fit stops when its mean loss has failed ``n_iter_no_change`` times in a row to be lower by
+        ``tol`` than the best one, in [0, inf). With None, only ``max_iter`` ends it.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the last one: its weights and number of epochs.
+    n_iter_no_change : int, default=10
+        See ``tol``. In [1, 2**31 - 1].
+    engine : {"rust", "reference"}, default="rust"
+        What computes. Both give the same bits; the reference is slow, and made to be read.
+
+    Attributes
+    ----------
+    coefs_ : list of ndarray of shape (n_neurons of a layer, n_neurons of the next one), float64
+        Weights, layer by layer from the input on.
+    intercepts_ : list of ndarray of shape (n_neurons,), float64
+        Intercepts of each layer after the input.
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels, sorted.
+    n_iter_ : int
+        Epochs run by the last ``fit``; 1 after ``partial_fit``.
+    loss_ : float
+        Mean loss of the last epoch.
+    loss_curve_ : list of float
+        Mean loss of each epoch of the last call, each example's before its batch's step.
+    n_layers_ : int
+        Number of layers, input and output included.
+    n_outputs_ : int
+        Number of output neurons: 1 for two classes, else one for each class.
+    out_activation_ : str
+        "logistic" or "softmax".
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X has names that are all strings.
+
+    Raises
+    ------
+    ValueError
+        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+
+    See Also
+    --------
+    Perceptron : A single layer, trained on mistakes.
+
+    Notes
+    -----
+    Parameters have the names of `sklearn.neural_network.MLPClassifier` where the meaning is the same; the
+    defaults of ``batch_size``, ``learning_rate_init`` and ``random_state`` differ, there is no momentum,
+    and the loss that is reported and watched does not contain the penalty. A row of sparse data is
+    made dense while it is learnt from.
+
+    References
+    ----------
+    .. [1] D. E. Rumelhart, G. E. Hinton, R. J. Williams, "Learning representations by back-propagating
+       errors", Nature 323, 1986, pages 533-536.
+    .. [2] X. Glorot, Y. Bengio, "Understanding the difficulty of training deep feedforward neural
+       networks", AISTATS 2010, equation 16.
+
+    Examples
+    --------
+    >>> from perceptron_rs import MultilayerPerceptron, Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> Perceptron(tol=None, max_iter=100).fit(X, y).score(X, y) < 1
+    True
+    >>> model = MultilayerPerceptron((4,), activation="tanh", learning_rate_init=0.1, max_iter=2000, tol=None)
+    >>> model.fit(X, y).predict(X)
+    array([0, 1, 1, 0])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "hidden_layer_sizes": ["array-like", Interval(Integral, 1, _LARGEST, closed="both")],
+        "activation": [StrOptions({"logistic", "tanh", "relu"})],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, _LARGEST, closed="both")],
+        "learning_rate_init": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, _LARGEST, closed="both")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "warm_start": ["boolean"],
+        "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
+        "engine": [StrOptions(set(ENGINES))],
+    }
+
+    classes_: NDArray[Any]
+    coefs_: Layers
+    intercepts_: Layers
+    _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (100,),
+        *,
+        activation: str = "relu",
+        alpha: float = 0.0001,
+        batch_size: int = 1,
+        learning_rate_init: float = 0.01,
+        max_iter: int = 200,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = 0,
+        tol: float | None = 1e-4,
+        warm_start: bool = False,
+        n_iter_no_change: int = 10,
+        engine: str = "rust",
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.alpha = alpha
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_iter_no_change = n_iter_no_change
+        self.engine = engine
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from X and y in epochs, until the loss no longer improves.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            The class of each example: whole numbers, booleans or strings, at least two classes.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a wrong shape, length or value, or if training overflows. The
+            estimator is then as it was before the call.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If ``max_iter`` ended the fit, unless ``tol`` is None.
+        """
+        with restored_on_error(self), standard():
+            engine = get_engine(self.engine)
+            going_on = self.warm_start and hasattr(self, "classes_")
+            data = examples(self, engine, X, reset=True)
+            classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
+            seed = draw_seed(self.random_state)
+            if going_on:
+                self._check_same_problem(classes)
+            else:
+                self.classes_ = classes
+                self._start(engine, seed)
+            stopped = self._learn(
+                engine,
+                data,
+                labels,
+                seed=seed if self.shuffle else None,
+                max_iter=int(self.max_iter),
+                tol=self.tol,
+            )
+            self._n_epochs += self.n_iter_
+        if self.tol is not None and stopped == "max_iter":
+            warnings.warn(
+                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
+                f"raise max_iter, or set tol=None if the number of epochs is meant",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            The class of each example.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever be seen; needed in the first call.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a wrong shape, length or value, if y holds a class that is not in
+            ``classes_``, or if training overflows. The estimator is then as it was before.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+        """
+        with restored_on_error(self), standard():
+            engine = get_engine(self.engine)
+            first = not hasattr(self, "classes_")
+            given = new_classes(classes, self)
+            data = examples(self, engine, X, reset=first)
+            y = label_array(self, y, data.rows.shape[0])
+            if first:
+                self.classes_ = given
+                self._start(engine, draw_seed(self.random_state))
+            self._check_same_problem(self.classes_)
+            self._learn(engine, data, encode(y, self.classes_), seed=None, max_iter=1, tol=None)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the activations of the output neurons.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes the activation for ``classes_[1]``, otherwise one column a class.
+        """
+        z = self._outputs(X, probabilities=False)
+        return z.reshape(-1) if z.shape[1] == 1 else z
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            For two classes ``classes_[1]`` where the activation is positive; otherwise the class of the
+            largest activation, the first of equals.
+        """
+        z = self.decision_function(X)
+        index = (z > 0).astype(np.intp) if z.ndim == 1 else np.argmax(z, axis=1)
+        return cast("NDArray[Any]", self.classes_[index])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column a class, in the order of ``classes_``.
+        """
+        p = self._outputs(X, probabilities=True)
+        return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
+
+    def _outputs(self, X: Any, *, probabilities: bool) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        with standard():
+            engine = get_engine(self.engine)
+            data = examples(self, engine, X, reset=False)
+            layers = self._layers()
+            out = engine.mlp_scores(
+                data.rows, *layers, activation=self.activation, probabilities=probabilities
+            )
+            if not np.isfinite(out).all():
+                data.assert_finite(self)
+                raise ValueError(
+                    "an activation of the network is not finite; scale the features as in the fit"
+                )
+        return out
+
+    def _layers(self) -> tuple[Layers, Layers]:
+        """Return weights and intercepts as the engines want them, one row of weights a neuron."""
+        coefs = [np.ascontiguousarray(coef.T, dtype=np.float64) for coef in self.coefs_]
+        return coefs, [np.asarray(intercept, dtype=np.float64) for intercept in self.intercepts_]
+
+    def _sizes(self) -> tuple[int, ...]:
+        given = self.hidden_layer_sizes
+        sizes = [given] if isinstance(given, Integral) else list(given)
+        if not all(isinstance(size, Integral) and 1 <= int(size) <= _LARGEST for size in sizes):
+            raise ValueError(f"hidden_layer_sizes must be whole numbers of at least 1, got {given!r:.80}")
+        return tuple(int(size) for size in sizes)
+
+    def _start(self, engine: Engine, seed: int) -> None:
+        """Draw the start weights."""
+        self.n_outputs_ = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self.out_activation_ = "logistic" if self.n_outputs_ == 1 else "softmax"
+        coefs, self.intercepts_ = engine.mlp_start(
+            self.n_features_in_, self._sizes(), self.n_outputs_, activation=self.activation, seed=seed
+        )
+        self.coefs_ = [coef.T for coef in coefs]
+        self.n_layers_ = len(coefs) + 1
+        self._n_epochs = 0
+
+    def _check_same_problem(self, classes: NDArray[Any]) -> None:
+        """Raise if what was learnt before does not fit this call."""
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"warm_start=True goes on from a fit with the classes {self.classes_.tolist()!r:.200}, "
+                f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
+            )
+        sizes = (self.n_features_in_, *self._sizes(), self.n_outputs_)
+        learnt = (len(self.coefs_[0]), *(len(intercept) for intercept in self.intercepts_))
+        if sizes != learnt:
+            raise ValueError(
+                f"X and hidden_layer_sizes need layers of the sizes {sizes}, but the estimator goes on from "
+                f"{learnt}; set warm_start=False or give what the last fit had"
+            )
+
+    def _learn(
+        self,
+        engine: Engine,
+        data: Examples,
+        labels: NDArray[np.uint32],
+        *,
+        seed: int | None,
+        max_iter: int,
+        tol: float | None,
+    ) -> str:
+        """Run the engine, publish what it learnt, and return why it stopped."""
+        for name in ("alpha", "learning_rate_init"):
+            if not math.isfinite(getattr(self, name)):
+                raise ValueError(f"{name} must be a finite number, got {getattr(self, name)!r}")
+        coefs, intercepts = self._layers()
+        try:
+            report = engine.mlp_fit(
+                data.rows,
+                labels,
+                coefs=coefs,
+                intercepts=intercepts,
+                activation=self.activation,
+                rate=float(self.learning_rate_init),
+                alpha=float(self.alpha),
+                batch_size=int(self.batch_size),
+                seed=seed,
+                first_epoch=self._n_epochs,
+                max_iter=max_iter,
+                tol=None if tol is None else float(tol),
+                n_iter_no_change=int(self.n_iter_no_change),
+            )
+        except OverflowError as error:
+            data.assert_finite(self)
+            raise ValueError(str(error).replace("eta0", "learning_rate_init")) from None
+        self.coefs_ = [coef.T for coef in report["coefs"]]
+        self.intercepts_ = report["intercepts"]
+        self.loss_curve_ = report["losses"].tolist()
+        self.loss_ = self.loss_curve_[-1]
+        self.n_iter_ = len(self.loss_curve_)
+        return report["stopped"]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,88 @@
+"""Sequences as callers give them: one matrix with lengths, or a list of sequences of attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["check_lengths", "flat_labels", "flat_tokens", "is_nested", "split_labels"]
+
+
+def is_nested(X: Any) -> bool:
+    """Whether X is a list of sequences of tokens with attributes, not a matrix."""
+    if not isinstance(X, (list, tuple)):
+        return False
+    sequence = next(
+        (sequence for sequence in X if isinstance(sequence, (list, tuple)) and len(sequence)), None
+    )
+    if sequence is None:
+        return len(X) > 0 and all(isinstance(sequence, (list, tuple)) for sequence in X)
+    token = sequence[0]
+    return isinstance(token, (str, dict, set, frozenset)) or (
+        isinstance(token, (list, tuple)) and (len(token) == 0 or isinstance(token[0], str))
+    )
+
+
+def check_lengths(lengths: Any, rows: int) -> NDArray[np.int64]:
+    """Return the lengths of sequences that lie one after another; None: one sequence."""
+    if lengths is None:
+        return np.array([rows], dtype=np.int64)
+    array = np.asarray(lengths)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ValueError(
+            f"lengths must be a vector of whole numbers, got shape {array.shape} and dtype {array.dtype}"
+        )
+    array = array.astype(np.int64)
+    if array.size and array.min() < 1:
+        i = int(np.argmax(array < 1))
+        raise ValueError(
+            f"lengths must be at least 1, got {array[i]} for sequence {i}; leave empty sequences out"
+        )
+    total = int(np.cumsum(array)[-1]) if array.size else 0
+    if total != rows:
+        raise ValueError(f"lengths must add up to the number of rows of X, {rows}, got {total}")
+    return array
+
+
+def flat_tokens(X: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """Return all tokens, and the length of each sequence."""
+    for i, sequence in enumerate(X):
+        if not isinstance(sequence, (list, tuple)):
+            raise TypeError(f"sequence {i} of X must be a list of tokens, got {sequence!r:.80}")
+        if len(sequence) == 0:
+            raise ValueError(f"sequence {i} of X is empty; leave empty sequences out")
+    tokens = list(chain.from_iterable(X))
+    for i, token in enumerate(tokens):
+        if isinstance(token, str):
+            raise TypeError(
+                f"token {i} of X is the string {token!r:.80}; give its attributes, for instance by "
+                "perceptron_rs.features.word_attributes"
+            )
+    return tokens, np.fromiter(map(len, X), dtype=np.int64, count=len(X))
+
+
+def flat_labels(y: Any, lengths: NDArray[np.int64]) -> Any:
+    """Return the labels of all tokens of a list of sequences of labels."""
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object:
+        raise ValueError("y must be a list with a list of labels for each sequence, as X is")
+    if len(y) != len(lengths):
+        raise ValueError(f"y must have as many sequences as X, {len(lengths)}, got {len(y)}")
+    for i, (labels, length) in enumerate(zip(y, lengths.tolist(), strict=True)):
+        if isinstance(labels, str) or not hasattr(labels, "__len__") or len(labels) != length:
+            raise ValueError(
+                f"sequence {i} of y must have a label for each of {length} tokens, got {labels!r:.80}"
+            )
+    flat = list(chain.from_iterable(y))
+    if all(type(label) is str for label in flat):
+        return np.array(flat, dtype=object) if max(map(len, flat), default=0) > 64 else np.array(flat)
+    return np.array(flat)
+
+
+def split_labels(labels: NDArray[Any], lengths: NDArray[np.int64]) -> list[list[Any]]:
+    """Return the labels of each sequence."""
+    flat, ends = labels.tolist(), np.cumsum(lengths).tolist()
+    return [flat[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]

@@ -1,0 +1,94 @@
+"""A template: the attributes of the words of a sentence, from the words around each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+__all__ = ["word_attributes", "word_shape"]
+
+_RUNS = re.compile(r"(.)\1+")
+
+
+@lru_cache(maxsize=1 << 16)
+def word_shape(word: str) -> str:
+    """Return the shape of a word: X, x and 9 for letters and digits, each run of one kind once.
+
+    Parameters
+    ----------
+    word : str
+        Any string.
+
+    Returns
+    -------
+    str
+        Other characters are kept as they are.
+
+    Examples
+    --------
+    >>> word_shape("McDonald's"), word_shape("1,250")
+    ("XxXx'x", '9,9')
+    """
+    kinds = ["X" if c.isupper() else "x" if c.islower() else "9" if c.isdigit() else c for c in word]
+    return _RUNS.sub(r"\1", "".join(kinds))
+
+
+@lru_cache(maxsize=1 << 16)
+def _of_word(word: str) -> tuple[tuple[str, ...], str, str]:
+    """Return what a word says of itself, and what it says to its neighbours."""
+    lower = word.lower()
+    own = [f"w={lower}", f"W={word}", f"shape={word_shape(word)}", f"first={word[:1]}"]
+    own += [f"suf{n}={lower[-n:]}" for n in (1, 2, 3, 4) if len(lower) >= n]
+    own += [f"pre{n}={lower[:n]}" for n in (1, 2, 3) if len(lower) > n]
+    return tuple(own), lower, f"{lower[-3:]}"
+
+
+def word_attributes(
+    words: Sequence[str],
+    *,
+    window: int = 2,
+    more: Callable[[Sequence[str], int], Sequence[str]] | None = None,
+) -> list[list[str]]:
+    """Return the attributes of the words of one sentence, for ``SequencePerceptron`` or an encoder.
+
+    A word is described by itself (as written, in lower case, its shape, its first and last letters),
+    by the words up to ``window`` places away, by pairs with its neighbours, and by its neighbours' endings.
+
+    Parameters
+    ----------
+    words : sequence of str
+        A sentence.
+    window : int, default=2
+        How far to look on both sides.
+    more : callable, default=None
+        ``more(words, i)`` returns further attributes of word i.
+
+    Returns
+    -------
+    list of lists of str
+        One list a word.
+
+    Examples
+    --------
+    >>> from perceptron_rs.features import word_attributes
+    >>> word_attributes(["Time", "flies"], window=0)[1][:6]
+    ['bias', 'w=flies', 'W=flies', 'shape=x', 'first=f', 'suf1=s']
+    """
+    known = [_of_word(word) for word in words]
+    lower = ["<s>"] * window + [word for _, word, _ in known] + ["</s>"] * window
+    ends = ["<s>"] * window + [end for _, _, end in known] + ["</s>"] * window
+    rows = []
+    for i, (own, word, _) in enumerate(known):
+        row = ["bias", *own]
+        for k in range(1, window + 1):
+            row.append(f"w-{k}={lower[i + window - k]}")
+            row.append(f"w+{k}={lower[i + window + k]}")
+        if window:
+            before, after = lower[i + window - 1], lower[i + window + 1]
+            row += [f"w-1,w={before} {word}", f"w,w+1={word} {after}", f"w-1,w+1={before} {after}"]
+            row += [f"suf-1={ends[i + window - 1]}", f"suf+1={ends[i + window + 1]}"]
+        if more is not None:
+            row += more(words, i)
+        rows.append(row)
+    return rows

@@ -1,0 +1,238 @@
+//! Sequences, and the update for any other structure.
+
+use std::borrow::Cow;
+
+use numpy::{
+    PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::arrays::get;
+use super::rows::{shape, with_rows};
+use super::signals::Signals;
+use crate::arith::environment::Standard;
+use crate::structured::{
+    self, Answer, Chain, Limits, Mending, Schedule, Sequences, State, Weights, chain, general,
+};
+
+/// The arrays of `Weights`, borrowed: they are read in place.
+struct Arrays<'py> {
+    emission: PyReadonlyArray2<'py, f64>,
+    transition: PyReadonlyArray2<'py, f64>,
+    start: PyReadonlyArray1<'py, f64>,
+    end: PyReadonlyArray1<'py, f64>,
+    pair: Option<PyReadonlyArray2<'py, f64>>,
+}
+
+impl<'py> Arrays<'py> {
+    /// Those of a state, each name followed by `suffix`.
+    fn of(state: &Bound<'py, PyDict>, suffix: &str) -> PyResult<Self> {
+        let labels = get(&format!("start{suffix}"), state)?.len()?;
+        let matrix = |name: &str, width: usize| -> PyResult<PyReadonlyArray2<'py, f64>> {
+            let name = format!("{name}{suffix}");
+            let array: PyReadonlyArray2<f64> = get(&name, state)?.extract()?;
+            if array.shape()[1] == width && array.is_c_contiguous() {
+                return Ok(array);
+            }
+            Err(PyValueError::new_err(format!(
+                "{name} must be C-contiguous with {width} columns for {labels} labels, got shape {:?}",
+                array.shape()
+            )))
+        };
+        Ok(Self {
+            emission: matrix("emission", labels)?,
+            transition: matrix("transition", labels)?,
+            start: get(&format!("start{suffix}"), state)?.extract()?,
+            end: get(&format!("end{suffix}"), state)?.extract()?,
+            pair: state.contains("pair")?.then(|| matrix("pair", labels * labels)).transpose()?,
+        })
+    }
+
+    fn weights(&self) -> PyResult<Weights<'_>> {
+        Ok(Weights {
+            emission: self.emission.as_slice()?.into(),
+            transition: self.transition.as_slice()?.into(),
+            start: self.start.as_slice()?.into(),
+            end: self.end.as_slice()?.into(),
+            pair: self.pair.as_ref().map(|pair| pair.as_slice()).transpose()?.map(Into::into),
+        })
+    }
+}
+
+fn set_weights(out: &Bound<'_, PyDict>, weights: Weights, suffix: &str) -> PyResult<()> {
+    let py = out.py();
+    let labels = weights.labels();
+    let vector = |name: &str, values: Cow<[f64]>| {
+        out.set_item(format!("{name}{suffix}"), PyArray1::from_vec(py, values.into_owned()))
+    };
+    let matrix = |name: &str, values: Cow<[f64]>, width: usize| {
+        let rows = values.len() / width;
+        let array = PyArray1::from_vec(py, values.into_owned()).reshape([rows, width])?;
+        out.set_item(format!("{name}{suffix}"), array)
+    };
+    matrix("emission", weights.emission, labels)?;
+    matrix("transition", weights.transition, labels)?;
+    vector("start", weights.start)?;
+    vector("end", weights.end)?;
+    match weights.pair {
+        Some(pair) => matrix("pair", pair, labels * labels),
+        None => Ok(()),
+    }
+}
+
+fn seen_of(state: &Bound<'_, PyDict>) -> PyResult<u64> {
+    let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
+    match seen.as_slice()? {
+        &[seen] if seen >= 0 => Ok(seen as u64),
+        other => {
+            Err(PyValueError::new_err(format!("seen must hold one number of at least 0, got {other:?}")))
+        }
+    }
+}
+
+fn parse_update(update: &str) -> PyResult<Mending> {
+    match update {
+        "full" => Ok(Mending::Full),
+        "early" => Ok(Mending::Early),
+        "max_violation" => Ok(Mending::MaxViolation),
+        _ => Err(PyValueError::new_err(format!(
+            "update must be \"full\", \"early\" or \"max_violation\", got {update:?}"
+        ))),
+    }
+}
+
+/// Learn from sequences until an epoch is clean; `state` is not modified.
+#[pyfunction]
+#[pyo3(signature = (rows, labels, lengths, *, state, eta0, seed, first_epoch, max_iter, beam=None,
+                    update="full", chosen=None, average_only=false))]
+#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+fn sequence_fit<'py>(
+    rows: &Bound<'py, PyAny>,
+    labels: PyReadonlyArray1<'py, u32>,
+    lengths: PyReadonlyArray1<'py, i64>,
+    state: &Bound<'py, PyDict>,
+    eta0: f64,
+    seed: Option<u64>,
+    first_epoch: u64,
+    max_iter: u64,
+    beam: Option<usize>,
+    update: &str,
+    chosen: Option<PyReadonlyArray1<'py, u32>>,
+    average_only: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = rows.py();
+    let (n, _) = shape(rows)?;
+    let sequences = Sequences::new(lengths.as_slice()?, n)?;
+    let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
+    let start = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
+    let answer = if average_only { Answer::Average } else { Answer::State };
+    let mending = parse_update(update)?;
+    let labels = labels.as_slice()?;
+    let schedule = Schedule { seed, first_epoch, max_iter };
+    let chosen = chosen.as_ref().map(|chosen| chosen.as_slice()).transpose()?;
+    let signals = Signals::new(None, false);
+    let done = with_rows(rows, |rows| {
+        let mut chain = Chain::new(rows, labels, &sequences, eta0, beam, mending)?;
+        if let Some(chosen) = chosen {
+            chain = chain.only(chosen)?;
+        }
+        structured::fit(&chain, &schedule, &start, answer, &signals)
+    })?;
+    let (learnt, report) = signals.settle(done, py, false)?;
+    let state = PyDict::new(py);
+    set_weights(&state, learnt.weights, "")?;
+    if let Some(sums) = learnt.sums {
+        set_weights(&state, sums, "_u")?;
+    }
+    state.set_item("seen", PyArray1::from_slice(py, &[learnt.seen as i64]))?;
+    let out = PyDict::new(py);
+    out.set_item("state", state)?;
+    out.set_item("sequence_errors", PyArray1::from_slice(py, &report.sequence_errors))?;
+    out.set_item("token_errors", PyArray1::from_slice(py, &report.token_errors))?;
+    out.set_item("stopped", report.stopped.name())?;
+    Ok(out)
+}
+
+/// Averaged weights of a state.
+#[pyfunction]
+fn sequence_average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
+    let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
+    let learnt = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
+    let averages = state.py().detach(|| {
+        let _standard = Standard::enter();
+        chain::averages(&learnt)
+    });
+    let out = PyDict::new(state.py());
+    set_weights(&out, averages, "")?;
+    Ok(out)
+}
+
+type Decoded<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+
+/// The best labels of every row, and the score of every sequence.
+#[pyfunction]
+#[pyo3(signature = (rows, lengths, *, weights, threads, beam=None, allowed=None, forbidden=None))]
+#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+fn sequence_decode<'py>(
+    rows: &Bound<'py, PyAny>,
+    lengths: PyReadonlyArray1<'py, i64>,
+    weights: &Bound<'py, PyDict>,
+    threads: usize,
+    beam: Option<usize>,
+    allowed: Option<PyReadonlyArray2<'py, bool>>,
+    forbidden: Option<PyReadonlyArray2<'py, bool>>,
+) -> PyResult<Decoded<'py>> {
+    let py = rows.py();
+    let (n, _) = shape(rows)?;
+    let sequences = Sequences::new(lengths.as_slice()?, n)?;
+    let arrays = Arrays::of(weights, "")?;
+    let weights = arrays.weights()?;
+    let labels = weights.labels();
+    for (name, given, needed) in
+        [("allowed", &allowed, [n, labels]), ("forbidden", &forbidden, [labels, labels])]
+    {
+        if let Some(given) = given
+            && given.shape() != needed
+        {
+            return Err(PyValueError::new_err(format!(
+                "{name} must have the shape {needed:?}, got {:?}",
+                given.shape()
+            )));
+        }
+    }
+    let allowed = allowed.as_ref().map(|given| given.as_slice()).transpose()?;
+    let forbidden = forbidden.as_ref().map(|given| given.as_slice()).transpose()?;
+    let limits = Limits { beam, allowed, forbidden };
+    let (path, scores) =
+        with_rows(rows, |rows| structured::decode(rows, &sequences, &weights, limits, threads))??;
+    Ok((PyArray1::from_vec(py, path), PyArray1::from_vec(py, scores)))
+}
+
+type PyFeatures<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
+
+/// Learn from one wrong answer: changes `w` and `u`.
+#[pyfunction]
+#[pyo3(signature = (w, u, truth, answer, *, step, t))]
+#[allow(clippy::needless_pass_by_value)]
+fn structured_update<'py>(
+    mut w: PyReadwriteArray1<'py, f64>,
+    mut u: PyReadwriteArray1<'py, f64>,
+    truth: PyFeatures<'py>,
+    answer: PyFeatures<'py>,
+    step: f64,
+    t: u64,
+) -> PyResult<()> {
+    let _standard = Standard::enter();
+    let truth = (truth.0.as_slice()?, truth.1.as_slice()?);
+    let answer = (answer.0.as_slice()?, answer.1.as_slice()?);
+    Ok(general::mend(w.as_slice_mut()?, u.as_slice_mut()?, (truth, answer), step, t)?)
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(sequence_fit, m)?)?;
+    m.add_function(wrap_pyfunction!(sequence_average, m)?)?;
+    m.add_function(wrap_pyfunction!(sequence_decode, m)?)?;
+    m.add_function(wrap_pyfunction!(structured_update, m)?)
+}

@@ -1,0 +1,42 @@
+//! The structured perceptron on any structure: weights and sums for a caller who searches.
+//!
+//! - Problem: y^ = the y with the largest w.Phi(x, y); the caller computes Phi and finds y^.
+//! - Update rule: if y^ is wrong, `w = w + c Phi(x, y)`, then `w = w - c Phi(x, y^)`; at the t-th example also
+//!   t c to the sums u. Column by column, c = eta0.
+//! - Given: the features of both, as columns and values; c and t.
+//! - Result: w and u.
+//! - Paper: M. Collins, "Discriminative training methods for hidden Markov models", EMNLP 2002: figure 1.
+
+use crate::arith::average::timed;
+use crate::arith::axpy::axpy_entries;
+use crate::error::{Error, Result};
+
+/// Features of a structure: columns, each below the number of weights, and their values.
+pub type Features<'a> = (&'a [i64], &'a [f64]);
+
+/// Learns from one wrong answer.
+pub fn mend(
+    w: &mut [f64],
+    u: &mut [f64],
+    (truth, answer): (Features, Features),
+    c: f64,
+    t: u64,
+) -> Result<()> {
+    let tc = timed(t, c);
+    if !tc.is_finite() {
+        return Err(Error::TooLarge("step times t is not finite; lower eta0".into()));
+    }
+    for (columns, values) in [truth, answer] {
+        if columns.len() != values.len() {
+            return Err(Error::Invalid("columns and values must have equal lengths".into()));
+        }
+        if let Some(j) = columns.iter().find(|j| !usize::try_from(**j).is_ok_and(|j| j < w.len())) {
+            return Err(Error::Invalid(format!("columns must be from 0 to {}, got {j}", w.len() - 1)));
+        }
+    }
+    for (c, out) in [(c, w), (tc, u)] {
+        axpy_entries(c, truth.0, truth.1, out, (1, 0));
+        axpy_entries(-c, answer.0, answer.1, out, (1, 0));
+    }
+    Ok(())
+}

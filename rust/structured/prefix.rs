@@ -1,0 +1,75 @@
+//! Which prefix of a wrong answer is learnt from.
+//!
+//! - Problem: with a beam, the best sequence found may score less than the true one, which the search
+//!   has lost. Learning from the whole of both then need not help.
+//! - Method: learn from a prefix on which the beam's best scores at least as much as the truth. `Early`:
+//!   up to the token where the beam loses the true prefix. `MaxViolation`: up to the token where the
+//!   beam's best prefix is ahead of the true one by most; among equals the shortest, of those that differ.
+//! - Paper: M. Collins, B. Roark, "Incremental parsing with the perceptron algorithm", ACL 2004, section 3.3
+//!   (early update); L. Huang, S. Fayong, Y. Guo, "Structured perceptron with inexact search", NAACL 2012,
+//!   section 4 (max-violation).
+
+use super::lattice::Lattice;
+use super::weights::Padded;
+use crate::arith::lattice::Number;
+use crate::rows::Entries;
+
+/// What is learnt from a wrong answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mending {
+    Full,
+    Early,
+    MaxViolation,
+}
+
+/// Writes into `path` the prefix to be compared with that of `truth`, and returns its length; 0 if
+/// the answer is right.
+pub(super) fn compare<N: Number>(
+    lattice: &mut Lattice<N>,
+    (model, rows): (&Padded<N>, &Entries),
+    mending: Mending,
+    truth: &[u32],
+    path: &mut [u32],
+) -> usize {
+    let mut trace = |lattice: &Lattice<N>, len: usize| {
+        let Some(best) = lattice.best(len - 1) else { unreachable!("a beam keeps a label of each token") };
+        lattice.trace(model, best, &mut path[..len]);
+        if path[..len] == truth[..len] { 0 } else { len }
+    };
+    let len = truth.len();
+    match mending {
+        Mending::Full => trace(lattice, len),
+        Mending::Early => {
+            let lost = follow(lattice, model, truth).iter().position(|is_kept| !is_kept);
+            trace(lattice, lost.map_or(len, |token| token + 1))
+        }
+        Mending::MaxViolation => {
+            if trace(lattice, len) == 0 {
+                return 0;
+            }
+            let is_kept = follow(lattice, model, truth);
+            let mut worst = (0, f64::NEG_INFINITY);
+            let mut score = N::default();
+            for (token, (&label, is_kept)) in truth.iter().zip(is_kept).enumerate() {
+                score = lattice.extend(model, rows, score, token, truth);
+                let Some(best) = lattice.best(token) else { unreachable!("a beam keeps a label") };
+                let ahead = lattice.scores(token)[best as usize].wide() - score.wide();
+                if !(is_kept && best == label) && ahead > worst.1 {
+                    worst = (token + 1, ahead);
+                }
+            }
+            trace(lattice, worst.0)
+        }
+    }
+}
+
+/// For each token, whether the true prefix up to there is the one kept for its last label.
+fn follow<N: Number>(lattice: &Lattice<N>, model: &Padded<N>, truth: &[u32]) -> Vec<bool> {
+    let mut is_kept = true;
+    let step = |(token, label): (usize, &u32)| {
+        is_kept &= lattice.kept(token).contains(label)
+            && (token == 0 || lattice.before(model, token, *label) == truth[token - 1]);
+        is_kept
+    };
+    truth.iter().enumerate().map(step).collect()
+}

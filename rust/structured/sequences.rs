@@ -1,0 +1,55 @@
+//! Rows that belong together: a sequence is a run of them.
+
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+
+/// Where each sequence begins and ends, checked.
+pub struct Sequences {
+    ends: Vec<usize>,
+}
+
+impl Sequences {
+    /// From the lengths, each at least 1, of sequences that lie one after another in `rows` rows.
+    pub fn new(lengths: &[i64], rows: usize) -> Result<Self> {
+        let mut ends = Vec::with_capacity(lengths.len());
+        let mut end = 0_usize;
+        for (i, &length) in lengths.iter().enumerate() {
+            if length < 1 {
+                return Err(Error::Invalid(format!(
+                    "lengths must be at least 1, got {length} for sequence {i}; leave empty sequences out"
+                )));
+            }
+            end = end.saturating_add(length as usize);
+            ends.push(end);
+        }
+        if end != rows || u32::try_from(ends.len()).is_err() {
+            return Err(Error::Invalid(format!(
+                "lengths must add up to the number of rows, {rows}, got {end}; give one length a sequence"
+            )));
+        }
+        Ok(Self { ends })
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Rows of a sequence.
+    #[must_use]
+    pub fn rows(&self, i: usize) -> Range<usize> {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        start..self.ends[i]
+    }
+
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        (0..self.len()).map(|i| self.rows(i).len()).max().unwrap_or(0)
+    }
+}

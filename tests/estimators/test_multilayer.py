@@ -1,0 +1,186 @@
+"""MultilayerPerceptron: what it learns, and how it behaves as an estimator."""
+
+import copy
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.neural_network import MLPClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from perceptron_rs import MultilayerPerceptron, Perceptron
+
+XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [MultilayerPerceptron(), MultilayerPerceptron((5, 4), activation="tanh", batch_size=8)]
+)
+def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [MultilayerPerceptron((4,), learning_rate_init=1.0, max_iter=15, batch_size=10, engine="reference")]
+)
+def test_sklearn_checks_of_the_reference(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_learns_exclusive_or_from_every_seed(seed):
+    X, y = XOR
+    model = MultilayerPerceptron(
+        (4,), activation="tanh", alpha=0, learning_rate_init=0.1, max_iter=2000, tol=None, random_state=seed
+    )
+    assert model.fit(X, y).predict(X).tolist() == y.tolist()
+    assert model.loss_ < 0.1
+
+
+def test_a_single_layer_does_not_learn_it():
+    X, y = XOR
+    assert Perceptron(tol=None).fit(X, y).score(X, y) < 1
+    model = MultilayerPerceptron((), learning_rate_init=0.1, tol=None, max_iter=500).fit(X, y)
+    assert model.score(X, y) < 1
+    assert model.loss_ > 0.6
+
+
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+def test_digits_as_well_as_scikit_learn(activation):
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    train, test = np.arange(len(y)) % 3 > 0, np.arange(len(y)) % 3 == 0
+    same = {
+        "hidden_layer_sizes": (32,), "activation": activation, "learning_rate_init": 0.1, "batch_size": 10,
+        "max_iter": 30, "random_state": 0,
+    }  # fmt: skip
+    theirs = MLPClassifier(solver="sgd", momentum=0.0, tol=0.0, **same)
+    with pytest.warns(ConvergenceWarning):
+        theirs.fit(X[train], y[train])
+    ours = MultilayerPerceptron(tol=None, **same).fit(X[train], y[train])
+    assert ours.n_iter_ == theirs.n_iter_ == 30
+    accuracy = ours.score(X[test], y[test])
+    print(activation, accuracy, theirs.score(X[test], y[test]))
+    assert accuracy > 0.93
+    assert accuracy >= theirs.score(X[test], y[test]) - 0.01
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_predictions_are_those_of_scikit_learn_with_the_same_weights():
+    X, y = load_iris(return_X_y=True)
+    for labels, rows in ((y, X), (y[:100], X[:100])):
+        theirs = MLPClassifier((7, 3), solver="lbfgs", max_iter=40, random_state=0, activation="logistic")
+        theirs.fit(rows, labels)
+        ours = MultilayerPerceptron((7, 3), activation="logistic", max_iter=1, tol=None).fit(rows, labels)
+        assert [w.shape for w in ours.coefs_] == [w.shape for w in theirs.coefs_]
+        for name in ("n_outputs_", "n_layers_", "out_activation_"):
+            assert getattr(ours, name) == getattr(theirs, name)
+        ours.coefs_, ours.intercepts_ = theirs.coefs_, theirs.intercepts_
+        np.testing.assert_allclose(
+            ours.predict_proba(rows), theirs.predict_proba(rows), rtol=1e-12, atol=1e-300
+        )
+        assert np.array_equal(ours.predict(rows), theirs.predict(rows))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_both_engines_and_all_storages_give_the_same_bits(classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = np.round(X[: 50 * classes] * 10), y[: 50 * classes]
+    answers = set()
+    for engine in ("rust", "reference"):
+        for data in (X, X.astype(np.uint8), X.astype(np.float32), sp.csr_matrix(X)):
+            model = MultilayerPerceptron((3,), max_iter=2, tol=None, batch_size=7, engine=engine)
+            model.fit(data * 1, y)
+            answers.add(b"".join(w.tobytes() for w in model.coefs_) + model.predict_proba(data).tobytes())
+    assert len(answers) == 1
+
+
+def test_partial_fit_is_an_epoch_in_stored_order():
+    X, y = load_iris(return_X_y=True)
+    one = MultilayerPerceptron((4,), shuffle=False, tol=None, max_iter=1, batch_size=10).fit(X, y)
+    other = MultilayerPerceptron((4,), batch_size=10)
+    for begin in range(0, 150, 50):
+        other.partial_fit(X[begin : begin + 50], y[begin : begin + 50], classes=[0, 1, 2])
+    assert all(np.array_equal(a, b) for a, b in zip(one.coefs_, other.coefs_, strict=True))
+
+
+def test_warm_start_continues_the_epochs():
+    X, y = load_iris(return_X_y=True)
+    whole = MultilayerPerceptron((4,), tol=None, max_iter=5).fit(X, y)
+    parts = MultilayerPerceptron((4,), tol=None, max_iter=2, warm_start=True).fit(X, y)
+    parts.set_params(max_iter=3).fit(X, y)
+    assert all(np.array_equal(a, b) for a, b in zip(whole.coefs_, parts.coefs_, strict=True))
+    assert whole.loss_curve_[2:] == parts.loss_curve_
+    with pytest.raises(ValueError, match="hidden_layer_sizes need layers"):
+        parts.set_params(hidden_layer_sizes=(5,)).fit(X, y)
+    with pytest.raises(ValueError, match="goes on from a fit with the classes"):
+        parts.fit(X, y + 1)
+
+
+BAD = [
+    ({"hidden_layer_sizes": (0,)}, "hidden_layer_sizes"),
+    ({"hidden_layer_sizes": (2.5,)}, "hidden_layer_sizes"),
+    ({"hidden_layer_sizes": -1}, "hidden_layer_sizes"),
+    ({"activation": "identity"}, "activation"),
+    ({"alpha": -1.0}, "alpha"),
+    ({"alpha": np.inf}, "alpha"),
+    ({"batch_size": 0}, "batch_size"),
+    ({"learning_rate_init": 0.0}, "learning_rate_init"),
+    ({"learning_rate_init": np.inf}, "learning_rate_init"),
+    ({"max_iter": 0}, "max_iter"),
+    ({"tol": -1.0}, "tol"),
+    ({"n_iter_no_change": 0}, "n_iter_no_change"),
+    ({"engine": "numpy"}, "engine"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "name"), BAD)
+def test_bad_parameters(parameters, name):
+    X, y = XOR
+    model = MultilayerPerceptron((2,), tol=None, max_iter=2).fit(X, y).set_params(**parameters)
+    before = copy.deepcopy(vars(model))
+    with pytest.raises(ValueError, match=name):
+        model.fit(X, y)
+    assert repr(vars(model)) == repr(before)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e308])
+def test_bad_values(value):
+    X, y = XOR
+    bad = X.copy()
+    bad[2:, 0] = value  # of both classes
+    model = MultilayerPerceptron((2,), tol=None, max_iter=2).fit(X, y)
+    before = copy.deepcopy(vars(model))
+    pattern = "learning_rate_init" if value == 1e308 else "Input X contains (NaN|infinity)"
+    with pytest.raises(ValueError, match=pattern):
+        model.set_params(hidden_layer_sizes=(), learning_rate_init=1e10, alpha=0).fit(bad, y)
+    model.set_params(**{name: before[name] for name in ("learning_rate_init", "alpha", "hidden_layer_sizes")})
+    assert repr(vars(model)) == repr(before)
+    if not np.isfinite(value):
+        with pytest.raises(ValueError, match=pattern):
+            model.predict(bad)
+
+
+def test_words_of_the_docstring():
+    text = re.sub(r"\s+", " ", MultilayerPerceptron.__doc__)
+    model = MultilayerPerceptron((2,), tol=None, max_iter=1).fit(*XOR)
+    for name in (name for name in vars(model) if name.endswith("_") and name[0] != "_"):
+        assert f" {name} : " in text, name
+
+
+def test_needs_a_fit():
+    with pytest.raises(NotFittedError):
+        MultilayerPerceptron().predict([[0.0]])
+    with pytest.raises(ValueError, match="classes must be passed"):
+        MultilayerPerceptron().partial_fit([[0.0]], [0])
+
+
+def test_the_end_of_max_iter_is_told():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 epochs ended the fit"):
+        MultilayerPerceptron((2,), max_iter=2).fit(X, y)

@@ -1,0 +1,291 @@
+"""The multilayer perceptron of the engines: against plain Python, finite differences, and each other."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perceptron_rs import _core, reference
+from perceptron_rs.reference.order import splitmix64, state_of_epoch
+
+ACTIVATIONS = ["logistic", "relu", "tanh"]
+DEFAULTS = {
+    "activation": "tanh", "rate": 0.1, "alpha": 0.0, "batch_size": 1, "seed": None, "first_epoch": 0,
+    "max_iter": 1, "tol": None, "n_iter_no_change": 10,
+}  # fmt: skip
+
+
+def rows_of(engine, X):
+    if sp.issparse(X):
+        return engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
+    return engine.dense_rows(np.ascontiguousarray(X))
+
+
+def fit(engine, X, labels, layers, **changes):
+    coefs, intercepts = layers
+    labels = np.array(labels, dtype=np.uint32)
+    return engine.mlp_fit(
+        rows_of(engine, X), labels, coefs=coefs, intercepts=intercepts, **(DEFAULTS | changes)
+    )
+
+
+def problem(n, d, classes, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)), rng.integers(0, classes, n)
+
+
+def outputs(classes):
+    return 1 if classes == 2 else classes
+
+
+def frozen(report):
+    arrays = [*report["coefs"], *report["intercepts"], report["losses"]]
+    return [array.tobytes() for array in arrays], report["stopped"]
+
+
+# Plain Python, one number after the other, with mpmath's functions: no code of the engines.
+
+
+def plain_function(activation, z):
+    if activation == "relu":
+        return max(z, 0.0), float(z > 0)
+    h = float(mpmath.tanh(z)) if activation == "tanh" else float(1 / (1 + mpmath.exp(-z)))
+    return h, (1 - h * h if activation == "tanh" else h * (1 - h))
+
+
+def plain_loss_and_gradient(x, label, coefs, intercepts, activation):
+    """Loss of one example, and its derivatives by the chain rule over all paths."""
+    h, slopes = [list(x)], []
+    for layer, (W, b) in enumerate(zip(coefs, intercepts, strict=True)):
+        z = [float(np.longdouble(w).dot(np.longdouble(h[-1]))) + c for w, c in zip(W, b, strict=True)]
+        if layer < len(coefs) - 1:
+            both = [plain_function(activation, value) for value in z]
+            h.append([value for value, _ in both])
+            slopes.append([slope for _, slope in both])
+    if len(z) == 1:
+        p = [float(1 / (1 + mpmath.exp(-z[0])))]
+        loss = -math.log(p[0] if label else 1 - p[0])
+        delta = [p[0] - label]
+    else:
+        e = [mpmath.exp(value) for value in z]
+        p = [float(value / sum(e)) for value in e]
+        loss = -math.log(p[label])
+        delta = [p[k] - (k == label) for k in range(len(z))]
+    gradients = []
+    for layer in reversed(range(len(coefs))):
+        gradients.append((np.outer(delta, h[layer]), np.array(delta)))
+        if layer:
+            back = [
+                sum(delta[k] * coefs[layer][k][j] for k in range(len(delta))) for j in range(len(h[layer]))
+            ]
+            delta = [value * slope for value, slope in zip(back, slopes[layer - 1], strict=True)]
+    return loss, gradients[::-1]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+@pytest.mark.parametrize("batch_size", [1, 3, 100])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_an_epoch_is_that_of_plain_python(engine, activation, classes, batch_size, alpha):
+    X, labels = problem(7, 5, classes)
+    layers = engine.mlp_start(5, [4, 3], outputs(classes), activation=activation, seed=1)
+    report = fit(
+        engine, X, labels, layers, activation=activation, batch_size=batch_size, alpha=alpha, max_iter=2
+    )
+    coefs, intercepts = ([array.copy() for array in arrays] for arrays in layers)
+    means = []
+    for _ in range(2):
+        losses = []
+        for begin in range(0, 7, batch_size):
+            batch = range(begin, min(begin + batch_size, 7))
+            found = [plain_loss_and_gradient(X[i], labels[i], coefs, intercepts, activation) for i in batch]
+            losses += [loss for loss, _ in found]
+            for layer in range(3):
+                step = [sum(gradients[layer][part] for _, gradients in found) / len(batch) for part in (0, 1)]
+                coefs[layer] -= 0.1 * (step[0] + alpha * coefs[layer] / len(batch))
+                intercepts[layer] -= 0.1 * step[1]
+        means.append(sum(losses) / 7)
+    for learnt, expected in zip(
+        [*report["coefs"], *report["intercepts"]], [*coefs, *intercepts], strict=True
+    ):
+        np.testing.assert_allclose(learnt, expected, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(report["losses"], means, rtol=1e-13)
+    assert report["stopped"] == "max_iter"
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_gradients_agree_with_finite_differences(engine, activation, classes):
+    """A step of a batch of everything is minus the rate times the derivative of the mean loss."""
+    X, labels = problem(6, 3, classes, seed=5)
+    layers = engine.mlp_start(3, [5, 4], outputs(classes), activation=activation, seed=2)
+
+    def loss(layers):
+        return fit(engine, X, labels, layers, activation=activation, batch_size=6)["losses"][0]
+
+    report = fit(engine, X, labels, layers, activation=activation, batch_size=6, rate=1.0)
+    for part, learnt in enumerate((report["coefs"], report["intercepts"])):
+        for layer, after in enumerate(learnt):
+            start = layers[part][layer]
+            for index in np.ndindex(start.shape):
+                moved = []
+                for h in (1e-5, -1e-5):
+                    changed = [[array.copy() for array in arrays] for arrays in layers]
+                    changed[part][layer][index] += h
+                    moved.append(loss(changed))
+                slope = (moved[0] - moved[1]) / 2e-5
+                assert start[index] - after[index] == pytest.approx(slope, abs=1e-8)
+
+
+@given(
+    n=st.integers(1, 12), d=st.integers(1, 20), hidden=st.lists(st.integers(1, 18), max_size=3),
+    classes=st.integers(2, 5), activation=st.sampled_from(ACTIVATIONS), batch_size=st.integers(1, 15),
+    alpha=st.sampled_from([0.0, 0.01, 30.0]), seed=st.none() | st.integers(0, 2**64 - 1),
+    scale=st.sampled_from([1.0, 1e-3, 50.0]),
+)  # fmt: skip
+def test_both_engines_give_the_same_bits(n, d, hidden, classes, activation, batch_size, alpha, seed, scale):
+    X, labels = problem(n, d, classes)
+    X = np.where(X < -0.5, 0.0, X * scale)
+    answers = []
+    for engine, data in (
+        (reference, X),
+        (_core, X),
+        (reference, sp.csr_matrix(X)),
+        (_core, sp.csr_matrix(X)),
+    ):
+        layers = engine.mlp_start(d, hidden, outputs(classes), activation=activation, seed=seed or 3)
+        changes = {"activation": activation, "batch_size": batch_size, "alpha": alpha, "seed": seed}
+        report = fit(engine, data, labels, layers, max_iter=3, tol=1e-2, n_iter_no_change=1, **changes)
+        learnt = (report["coefs"], report["intercepts"])
+        scores = [
+            engine.mlp_scores(
+                rows_of(engine, data), *learnt, activation=activation, probabilities=p
+            ).tobytes()
+            for p in (False, True)
+        ]
+        answers.append((frozen(report), scores))
+    assert answers[1:] == answers[:1] * 3
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "uint8", "int16", "uint16", "int32"])
+def test_the_storage_type_does_not_matter(engine, dtype):
+    X = np.random.default_rng(0).integers(0, 9, (20, 6))
+    layers = engine.mlp_start(6, [5], 1, activation="relu", seed=0)
+    expected = frozen(fit(engine, X.astype("float64"), np.arange(20) % 2, layers, activation="relu"))
+    assert frozen(fit(engine, X.astype(dtype), np.arange(20) % 2, layers, activation="relu")) == expected
+
+
+def test_the_instruction_set_does_not_matter():
+    X, labels = problem(30, 37, 3)
+    layers = _core.mlp_start(37, [19, 9], 3, activation="tanh", seed=0)
+    answers = []
+    for name in _core._instruction_sets():
+        _core._force_instruction_set(name)
+        try:
+            answers.append(frozen(fit(_core, X, labels, layers, batch_size=4)))
+        finally:
+            _core._force_instruction_set(None)
+    assert answers[1:] == answers[:-1]
+
+
+def test_epochs_continue(engine):
+    """Two calls with the right numbers of epochs are one."""
+    X, labels = problem(15, 4, 3)
+    layers = engine.mlp_start(4, [6], 3, activation="logistic", seed=0)
+    whole = fit(engine, X, labels, layers, seed=9, max_iter=5)
+    first = fit(engine, X, labels, layers, seed=9, max_iter=2)
+    second = fit(engine, X, labels, (first["coefs"], first["intercepts"]), seed=9, max_iter=3, first_epoch=2)
+    assert frozen(second)[0][:-1] == frozen(whole)[0][:-1]
+    assert [*first["losses"], *second["losses"]] == whole["losses"].tolist()
+
+
+def test_the_arrays_given_are_not_modified(engine):
+    X, labels = problem(5, 3, 2)
+    layers = engine.mlp_start(3, [2], 1, activation="tanh", seed=0)
+    before = [[array.copy() for array in arrays] for arrays in layers]
+    fit(engine, X, labels, layers, alpha=0.1, max_iter=3)
+    for arrays, copies in zip(layers, before, strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(arrays, copies, strict=True))
+
+
+@pytest.mark.parametrize(("activation", "width"), [("tanh", 6), ("relu", 6), ("logistic", 2)])
+def test_start_weights(engine, activation, width):
+    coefs, intercepts = engine.mlp_start(30, [20], 3, activation=activation, seed=4)
+    assert [array.shape for array in (*coefs, *intercepts)] == [(20, 30), (3, 20), (20,), (3,)]
+    for layer, (inputs, neurons) in enumerate([(30, 20), (20, 3)]):
+        bound = math.sqrt(width / (inputs + neurons))
+        numbers = splitmix64(state_of_epoch(4, 2**64 - 1, layer), neurons * inputs + neurons).tolist()
+        expected = [(2 * ((number >> 11) / 2**53) - 1) * bound for number in numbers]
+        assert [*coefs[layer].ravel(), *intercepts[layer]] == expected
+        assert 0.8 * bound < np.abs(coefs[layer]).max() < bound
+
+
+def test_stops_when_the_loss_no_longer_improves(engine):
+    X, labels = problem(20, 3, 2)
+    layers = engine.mlp_start(3, [2], 1, activation="tanh", seed=0)
+    changes = {"tol": 1e-3, "n_iter_no_change": 3, "max_iter": 500}
+    report = fit(engine, X, labels, layers, **changes)
+    best, idle = np.inf, []
+    for loss in report["losses"]:
+        idle.append(idle[-1] + 1 if idle and loss > best - 1e-3 else int(loss > best - 1e-3))
+        best = min(best, loss)
+    assert report["stopped"] == "tol"
+    assert idle[-1] == 3
+    assert max(idle[:-1]) < 3
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e308])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_overflow_names_the_epoch(engine, activation, value):
+    X = np.ones((3, 2))
+    X[1] = value
+    layers = ([np.full((2, 2), 1.5), np.ones((1, 2))], [np.zeros(2), np.zeros(1)])
+    with pytest.raises(OverflowError, match="overflowed in epoch 7 "):
+        fit(engine, X, [0, 1, 1], layers, activation=activation, first_epoch=7)
+
+
+BAD = [
+    ({"activation": "sin"}, "activation must be 'logistic', 'relu' or 'tanh', got 'sin'"),
+    ({"batch_size": 0}, "batch_size and max_iter must be at least 1, got 0 and 1"),
+    ({"max_iter": 0}, "batch_size and max_iter must be at least 1, got 1 and 0"),
+    ({"coefs": []}, "one array for each layer, got 0 and 2"),
+    ({"coefs": [np.ones((2, 4)), np.ones((1, 2))]}, r"coefs\[0\] must have the shape \(2, 3\).*got \(2, 4\)"),
+    ({"intercepts": [np.ones(2), np.ones(2)]}, r"coefs\[1\] must have the shape \(2, 2\).*got \(1, 2\)"),
+    ({"intercepts": [np.ones(2), np.ones(0)]}, r"coefs\[1\] must have the shape \(0, 2\)"),
+]
+
+
+@pytest.mark.parametrize(("changes", "text"), BAD)
+def test_bad_arguments(engine, changes, text):
+    X, labels = problem(5, 3, 2)
+    coefs, intercepts = engine.mlp_start(3, [2], 1, activation="tanh", seed=0)
+    arguments = DEFAULTS | {"coefs": coefs, "intercepts": intercepts} | changes
+    with pytest.raises(ValueError, match=text):
+        engine.mlp_fit(rows_of(engine, X), labels.astype(np.uint32), **arguments)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0, 1, 2], [0, 1, 0, 1]])
+def test_bad_labels(engine, labels):
+    layers = engine.mlp_start(2, [2], 1, activation="tanh", seed=0)
+    with pytest.raises(ValueError, match="labels must be 3 numbers below 2, and at least one"):
+        fit(engine, np.ones((3, 2)), labels, layers)
+
+
+def test_layers_of_no_neuron(engine):
+    with pytest.raises(ValueError, match=r"at least one neuron, got the sizes \[3, 0, 1\]"):
+        engine.mlp_start(3, [0], 1, activation="tanh", seed=0)
+
+
+def test_scores_of_large_activations_are_probabilities(engine):
+    coefs, intercepts = [np.array([[1000.0], [-1000.0], [0.0]])], [np.zeros(3)]
+    rows = engine.dense_rows(np.array([[1.0], [-1.0], [0.0]]))
+    p = engine.mlp_scores(rows, coefs, intercepts, activation="tanh", probabilities=True)
+    assert p.tolist() == [[1, 0, 0], [0, 1, 0], [1 / 3, 1 / 3, 1 / 3]]
+    p = engine.mlp_scores(
+        rows, coefs[:1] and [coefs[0][:1]], [np.zeros(1)], activation="tanh", probabilities=True
+    )
+    assert p.tolist() == [[1], [0], [0.5]]

@@ -1,0 +1,97 @@
+"""The encoder of string attributes against a dict of counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perceptron_rs import SequencePerceptron
+from perceptron_rs.features import AttributeEncoder, word_attributes, word_shape
+
+TOKENS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=6), max_size=12)
+
+
+def table(encoder, X):
+    """Return the rows as dicts from names to values."""
+    names = {column: name for name, column in encoder.vocabulary_.items()}
+    rows = X.toarray()
+    return [{names[j]: row[j] for j in np.flatnonzero(row)} for row in rows]
+
+
+@given(TOKENS, TOKENS, st.integers(1, 3))
+def test_rows_are_counts(known, new, min_count):
+    encoder = AttributeEncoder(min_count=min_count)
+    counts = Counter(name for token in known for name in token)
+    kept = [
+        name for name in dict.fromkeys(name for token in known for name in token) if counts[name] >= min_count
+    ]
+    X = encoder.fit_transform(known)
+    assert list(encoder.vocabulary_) == kept
+    assert X.has_canonical_format
+    assert X.shape == (len(known), len(kept))
+    assert table(encoder, X) == [{k: n for k, n in Counter(token).items() if k in kept} for token in known]
+    assert table(encoder, encoder.transform(new)) == [
+        {k: n for k, n in Counter(token).items() if k in kept} for token in new
+    ]
+
+
+def test_more_duplicates_than_a_byte_holds():
+    assert AttributeEncoder().fit_transform([["a"] * 300]).toarray().tolist() == [[300]]
+
+
+def test_dicts():
+    encoder = AttributeEncoder()
+    X = encoder.fit_transform([{"w": "x", "n": 2, "yes": True, "no": False, "f": np.float32(0.5)}, ["w=x"]])
+    assert list(encoder.vocabulary_) == ["w=x", "n", "yes", "no", "f"]
+    assert X.toarray().tolist() == [[1, 2, 1, 0, 0.5], [1, 0, 0, 0, 0]]
+
+
+def test_hashing():
+    tokens = [["a", "b", "a"], [], ["c"]]
+    X = AttributeEncoder(n_columns=64).fit_transform(tokens)
+    assert X.shape == (3, 64)
+    assert X.toarray().sum(axis=1).tolist() == [3, 0, 1]
+    assert abs(X - AttributeEncoder(n_columns=64).fit([]).transform(tokens)).nnz == 0
+    as_dicts = [Counter(token) for token in tokens]
+    assert abs(X - AttributeEncoder(n_columns=64).fit_transform(as_dicts)).nnz == 0
+    model = SequencePerceptron(hash_columns=64).fit([tokens[::2]], [["x", "y"]])
+    assert model.n_features_in_ == 64
+    assert model.predict([tokens[::2]]) == [["x", "y"]]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "parameters", "text"),
+    [
+        (["word"], {}, "token 0 must be a list of strings or a dict, got 'word'"),
+        ([[1]], {}, "attributes must be strings, got 1"),
+        ([["a"]], {"min_count": 0}, "min_count must be a whole number of at least 1"),
+        ([["a"]], {"n_columns": 0}, "n_columns must be a whole number of at least 1 or None"),
+        ([["a"]], {"n_columns": 4, "min_count": 2}, "min_count must be 1 with n_columns"),
+    ],
+)
+def test_bad_input(tokens, parameters, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        AttributeEncoder(**parameters).fit_transform(tokens)
+
+
+def test_shapes():
+    assert [word_shape(word) for word in ("The", "U.S.", "x-ray", "1990s", "")] == [
+        "Xx",
+        "X.X.",
+        "x-x",
+        "9x",
+        "",
+    ]
+
+
+def test_template_knows_its_neighbours():
+    first, second = word_attributes(["Time", "flies"], window=1)
+    assert "w+1=flies" in first
+    assert "w-1=<s>" in first
+    assert "w-1,w=time flies" in second
+    assert word_attributes(["a"], more=lambda words, i: [f"more={words[i]}"])[0][-1] == "more=a"
+    assert word_attributes([]) == []

@@ -1,0 +1,232 @@
+"""SequencePerceptron: forms of input, prediction, constraints, history, and bad input."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from perceptron_rs import SequencePerceptron
+from perceptron_rs.features import word_attributes
+
+SENTENCES = [
+    [("the", "D"), ("dog", "N"), ("barks", "V")],
+    [("a", "D"), ("cat", "N"), ("sees", "V"), ("the", "D"), ("dog", "N")],
+    [("dogs", "N"), ("bark", "V")],
+    [("the", "D"), ("bark", "N"), ("falls", "V")],
+    [("cats", "N"), ("see", "V"), ("a", "D"), ("tree", "N")],
+]
+WORDS = [[word for word, _ in sentence] for sentence in SENTENCES]
+TAGS = [[tag for _, tag in sentence] for sentence in SENTENCES]
+ATTRIBUTES = [word_attributes(words, window=1) for words in WORDS]
+
+
+def numbers(seed=0, sequences=8, d=5, labels=3):
+    random = np.random.default_rng(seed)
+    lengths = random.integers(1, 6, sequences)
+    X = random.integers(-2, 3, (lengths.sum(), d)).astype(np.float64)
+    return X, random.integers(0, labels, lengths.sum()), lengths
+
+
+def state_of(model):
+    arrays = {name: array.tobytes() for name, array in model._weights.items()}
+    return arrays | {"errors": model.sequence_errors_per_epoch_.tolist(), "seen": model.n_seen_}
+
+
+def test_learns_sentences(engine_name):
+    model = SequencePerceptron(max_iter=20, engine=engine_name).fit(ATTRIBUTES, TAGS)
+    assert model.converged_
+    assert model.predict(ATTRIBUTES) == TAGS
+    assert model.score(ATTRIBUTES, TAGS) == 1.0
+    assert model.sequence_errors_per_epoch_[-1] == model.token_errors_per_epoch_[-1] == 0
+    assert len(model.sequence_errors_per_epoch_) == model.n_iter_ < 20
+    assert model.n_seen_ == model.n_iter_ * len(TAGS)
+
+
+def test_dicts_and_lists_are_one():
+    as_dicts = [[dict.fromkeys(token, 1.0) for token in sentence] for sentence in ATTRIBUTES]
+    pairs = [[{"w": word} for word in sentence] for sentence in WORDS]
+    joined = [[[f"w={word}"] for word in sentence] for sentence in WORDS]
+    for left, right in ((ATTRIBUTES, as_dicts), (joined, pairs)):
+        models = [SequencePerceptron().fit(X, TAGS) for X in (left, right)]
+        assert state_of(models[0]) == state_of(models[1])
+
+
+def test_a_matrix_and_attributes_are_one():
+    by_attributes = SequencePerceptron().fit(ATTRIBUTES, TAGS)
+    X = by_attributes.encoder_.transform([token for sentence in ATTRIBUTES for token in sentence])
+    y, lengths = [tag for tags in TAGS for tag in tags], [len(tags) for tags in TAGS]
+    by_matrix = SequencePerceptron().fit(X, y, lengths)
+    assert state_of(by_attributes) == state_of(by_matrix)
+    assert by_matrix.predict(X, lengths).tolist() == y
+    assert by_matrix.coef_.shape == (3, X.shape[1])
+
+
+@pytest.mark.parametrize("changes", [{}, {"transition_features": True}, {"decode": "beam", "beam_width": 2}])
+def test_the_engines_agree(changes):
+    X, y, lengths = numbers()
+    models = [
+        SequencePerceptron(engine=engine, max_iter=4, random_state=3, **changes).fit(kind(X), y, lengths)
+        for engine in ("rust", "reference")
+        for kind in (np.asarray, sp.csr_array, lambda X: X.astype(np.int8))
+    ]
+    assert all(state_of(model) == state_of(models[0]) for model in models)
+    found = {model.predict(X, lengths).tobytes() for model in models}
+    assert len(found) == 1
+
+
+def test_no_lengths_are_one_sequence():
+    X, y, _ = numbers()
+    one = SequencePerceptron().fit(X, y)
+    assert state_of(one) == state_of(SequencePerceptron().fit(X, y, [len(X)]))
+
+
+def test_unknown_attributes_are_ignored_and_unknown_labels_are_errors():
+    model = SequencePerceptron(max_iter=20).fit(ATTRIBUTES, TAGS)
+    with_new = [[[*token, "new=1"] for token in sentence] for sentence in ATTRIBUTES]
+    assert model.predict(with_new) == TAGS
+    wrong = [["?", *tags[1:]] for tags in TAGS]
+    n = sum(map(len, TAGS))
+    assert model.score(ATTRIBUTES, wrong) == (n - len(TAGS)) / n
+
+
+def test_allowed_and_forbidden(engine_name):
+    X, y, lengths = numbers(labels=3)
+    model = SequencePerceptron(max_iter=3, engine=engine_name).fit(X, y, lengths)
+    free = model.predict(X, lengths)
+    allowed = [None] * len(X)
+    allowed[2] = {1}
+    allowed[4] = [0, 2]
+    found = model.predict(X, lengths, allowed=allowed)
+    assert found[2] == 1
+    assert found[4] in (0, 2)
+    mask = np.ones((len(X), 3), dtype=bool)
+    mask[2], mask[4] = [False, True, False], [True, False, True]
+    assert model.predict(X, lengths, allowed=mask).tolist() == found.tolist()
+    assert model.predict(X, lengths, allowed=[None] * len(X)).tolist() == free.tolist()
+    forbidden = [(k, k) for k in range(3)]
+    found = model.predict(X, lengths, forbidden=forbidden)
+    ends = set(np.cumsum(lengths))
+    assert all(found[i] != found[i - 1] for i in range(1, len(found)) if i not in ends)
+    with pytest.raises(ValueError, match="allowed and forbidden leave no labels for sequence"):
+        model.predict(X, lengths, forbidden=[(a, b) for a in range(3) for b in range(3)])
+
+
+def test_n_jobs_changes_nothing():
+    X, y, lengths = numbers(sequences=500)
+    model = SequencePerceptron(max_iter=2).fit(X, y, lengths)
+    alone = model.predict(X, lengths).tobytes()
+    assert model.set_params(n_jobs=3).predict(X, lengths).tobytes() == alone
+
+
+def test_early_stopping_keeps_the_best_epoch():
+    X, y, lengths = numbers(sequences=60)
+    model = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=30).fit(X, y, lengths)
+    scores = model.validation_scores_
+    assert len(scores) == model.n_iter_ < 30
+    best = int(np.argmax(scores))
+    assert model.n_iter_ == best + 1 + model.n_iter_no_change
+    upto = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=best + 1).fit(
+        X, y, lengths
+    )
+    assert all(array.tobytes() == model._weights[name].tobytes() for name, array in upto._weights.items())
+    assert upto.validation_scores_.tolist() == scores[: best + 1].tolist()
+    # What is held out is not learnt from.
+    assert model.n_seen_ == model.n_iter_ * (60 - 18)
+
+
+def test_verbose_changes_nothing_but_prints(capsys):
+    X, y, lengths = numbers()
+    quiet = SequencePerceptron(max_iter=4).fit(X, y, lengths)
+    assert capsys.readouterr().out == ""
+    loud = SequencePerceptron(max_iter=4, verbose=1).fit(X, y, lengths)
+    assert state_of(loud) == state_of(quiet)
+    assert capsys.readouterr().out.count("-- epoch") == loud.n_iter_
+
+
+def test_last_weights_are_those_of_the_run():
+    X, y, lengths = numbers()
+    last = SequencePerceptron(averaged=False, max_iter=4).fit(X, y, lengths)
+    assert (last.coef_ == np.trunc(last.coef_)).all()
+    assert (last.coef_ != SequencePerceptron(max_iter=4).fit(X, y, lengths).coef_).any()
+
+
+def test_clone_params_pickle_repr():
+    model = SequencePerceptron(max_iter=3, decode="beam", beam_width=5)
+    assert clone(model).get_params() == model.get_params()
+    assert repr(model) == "SequencePerceptron(beam_width=5, decode='beam', max_iter=3)"
+    model.fit(ATTRIBUTES, TAGS)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.predict(ATTRIBUTES) == model.predict(ATTRIBUTES)
+    assert not hasattr(clone(model), "encoder_")
+
+
+X, Y, LENGTHS = numbers(sequences=3)
+BAD = [
+    (X, Y, [1], "lengths must add up to the number of rows of X"),
+    (X, Y, [0, len(X)], "lengths must be at least 1, got 0 for sequence 0"),
+    (X, Y, [len(X) + 1, -1], "lengths must be at least 1, got -1 for sequence 1"),
+    (X, Y, [1.5], "lengths must be a vector of whole numbers"),
+    (X, Y[1:], LENGTHS, "inconsistent numbers of samples"),
+    (np.where(X == 2, np.nan, X), Y, LENGTHS, "contains NaN"),
+    (np.where(X == 2, np.inf, X), Y, LENGTHS, "contains infinity"),
+    (np.full_like(X, 1e300), Y, LENGTHS, "overflowed in epoch"),
+    (X, np.zeros(len(X)), LENGTHS, "number of classes has to be greater than one"),
+    (ATTRIBUTES, TAGS, [3], "lengths must be None for a list of sequences"),
+    (ATTRIBUTES, TAGS[1:], None, "y must have as many sequences as X, 5, got 4"),
+    (ATTRIBUTES, [TAGS[0][:2], *TAGS[1:]], None, "sequence 0 of y must have a label for each of 3 tokens"),
+    ([*ATTRIBUTES, []], [*TAGS, []], None, "sequence 5 of X is empty; leave empty sequences out"),
+    (WORDS, TAGS, None, "is the string 'the'; give its attributes"),
+    (
+        [[{"a": float("nan")}, {"a": 1.0}]],
+        [["x", "y"]],
+        None,
+        "attribute 'a' of token 0 must be finite, got nan",
+    ),
+    ([[{"a": None}, {"a": 1.0}]], [["x", "y"]], None, "attribute 'a' of token 0 must be a string, a number"),
+    ([[{3: 1.0}, {"a": 1.0}]], [["x", "y"]], None, "attributes must be strings, got 3"),
+]
+
+
+@pytest.mark.parametrize(("X", "y", "lengths", "text"), BAD)
+def test_bad_input(engine_name, X, y, lengths, text):
+    model = SequencePerceptron(engine=engine_name, max_iter=50).fit(ATTRIBUTES, TAGS)
+    before = copy.deepcopy(vars(model))
+    with pytest.raises((ValueError, TypeError), match=text):
+        model.fit(X, y, lengths)
+    assert vars(model).keys() == before.keys()
+    assert model.predict(ATTRIBUTES) == TAGS
+
+
+BAD_PARAMETERS = [
+    ({"eta0": 0.0}, "eta0"),
+    ({"eta0": float("inf")}, "eta0"),
+    ({"update": "early"}, "update='early' needs decode='beam'"),
+    ({"beam_width": 0}, "beam_width"),
+    ({"decode": "greedy"}, "decode"),
+    ({"hash_columns": 8, "min_count": 2}, "min_count must be 1 with hash_columns"),
+    ({"early_stopping": True, "validation_fraction": 0.95}, "leaves nothing to learn from"),
+]
+
+
+@pytest.mark.parametrize(("changes", "text"), BAD_PARAMETERS)
+def test_bad_parameters(changes, text):
+    with pytest.raises(ValueError, match=text):
+        SequencePerceptron(**changes).fit(ATTRIBUTES, TAGS)
+
+
+def test_forms_are_not_mixed():
+    by_attributes = SequencePerceptron().fit(ATTRIBUTES, TAGS)
+    with pytest.raises(ValueError, match="X must be a list of sequences of attributes"):
+        by_attributes.predict(X, LENGTHS)
+    by_matrix = SequencePerceptron().fit(X, Y, LENGTHS)
+    with pytest.raises(ValueError, match="X must be a matrix"):
+        by_matrix.predict(ATTRIBUTES)
+    with pytest.raises(ValueError, match="which is not in classes_"):
+        by_attributes.predict(ATTRIBUTES, forbidden=[("D", "?")])
+    with pytest.raises(ValueError, match="allowed must have an entry for each"):
+        by_attributes.predict(ATTRIBUTES, allowed=[None])
