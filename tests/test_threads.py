@@ -24,7 +24,9 @@ def problem(n=20_000, d=50, classes=2):
 
 
 def arguments(learner, d, epochs, threads=1, planes=1):
-    names = {"coef": (planes, d), "coef_u": (planes, d), "intercept": planes, "intercept_u": planes}
+    names = {"coef": (planes, d), "intercept": planes}
+    if learner == "averaged":
+        names |= {"coef_u": (planes, d), "intercept_u": planes}
     return {
         "learner": learner,
         "state": {name: np.zeros(shape) for name, shape in names.items()}

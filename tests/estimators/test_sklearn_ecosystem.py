@@ -31,8 +31,11 @@ def model(request, engine_name):
 
 def test_public_names():
     learners = {learner.__name__ for learner in ALL_LEARNERS.values()}
-    others = {"ARITHMETIC_VERSION", "EpochRecord", "__version__", "load", "updates_until_right"}
-    assert perceptron_rs.__all__ == sorted(learners | others)
+    learners |= {"KernelPerceptron", "MultilayerPerceptron", "SequencePerceptron", "StructuredPerceptron"}
+    margins = {"InseparableError", "MarginInterval", "MarginResult", "MaxMarginClassifier", "MistakeBounds"}
+    margins |= {"VerificationError", "hull_weights", "is_separable", "margin", "max_margin", "mistake_bounds"}
+    others = {"ARITHMETIC_VERSION", "EpochRecord", "__version__", "load", "updates_until_right", "verify"}
+    assert perceptron_rs.__all__ == sorted(learners | margins | others)
     assert isinstance(perceptron_rs.ARITHMETIC_VERSION, int)
     assert perceptron_rs.__version__.count(".") >= 1
 

@@ -185,7 +185,17 @@ def test_a_coordinate_older_than_the_table_of_factors(n):
     X[::1000, 0] = 0.1
     state, labels = start(2, planes=1, ages=0), np.ones(n, dtype=np.int64)
     reports = [
-        fit(get_engine(name), X, labels, state, planes=1, penalty=(0.0, 1e-5), sparse=True)
+        fit(
+            get_engine(name),
+            X,
+            labels,
+            state,
+            planes=1,
+            penalty=(0.0, 1e-5),
+            eta0=1.0,
+            seed=None,
+            sparse=True,
+        )
         for name in ("reference", "rust")
     ]
     for name, values in reports[0]["state"].items():
