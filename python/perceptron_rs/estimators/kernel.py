@@ -18,13 +18,14 @@ from perceptron_rs.estimators.kernel_training import KernelTraining
 from perceptron_rs.estimators.kernel_values import KERNELS
 from perceptron_rs.estimators.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.estimators.progress import Callback
+from perceptron_rs.estimators.saved import Saved
 
 __all__ = ["KernelPerceptron"]
 
 _LEFT_OUT = ("early_stopping", "validation_fraction")
 
 
-class KernelPerceptron(KernelTraining, KernelSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""The perceptron in the space of a kernel.
 
     What is learnt is the log of mistakes: each mistake on an example :math:`x_k`, with the step

@@ -19,6 +19,7 @@ from perceptron_rs.estimators.labels import encode, encode_new, label_array, new
 from perceptron_rs.estimators.multilayer_fitting import Layers, check_same_problem, learn, start
 from perceptron_rs.estimators.multilayer_predicting import MultilayerPredicting
 from perceptron_rs.estimators.parameters import draw_seed
+from perceptron_rs.estimators.saved import Saved
 from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["MultilayerPerceptron"]
@@ -26,7 +27,7 @@ __all__ = ["MultilayerPerceptron"]
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(MultilayerPredicting, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MultilayerPerceptron(MultilayerPredicting, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Layers of neurons, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron learns no exclusive or: no line separates its classes. One hidden layer of neurons

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Engine
 from perceptron_rs.estimators.data import Examples
 
-__all__ = ["Layers", "check_same_problem", "layers", "learn", "start"]
+__all__ = ["Layers", "check_same_problem", "layers", "learn", "sizes_of", "start"]
 
 _LARGEST = 2**31 - 1
 Layers = list[NDArray[np.float64]]
@@ -24,7 +24,8 @@ def layers(model: Any) -> tuple[Layers, Layers]:
     return coefs, [np.asarray(intercept, dtype=np.float64) for intercept in model.intercepts_]
 
 
-def _sizes(model: Any) -> tuple[int, ...]:
+def sizes_of(model: Any) -> tuple[int, ...]:
+    """Return the number of neurons of each hidden layer."""
     given = model.hidden_layer_sizes
     sizes = [given] if isinstance(given, Integral) else list(given)
     if not all(isinstance(size, Integral) and 1 <= int(size) <= _LARGEST for size in sizes):
@@ -37,7 +38,7 @@ def start(model: Any, engine: Engine, seed: int) -> None:
     model.n_outputs_ = 1 if len(model.classes_) == 2 else len(model.classes_)
     model.out_activation_ = "logistic" if model.n_outputs_ == 1 else "softmax"
     coefs, model.intercepts_ = engine.mlp_start(
-        model.n_features_in_, _sizes(model), model.n_outputs_, activation=model.activation, seed=seed
+        model.n_features_in_, sizes_of(model), model.n_outputs_, activation=model.activation, seed=seed
     )
     model.coefs_ = [coef.T for coef in coefs]
     model.n_layers_ = len(coefs) + 1
@@ -51,7 +52,7 @@ def check_same_problem(model: Any, classes: NDArray[Any]) -> None:
             f"warm_start=True goes on from a fit with the classes {model.classes_.tolist()!r:.200}, "
             f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
         )
-    sizes = (model.n_features_in_, *_sizes(model), model.n_outputs_)
+    sizes = (model.n_features_in_, *sizes_of(model), model.n_outputs_)
     learnt = (len(model.coefs_[0]), *(len(intercept) for intercept in model.intercepts_))
     if sizes != learnt:
         raise ValueError(
