@@ -111,9 +111,11 @@ def tell(**parts):
 UNSOUND = [
     *(
         (lambda document, tensors, name=name: tensors.pop(name), "missing")
-        for name in ("intercept", "norm", "seen", "kernel", "n_iter_per_class", "mistakes_per_epoch")
-        + ("vectors_log_start", "vectors_log_row", "vectors_log_t", "vectors_log_step", "vectors_log_norm")
-        + ("vectors_origin", "vectors_rows", "vectors_log_bias")
+        for name in (
+            *("intercept", "norm", "seen", "kernel", "n_iter_per_class", "mistakes_per_epoch"),
+            *(f"vectors_{name}" for name in ("log_start", "log_row", "log_t", "log_step", "log_bias")),
+            *(f"vectors_{name}" for name in ("log_norm", "origin", "rows")),
+        )
     ),
     (change("kernel", at(0, 0.0)), "gamma must be finite and above 0"),
     (change("kernel", at(0, np.nan)), "NaN or an infinity"),
