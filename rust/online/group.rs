@@ -120,6 +120,9 @@ impl<'a> Group<'a> {
             },
             monitor,
         );
+        if let Err(error @ Error::Invalid(_)) = stop {
+            return Err(error);
+        }
         let mut interrupted = stop == Err(Error::Interrupted);
         if self.settle {
             self.planes.settle();

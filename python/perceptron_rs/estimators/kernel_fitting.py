@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import Engine, Rows, get_engine
+from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.estimators.data import Examples
 from perceptron_rs.estimators.fitting import _publish_report
 from perceptron_rs.estimators.kernel_answers import answers
-from perceptron_rs.estimators.kernel_values import callable_values, kernel_spec, matrix_of
+from perceptron_rs.estimators.kernel_values import kernel_spec, matrix_of, rows_of_callable
 from perceptron_rs.estimators.kernel_vectors import begun, continued
 from perceptron_rs.estimators.parameters import draw_seed, n_threads
 from perceptron_rs.estimators.planes import is_joint, joint_update, n_planes, positive_labels
@@ -60,10 +60,11 @@ def learn(
     observer = Observer(model, engine, len(labels) if idle is None else int((~idle).sum()), None)
     most = model.max_mistakes_per_example
     seed = draw_seed(model.random_state)
-    rows = _rows_of_fit(model, engine, data)
+    if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
+        raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}")
     try:
         report = engine.kernel_fit(
-            rows,
+            data.rows,
             labels,
             weights,
             kernel=model._spec,
@@ -92,6 +93,9 @@ def learn(
             joint=joint_update(model),
             on_epoch=observer if observer.is_needed else None,
             keep_on_interrupt=bool(model.keep_on_interrupt),
+            ask=rows_of_callable(model.kernel, matrix_of(data.stored, model.n_features_in_))
+            if callable(model.kernel)
+            else None,
         )
     except OverflowError as error:
         raise ValueError(str(error)) from None
@@ -108,18 +112,6 @@ def learn(
     model._seed = seed
     _publish_report(model, report)
     return report["stopped"]
-
-
-def _rows_of_fit(model: Any, engine: Engine, data: Examples) -> Rows:
-    """Return the rows that the engine learns from: those of the Gram matrix of a callable."""
-    if not callable(model.kernel):
-        if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
-            raise ValueError(
-                f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}"
-            )
-        return data.rows
-    X = matrix_of(data.stored, model.n_features_in_)
-    return engine.dense_rows(callable_values(model.kernel, X, X))
 
 
 def _sums(model: Any, engine: Engine, data: Examples) -> NDArray[np.float64]:
