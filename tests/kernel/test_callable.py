@@ -24,15 +24,15 @@ class Square:
 
     def __call__(self, A, B):
         self.shapes.append((A.shape[0], B.shape[0]))
-        if sp.issparse(A):
-            A, B = A.toarray(), B.toarray()
+        A, B = ((M.toarray() if sp.issparse(M) else M).astype(np.float64) for M in (A, B))
         if len(B) == 1:
             self.rows.append(B.tobytes())
         return (A @ B.T + 1.0) ** 2
 
 
 def fitted(kernel, engine="rust", A=X, **parameters):
-    return KernelPerceptron(kernel, engine=engine, max_iter=4, **parameters).fit(A, Y)
+    model = KernelPerceptron(kernel, **({"engine": engine, "max_iter": 4} | parameters))
+    return model.fit(A, Y[: A.shape[0]])
 
 
 def asked(**parameters):
@@ -93,16 +93,15 @@ def test_memory_is_bounded_by_the_cache():
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix, lambda A: A.astype(np.int8)])
 @pytest.mark.parametrize("changes", [{}, {"multi_class": "joint"}, {"fit_intercept": True, "margin": 2.0}])
 def test_the_engines_agree_with_each_other_and_with_the_kernel_itself(storage, changes):
-    A = storage(X)
+    A = storage(X[:100])
     direct = fitted("poly", A=A, degree=2, gamma=1.0, coef0=1.0, **changes)
-    for engine in ENGINES:
-        for cache_size in (200, 3 * ROW / 2**20, 1e-6):
-            model = fitted(Square(), engine, A, cache_size=cache_size, **changes)
-            assert log_of(model) == log_of(direct)
-            for prediction in ("vote", "average", "last", "random"):
-                for each in (model, direct):
-                    each.set_params(prediction=prediction, normalize=True)
-                assert model.decision_function(A).tobytes() == direct.decision_function(A).tobytes()
+    for engine, cache_size in (("rust", 200), ("rust", 3 * ROW / 2**20), ("rust", 1e-6), ("reference", 1)):
+        model = fitted(Square(), engine, A, cache_size=cache_size, **changes)
+        assert log_of(model) == log_of(direct)
+        for prediction in ("vote", "average", "last", "random"):
+            for each in (model, direct):
+                each.set_params(prediction=prediction, normalize=True)
+            assert model.decision_function(A[:9]).tobytes() == direct.decision_function(A[:9]).tobytes()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -117,23 +116,22 @@ def test_batches_and_warm_starts(engine):
     assert warm.decision_function(X).tobytes() == cold.decision_function(X).tobytes()
 
 
-def test_a_kernel_that_is_not_symmetric(engine):
+def test_a_kernel_that_is_not_symmetric(engine_name):
     """The first argument holds the examples that are judged, the second those that were mistaken."""
 
     def kernel(A, B):
         return A @ B.T + A[:, :1]
 
     gram = kernel(X, X)
-    model, given = fitted(kernel), fitted("precomputed", A=gram)
+    model, given = fitted(kernel, engine_name), fitted("precomputed", engine_name, gram)
     assert (model.n_mistakes_, model._vectors["log_t"].tolist()) == (
         given.n_mistakes_,
         given._vectors["log_t"].tolist(),
     )
     assert model.decision_function(X).tobytes() == given.decision_function(gram).tobytes()
-    assert engine is not None
 
 
-class Later(Exception):
+class LaterError(Exception):
     """Raised by a kernel in the midst of a fit."""
 
 
@@ -149,7 +147,7 @@ def late(answer, after=3):
 
 
 def fail(A, B):
-    raise Later("no more")
+    raise LaterError("no more")
 
 
 def interrupt(A, B):
@@ -175,9 +173,9 @@ BAD = [
         TypeError,
         "kernel must return real numbers, got the dtype object",
     ),
-    (lambda A, B: np.full((len(A), 1), 1e200), ValueError, "training overflowed in epoch 0"),
-    (fail, Later, "no more"),
-    (interrupt, KeyboardInterrupt, ""),
+    (lambda A, B: np.full((len(A), 1), 1.5e308), ValueError, "training overflowed in epoch 0"),
+    (fail, LaterError, "no more"),
+    (interrupt, KeyboardInterrupt, None),
     (lambda A: A, TypeError, "positional argument"),
 ]
 
@@ -185,7 +183,7 @@ BAD = [
 @pytest.mark.parametrize("after", [0, 3, 40])
 @pytest.mark.parametrize(("answer", "error", "words"), BAD)
 def test_bad_answers_leave_the_estimator_as_it_was(engine_name, answer, error, words, after):
-    model = fitted(Square(), engine_name)
+    model = fitted(Square(), max_iter=1).set_params(engine=engine_name)
     before = dict(vars(model))
     model.kernel = before["kernel"] = late(answer, after)
     with pytest.raises(error, match=words):
@@ -194,12 +192,18 @@ def test_bad_answers_leave_the_estimator_as_it_was(engine_name, answer, error, w
     assert all(vars(model)[name] is value for name, value in before.items())
 
 
-@pytest.mark.parametrize(("answer", "error", "words"), BAD[:10])
+@pytest.mark.parametrize(
+    ("answer", "error", "words"),
+    [
+        (lambda A, B: np.ones((len(A), len(B) + 1)), ValueError, "kernel must return an array of shape"),
+        (lambda A, B: A @ B.T * np.nan, ValueError, "kernel must return finite numbers, got nan"),
+        (lambda A, B: A @ B.T + 1j, TypeError, "kernel must return real numbers, got the dtype complex128"),
+        (fail, LaterError, "no more"),
+    ],
+)
 def test_bad_answers_to_a_prediction(engine_name, answer, error, words):
-    model = fitted(Square(), engine_name)
-    model.kernel = answer
-    wanted = words.replace("300, 1", f"300, {len(model.support_)}")
-    with pytest.raises(error, match=wanted.replace("1, 300", ".*, 300") if "1, 300" in words else wanted):
+    model = fitted(Square(), max_iter=1).set_params(engine=engine_name, kernel=answer)
+    with pytest.raises(error, match=words):
         model.predict(X)
 
 
