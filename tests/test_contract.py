@@ -121,6 +121,7 @@ RUST_ONLY = {
     "rows/ballot": "rule 10, for the votes of many vectors",
     "rows/planes": "forms of the weights for the faster leaves",
     "rows/prefetch": "a hint to the processor",
+    "rows/scaled": "a kernel under one factor; in the reference part of rows/pending",
     "rows/survey": "one look at all values; in the reference NumPy's",
     "rows/facts": "what the exact path needs to know of stored values",
     "rows/entries": "rows that are read several times, collected once",

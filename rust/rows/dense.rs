@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use super::entries::Entries;
 use super::learn::{Kernel, Learn};
-use super::pending::{Decayed, Pending, Settle};
+use super::pending::{Ages, Settle};
 use super::planes::{Magnitude, Planes, Weights};
 use super::prefetch::{prefetch, rows_ahead};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, Rows, Table, rows_in_block};
 use crate::arith::axpy::axpy;
+use crate::arith::decay::scale;
 use crate::arith::dot::dots;
 use crate::arith::exact::{Halves, LARGEST_SUM, weight_limit};
 use crate::arith::gram::narrow;
@@ -109,11 +110,15 @@ impl<T: Value> Kernel for Float<'_, T> {
 
 impl<T: Value> Settle for Float<'_, T> {
     #[inline(always)]
-    fn settle(&mut self, row: usize, pending: &mut Pending) {
+    fn settle(&mut self, row: usize, ages: &mut Ages) {
         let d = self.rows.columns;
         for (j, _) in self.rows.row(row).iter().enumerate().filter(|(_, x)| x.widen() != 0.0) {
-            pending.settle(j, self.weights.iter_mut().skip(j).step_by(d));
+            ages.settle(j, self.weights.iter_mut().skip(j).step_by(d));
         }
+    }
+
+    fn scale(&mut self, factor: f64) {
+        scale(self.weights, factor);
     }
 }
 
@@ -295,12 +300,8 @@ impl<T: Value> Rows for Dense<'_, T> {
                 }
                 Weights::ByPlane(weights) => {
                     let kernel = Float { rows: self, weights, wide: vec![0.0; self.columns] };
-                    if let Some(pending) = &mut planes.pending {
-                        let kernel = Decayed { kernel, pending };
-                        dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
-                    } else {
-                        dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
-                    }
+                    let learn = Learn { kernel, visit, at, end, heads, noise, record, log };
+                    learn.under(&mut planes.pending)
                 }
                 Weights::ByColumn { .. } | Weights::Counts { .. } => unreachable!("forms of CSR rows"),
             };
