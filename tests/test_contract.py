@@ -116,6 +116,7 @@ RUST_ONLY = {
     "arith/exact": "rule 10, a faster way to the same bits",
     "arith/gram": "rule 10, for the votes of many vectors",
     "arith/finite": "NumPy's isfinite, in chunks that vectorise",
+    "arith/integers": "rule 10, whether it holds",
     "arith/simd": "instruction sets",
     "arith/value": "storage types; NumPy has them",
     "rows/ballot": "rule 10, for the votes of many vectors",

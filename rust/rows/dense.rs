@@ -15,6 +15,7 @@ use crate::arith::decay::scale;
 use crate::arith::dot::dots;
 use crate::arith::exact::{Halves, LARGEST_SUM, weight_limit};
 use crate::arith::gram::narrow;
+use crate::arith::integers::{all_integers, sizes};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::error::{Error, Result};
@@ -344,17 +345,8 @@ impl<T: Value> Rows for Dense<'_, T> {
 
 impl<T: Value> Table for Dense<'_, T> {
     fn magnitude(&self) -> Option<Magnitude> {
-        if !self.values.iter().all(|v| T::INTEGER || v.widen().fract() == 0.0) {
-            return None;
-        }
-        let mut bounds = Magnitude { value: 0.0, row: 0.0 };
-        for row in self.values.chunks(self.columns.max(1)) {
-            // The sum is compared with room to spare, so its rounding does not matter.
-            let mass = row.iter().fold(0.0, |sum, v| sum + v.widen().abs());
-            bounds.value = row.iter().fold(bounds.value, |top, v| top.max(v.widen().abs()));
-            bounds.row = bounds.row.max(mass);
-        }
-        Some(bounds)
+        let rows = self.values.chunks(self.columns.max(1));
+        all_integers(self.values).then(|| rows.map(sizes).fold(Magnitude::default(), Magnitude::with))
     }
 
     fn gather(&self, rows: Range<usize>, out: &mut Entries) {

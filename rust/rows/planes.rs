@@ -24,12 +24,20 @@ pub struct Head {
 }
 
 /// Bounds of a data set that the exact path needs (rule 10).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Magnitude {
     /// Largest |value|.
     pub value: f64,
-    /// At least the largest sum of |values| of a row.
+    /// The largest sum of |values| of a row, but for its rounding: it is compared with room to spare.
     pub row: f64,
+}
+
+impl Magnitude {
+    /// Takes in the largest |value| of a row and the sum of all its |values|.
+    #[must_use]
+    pub fn with(self, [largest, sum]: [f64; 2]) -> Self {
+        Self { value: self.value.max(largest), row: self.row.max(sum) }
+    }
 }
 
 /// Forms of the weights of K planes over d columns.
