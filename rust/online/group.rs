@@ -121,8 +121,8 @@ impl<'a> Group<'a> {
             },
             monitor,
         );
-        if let Err(error @ Error::Invalid(_)) = stop {
-            return Err(error);
+        if let Err(Error::Invalid(text)) = stop {
+            return Err(Error::Invalid(text));
         }
         let mut interrupted = stop == Err(Error::Interrupted);
         if self.settle {
