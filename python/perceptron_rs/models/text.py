@@ -75,7 +75,7 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
     check_is_fitted(estimator)
     if not hasattr(estimator, "coef_"):
         raise ValueError(
-            f"estimator must have one weight a feature, got {type(estimator).__name__}; use its save() instead"
+            f"estimator must have one weight a feature, got {type(estimator).__name__}; use its save()"
         )
     if isinstance(file, str | os.PathLike):
         write_whole(file, "".join(_lines(estimator)).encode("ascii"))
