@@ -4,15 +4,20 @@
 //! - [`gram`]: dot products of many rows with many rows
 //! - [`cache`]: rows of the Gram matrix that are kept
 //! - [`train`]: the sums of all examples, kept up to date; [`crate::online::fit`] runs over them
+//! - [`kept`], [`budget`]: at most so many examples, and the runs that keep them
 //! - [`predict`]: the vectors of a run on new rows
 
+mod budget;
 mod cache;
 mod gram;
+mod kept;
 mod kernels;
 mod predict;
 mod train;
 
+pub use budget::BudgetRows;
 pub use gram::{Form, kernel_matrix, scale_gamma};
+pub use kept::{Budget, Kept, Policy, Values};
 pub use kernels::Kernel;
 pub use predict::{Answer, Vectors, predict};
 pub use train::{Dual, Norms};

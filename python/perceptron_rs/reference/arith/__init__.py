@@ -2,6 +2,7 @@
 
 from .average import average, timed
 from .axpy import axpy, widen
+from .budget import harm, left_over, plus, shrinking, shrunk, within_span
 from .decay import decay
 from .dot import dot, sparse_dot
 from .elementary import elementary
@@ -47,18 +48,23 @@ __all__ = [
     "extend",
     "gamma",
     "grown",
+    "harm",
     "inner",
+    "left_over",
     "log",
     "logistic",
     "normalised",
     "own_feature",
     "own_weight",
+    "plus",
     "power",
     "reach",
     "running_total",
     "scale",
     "share",
     "share_of",
+    "shrinking",
+    "shrunk",
     "sparse_dot",
     "square_root",
     "squared_distance",
@@ -73,4 +79,5 @@ __all__ = [
     "up",
     "violation",
     "widen",
+    "within_span",
 ]
