@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
-from perceptron_rs.estimators.registry import LEARNERS as ALL_LEARNERS
+from perceptron_rs.estimators.registry import LINEAR_LEARNERS as ALL_LEARNERS
 
 LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
 X, Y = load_iris(return_X_y=True)
