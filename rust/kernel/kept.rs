@@ -82,6 +82,8 @@ pub type Values<'a> = dyn Fn(usize, &[usize], &mut Vec<f64>) + 'a;
 /// What a set keeps.
 pub struct Kept {
     pub members: Vec<usize>,
+    /// The numbers of the mistakes that added them, counted from 1.
+    pub numbers: Vec<u64>,
     /// Of each member, one a class that shares the set.
     pub steps: Vec<f64>,
     width: usize,
@@ -92,9 +94,9 @@ pub struct Kept {
 
 impl Kept {
     #[must_use]
-    pub fn new(members: Vec<usize>, steps: Vec<f64>, width: usize, mistakes: u64, harm: f64) -> Self {
-        assert_eq!(steps.len(), members.len() * width);
-        Self { members, steps, width, mistakes, harm, factor: Factor::new(0) }
+    pub fn new(width: usize) -> Self {
+        let (members, numbers, steps) = (Vec::new(), Vec::new(), Vec::new());
+        Self { members, numbers, steps, width, mistakes: 0, harm: 0.0, factor: Factor::new(0) }
     }
 
     /// The sum of one class at an example that has these kernel values with the members.
@@ -129,8 +131,7 @@ impl Kept {
                 let mut random = SplitMix64::of_epoch(budget.seed, self.mistakes, partition);
                 self.drop(random.below(self.members.len() as u64) as usize);
             }
-            self.members.push(member);
-            self.steps.extend_from_slice(steps);
+            self.add(member, steps);
             if self.members.len() > budget.size {
                 if budget.policy == Policy::Forgetron {
                     self.shrink(budget, values);
@@ -141,8 +142,15 @@ impl Kept {
         self.harm.is_finite() && self.steps.iter().all(|c| c.is_finite())
     }
 
+    fn add(&mut self, member: usize, steps: &[f64]) {
+        self.members.push(member);
+        self.numbers.push(self.mistakes);
+        self.steps.extend_from_slice(steps);
+    }
+
     fn drop(&mut self, place: usize) {
         self.members.remove(place);
+        self.numbers.remove(place);
         self.steps.drain(place * self.width..(place + 1) * self.width);
     }
 
@@ -173,8 +181,7 @@ impl Kept {
         let rest = left_over(own[0], inner(&r, &r));
         if self.members.len() < budget.size && !within_span(rest, own[0], budget.distance) {
             self.factor.append(&r, rest.sqrt(), 0);
-            self.members.push(member);
-            self.steps.extend_from_slice(steps);
+            self.add(member, steps);
             return;
         }
         self.factor.back(&mut r);

@@ -26,18 +26,18 @@ fn invalid(text: String) -> PyErr {
 fn read(
     state: &Bound<'_, PyDict>,
     budget: &Budget,
-    number: usize,
+    sets: usize,
     width: usize,
     rows: usize,
 ) -> PyResult<Vec<Kept>> {
     let (start, row) = (array::<i64>("kept_start", state)?, array::<i64>("kept_row", state)?);
     let (start, row) = (start.as_slice()?, row.as_slice()?);
     let ends = start.first() == Some(&0) && start.last() == Some(&(row.len() as i64));
-    if start.len() != number + 1 || !ends || start.windows(2).any(|pair| pair[0] > pair[1]) {
+    if start.len() != sets + 1 || !ends || start.windows(2).any(|pair| pair[0] > pair[1]) {
         return Err(invalid(format!(
             "kept_start must rise from 0 to {}, the number of members, in {} numbers",
             row.len(),
-            number + 1
+            sets + 1
         )));
     }
     let sizes = || start.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
@@ -51,14 +51,16 @@ fn read(
     let projects = budget.policy == Policy::Projectron;
     let factors = if projects { sizes().map(|size| size * (size + 1) / 2).sum() } else { 0 };
     let steps = matrix("kept_step", &get("kept_step", state)?.extract()?, row.len(), width)?;
-    let harm = vector("kept_harm", &get("kept_harm", state)?.extract()?, number)?;
+    let harm = vector("kept_harm", &get("kept_harm", state)?.extract()?, sets)?;
     let factor = vector("kept_factor", &get("kept_factor", state)?.extract()?, factors)?;
-    let mistakes = array::<i64>("kept_mistakes", state)?;
-    if mistakes.shape() != [number] {
-        let shape = mistakes.shape();
-        return Err(invalid(format!("kept_mistakes must have the shape [{number}], got {shape:?}")));
+    let (mistakes, number) = (array::<i64>("kept_mistakes", state)?, array::<i64>("kept_number", state)?);
+    for (name, array, needed) in [("kept_mistakes", &mistakes, sets), ("kept_number", &number, row.len())] {
+        if array.shape() != [needed] {
+            let shape = array.shape();
+            return Err(invalid(format!("{name} must have the shape [{needed}], got {shape:?}")));
+        }
     }
-    let mistakes = mistakes.as_slice()?;
+    let (mistakes, number) = (mistakes.as_slice()?, number.as_slice()?);
     for (name, numbers) in [("kept_step", &steps), ("kept_harm", &harm), ("kept_factor", &factor)] {
         if numbers.iter().any(|number| !number.is_finite()) {
             return Err(invalid(format!("{name} must be finite")));
@@ -78,8 +80,10 @@ fn read(
         let size = if projects { members.len() * (members.len() + 1) / 2 } else { 0 };
         let (own, rest) = factor.split_at(size);
         factor = rest;
-        let mut kept = Kept::new(members, steps, width, mistakes[g] as u64, harm[g]);
-        kept.factor = Factor::unpacked(own);
+        let mut kept = Kept::new(width);
+        (kept.members, kept.steps, kept.factor) = (members, steps, Factor::unpacked(own));
+        kept.numbers = number[begin..end].iter().map(|&number| number as u64).collect();
+        (kept.mistakes, kept.harm) = (mistakes[g] as u64, harm[g]);
         kept
     });
     Ok(sets.collect())
@@ -92,6 +96,8 @@ fn write(state: &Bound<'_, PyDict>, sets: &[Kept], width: usize) -> PyResult<()>
         start.push(start[start.len() - 1] + kept.members.len() as i64);
         kept.factor.pack(&mut factor);
     }
+    let numbers = sets.iter().flat_map(|kept| &kept.numbers);
+    let numbers: Vec<i64> = numbers.map(|&number| number as i64).collect();
     let members = sets.iter().flat_map(|kept| &kept.members);
     let rows: Vec<i64> = members.map(|&member| member as i64).collect();
     let steps: Vec<f64> = sets.iter().flat_map(|kept| &kept.steps).copied().collect();
@@ -100,6 +106,7 @@ fn write(state: &Bound<'_, PyDict>, sets: &[Kept], width: usize) -> PyResult<()>
     state.set_item("kept_start", PyArray1::from_vec(py, start))?;
     state.set_item("kept_step", to_matrix(py, &steps, [rows.len(), width])?)?;
     state.set_item("kept_row", PyArray1::from_vec(py, rows))?;
+    state.set_item("kept_number", PyArray1::from_vec(py, numbers))?;
     state.set_item("kept_mistakes", PyArray1::from_vec(py, mistakes))?;
     state.set_item("kept_harm", PyArray1::from_vec(py, harm))?;
     state.set_item("kept_factor", PyArray1::from_vec(py, factor))

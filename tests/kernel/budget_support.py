@@ -22,6 +22,7 @@ def nothing(planes: int = 1, width: int = 1) -> State:
         "seen": np.zeros(planes, dtype=np.int64),
         "kept_start": np.zeros(sets + 1, dtype=np.int64),
         "kept_row": whole,
+        "kept_number": whole,
         "kept_step": np.zeros((0, width)),
         "kept_mistakes": np.zeros(sets, dtype=np.int64),
         "kept_harm": np.zeros(sets),

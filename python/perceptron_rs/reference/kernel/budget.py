@@ -179,8 +179,8 @@ def kernel_fit_budget(
         Up to which "projectron" projects an example, at least 0.
     state : dict of arrays
         ``seen`` int64 (K,). For G sets, K or one of a joint decision, ``kept_start`` int64 (G + 1,): where the
-        members of each begin and end; ``kept_row`` int64 (M,): the row of each member;
-        ``kept_step`` float64 (M, 1) or (M, K) of a joint decision; ``kept_mistakes`` int64 (G,),
+        members of each begin and end; ``kept_row`` int64 (M,): the row of each member, ``kept_number`` int64
+        (M,): the number of the mistake that added it, counted from 1, and ``kept_step`` float64 (M, 1) or (M, K) of a joint decision; ``kept_mistakes`` int64 (G,),
         ``kept_harm`` float64 (G,), and ``kept_factor`` float64: with "projectron" the factors of the Gram
         matrices, of which each column is as long as it has entries.
 

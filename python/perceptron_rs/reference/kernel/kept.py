@@ -79,9 +79,10 @@ class Budget:
 
 @dataclass
 class Kept:
-    """What a set keeps: members and, for each of them, its steps (one a class that shares the set)."""
+    """What a set keeps: members; of each its steps, one a class that shares the set, and its mistake's number."""
 
     members: list[int] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
     steps: list[NDArray[np.float64]] = field(default_factory=list)
     mistakes: int = 0
     harm: float = 0.0
@@ -98,8 +99,7 @@ class Kept:
         if budget.policy == "random" and len(self.members) >= budget.size:
             partition = _FIRST_PARTITION + number
             self._drop(below(len(self.members), seed=budget.seed, epoch=self.mistakes, partition=partition))
-        self.members.append(member)
-        self.steps.append(steps)
+        self._add(member, steps)
         if len(self.members) > budget.size:
             if budget.policy == "forgetron":
                 self._shrink(budget, values)
@@ -109,8 +109,13 @@ class Kept:
         """Whether all numbers are."""
         return bool(np.isfinite(self.harm)) and all(np.isfinite(steps).all() for steps in self.steps)
 
+    def _add(self, member: int, steps: NDArray[np.float64]) -> None:
+        self.members.append(member)
+        self.numbers.append(self.mistakes)
+        self.steps.append(steps)
+
     def _drop(self, place: int) -> None:
-        del self.members[place], self.steps[place]
+        del self.members[place], self.numbers[place], self.steps[place]
 
     def _shrink(self, budget: Budget, values: Values) -> None:
         """Multiply all steps so that the first one may go."""
@@ -132,8 +137,7 @@ class Kept:
         rest = arith.left_over(own, arith.inner(r, r))
         if len(self.members) < budget.size and not arith.within_span(rest, own, budget.distance):
             self.factor.append(r, float(np.sqrt(rest)), 0)
-            self.members.append(member)
-            self.steps.append(steps)
+            self._add(member, steps)
             return
         d = self.factor.back(r)
         for k, c in enumerate(steps):
@@ -148,6 +152,7 @@ def kept_of(state: State, policy: str) -> list[Kept]:
     for g, (begin, end) in enumerate(zip(state["kept_start"][:-1], state["kept_start"][1:], strict=True)):
         kept = Kept(
             state["kept_row"][begin:end].tolist(),
+            state["kept_number"][begin:end].tolist(),
             list(state["kept_step"][begin:end].copy()),
             int(state["kept_mistakes"][g]),
             float(state["kept_harm"][g]),
@@ -165,6 +170,7 @@ def state_of(sets: list[Kept], width: int) -> State:
     return {
         "kept_start": np.cumsum([0, *(len(kept.members) for kept in sets)], dtype=np.int64),
         "kept_row": np.array([member for kept in sets for member in kept.members], dtype=np.int64),
+        "kept_number": np.array([number for kept in sets for number in kept.numbers], dtype=np.int64),
         "kept_step": np.array(steps, dtype=np.float64).reshape(-1, width),
         "kept_mistakes": np.array([kept.mistakes for kept in sets], dtype=np.int64),
         "kept_harm": np.array([kept.harm for kept in sets], dtype=np.float64),
@@ -183,7 +189,7 @@ def check_kept(state: State, budget: Budget, sets: int, width: int, rows: int) -
     if sizes.max() > budget.size:
         raise ValueError(f"budget must be at least {sizes.max()}, what is kept already, got {budget.size}")
     factors = int((sizes * (sizes + 1) // 2).sum()) if budget.policy == "projectron" else 0
-    shapes = {"kept_step": (members, width), "kept_mistakes": (sets,), "kept_harm": (sets,)}
+    shapes = {"kept_number": (members,), "kept_step": (members, width), "kept_mistakes": (sets,), "kept_harm": (sets,)}
     for name, shape in (shapes | {"kept_factor": (factors,)}).items():
         if state[name].shape != shape:
             raise ValueError(f"{name} must have the shape {shape} for these sets, got {state[name].shape}")
