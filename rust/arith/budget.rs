@@ -64,7 +64,7 @@ pub fn left_over(own: f64, projection: f64) -> f64 {
     own - projection
 }
 
-/// Whether an example with so much left over is projected; one whose rest is not a number is.
+/// Whether an example with so much left over is projected.
 #[must_use]
 pub fn within_span(rest: f64, own: f64, distance: f64) -> bool {
     let apart = rest > distance * distance && rest > NOTHING * own;

@@ -12,7 +12,7 @@ use super::gram::squares;
 use super::kept::{Budget, Kept};
 use super::kernels::Kernel;
 use crate::arith::factor::inner;
-use crate::arith::simd::{Simd, dispatch};
+use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
 use crate::rows::{Cursor, Learn, Loop, Mistake, Planes, Rows, Stop, Table, Visit, Weights};
 
@@ -95,7 +95,8 @@ impl Pool<'_> {
         } else {
             self.rows.dots(rows, self.wide(slot), out);
         }
-        self.kernel.finish(out, self.square(slot), squares);
+        let square = self.square(slot);
+        dispatch(Finish { kernel: self.kernel, square, squares, out });
     }
 
     /// Kernel values of a slot with others, appended.
@@ -109,6 +110,23 @@ impl Pool<'_> {
             self.kernel.finish(&mut value, self.square(one), &[self.square(other)]);
             out.push(value[0]);
         }
+    }
+}
+
+/// From dot products to kernel values, in place.
+struct Finish<'a> {
+    kernel: Kernel,
+    square: f64,
+    squares: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Leaf for Finish<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        self.kernel.finish(self.out, self.square, self.squares);
     }
 }
 

@@ -123,8 +123,9 @@ impl Kept {
         values: &Values,
     ) -> bool {
         self.mistakes += 1;
+        let mut finite = true;
         if budget.policy == Policy::Projectron {
-            self.project(member, steps, budget, values);
+            finite = self.project(member, steps, budget, values);
         } else {
             if budget.policy == Policy::Random && self.members.len() >= budget.size {
                 let partition = FIRST_PARTITION + number as u64;
@@ -139,7 +140,7 @@ impl Kept {
                 self.drop(0);
             }
         }
-        self.harm.is_finite() && self.steps.iter().all(|c| c.is_finite())
+        finite && self.harm.is_finite() && self.steps.iter().all(|c| c.is_finite())
     }
 
     fn add(&mut self, member: usize, steps: &[f64]) {
@@ -172,8 +173,9 @@ impl Kept {
         self.steps.iter_mut().for_each(|c| *c = shrunk(phi, *c));
     }
 
-    /// Adds an example, or its projection on the span of the others.
-    fn project(&mut self, member: usize, steps: &[f64], budget: &Budget, values: &Values) {
+    /// Adds an example, or its projection on the span of the others. False if what is left of it beside that
+    /// is not finite.
+    fn project(&mut self, member: usize, steps: &[f64], budget: &Budget, values: &Values) -> bool {
         let (mut r, mut own) = (Vec::with_capacity(self.members.len() + 1), Vec::with_capacity(1));
         values(member, &self.members, &mut r);
         values(member, &[member], &mut own);
@@ -182,7 +184,7 @@ impl Kept {
         if self.members.len() < budget.size && !within_span(rest, own[0], budget.distance) {
             self.factor.append(&r, rest.sqrt(), 0);
             self.add(member, steps);
-            return;
+            return rest.is_finite();
         }
         self.factor.back(&mut r);
         for (k, &c) in steps.iter().enumerate() {
@@ -192,5 +194,6 @@ impl Kept {
                 }
             }
         }
+        rest.is_finite()
     }
 }

@@ -55,5 +55,6 @@ def budget_run(engine: Engine, X: Any, labels: Any, planes: int = 1, **changes: 
     others = {"margin", "max_mistakes_per_example", "joint", "on_epoch", "keep_on_interrupt"}
     assert set(changes) <= {*arguments, *others}
     labels = np.array(labels, dtype=np.uint32)
+    X = X.astype(np.int32) if X.dtype == np.int64 else X
     rows, stored = rows_of(engine, X), rows_of(engine, stored)
     return engine.kernel_fit_budget(rows, stored, labels, sample_weight, **(arguments | changes))

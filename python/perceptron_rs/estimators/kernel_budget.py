@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
@@ -41,12 +42,13 @@ def check_budget(model: Any) -> None:
         raise ValueError(f"budget must be a whole number of at least 1 or None, got {budget!r:.80}")
     if model.prediction != "last":
         raise ValueError(
-            f"prediction={model.prediction!r} needs every vector of the run, and a budget keeps what the last "
-            f"one needs; set prediction='last', or budget=None"
+            f"prediction={model.prediction!r} needs every vector of the run, and a budget keeps what the "
+            f"last one needs; set prediction='last', or budget=None"
         )
     if model.normalize:
         raise ValueError(
-            "normalize=True needs the norm of the vector, which is not followed on a budget; set normalize=False"
+            "normalize=True needs the norm of the vector, which is not followed on a budget; "
+            "set normalize=False"
         )
     if model.fit_intercept:
         raise ValueError(
@@ -55,19 +57,20 @@ def check_budget(model: Any) -> None:
         )
     if model.added_feature != 0:
         raise ValueError(
-            f"added_feature={model.added_feature!r} is not available with a budget: the feature of an example "
-            f"would outlast it; set added_feature=0"
+            f"added_feature={model.added_feature!r} is not available with a budget: the feature of an "
+            f"example would outlast it; set added_feature=0"
         )
     if callable(model.kernel):
         raise ValueError(
-            "a callable kernel is not available with a budget; name a kernel, or compute the matrix of kernel "
-            "values and set kernel='precomputed'"
+            "a callable kernel is not available with a budget; name a kernel, or compute the matrix of "
+            "kernel values and set kernel='precomputed'"
         )
     indefinite = model.kernel == "sigmoid" or (model.kernel == "poly" and float(model.coef0) < 0)
     if policy == "projectron" and indefinite:
         raise ValueError(
-            f"budget_policy='projectron' needs a kernel that is positive definite, got kernel={model.kernel!r} "
-            f"with coef0={model.coef0!r}; set another policy or kernel, or coef0 of at least 0"
+            f"budget_policy='projectron' needs a kernel that is positive definite, got "
+            f"kernel={model.kernel!r} with coef0={model.coef0!r}; set another policy or kernel, or a "
+            f"larger coef0"
         )
 
 
@@ -101,14 +104,19 @@ def check_terms(model: Any) -> None:
     if terms(model) != model._terms:
         budget, policy = model._terms
         raise ValueError(
-            f"budget={model.budget!r} and budget_policy={model.budget_policy!r} differ from those of the fit that "
-            f"this one goes on from, budget={budget!r} and budget_policy={policy!r}; set these, or begin anew by fit "
-            f"with warm_start=False"
+            f"budget={model.budget!r} and budget_policy={model.budget_policy!r} differ from those of the fit "
+            f"that this one goes on from, budget={budget!r} and budget_policy={policy!r}; set these, or begin "
+            f"anew by fit with warm_start=False"
         )
 
 
 def fit_on_budget(
-    model: Any, engine: Engine, data: Examples, labels: NDArray[np.uint32], seed: int, arguments: dict[str, Any]
+    model: Any,
+    engine: Engine,
+    data: Examples,
+    labels: NDArray[np.uint32],
+    seed: int,
+    arguments: dict[str, Any],
 ) -> Report:
     """Call the engine, and put what it keeps on the model; ``arguments`` are those of every fit."""
     if model._policy_seed is None:
@@ -156,7 +164,7 @@ def log_of(kept: State, classes: int) -> State:
     """
     start, steps = kept["kept_start"], kept["kept_step"]
     if steps.shape[1] == 1:
-        members = [np.arange(begin, end) for begin, end in zip(start[:-1], start[1:], strict=True)]
+        members = [np.arange(begin, end) for begin, end in pairwise(start)]
         log_step = steps[:, 0]
     else:
         members = [np.flatnonzero(steps[:, k]) for k in range(classes)]

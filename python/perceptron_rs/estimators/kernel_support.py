@@ -55,7 +55,9 @@ class KernelSupport:
 
     def _all_vectors(self, name: str) -> None:
         if self._kept:
-            raise AttributeError(f"{name} tells of all vectors, and this fit kept the last one; set budget=None")
+            raise AttributeError(
+                f"{name} tells of all vectors, and this fit kept the last one; set budget=None"
+            )
 
     @property
     def n_vectors_(self) -> int | NDArray[np.int64]:

@@ -12,7 +12,7 @@ Vector = NDArray[np.float64]
 #: The share of the mistakes that the harm of all removals may come to.
 SHARE = 15 / 32
 
-#: What is left of an example beside its projection, in proportion to its square, is lost in rounding below this.
+#: What is left of an example beside its projection, in proportion to its square, is rounding below this.
 NOTHING = 2.0**-40
 
 
@@ -34,7 +34,9 @@ def harm(sigma: float, mu: float, phi: float) -> float:
     return float(rest * rest + 2.0 * rest * (1.0 - phi * np.float64(mu)))
 
 
-def shrinking(steps: Vector, sums: Vector, *, eta0: float, so_far: float, mistakes: int) -> tuple[float, float]:
+def shrinking(
+    steps: Vector, sums: Vector, *, eta0: float, so_far: float, mistakes: int
+) -> tuple[float, float]:
     """Return phi, by which all steps are multiplied before an example goes, and the harm of all removals.
 
     phi is the largest number in (0, 1] with ``so_far + harm <= SHARE * mistakes``. The harm is
@@ -67,8 +69,8 @@ def shrinking(steps: Vector, sums: Vector, *, eta0: float, so_far: float, mistak
     a, b = sigma * sigma - 2.0 * sigma * mu, 2.0 * sigma
     square = b * b - 4.0 * a * rest
     root = np.sqrt(np.where(square < 0, 0.0, square))
-    phi = -2.0 * rest / (b + root)
-    phi = float(np.where(phi > 1, 1.0, phi))
+    largest = -2.0 * rest / (b + root)
+    phi = float(np.where(largest > 1, 1.0, largest))
     return phi, so_far + harm(float(sigma), float(mu), phi)
 
 
@@ -89,5 +91,5 @@ def left_over(own: float, projection: float) -> float:
 
 
 def within_span(rest: float, own: float, distance: float) -> bool:
-    """Whether an example with so much left over is projected; one whose rest is not a number is."""
+    """Whether an example with so much left over is projected."""
     return not (rest > distance * distance and rest > NOTHING * own)

@@ -74,15 +74,12 @@ class BudgetRows:
         Raises
         ------
         FloatingPointError
-            If a step is not finite after it.
+            If a number is not finite after it.
         """
         if self.update is None:
             return
         (number, place, steps), self.update = self.update, None
-        kept = self.sets[place]
-        kept.take(self.first + number, steps, place, self.budget, self.between)
-        if not kept.is_finite():
-            raise FloatingPointError
+        self.sets[place].take(self.first + number, steps, place, self.budget, self.between)
         members = {member for kept in self.sets for member in kept.members}
         self.written_out = {m: w for m, w in self.written_out.items() if m in members}
 
@@ -110,7 +107,9 @@ class BudgetRows:
             unit[member] = 1.0
             return unit
         if member not in self.written_out:
-            rows, number = (self.stored_rows, member) if member < self.first else (self.rows, member - self.first)
+            rows, number = (
+                (self.stored_rows, member) if member < self.first else (self.rows, member - self.first)
+            )
             self.written_out[member] = wide(rows, number)
         return self.written_out[member]
 
@@ -178,9 +177,10 @@ def kernel_fit_budget(
     distance : float
         Up to which "projectron" projects an example, at least 0.
     state : dict of arrays
-        ``seen`` int64 (K,). For G sets, K or one of a joint decision, ``kept_start`` int64 (G + 1,): where the
-        members of each begin and end; ``kept_row`` int64 (M,): the row of each member, ``kept_number`` int64
-        (M,): the number of the mistake that added it, counted from 1, and ``kept_step`` float64 (M, 1) or (M, K) of a joint decision; ``kept_mistakes`` int64 (G,),
+        ``seen`` int64 (K,). For G sets, K or one of a joint decision, ``kept_start`` int64 (G + 1,): where
+        the members of each begin and end; ``kept_row`` int64 (M,): the row of each member, ``kept_number``
+        int64 (M,): the number of the mistake that added it, counted from 1, and ``kept_step`` float64
+        (M, 1), or (M, K) of a joint decision: its steps; ``kept_mistakes`` int64 (G,),
         ``kept_harm`` float64 (G,), and ``kept_factor`` float64: with "projectron" the factors of the Gram
         matrices, of which each column is as long as it has entries.
 

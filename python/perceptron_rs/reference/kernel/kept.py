@@ -11,8 +11,8 @@ Update rule
       the mistake;
     - "forgetron": all steps are multiplied by the largest phi in (0, 1] with
       ``Q + Psi <= 15/32 M``, then the first one goes. M counts the mistakes, Q adds up Psi, the harm of
-      each removal: ``Psi = (sigma phi)^2 + 2 sigma phi (1 - phi mu)``, where sigma is the size of the step that
-      goes and mu the sum at its example times the sign of the step, both in units of eta0;
+      each removal: ``Psi = (sigma phi)^2 + 2 sigma phi (1 - phi mu)``, where sigma is the size of the step
+      that goes and mu the sum at its example times the sign of the step, both in units of eta0;
     - "projectron": nothing goes. The example is not added if it is no farther than a given
       distance from the span of those kept, or if there are B of them: its projection is, that is, c d is
       added to their steps, with ``d`` the coefficients of the projection.
@@ -79,7 +79,7 @@ class Budget:
 
 @dataclass
 class Kept:
-    """What a set keeps: members; of each its steps, one a class that shares the set, and its mistake's number."""
+    """What a set keeps: members, the numbers of their mistakes, and a step for each class that shares it."""
 
     members: list[int] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
@@ -91,11 +91,25 @@ class Kept:
     def take(
         self, member: int, steps: NDArray[np.float64], number: int, budget: Budget, values: Values
     ) -> None:
-        """Take in a mistake on an example, with its steps; ``number`` is that of the set."""
+        """Take in a mistake on an example, with its steps; ``number`` is that of the set.
+
+        Raises
+        ------
+        FloatingPointError
+            If a number is not finite after it.
+        """
         self.mistakes += 1
         if budget.policy == "projectron":
             self._project(member, steps, budget, values)
-            return
+        else:
+            self._exchange(member, steps, number, budget, values)
+        if not (np.isfinite(self.harm) and all(np.isfinite(steps).all() for steps in self.steps)):
+            raise FloatingPointError
+
+    def _exchange(
+        self, member: int, steps: NDArray[np.float64], number: int, budget: Budget, values: Values
+    ) -> None:
+        """Add an example, and let one go if there are too many."""
         if budget.policy == "random" and len(self.members) >= budget.size:
             partition = _FIRST_PARTITION + number
             self._drop(below(len(self.members), seed=budget.seed, epoch=self.mistakes, partition=partition))
@@ -104,10 +118,6 @@ class Kept:
             if budget.policy == "forgetron":
                 self._shrink(budget, values)
             self._drop(0)
-
-    def is_finite(self) -> bool:
-        """Whether all numbers are."""
-        return bool(np.isfinite(self.harm)) and all(np.isfinite(steps).all() for steps in self.steps)
 
     def _add(self, member: int, steps: NDArray[np.float64]) -> None:
         self.members.append(member)
@@ -135,6 +145,8 @@ class Kept:
         r = self.factor.forward(values(member, self.members))
         own = float(values(member, [member])[0])
         rest = arith.left_over(own, arith.inner(r, r))
+        if not np.isfinite(rest):
+            raise FloatingPointError
         if len(self.members) < budget.size and not arith.within_span(rest, own, budget.distance):
             self.factor.append(r, float(np.sqrt(rest)), 0)
             self._add(member, steps)
@@ -189,7 +201,12 @@ def check_kept(state: State, budget: Budget, sets: int, width: int, rows: int) -
     if sizes.max() > budget.size:
         raise ValueError(f"budget must be at least {sizes.max()}, what is kept already, got {budget.size}")
     factors = int((sizes * (sizes + 1) // 2).sum()) if budget.policy == "projectron" else 0
-    shapes = {"kept_number": (members,), "kept_step": (members, width), "kept_mistakes": (sets,), "kept_harm": (sets,)}
+    shapes = {
+        "kept_number": (members,),
+        "kept_step": (members, width),
+        "kept_mistakes": (sets,),
+        "kept_harm": (sets,),
+    }
     for name, shape in (shapes | {"kept_factor": (factors,)}).items():
         if state[name].shape != shape:
             raise ValueError(f"{name} must have the shape {shape} for these sets, got {state[name].shape}")
