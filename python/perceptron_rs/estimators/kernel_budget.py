@@ -105,8 +105,8 @@ def check_terms(model: Any) -> None:
         budget, policy = model._terms
         raise ValueError(
             f"budget={model.budget!r} and budget_policy={model.budget_policy!r} differ from those of the fit "
-            f"that this one goes on from, budget={budget!r} and budget_policy={policy!r}; set these, or begin "
-            f"anew by fit with warm_start=False"
+            f"that this one goes on from, budget={budget!r} and budget_policy={policy!r}; set these, or "
+            f"begin anew by fit with warm_start=False"
         )
 
 
