@@ -3,7 +3,7 @@
 from .average import average, timed
 from .axpy import axpy, widen
 from .budget import harm, left_over, plus, shrinking, shrunk, within_span
-from .decay import decay
+from .decay import LEAST_FACTOR, decay, decay_factor, is_common
 from .dot import dot, sparse_dot
 from .elementary import elementary
 from .environment import standard
@@ -30,6 +30,7 @@ from .twofold import (
 )
 
 __all__ = [
+    "LEAST_FACTOR",
     "LOST",
     "SLACK",
     "UNIT",
@@ -40,6 +41,7 @@ __all__ = [
     "average",
     "axpy",
     "decay",
+    "decay_factor",
     "dot",
     "down",
     "elementary",
@@ -50,6 +52,7 @@ __all__ = [
     "grown",
     "harm",
     "inner",
+    "is_common",
     "left_over",
     "log",
     "logistic",
