@@ -2,8 +2,10 @@
 //!
 //! - [`kernels`]: from dot products to kernel values
 //! - [`gram`]: dot products of many rows with many rows
+//! - [`source`]: rows of the Gram matrix that somebody else computes
 //! - [`cache`]: rows of the Gram matrix that are kept
 //! - [`train`]: the sums of all examples, kept up to date; [`crate::online::fit`] runs over them
+//! - [`window`]: the examples that are visited next
 //! - [`kept`], [`budget`]: at most so many examples, and the runs that keep them
 //! - [`predict`]: the vectors of a run on new rows
 
@@ -13,11 +15,14 @@ mod gram;
 mod kept;
 mod kernels;
 mod predict;
+mod source;
 mod train;
+mod window;
 
 pub use budget::BudgetRows;
 pub use gram::{Form, kernel_matrix, scale_gamma};
 pub use kept::{Budget, Kept, Policy, Values};
 pub use kernels::Kernel;
 pub use predict::{Answer, Vectors, predict};
+pub use source::Source;
 pub use train::{Dual, Norms};

@@ -121,6 +121,9 @@ impl<'a> Group<'a> {
             },
             monitor,
         );
+        if let Err(Error::Invalid(text)) = stop {
+            return Err(Error::Invalid(text));
+        }
         let mut interrupted = stop == Err(Error::Interrupted);
         if self.settle {
             self.planes.settle();

@@ -47,8 +47,9 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, Ba
         :math:`x \cdot z`; :math:`(\gamma x \cdot z + r)^d`; :math:`\exp(-\gamma \|x - z\|^2)`;
         :math:`\tanh(\gamma x \cdot z + r)`; X is the matrix of kernel values, of every example with every
         one that was fitted; or a function of two matrices of examples that returns the kernel values
-        of each row of the first with each one of the second. A callable is asked for all
-        values of a fit, which are kept meanwhile.
+        of each row of the first with each one of the second. A fit asks for the values of all examples
+        with one that was mistaken, when they are needed, and again only if ``cache_size`` was too
+        small to keep them; it must return the same values each time.
     degree : int, default=3
         d, at least 1.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -110,7 +111,7 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, Ba
         Whether to count the mistakes made on each example (``mistakes_per_example_``).
     cache_size : float, default=200
         Megabytes for rows of kernel values that may be needed again, in (0, inf). A row that is not kept
-        is computed again, with the same bits.
+        is computed again, with the same bits. The reference engine keeps none.
     budget : int or None, default=None
         Largest number of mistakes that are kept, for each class or for a joint decision as a whole, in
         [1, 2**31 - 1]. Memory, and the time for an example, then stay bounded however many examples come.

@@ -16,27 +16,42 @@ from perceptron_rs.estimators.vectors import drawn
 
 __all__ = ["answers"]
 
+#: Values of a callable that are asked for at a time, unless a single row has more.
+_VALUES = 1 << 20
+
 
 def answers(model: Any, engine: Engine, data: Examples, answer: str) -> NDArray[np.float64]:
-    """Return one kind of answer (n, K)."""
+    """Return one kind of answer (n, K).
+
+    The values of a callable are not kept: it is asked for those of a block of rows with all stored ones.
+    """
     counts = counts_of(model._vectors, model.n_seen_)
     state = state_of(model._vectors, model.n_seen_, drawn(counts, model._seed))
-    columns, without_values = model.n_features_in_, np.zeros((len(model._vectors["origin"]), 1), np.uint8)
+    support, columns = len(model._vectors["origin"]), model.n_features_in_
+    if callable(model.kernel) or model.kernel == "precomputed":
+        stored_rows = engine.dense_rows(np.zeros((support, 1), np.uint8))  # their values are in the rows
+    else:
+        stored_rows = rows_of(model._vectors, engine, columns)
     if callable(model.kernel):
         X, others = matrix_of(data.stored, columns), matrix_of(stored(model._vectors), columns)
-        rows = engine.dense_rows(callable_values(model.kernel, X, others))
-        stored_rows = engine.dense_rows(without_values)
-    elif model.kernel == "precomputed":
-        rows, stored_rows = _chosen_columns(model, engine, data), engine.dense_rows(without_values)
-    else:
-        rows, stored_rows = data.rows, rows_of(model._vectors, engine, columns)
-    try:
-        found = engine.kernel_scores(
-            rows, stored_rows, state, kernel=model._spec, answers=[answer], threads=n_threads(model)
+        step = max(1, _VALUES // max(1, support))
+        blocks = (
+            engine.dense_rows(callable_values(model.kernel, X[start : start + step], others))
+            for start in range(0, X.shape[0], step)
         )
-    except OverflowError as error:
-        raise ValueError(str(error)) from None
-    return found[:, 0]
+    else:
+        rows = _chosen_columns(model, engine, data) if model.kernel == "precomputed" else data.rows
+        blocks = (block for block in [rows])
+    found = []
+    for rows in blocks:
+        try:
+            scores = engine.kernel_scores(
+                rows, stored_rows, state, kernel=model._spec, answers=[answer], threads=n_threads(model)
+            )
+        except OverflowError as error:
+            raise ValueError(str(error)) from None
+        found.append(scores[:, 0])
+    return np.concatenate(found)
 
 
 def _chosen_columns(model: Any, engine: Engine, data: Examples) -> Rows:

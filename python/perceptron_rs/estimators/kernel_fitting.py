@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import Engine, Report, Rows, get_engine
+from perceptron_rs.engines import Engine, Report, get_engine
 from perceptron_rs.estimators.data import Examples
 from perceptron_rs.estimators.fitting import _publish_report
 from perceptron_rs.estimators.kernel_answers import answers
 from perceptron_rs.estimators.kernel_budget import begin_on_budget, check_terms, fit_on_budget
-from perceptron_rs.estimators.kernel_values import callable_values, kernel_spec, matrix_of
+from perceptron_rs.estimators.kernel_values import kernel_spec, matrix_of, rows_of_callable
 from perceptron_rs.estimators.kernel_vectors import begun, continued
 from perceptron_rs.estimators.parameters import draw_seed, n_threads
 from perceptron_rs.estimators.planes import is_joint, joint_update, n_planes, positive_labels
@@ -63,6 +63,8 @@ def learn(
     observer = Observer(model, engine, len(labels) if idle is None else int((~idle).sum()), None)
     most = model.max_mistakes_per_example
     seed = draw_seed(model.random_state)
+    if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
+        raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}")
     arguments: dict[str, Any] = {
         "sample_weight": weights,
         "positive": positive_labels(planes),
@@ -100,7 +102,7 @@ def _fit(
 ) -> Report:
     """Call the engine, and put its vectors on the model; ``arguments`` are those of every fit."""
     report = engine.kernel_fit(
-        _rows_of_fit(model, engine, data),
+        data.rows,
         labels,
         kernel=model._spec,
         cache_bytes=min(int(float(model.cache_size) * _MEGABYTE), 2**62),
@@ -113,6 +115,9 @@ def _fit(
         fit_intercept=bool(model.fit_intercept),
         threads=n_threads(model),
         added_feature=float(model.added_feature),
+        ask=rows_of_callable(model.kernel, matrix_of(data.stored, model.n_features_in_))
+        if callable(model.kernel)
+        else None,
         **arguments,
     )
     state = report["state"]
@@ -124,18 +129,6 @@ def _fit(
     )
     model.intercept_, model._norm, model.n_seen_ = state["intercept"], state["norm"], state["seen"]
     return report
-
-
-def _rows_of_fit(model: Any, engine: Engine, data: Examples) -> Rows:
-    """Return the rows that the engine learns from: those of the Gram matrix of a callable."""
-    if not callable(model.kernel):
-        if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
-            raise ValueError(
-                f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}"
-            )
-        return data.rows
-    X = matrix_of(data.stored, model.n_features_in_)
-    return engine.dense_rows(callable_values(model.kernel, X, X))
 
 
 def _sums(model: Any, engine: Engine, data: Examples) -> NDArray[np.float64]:
