@@ -160,17 +160,22 @@ def by_the_paper(X, signs, K, policy, budget, seed=0):
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("budget", [1, 2, 5])
-def test_the_papers_updates_in_fractions(engine, policy, budget):
+@pytest.mark.parametrize("degree", [1, 2])
+def test_the_papers_updates_in_fractions(engine, policy, budget, degree):
     random = np.random.default_rng(budget)
-    X = random.integers(-2, 3, (60, 3))
+    X = random.integers(-2, 3, (60, 3)) if degree == 2 else random.integers(-99, 100, (60, 5)) / 128
     signs = np.where(X[:, 0] + X[:, 1] + random.normal(size=60) > 0, 1, -1)
-    rows = [[int(v) for v in row] for row in X]
+    rows = [[Fraction(v) for v in row] for row in X.tolist()]
 
     def kernel(x, z):
-        return (1 + sum(a * b for a, b in zip(x, z, strict=True))) ** 2
+        product = sum(a * b for a, b in zip(x, z, strict=True))
+        return product if degree == 1 else (1 + product) ** 2
 
     expected, mistakes = by_the_paper(rows, signs.tolist(), kernel, policy, budget)
-    report = budget_run(engine, X.astype(float), signs > 0, kernel=SQUARE, policy=policy, budget=budget)
+    known = LINEAR if degree == 1 else SQUARE
+    report = budget_run(engine, X.astype(float), signs > 0, kernel=known, policy=policy, budget=budget)
+    if (policy, degree) == ("forgetron", 1):
+        assert np.abs(report["state"]["kept_step"]).max() < 0.9  # it did shrink
     assert report["state"]["kept_row"].tolist() == [j for j, _ in expected]
     assert report["mistakes"].sum() == mistakes > budget + 3
     steps = [float(c) for _, c in expected]
