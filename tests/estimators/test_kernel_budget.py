@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from perceptron_rs import KernelPerceptron
 
@@ -182,6 +183,22 @@ def test_a_failed_call_leaves_the_model_as_it_was():
         with pytest.raises(ValueError, match=r"NaN|overflow"):
             model.partial_fit(wrong, Y)
         assert learnt(model) == before
+
+
+WHY = "a weight scales the step; repeating visits twice"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": WHY,
+    "check_sample_weight_equivalence_on_sparse_data": WHY,
+    "check_class_weight_classifiers": "a score on noise, which the last vector meets by the order alone",
+}
+
+
+@parametrize_with_checks(
+    [budgeted(budget=30, budget_policy=policy) for policy in POLICIES],
+    expected_failed_checks=lambda estimator: EXPECTED,
+)
+def test_sklearn_checks(estimator, check):
+    check(estimator)
 
 
 def stream(blocks, size, seed):
