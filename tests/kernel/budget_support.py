@@ -1,4 +1,4 @@
-"""A short way to run the kernel perceptron of an engine on a budget, and the same in fractions."""
+"""A short way to run the kernel perceptron of an engine on a budget, and the data that is worked by hand."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from .support import rows_of
 POLICIES = ("oldest", "random", "forgetron", "projectron")
 LINEAR = KernelSpec("linear")
 RBF = KernelSpec("rbf", gamma=0.5)
+
+# x1 = (1, 0), plus: S = 0, a mistake. x2 = (0, 1), minus: S = 0, a mistake.
+# x3 = (-1/2, 1), plus: S = K(x1, x3) - K(x2, x3) = -1/2 - 1, a mistake, and one too many for B = 2.
+THREE = np.array([[1.0, 0.0], [0.0, 1.0], [-0.5, 1.0]])
+SIGNS = [1, 0, 1]
 
 
 def nothing(planes: int = 1, width: int = 1) -> State:
