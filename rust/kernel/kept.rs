@@ -101,7 +101,7 @@ impl Kept {
 
     /// The sum of one class at an example that has these kernel values with the members.
     #[inline(always)]
-    pub fn sum(&self, class: usize, value: impl Fn(usize) -> f64) -> f64 {
+    pub fn activation(&self, class: usize, value: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0.0;
         for (&member, steps) in self.members.iter().zip(self.steps.chunks(self.width)) {
             let c = steps[class];

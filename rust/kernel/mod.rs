@@ -6,7 +6,7 @@
 //! - [`cache`]: rows of the Gram matrix that are kept
 //! - [`train`]: the sums of all examples, kept up to date; [`crate::online::fit`] runs over them
 //! - [`window`]: the examples that are visited next
-//! - [`kept`], [`budget`]: at most so many examples, and the runs that keep them
+//! - [`kept`], [`pool`], [`budget`]: at most so many examples, where they are, and the runs that keep them
 //! - [`predict`]: the vectors of a run on new rows
 
 mod budget;
@@ -14,6 +14,7 @@ mod cache;
 mod gram;
 mod kept;
 mod kernels;
+mod pool;
 mod predict;
 mod source;
 mod train;

@@ -223,7 +223,7 @@ ON_A_BUDGET = [
         (lambda document, tensors, name=name: tensors.pop(f"kept_{name}"), f"kept_{name} is missing")
         for name in ("start", "row", "number", "step", "mistakes", "harm", "factor", "seed")
     ),
-    (change("kept_start", at(1, 0)), "do not lead to the tensor vectors_log_start"),
+    (change("kept_start", at(1, 0)), "budget must be at least 18"),
     (change("kept_start", at(1, 10**6)), "kept_start must rise"),
     (change("kept_row", at(0, 10**6)), "kept_row must name one of"),
     (change("kept_row", at(0, 1)), "do not lead to the tensor vectors_log_row"),

@@ -200,7 +200,7 @@ def check_kept(state: State, budget: Budget, sets: int, width: int, rows: int) -
     sizes = start[1:] - start[:-1]
     if sizes.max() > budget.size:
         raise ValueError(f"budget must be at least {sizes.max()}, what is kept already, got {budget.size}")
-    factors = int((sizes * (sizes + 1) // 2).sum()) if budget.policy == "projectron" else 0
+    factors = int(np.cumsum(sizes * (sizes + 1) // 2)[-1]) if budget.policy == "projectron" else 0
     shapes = {
         "kept_number": (members,),
         "kept_step": (members, width),
