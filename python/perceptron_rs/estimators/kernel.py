@@ -206,6 +206,9 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, Ba
     array([0, 0, 1, 1])
     """
 
+    _stored: ClassVar[dict[str, str]] = {"norm": "_norm"}
+    _computed: ClassVar[tuple[str, ...]] = ("support_", "dual_coef_", "mistakes_per_support_", "survival_")
+    _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: rule for name, rule in CONSTRAINTS.items() if name not in _LEFT_OUT},
         **NOISE,
