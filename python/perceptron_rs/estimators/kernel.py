@@ -137,19 +137,20 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, Ba
     Attributes
     ----------
     support_ : ndarray of shape (n_support,), int64
-        The mistaken examples: their rows in the X of the ``fit`` or ``partial_fit`` that stored them.
+        The mistaken examples, with a budget those that are kept: their rows in the X of the ``fit`` or
+        ``partial_fit`` that stored them.
     support_vectors_ : ndarray or csr_matrix of shape (n_support, n_features)
         The mistaken examples, in their own storage; without rows for a precomputed kernel.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support), float64
         Sum of the steps made on each of them, for the last vectors.
     mistakes_per_support_ : ndarray of shape (1, n_support) or (n_classes, n_support), int64
-        Number of updates made on each of them.
+        Number of updates made on each of them; with a budget, of those that are kept.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         The last intercepts.
     n_vectors_ : int or ndarray of shape (n_classes,), int64
-        Number of vectors: one more than the updates. One number for two classes.
+        Number of vectors: one more than the updates. One number for two classes. Not with a budget.
     survival_ : ndarray of shape (n_vectors_,), int64, or list of such
-        Survival count of each vector, the start first. One array for two classes.
+        Survival count of each vector, the start first. One array for two classes. Not with a budget.
     classes_ : ndarray of shape (n_classes,)
         The distinct labels, sorted.
     n_iter_ : int
