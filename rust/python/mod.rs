@@ -2,6 +2,7 @@
 
 mod arrays;
 mod attributes;
+mod budget;
 mod choices;
 mod environment;
 mod errors;
@@ -28,6 +29,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     fit::register(m)?;
     mlp::register(m)?;
     kernel::register(m)?;
+    budget::register(m)?;
     margin::register(m)?;
     online::register(m)?;
     structured::register(m)?;

@@ -62,6 +62,8 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
     """
     if for_partial_fit and getattr(estimator, "early_stopping", False):
         raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+    if getattr(estimator, "multi_class", "ovr") not in ("ovr", "joint"):
+        raise ValueError(f"multi_class must be 'ovr' or 'joint', got {estimator.multi_class!r:.80}")
     if is_joint(estimator):
         _check_joint(estimator)
     for name in ("alpha", "margin", "added_feature"):
