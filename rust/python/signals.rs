@@ -48,7 +48,8 @@ impl Signals {
         }
     }
 
-    fn keep_error(&self, error: PyErr) {
+    /// Ends the run with an error of Python's.
+    pub fn keep_error(&self, error: PyErr) {
         if let Ok(mut raised) = self.raised.lock() {
             *raised = Some(error);
         }
