@@ -6,6 +6,7 @@ mod support;
 use std::collections::HashMap;
 
 use perceptron_rs::arith::value::{Index, Value};
+use perceptron_rs::online::Flow;
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::pocket::{Check, Pocket};
@@ -13,7 +14,6 @@ use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Learner, Numbers, Problem, Schedule, Shuffle, State, Vectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
 use perceptron_rs::rows::{Csr, Dense, Rows, Table, Tie};
-use perceptron_rs::online::Flow;
 use perceptron_rs::structured::{self, Answer, Chain, Limits, Mending, Sequences, Sparse, Weights};
 use support::compress;
 

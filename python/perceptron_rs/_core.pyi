@@ -1,6 +1,6 @@
 # The compiled engine. What each function does is said in the reference; see engines.Engine.
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np

@@ -99,7 +99,8 @@ class Report(TypedDict):
 class SequenceReport(TypedDict):
     """What ``sequence_fit`` returns. E epochs were run."""
 
-    state: State  # or averages or the last weights alone, and ``seen``; of the best epoch, if some are held out
+    #: Or averages or the last weights alone, and ``seen``; of the best epoch, if some sequences are held out.
+    state: State
     sequence_errors: NDArray[np.int64]  # (E,): sequences that made an update
     token_errors: NDArray[np.int64]  # (E,): labels that differed in what these compared
     held_out_errors: NDArray[np.int64]  # (E,) or (0,): held-out tokens wrong after each whole epoch

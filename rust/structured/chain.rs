@@ -169,7 +169,12 @@ pub fn fit(
             let data = (chain.rows, chain.labels);
             let wrong = held_out.errors(data, chain.sequences, &predicting, chain.beam)?;
             told.held_out = Some(wrong);
-            best.note(wrong, || learnt(&run, answer));
+            best.note(wrong, || match answer {
+                Answer::State => learnt(&run, answer),
+                Answer::Average | Answer::Last => {
+                    Some(Learnt { weights: predicting, sums: None, seen: run.seen })
+                }
+            });
         }
         let is_last = watch(&told)? == Flow::Break;
         let is_idle = chain.held_out.is_some_and(|held_out| best.is_over(held_out.patience));

@@ -161,12 +161,12 @@ pub(super) fn decode_all(
     prepared: &Prepared,
     threads: usize,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
-    let (mut path, mut scores) =
-        (vec![0; parts.iter().map(Range::len).sum()], vec![0.0; parts.len()]);
+    let len = |parts: &[Range<usize>]| parts.iter().fold(0, |len, part| len + part.len());
+    let (mut path, mut scores) = (vec![0; len(parts)], vec![0.0; parts.len()]);
     let mut rest = &mut path[..];
     let mut blocks = Vec::new();
     for (i, (parts, scores)) in parts.chunks(BLOCK).zip(scores.chunks_mut(BLOCK)).enumerate() {
-        let (path, others) = rest.split_at_mut(parts.iter().map(Range::len).sum());
+        let (path, others) = rest.split_at_mut(len(parts));
         rest = others;
         blocks.push((i * BLOCK, parts, path, scores));
     }

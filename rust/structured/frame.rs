@@ -89,11 +89,7 @@ impl<N: Number> Frame<N> {
             let places = (0..len).map(|i| shape.padded(i));
             places.map(|place| value(w[place].wide(), u[place])).collect()
         };
-        [
-            cut(&self.transition, &other.transition),
-            cut(&self.start, &other.start),
-            cut(&self.end, &other.end),
-        ]
+        [cut(&self.transition, &other.transition), cut(&self.start, &other.start), cut(&self.end, &other.end)]
     }
 
     /// The same in float64.

@@ -44,6 +44,7 @@ impl Best {
     /// Takes note of an epoch; `learnt` is asked for if it is the best.
     pub fn note(&mut self, errors: i64, learnt: impl FnOnce() -> Option<Learnt>) {
         if self.learnt.is_none() || errors < self.fewest {
+            self.learnt = None; // two at a time would be the peak of memory
             (self.learnt, self.fewest, self.idle) = (learnt(), errors, 0);
         } else {
             self.idle += 1;

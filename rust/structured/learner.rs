@@ -96,8 +96,7 @@ impl<N: Number> Learner<N> {
     pub fn average_is_finite(&self, seen: u64) -> bool {
         let good = |w: f64, u: f64| average(w, u, seen).is_finite();
         let frames = self.w.cut(&self.u, |w, u| average(w, u, seen));
-        frames.iter().all(|w| all_finite(w))
-            && self.tables().all(|table| table.all(|w, u| good(w.wide(), u)))
+        frames.iter().all(|w| all_finite(w)) && self.tables().all(|table| table.all(|w, u| good(w.wide(), u)))
     }
 
     /// Weights without padding; `value` of a weight and its sum.

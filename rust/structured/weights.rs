@@ -56,8 +56,7 @@ impl Weights<'_> {
         if labels == 0 {
             return Err(Error::Invalid("start must hold a weight for each label, got none".into()));
         }
-        let sizes =
-            [("transition", self.transition.len(), labels * labels), ("end", self.end.len(), labels)];
+        let sizes = [("transition", self.transition.len(), labels * labels), ("end", self.end.len(), labels)];
         for (name, got, needed) in sizes {
             if needed != got {
                 return Err(Error::Invalid(format!(

@@ -45,7 +45,9 @@ def from_engine(state):
     for base, planes in (("emission", labels), ("pair", labels**2)):
         for suffix in ("", "_u"):
             if f"{base}_indptr{suffix}" in state:
-                indptr, indices, data = (state[f"{base}_{part}{suffix}"] for part in ("indptr", "indices", "data"))
+                indptr, indices, data = (
+                    state[f"{base}_{part}{suffix}"] for part in ("indptr", "indices", "data")
+                )
                 assert (indptr.dtype, indices.dtype) == (np.int64, np.int32)
                 assert (data != 0).all(), "a weight of 0 is kept"
                 X = sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, planes))

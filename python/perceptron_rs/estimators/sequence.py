@@ -13,7 +13,7 @@ from perceptron_rs.estimators.errors import restored_on_error
 from perceptron_rs.estimators.labels import encode_new, label_array
 from perceptron_rs.estimators.saved import Saved
 from perceptron_rs.estimators.sequence_input import flat_labels, is_nested
-from perceptron_rs.estimators.sequence_parameters import CONSTRAINTS, check_parameters
+from perceptron_rs.estimators.sequence_parameters import CONSTRAINTS, check_encoder, check_parameters
 from perceptron_rs.estimators.sequence_progress import Callback
 from perceptron_rs.estimators.sequence_tagging import Tagging
 from perceptron_rs.estimators.sequence_training import train
@@ -141,7 +141,7 @@ class SequencePerceptron(Tagging, ChainWeights, Saved, BaseEstimator):  # type: 
     array([0, 1, 0, 0, 1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = CONSTRAINTS  # noqa: RUF012  scikit-learn's name
+    _parameter_constraints: dict[str, list[Any]] = CONSTRAINTS
 
     classes_: NDArray[Any]
     encoder_: AttributeEncoder
@@ -225,11 +225,63 @@ class SequencePerceptron(Tagging, ChainWeights, Saved, BaseEstimator):  # type: 
             If an argument holds something else than numbers (labels: numbers or strings; tokens:
             attributes).
         """
+        return self._fit(X, y, lengths, None)
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit_encoded(self, encoder: AttributeEncoder, X: Any, y: Any, lengths: Any) -> Self:
+        """Learn from the rows that a fitted encoder has made; ``predict`` then takes attributes.
+
+        The same as ``fit`` with the attributes themselves, which need not be in memory all at once: an
+        encoder reads a generator.
+
+        Parameters
+        ----------
+        encoder : AttributeEncoder
+            What made the rows.
+        X : sparse matrix of shape (n_tokens, n_features)
+            The tokens of all sequences one after another.
+        y : array-like of shape (n_tokens,)
+            Their labels.
+        lengths : array-like of shape (n_sequences,)
+            How many rows each sequence has.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As ``fit``.
+
+        Examples
+        --------
+        >>> from perceptron_rs import SequencePerceptron
+        >>> from perceptron_rs.features import AttributeEncoder, word_attributes
+        >>> sentences, y = [["the", "dog"], ["a", "cat", "sleeps"]], ["D", "N", "D", "N", "V"]
+        >>> encoder = AttributeEncoder()
+        >>> X = encoder.fit_transform(token for words in sentences for token in word_attributes(words))
+        >>> model = SequencePerceptron().fit_encoded(encoder, X, y, lengths=[2, 3])
+        >>> model.predict([word_attributes(["the", "cat"])])
+        [['D', 'N']]
+        """
+        check_encoder(self, encoder)
+        return self._fit(X, y, lengths, encoder)
+
+    def _fit(self, X: Any, y: Any, lengths: Any, encoder: AttributeEncoder | None) -> Self:
         with restored_on_error(self), standard():
             check_parameters(self)
             for name in ("encoder_", "template_"):
                 self.__dict__.pop(name, None)
             data, lengths = self._examples(X, lengths, reset=True)
+            if encoder is not None:
+                if encoder.n_columns_ != data.rows.shape[1]:
+                    raise ValueError(
+                        f"encoder has {encoder.n_columns_} columns, but X has {data.rows.shape[1]}; "
+                        f"give the rows that it has made"
+                    )
+                self.encoder_ = encoder
             labels = flat_labels(y, lengths) if is_nested(X) else y
             self.classes_, labels = encode_new(label_array(self, labels, data.rows.shape[0]))
             try:

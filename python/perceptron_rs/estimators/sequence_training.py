@@ -55,7 +55,8 @@ def train(model: Any, data: Examples, labels: NDArray[np.uint32], lengths: NDArr
         model.validation_scores_ = (held_out_tokens - report["held_out_errors"]) / held_out_tokens
     if report["stopped"] == "interrupt" or observer.interrupted:
         warnings.warn(
-            f"ctrl-c ended the fit in epoch {model.n_iter_} (counted from 1); what was learnt until then is kept",
+            f"ctrl-c ended the fit in epoch {model.n_iter_} (counted from 1); "
+            f"what was learnt until then is kept",
             ConvergenceWarning,
             stacklevel=2,
         )

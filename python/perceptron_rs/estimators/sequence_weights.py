@@ -14,7 +14,7 @@ __all__ = ["ChainWeights"]
 
 
 class ChainWeights:
-    """The attributes that are weights. Those of columns are kept sparse, and made dense when they are read."""
+    """The attributes that are weights. Those of columns are sparse until they are read."""
 
     classes_: NDArray[Any]
     _weights: State  # as the engines' ``sequence_decode`` takes it

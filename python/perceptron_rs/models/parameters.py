@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.estimators import SequencePerceptron, sequence
+from perceptron_rs.estimators import SequencePerceptron, sequence_parameters
 from perceptron_rs.estimators.parameters import check_parameters
 from perceptron_rs.models.values import plain
 
@@ -81,6 +81,6 @@ def checked(estimator: Any) -> None:
     """Raise ValueError if a parameter is not one that ``fit`` accepts."""
     estimator._validate_params()
     if isinstance(estimator, SequencePerceptron):
-        sequence.check_parameters(estimator)
+        sequence_parameters.check_parameters(estimator)
     else:
         check_parameters(estimator)

@@ -76,7 +76,8 @@ def sequence_fit(
     state : dict
         ``emission`` (d, K), ``transition`` (K, K), ``start`` (K,), ``end`` (K,), perhaps ``pair`` (d, K * K);
         the same with ``_u``; ``seen`` int64 (1,), the sequences seen. It is not modified. Emission and pair
-        are matrices in the form CSR: ``emission_indptr`` int64, ``emission_indices`` int32, ``emission_data``.
+        are matrices in the form CSR: ``emission_indptr`` (int64), ``emission_indices`` (int32),
+        ``emission_data``.
     eta0 : float
     seed : int or None
         None: the given order.

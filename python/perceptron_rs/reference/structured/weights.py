@@ -1,7 +1,7 @@
 """The weights of a chain: names, shapes, and the activations that they give a sequence.
 
-A matrix comes and goes in the form CSR, as ``emission_indptr``, ``emission_indices`` and ``emission_data``: most
-columns of a language have few weights. Inside, it is dense: ``emission``.
+A matrix comes and goes in the form CSR, as ``emission_indptr``, ``emission_indices`` and
+``emission_data``: most columns of a language have few weights. Inside, it is dense: ``emission``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ def check(state: State, columns: int, suffix: str = "") -> int:
     labels = len(_get(state, f"start{suffix}"))
     if labels == 0:
         raise ValueError("start must hold a weight for each label, got none")
-    shapes: dict[str, tuple[int, ...]] = {"transition": (labels, labels), "start": (labels,), "end": (labels,)}
+    shapes: dict[str, tuple[int, ...]] = {
+        "transition": (labels, labels),
+        "start": (labels,),
+        "end": (labels,),
+    }
     for name, shape in shapes.items():
         got = _get(state, f"{name}{suffix}").shape
         if got != shape:
@@ -64,9 +68,7 @@ def check_matrix(
         raise ValueError(f"{name}_indptr must rise from 0 to the number of weights, {len(indices)}")
     places = np.repeat(np.arange(columns), np.diff(indptr)) * planes + indices
     if ((indices < 0) | (indices >= planes)).any() or (np.diff(places) <= 0).any():
-        raise ValueError(
-            f"{name}_indices must rise within each column, from 0 to at most {planes - 1}"
-        )
+        raise ValueError(f"{name}_indices must rise within each column, from 0 to at most {planes - 1}")
 
 
 def unpacked(state: State, suffix: str = "") -> State:
