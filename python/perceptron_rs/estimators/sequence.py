@@ -12,8 +12,9 @@ from perceptron_rs.engines import State
 from perceptron_rs.estimators.errors import restored_on_error
 from perceptron_rs.estimators.labels import encode_new, label_array
 from perceptron_rs.estimators.saved import Saved
+from perceptron_rs.estimators.sequence_encoded import Encoded
 from perceptron_rs.estimators.sequence_input import flat_labels, is_nested
-from perceptron_rs.estimators.sequence_parameters import CONSTRAINTS, check_encoder, check_parameters
+from perceptron_rs.estimators.sequence_parameters import CONSTRAINTS, check_parameters
 from perceptron_rs.estimators.sequence_progress import Callback
 from perceptron_rs.estimators.sequence_tagging import Tagging
 from perceptron_rs.estimators.sequence_training import train
@@ -24,7 +25,7 @@ from perceptron_rs.reference.arith.environment import standard
 __all__ = ["SequencePerceptron"]
 
 
-class SequencePerceptron(Tagging, ChainWeights, Saved, BaseEstimator):  # type: ignore[misc]
+class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator):  # type: ignore[misc]
     """Structured perceptron on linear chains: labels for the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
@@ -226,48 +227,6 @@ class SequencePerceptron(Tagging, ChainWeights, Saved, BaseEstimator):  # type: 
             attributes).
         """
         return self._fit(X, y, lengths, None)
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit_encoded(self, encoder: AttributeEncoder, X: Any, y: Any, lengths: Any) -> Self:
-        """Learn from the rows that a fitted encoder has made; ``predict`` then takes attributes.
-
-        The same as ``fit`` with the attributes themselves, which need not be in memory all at once: an
-        encoder reads a generator.
-
-        Parameters
-        ----------
-        encoder : AttributeEncoder
-            What made the rows.
-        X : sparse matrix of shape (n_tokens, n_features)
-            The tokens of all sequences one after another.
-        y : array-like of shape (n_tokens,)
-            Their labels.
-        lengths : array-like of shape (n_sequences,)
-            How many rows each sequence has.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As ``fit``.
-
-        Examples
-        --------
-        >>> from perceptron_rs import SequencePerceptron
-        >>> from perceptron_rs.features import AttributeEncoder, word_attributes
-        >>> sentences, y = [["the", "dog"], ["a", "cat", "sleeps"]], ["D", "N", "D", "N", "V"]
-        >>> encoder = AttributeEncoder()
-        >>> X = encoder.fit_transform(token for words in sentences for token in word_attributes(words))
-        >>> model = SequencePerceptron().fit_encoded(encoder, X, y, lengths=[2, 3])
-        >>> model.predict([word_attributes(["the", "cat"])])
-        [['D', 'N']]
-        """
-        check_encoder(self, encoder)
-        return self._fit(X, y, lengths, encoder)
 
     def _fit(self, X: Any, y: Any, lengths: Any, encoder: AttributeEncoder | None) -> Self:
         with restored_on_error(self), standard():

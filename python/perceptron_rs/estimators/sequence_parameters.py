@@ -7,12 +7,10 @@ from numbers import Integral, Real
 from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.engines import ENGINES
-from perceptron_rs.features import AttributeEncoder
 
-__all__ = ["CONSTRAINTS", "check_encoder", "check_parameters"]
+__all__ = ["CONSTRAINTS", "check_parameters"]
 
 _LARGEST = 2**31 - 1
 
@@ -47,15 +45,3 @@ def check_parameters(model: Any) -> None:
         raise ValueError(f"update={model.update!r} needs decode='beam', got decode={model.decode!r}")
     if model.hash_columns is not None and model.min_count != 1:
         raise ValueError(f"min_count must be 1 with hash_columns, got {model.min_count}")
-
-
-def check_encoder(model: Any, encoder: Any) -> None:
-    """Refuse what is no fitted encoder with the model's parameters."""
-    if not isinstance(encoder, AttributeEncoder):
-        raise TypeError(f"encoder must be an AttributeEncoder, got {encoder!r:.80}")
-    check_is_fitted(encoder)
-    if (encoder.min_count, encoder.n_columns) != (model.min_count, model.hash_columns):
-        raise ValueError(
-            f"min_count and hash_columns must be those of the encoder, {encoder.min_count} and "
-            f"{encoder.n_columns}, got {model.min_count} and {model.hash_columns}"
-        )
