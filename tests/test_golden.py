@@ -17,6 +17,8 @@ FILES = {
     "pocket": 50,
     "voted": 45,
     "sequences": 25,
+    "kernel": 50,
+    "multilayer": 35,
 }
 
 spec = importlib.util.spec_from_file_location("golden_make", FOLDER / "make.py")

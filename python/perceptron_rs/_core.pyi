@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import (
+    AskForRow,
     KernelSpec,
     NetworkReport,
     OnEpoch,
@@ -167,6 +168,7 @@ def kernel_fit(
     record: bool = False,
     on_epoch: OnEpoch | None = None,
     keep_on_interrupt: bool = False,
+    ask: AskForRow | None = None,
 ) -> Report: ...
 def kernel_scores(
     rows: _AnyRows,

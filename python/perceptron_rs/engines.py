@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "ENGINES",
+    "AskForRow",
     "Engine",
     "KernelSpec",
     "NetworkReport",
@@ -45,6 +46,9 @@ State: TypeAlias = dict[str, NDArray[Any]]
 
 #: Sees every whole epoch: its number, the mistakes (K,) and losses (K,) of the planes, the state if
 #: asked for. Returns True to end the run, or booleans (K,) to end some planes; None goes on.
+#: Given the number of an example, its kernel values with all of them, float64 (n,).
+AskForRow: TypeAlias = Callable[[int], NDArray[np.float64]]
+
 OnEpoch: TypeAlias = Callable[
     [int, NDArray[np.int64], NDArray[np.float64], State | None], bool | NDArray[np.bool_] | None
 ]
@@ -252,6 +256,7 @@ class Engine(Protocol):
         record: bool = False,
         on_epoch: OnEpoch | None = None,
         keep_on_interrupt: bool = False,
+        ask: AskForRow | None = None,
     ) -> Report:
         """Run epochs of the kernel perceptron until every plane has stopped; ``state`` is not modified."""
 

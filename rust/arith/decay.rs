@@ -4,6 +4,8 @@
 //! `s = eta*l1`. After k of them it is `sign(w)*max(0, r^k*|w| − g)` with `g = s*k` where r is 1,
 //! else `s*((1 − r^k)/(1 − r))`. `r^k` is the product of the repeated squares of r that the bits of
 //! k select, from the lowest bit up.
+//!
+//! Where s is 0 and r is near 1, `r^k` may stand for what is pending of all weights together.
 
 /// Counts below this, or below the number of examples if that is less, take their factor from a
 /// table.
@@ -30,9 +32,30 @@ impl Decay {
             squares[i] = squares[i - 1] * squares[i - 1];
         }
         let mut decay = Self { r, s: eta * l1, squares, powers: Vec::new(), gone: Vec::new() };
-        let table = 0..=examples.min(TABLE) as u64;
-        (decay.powers, decay.gone) = table.map(|k| decay.compute(k).into()).unzip();
+        for k in 0..=examples.min(TABLE) {
+            // The highest bit comes last in the product.
+            let power =
+                k.checked_ilog2().map_or(1.0, |bit| decay.powers[k - (1 << bit)] * squares[bit as usize]);
+            decay.powers.push(power);
+            decay.gone.push(decay.gone_after(k as u64, power));
+        }
         decay
+    }
+
+    /// Whether one factor stands for what is pending, for all weights; settled before the factor falls
+    /// below [`Decay::LEAST_FACTOR`], which takes 2,800 examples at least.
+    #[must_use]
+    pub fn is_common(&self) -> bool {
+        self.only_scales() && self.r >= 63.0 / 64.0
+    }
+
+    pub const LEAST_FACTOR: f64 = 1.0 / (1_u64 << 63) as f64 / 2.0;
+
+    /// `r^k`.
+    #[inline(always)]
+    #[must_use]
+    pub fn factor(&self, k: u64) -> f64 {
+        self.of(k)[0]
     }
 
     /// A weight after `k` examples. Never −0.0.
@@ -71,8 +94,11 @@ impl Decay {
     fn compute(&self, k: u64) -> [f64; 2] {
         let bits = (0..64).filter(|i| k >> i & 1 == 1);
         let power = bits.map(|i| self.squares[i]).reduce(|product, q| product * q).unwrap_or(1.0);
-        let g = if self.r == 1.0 { self.s * k as f64 } else { self.s * ((1.0 - power) / (1.0 - self.r)) };
-        [power, g]
+        [power, self.gone_after(k, power)]
+    }
+
+    fn gone_after(&self, k: u64, power: f64) -> f64 {
+        if self.r == 1.0 { self.s * k as f64 } else { self.s * ((1.0 - power) / (1.0 - self.r)) }
     }
 }
 
@@ -89,4 +115,11 @@ pub fn shrunk(w: f64, power: f64, g: f64) -> f64 {
 #[must_use]
 pub fn scaled(w: f64, power: f64) -> f64 {
     w * power + 0.0
+}
+
+/// [`scaled`] for all.
+pub fn scale(weights: &mut [f64], power: f64) {
+    for w in weights {
+        *w = scaled(*w, power);
+    }
 }

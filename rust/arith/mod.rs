@@ -30,6 +30,7 @@ pub mod exp;
 pub mod factor;
 pub mod finite;
 pub mod gram;
+pub mod integers;
 pub mod kernel;
 pub mod lattice;
 pub mod log;

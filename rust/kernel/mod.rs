@@ -2,17 +2,22 @@
 //!
 //! - [`kernels`]: from dot products to kernel values
 //! - [`gram`]: dot products of many rows with many rows
+//! - [`source`]: rows of the Gram matrix that somebody else computes
 //! - [`cache`]: rows of the Gram matrix that are kept
 //! - [`train`]: the sums of all examples, kept up to date; [`crate::online::fit`] runs over them
+//! - [`window`]: the examples that are visited next
 //! - [`predict`]: the vectors of a run on new rows
 
 mod cache;
 mod gram;
 mod kernels;
 mod predict;
+mod source;
 mod train;
+mod window;
 
 pub use gram::{Form, kernel_matrix, scale_gamma};
 pub use kernels::Kernel;
 pub use predict::{Answer, Vectors, predict};
+pub use source::Source;
 pub use train::{Dual, Norms};

@@ -22,13 +22,15 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cache::Cache;
-use super::gram::{Finish, Form, Part, Row, Side, square_of, squares, squares_of};
+use super::gram::{Form, Part, Row, Side, square_of, squares, squares_of};
 use super::kernels::Kernel;
+use super::source::Source;
+use super::window::{Updates, Window};
 use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
 use crate::online::threads::share_out;
-use crate::rows::{Cursor, Learn, Loop, Mistake, Planes, Rows, Stop, Table, Visit, Weights};
+use crate::rows::{Cursor, Learn, Mistake, Planes, Rows, Stop, Table, Visit, Weights};
 
 /// Mistaken examples whose rows are computed together, and their bytes as weights at most.
 const BATCH: usize = 32;
@@ -46,12 +48,13 @@ pub type Norms = Vec<Vec<f64>>;
 
 /// The examples of the dual form: n unit vectors.
 pub struct Dual<'a> {
-    rows: &'a dyn Table,
-    kernel: Kernel,
-    form: Form,
-    squares: Vec<f64>,
+    pub(super) rows: &'a dyn Table,
+    pub(super) source: Option<&'a dyn Source>,
+    pub(super) kernel: Kernel,
+    pub(super) form: Form,
+    pub(super) squares: Vec<f64>,
+    pub(super) batch: usize,
     threads: usize,
-    batch: usize,
     memory: Mutex<Memory>,
 }
 
@@ -62,29 +65,37 @@ struct Memory {
 }
 
 impl<'a> Dual<'a> {
-    /// `norms` are those of the start; rows of the Gram matrix are kept in at most `cache` bytes.
+    /// `norms` are those of the start; rows of the Gram matrix are kept in at most `cache` bytes. A
+    /// `source` gives these rows instead of the kernel, which must be [`Kernel::Precomputed`]; of `rows`
+    /// the number alone matters then.
     pub fn new(
         rows: &'a dyn Table,
         kernel: Kernel,
+        source: Option<&'a dyn Source>,
         norms: &[f64],
         cache: usize,
         threads: usize,
     ) -> Result<Self> {
         let n = rows.len();
-        if kernel == Kernel::Precomputed && rows.columns() != n {
+        if source.is_some() && kernel != Kernel::Precomputed {
+            return Err(Error::Invalid("kernel must be precomputed where a source gives its values".into()));
+        }
+        if source.is_none() && kernel == Kernel::Precomputed && rows.columns() != n {
             return Err(Error::Invalid(format!(
                 "rows must have {n} columns, one for each of them, to be a Gram matrix, got {}",
                 rows.columns()
             )));
         }
         let form = Form::of(kernel, &[rows]);
-        let batch = (BATCH_BYTES / (8 * rows.columns()).max(1)).clamp(1, BATCH);
+        // A source's rows are held until they are added to the sums: no more of them than may be kept.
+        let (bytes, width) = if source.is_some() { (cache, n) } else { (BATCH_BYTES, rows.columns()) };
+        let batch = (bytes / (8 * width).max(1)).clamp(1, BATCH);
         probe_memory(n.checked_mul(8 * (batch + 1)))?;
         probe_memory(rows.columns().checked_mul(16 * batch))?;
         let norms = norms.iter().map(|&norm| vec![norm]).collect();
         let memory = Memory { cache: Cache::new(cache), norms, window: WINDOW };
         let squares = squares(kernel, rows);
-        Ok(Self { rows, kernel, form, squares, threads, batch, memory: Mutex::new(memory) })
+        Ok(Self { rows, source, kernel, form, squares, threads, batch, memory: Mutex::new(memory) })
     }
 
     /// N of each plane: at the start, and after each of its updates.
@@ -98,14 +109,15 @@ impl<'a> Dual<'a> {
     }
 
     /// Adds the rows of the Gram matrix of some updates to the sums of all examples (planes x n).
-    fn flush(&self, cache: &mut Cache, updates: &Updates, sums: &mut [f64]) {
+    fn flush(&self, cache: &mut Cache, updates: &mut Updates, sums: &mut [f64]) {
         let n = self.rows.len();
         if updates.made.is_empty() {
             return;
         }
         let mut missing = Vec::new();
-        let mut kept = Vec::new();
-        for (slot, &support) in updates.supports.iter().enumerate() {
+        let mut kept = std::mem::take(&mut updates.rows);
+        let given = kept.len(); // none, or all: a source has given them
+        for (slot, &support) in updates.supports.iter().enumerate().skip(given) {
             kept.push(cache.take(support).unwrap_or_else(|| {
                 missing.push(slot);
                 Row::new(self.form, n)
@@ -114,6 +126,7 @@ impl<'a> Dual<'a> {
         let numbers: Vec<u32> = missing.iter().map(|&slot| updates.supports[slot]).collect();
         // No weights can be laid out for no rows.
         let left = (!numbers.is_empty()).then(|| Side::left(self.form, self.rows, &numbers, self.rows));
+        let updates = &*updates;
         let mut strips: Vec<Strip> = (0..n)
             .step_by(STRIP)
             .map(|first| Strip { range: first..n.min(first + STRIP), rows: Vec::new(), sums: Vec::new() })
@@ -174,15 +187,6 @@ struct Strip<'a> {
     sums: Vec<&'a mut [f64]>,
 }
 
-/// What has been learnt since the sums of all examples were up to date.
-#[derive(Default)]
-struct Updates {
-    /// Distinct examples.
-    supports: Vec<u32>,
-    /// Plane, place among the supports, c.
-    made: Vec<(usize, usize, f64)>,
-}
-
 struct Apply<'a, 'b> {
     dual: &'a Dual<'a>,
     updates: &'a Updates,
@@ -212,98 +216,6 @@ impl Leaf for Apply<'_, '_> {
     }
 }
 
-/// The window: the examples that are visited next, their sums (planes x window) up to date.
-struct Window<'a> {
-    dual: &'a Dual<'a>,
-    numbers: &'a [u32],
-    tile: Side,
-    squares: Vec<f64>,
-    sums: Vec<f64>,
-    /// The number of the visit.
-    at: usize,
-    started: bool,
-    /// Kernel values of the example that is visited with those after it, if they have been computed.
-    values: Vec<f64>,
-    ready: bool,
-    updates: Updates,
-    /// S before, and K(x, x), at each update.
-    before: Vec<(f64, f64)>,
-}
-
-impl<'a> Window<'a> {
-    fn new(dual: &'a Dual, numbers: &'a [u32], sums: &[f64]) -> Self {
-        let n = dual.rows.len();
-        let own = |plane: &[f64]| numbers.iter().map(|&row| plane[row as usize]).collect::<Vec<_>>();
-        Self {
-            dual,
-            numbers,
-            tile: Side::tile(dual.form, dual.rows, numbers),
-            squares: if dual.squares.is_empty() { Vec::new() } else { own(&dual.squares) },
-            sums: sums.chunks(n).flat_map(own).collect(),
-            at: 0,
-            started: false,
-            values: vec![0.0; numbers.len()],
-            ready: false,
-            updates: Updates::default(),
-            before: Vec::new(),
-        }
-    }
-
-    /// Computes the kernel values of the example that is visited.
-    fn look(&mut self) {
-        let (dual, here) = (self.dual, self.numbers[self.at]);
-        let left = Side::left(dual.form, dual.rows, &[here], dual.rows);
-        let mut row = Row::new(dual.form, self.numbers.len());
-        left.dots(dual.rows, &self.tile, self.at, &mut [row.whole()]);
-        dispatch(Finish {
-            kernel: dual.kernel,
-            dots: &row.whole().sub(self.at..self.numbers.len()),
-            square: square_of(&dual.squares, here as usize),
-            squares: squares_of(&self.squares, self.at..self.numbers.len()),
-            out: &mut self.values[self.at..],
-        });
-        self.ready = true;
-        self.updates.supports.push(here);
-    }
-}
-
-impl Loop for &mut Window<'_> {
-    // Not that of rule 10, but it ends a run over examples in the same way.
-    const EXACT: bool = true;
-
-    #[inline(always)]
-    fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
-        self.at += usize::from(self.started);
-        self.started = true;
-        self.ready = false;
-        debug_assert_eq!(self.numbers[self.at] as usize, row);
-        let width = self.numbers.len();
-        for (sum, own) in sums.iter_mut().zip(self.sums.chunks(width)) {
-            *sum = own[self.at];
-        }
-    }
-
-    #[inline(always)]
-    fn update(&mut self, plane: usize, _row: usize, c: f64) -> bool {
-        if !self.ready {
-            self.look();
-        }
-        let sums = &mut self.sums[plane * self.numbers.len()..][..self.numbers.len()];
-        self.before.push((sums[self.at], self.values[self.at]));
-        self.updates.made.push((plane, self.updates.supports.len() - 1, c));
-        add(c, &self.values[self.at..], &mut sums[self.at..]);
-        self.updates.supports.len() < self.dual.batch
-    }
-
-    #[inline(always)]
-    fn ahead(&self) -> usize {
-        0
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, _row: usize) {}
-}
-
 impl Rows for Dual<'_> {
     fn len(&self) -> usize {
         self.rows.len()
@@ -328,14 +240,18 @@ impl Rows for Dual<'_> {
         log: &mut Vec<Mistake>,
     ) -> Stop {
         let mut memory = self.memory();
+        let memory = &mut *memory;
         let end = end.min(at.pos + memory.window);
         let numbers: Vec<u32> = (at.pos..end).map(|pos| visit.row(pos) as u32).collect();
         let Weights::ByPlane(sums) = &mut planes.weights else { unreachable!("another form of the sums") };
-        let mut window = Window::new(self, &numbers, sums);
+        let mut window = Window::new(self, &mut memory.cache, &numbers, sums);
         let logged = log.len();
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
         let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log });
-        let Window { updates, before, .. } = window;
+        let Window { mut updates, before, failed, .. } = window;
+        if failed {
+            return Stop::Failed;
+        }
         for (mistake, (s, own)) in log[logged..].iter().zip(before) {
             let norms = &mut memory.norms[mistake.plane as usize];
             let last = norms[norms.len() - 1];
@@ -350,7 +266,7 @@ impl Rows for Dual<'_> {
         if stop == Stop::Overflow || !finite {
             return Stop::Overflow;
         }
-        self.flush(&mut memory.cache, &updates, sums);
+        self.flush(&mut memory.cache, &mut updates, sums);
         Stop::Block
     }
 

@@ -84,6 +84,9 @@ pub fn feed(
     rows.prepare(visit, planes);
     while at.pos < end {
         let stop = rows.learn(visit, at, end.min(at.pos + block), planes, &mut log);
+        if stop == Stop::Failed {
+            return Err(Error::Invalid("a row of the Gram matrix could not be had from its source".into()));
+        }
         absorb(&log)?;
         log.clear();
         if stop != Stop::Block {

@@ -7,7 +7,7 @@ use super::fit::{Report, Schedule, State};
 use super::problem::Problem;
 use super::rule::Rule;
 use crate::error::{Error, Result};
-use crate::rows::{Cursor, Head, Noise, Pending, Planes, Record, Stop, Visit};
+use crate::rows::{Cursor, Head, Noise, Planes, Record, Stop, Visit};
 
 /// What a decision (a plane, or all of them) did in one epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,8 +65,9 @@ impl<'a> Group<'a> {
             first: range.start,
             width: range.len(),
         });
-        planes.pending =
-            problem.decay().map(|decay| Pending::new(decay, &state.ages[range.start * d..][..d]));
+        if let Some(decay) = problem.decay() {
+            planes.put_under(decay, &state.ages[range.start * d..][..d]);
+        }
         let tally = if schedule.track_mistakes { problem.rows.len() * width } else { 0 };
         Self {
             first: problem.decision(range.start),
@@ -120,6 +121,9 @@ impl<'a> Group<'a> {
             },
             monitor,
         );
+        if let Err(Error::Invalid(text)) = stop {
+            return Err(Error::Invalid(text));
+        }
         let mut interrupted = stop == Err(Error::Interrupted);
         if self.settle {
             self.planes.settle();
@@ -165,12 +169,12 @@ impl<'a> Group<'a> {
     pub fn finish(mut self, problem: &Problem, state: &mut State, report: &mut Report) -> Option<Noise> {
         let (width, all) = (self.mistakes.len(), problem.decisions());
         let _ = self.freeze(problem, &vec![false; all]);
-        let ages = self.planes.pending.map(|pending| pending.ages());
+        let ages = self.planes.ages();
         for (head, weights) in self.frozen {
             let (k, d) = (head.plane as usize, weights.len());
             state.coef[k * d..][..d].copy_from_slice(&weights);
-            if let Some(ages) = &ages {
-                state.ages[k * d..][..d].copy_from_slice(ages);
+            if !ages.is_empty() {
+                state.ages[k * d..][..d].copy_from_slice(&ages);
             }
             state.intercept[k] = head.intercept;
             state.seen[k] = head.seen;

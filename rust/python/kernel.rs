@@ -1,6 +1,7 @@
 //! The kernel perceptron: arrays in, arrays out.
 
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 
@@ -10,7 +11,7 @@ use super::fit::describe;
 use super::memory::state_to_python;
 use super::rows::{shape, with_rows};
 use super::signals::Signals;
-use crate::kernel::{self, Answer, Dual, Kernel, Vectors};
+use crate::kernel::{self, Answer, Dual, Kernel, Source, Vectors};
 use crate::online::voted::{Log, Voted};
 use crate::online::{self, Problem, Schedule, Shuffle, Snapshot, State};
 use crate::rows::Tolerance;
@@ -22,6 +23,46 @@ fn parse(spec: &Bound<'_, PyAny>) -> PyResult<Kernel> {
     let coef0 = spec.getattr("coef0")?.extract()?;
     let degree = spec.getattr("degree")?.extract()?;
     Ok(Kernel::new(&name, gamma, coef0, degree)?)
+}
+
+/// A function of Python that gives rows of the Gram matrix.
+struct Asked<'a> {
+    ask: Py<PyAny>,
+    signals: &'a Signals,
+    keep_on_interrupt: bool,
+}
+
+impl Asked<'_> {
+    fn call(&self, number: usize, out: &mut [f64]) -> PyResult<()> {
+        Python::attach(|py| {
+            let answer = self.ask.bind(py).call1((number,))?;
+            let values: PyReadonlyArray1<'_, f64> = answer.extract()?;
+            let values = values.as_slice()?;
+            if values.len() != out.len() {
+                let text = format!("ask must return {} numbers, got {}", out.len(), values.len());
+                return Err(PyValueError::new_err(text));
+            }
+            out.copy_from_slice(values);
+            Ok(())
+        })
+    }
+}
+
+impl Source for Asked<'_> {
+    fn row(&self, number: usize, out: &mut [f64]) -> bool {
+        let mut done = self.call(number, out);
+        if let Err(error) = &done
+            && self.keep_on_interrupt
+            && Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py))
+        {
+            // Ctrl-C while Python computes: the run ends behind this block, where it can be kept.
+            let again = self.call(number, out);
+            if let Err(interrupt) = std::mem::replace(&mut done, again) {
+                self.signals.keep_error(interrupt);
+            }
+        }
+        done.map_err(|error| self.signals.keep_error(error)).is_ok()
+    }
 }
 
 fn array<'py, T: numpy::Element>(
@@ -36,7 +77,7 @@ fn array<'py, T: numpy::Element>(
 #[pyo3(signature = (rows, labels, sample_weight, *, kernel, cache_bytes, state, positive, class_weight, eta0,
                     tie, fit_intercept, seed, first_epoch, max_iter, tol, n_iter_no_change, track_mistakes,
                     threads, margin=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None,
-                    record=false, on_epoch=None, keep_on_interrupt=false))]
+                    record=false, on_epoch=None, keep_on_interrupt=false, ask=None))]
 #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // one per parameter of the protocol
 #[allow(clippy::needless_pass_by_value)]
 fn kernel_fit<'py>(
@@ -65,6 +106,7 @@ fn kernel_fit<'py>(
     record: bool,
     on_epoch: Option<Py<PyAny>>,
     keep_on_interrupt: bool,
+    ask: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = rows.py();
     let (kernel, tie) = (parse(kernel)?, parse_tie(tie)?);
@@ -96,7 +138,9 @@ fn kernel_fit<'py>(
     let mut learner = Voted::new(planes);
     let mut grown = Vec::new();
     let done = with_rows(rows, |rows| {
-        let dual = Dual::new(rows, kernel, &norms, cache_bytes, threads)?;
+        let asked = ask.map(|ask| Asked { ask, signals: &signals, keep_on_interrupt });
+        let source = asked.as_ref().map(|asked| asked as &dyn Source);
+        let dual = Dual::new(rows, kernel, source, &norms, cache_bytes, threads)?;
         let mut problem =
             Problem::new(&dual, labels, sample_weight, positive, &class_weight, eta0, tie, fit_intercept)?
                 .tolerant(tolerance)?;

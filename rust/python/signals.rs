@@ -48,7 +48,7 @@ impl Signals {
         }
     }
 
-    /// Ends the run with an error of Python's.
+    /// Ends the run at the next block, with this.
     pub fn keep_error(&self, error: PyErr) {
         if let Ok(mut raised) = self.raised.lock() {
             *raised = Some(error);

@@ -6,13 +6,14 @@ use super::ballot::SPARSEST;
 use super::entries::Entries;
 use super::facts::Facts;
 use super::learn::{Kernel, Learn};
-use super::pending::{Decayed, Pending, Settle};
+use super::pending::{Ages, Settle};
 use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
 use super::prefetch::prefetch;
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, LARGE_BLOCK, Rows, Table, rows_in_block};
 use crate::arith::axpy::axpy_entries;
+use crate::arith::decay::scale;
 use crate::arith::dot::{dot_entries, dot_entries_by, dots_entries};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
@@ -126,26 +127,30 @@ impl<T: Value, I: Index> Kernel for Float<'_, T, I> {
 
 impl<T: Value, I: Index> Settle for Float<'_, T, I> {
     #[inline(always)]
-    fn settle(&mut self, row: usize, pending: &mut Pending) {
+    fn settle(&mut self, row: usize, ages: &mut Ages) {
         let (columns, values) = self.rows.row(row);
         for (j, _) in columns.iter().zip(values).filter(|(_, x)| x.widen() != 0.0) {
-            pending.settle(j.at(), self.weights[j.at() * self.stride..][..self.stride].iter_mut());
+            ages.settle(j.at(), self.weights[j.at() * self.stride..][..self.stride].iter_mut());
         }
     }
 
+    fn scale(&mut self, factor: f64) {
+        scale(self.weights, factor);
+    }
+
     #[inline(always)]
-    fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], pending: &mut Pending) {
+    fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], ages: &mut Ages) {
         if let [sum] = sums {
             let (columns, values) = self.rows.row(row);
-            *sum = if pending.in_table() {
-                let mut settler = pending.settler::<true>(self.weights);
+            *sum = if ages.in_table() {
+                let mut settler = ages.settler::<true>(self.weights);
                 dot_entries_by(columns, values, |j, x| settler.read(j, x))
             } else {
-                let mut settler = pending.settler::<false>(self.weights);
+                let mut settler = ages.settler::<false>(self.weights);
                 dot_entries_by(columns, values, |j, x| settler.read(j, x))
             };
         } else {
-            self.settle(row, pending);
+            self.settle(row, ages);
             self.activate(simd, row, sums);
         }
     }
@@ -301,12 +306,8 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
                 }
                 Weights::ByColumn { w, stride } => {
                     let kernel = Float { rows: self, weights: w, stride: *stride };
-                    if let Some(pending) = &mut planes.pending {
-                        let kernel = Decayed { kernel, pending };
-                        dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
-                    } else {
-                        dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
-                    }
+                    let learn = Learn { kernel, visit, at, end, heads, noise, record, log };
+                    learn.under(&mut planes.pending)
                 }
                 Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
             };

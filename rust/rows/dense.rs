@@ -4,16 +4,18 @@ use std::ops::Range;
 
 use super::entries::Entries;
 use super::learn::{Kernel, Learn};
-use super::pending::{Decayed, Pending, Settle};
+use super::pending::{Ages, Settle};
 use super::planes::{Magnitude, Planes, Weights};
 use super::prefetch::{prefetch, rows_ahead};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, Rows, Table, rows_in_block};
 use crate::arith::axpy::axpy;
+use crate::arith::decay::scale;
 use crate::arith::dot::dots;
 use crate::arith::exact::{Halves, LARGEST_SUM, weight_limit};
 use crate::arith::gram::narrow;
+use crate::arith::integers::{all_integers, sizes};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::error::{Error, Result};
@@ -109,11 +111,15 @@ impl<T: Value> Kernel for Float<'_, T> {
 
 impl<T: Value> Settle for Float<'_, T> {
     #[inline(always)]
-    fn settle(&mut self, row: usize, pending: &mut Pending) {
+    fn settle(&mut self, row: usize, ages: &mut Ages) {
         let d = self.rows.columns;
         for (j, _) in self.rows.row(row).iter().enumerate().filter(|(_, x)| x.widen() != 0.0) {
-            pending.settle(j, self.weights.iter_mut().skip(j).step_by(d));
+            ages.settle(j, self.weights.iter_mut().skip(j).step_by(d));
         }
+    }
+
+    fn scale(&mut self, factor: f64) {
+        scale(self.weights, factor);
     }
 }
 
@@ -295,12 +301,8 @@ impl<T: Value> Rows for Dense<'_, T> {
                 }
                 Weights::ByPlane(weights) => {
                     let kernel = Float { rows: self, weights, wide: vec![0.0; self.columns] };
-                    if let Some(pending) = &mut planes.pending {
-                        let kernel = Decayed { kernel, pending };
-                        dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
-                    } else {
-                        dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
-                    }
+                    let learn = Learn { kernel, visit, at, end, heads, noise, record, log };
+                    learn.under(&mut planes.pending)
                 }
                 Weights::ByColumn { .. } | Weights::Counts { .. } => unreachable!("forms of CSR rows"),
             };
@@ -343,17 +345,8 @@ impl<T: Value> Rows for Dense<'_, T> {
 
 impl<T: Value> Table for Dense<'_, T> {
     fn magnitude(&self) -> Option<Magnitude> {
-        if !self.values.iter().all(|v| T::INTEGER || v.widen().fract() == 0.0) {
-            return None;
-        }
-        let mut bounds = Magnitude { value: 0.0, row: 0.0 };
-        for row in self.values.chunks(self.columns.max(1)) {
-            // The sum is compared with room to spare, so its rounding does not matter.
-            let mass = row.iter().fold(0.0, |sum, v| sum + v.widen().abs());
-            bounds.value = row.iter().fold(bounds.value, |top, v| top.max(v.widen().abs()));
-            bounds.row = bounds.row.max(mass);
-        }
-        Some(bounds)
+        let rows = self.values.chunks(self.columns.max(1));
+        all_integers(self.values).then(|| rows.map(sizes).fold(Magnitude::default(), Magnitude::with))
     }
 
     fn gather(&self, rows: Range<usize>, out: &mut Entries) {

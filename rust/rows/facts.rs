@@ -1,6 +1,7 @@
 //! The checks of a CSR matrix, and what its leaves need to know of it.
 
 use super::planes::Magnitude;
+use crate::arith::integers::{all_integers, sizes};
 use crate::arith::value::{Index, Value};
 use crate::error::{Error, Result};
 
@@ -104,19 +105,9 @@ fn all_ones<T: Value>(values: &[T]) -> bool {
 
 /// Bounds of the values, if all are integers.
 fn magnitude<T: Value, I: Index>(indptr: &[I], values: &[T], ones: bool) -> Option<Magnitude> {
-    let is_integer = |v: &T| T::INTEGER || v.widen().fract() == 0.0;
-    if !ones && !values.iter().all(is_integer) {
+    if !ones && !all_integers(values) {
         return None;
     }
-    // The sum is compared with room to spare, so its rounding does not matter.
-    let mass = |(start, end): (usize, usize)| {
-        if ones {
-            (end - start) as f64
-        } else {
-            values[start..end].iter().fold(0.0, |sum, v| sum + v.widen().abs())
-        }
-    };
-    let largest = |top: f64, v: &T| top.max(v.widen().abs());
-    let value = if ones { 1.0 } else { values.iter().fold(0.0, largest) };
-    Some(Magnitude { value, row: extents(indptr).map(mass).fold(0.0, f64::max) })
+    let size = |(start, end)| if ones { [1.0, (end - start) as f64] } else { sizes(&values[start..end]) };
+    Some(extents(indptr).map(size).fold(Magnitude::default(), Magnitude::with))
 }

@@ -2,11 +2,13 @@
 
 use super::joint::{Downward, Spread, judge};
 use super::noise::Noise;
+use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Head, Record};
 use super::prefetch::{AHEAD, prefetch};
+use super::scaled::Scaled;
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::exact::LARGEST_SUM;
-use crate::arith::simd::{Leaf, Simd};
+use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::signed;
 
 /// What a storage type and a form of the weights bring to the loop.
@@ -36,6 +38,22 @@ pub struct Learn<'a, K> {
     pub noise: Option<&'a mut Noise>,
     pub record: Option<&'a mut Record>,
     pub log: &'a mut Vec<Mistake>,
+}
+
+impl<'a, K: Settle> Learn<'a, K> {
+    /// Runs the leaf, under a penalty if there is one.
+    pub fn under(self, pending: &'a mut Option<Pending>) -> Stop {
+        match pending {
+            None => dispatch(self),
+            Some(Pending::Each(ages)) => dispatch(self.with(|kernel| Decayed { kernel, ages })),
+            Some(Pending::Common(common)) => dispatch(self.with(|kernel| Scaled::new(kernel, common))),
+        }
+    }
+
+    fn with<L>(self, wrap: impl FnOnce(K) -> L) -> Learn<'a, L> {
+        let Self { kernel, visit, at, end, heads, noise, record, log } = self;
+        Learn { kernel: wrap(kernel), visit, at, end, heads, noise, record, log }
+    }
 }
 
 impl<K: Kernel> Leaf for Learn<'_, K> {

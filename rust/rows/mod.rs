@@ -15,6 +15,7 @@ mod noise;
 mod pending;
 mod planes;
 mod prefetch;
+mod scaled;
 mod survey;
 mod visit;
 
@@ -28,7 +29,6 @@ pub use facts::Facts;
 pub use joint::Spread;
 pub(crate) use learn::{Kernel as Loop, Learn};
 pub use noise::{Noise, Tolerance};
-pub use pending::Pending;
 pub use planes::{Head, Magnitude, Planes, Record, Weights};
 pub(crate) use prefetch::prefetch;
 pub use survey::Survey;

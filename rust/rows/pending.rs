@@ -1,12 +1,21 @@
-//! Penalties that have not been applied yet: a coordinate is settled when an example reads it.
+//! Penalties that have not been applied yet, by coordinate: one is settled when an example reads it.
 
 use super::learn::Kernel;
+use super::scaled::Common;
 use crate::arith::decay::{Decay, scaled, shrunk};
 use crate::arith::simd::Simd;
 
-/// Of a group of planes that visit the same examples.
+/// What the planes of a group, which visit the same examples, have pending.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pending {
+pub enum Pending {
+    /// On each coordinate for itself.
+    Each(Ages),
+    /// On all coordinates the same.
+    Common(Common),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ages {
     decay: Decay,
     /// Examples visited in this call.
     now: i64,
@@ -16,17 +25,17 @@ pub struct Pending {
     oldest: i64,
 }
 
-impl Pending {
+impl Ages {
     /// `ages`: examples that each coordinate has not been settled for.
     #[must_use]
-    pub fn new(decay: Decay, ages: &[i64]) -> Self {
+    pub(super) fn new(decay: Decay, ages: &[i64]) -> Self {
         let last: Vec<i64> = ages.iter().map(|age| -age).collect();
         let oldest = last.iter().copied().min().unwrap_or(0);
         Self { decay, now: 0, last, oldest }
     }
 
     #[must_use]
-    pub fn ages(&self) -> Vec<i64> {
+    pub(super) fn ages(&self) -> Vec<i64> {
         self.last.iter().map(|last| self.now - last).collect()
     }
 
@@ -42,7 +51,7 @@ impl Pending {
         self.decay.only_scales() && ((self.now - self.oldest) as usize) < self.decay.powers().len()
     }
 
-    /// For a loop over a row of the only plane; `TABLE` if [`Pending::in_table`].
+    /// For a loop over a row of the only plane; `TABLE` if [`Ages::in_table`].
     #[inline(always)]
     pub fn settler<'a, const TABLE: bool>(&'a mut self, weights: &'a mut [f64]) -> Settler<'a, TABLE> {
         let powers = self.decay.only_scales().then(|| self.decay.powers());
@@ -68,7 +77,7 @@ impl Pending {
     }
 }
 
-/// Slices in a local value, which the compiler keeps in registers: through `&mut Pending` it loads
+/// Slices in a local value, which the compiler keeps in registers: through `&mut Ages` it loads
 /// them again for each entry. With `TABLE` the loop has no call in it, before which it would have to
 /// save them. Tried: weights and ages in one array, and asking for them some entries ahead (no
 /// faster); factors first, weights after (slower).
@@ -99,22 +108,26 @@ impl<const TABLE: bool> Settler<'_, TABLE> {
     }
 }
 
-/// A kernel that can settle the coordinates that a row reads.
+/// A kernel that can be under a penalty.
 pub trait Settle: Kernel {
-    fn settle(&mut self, row: usize, pending: &mut Pending);
+    /// Settles the coordinates that a row reads.
+    fn settle(&mut self, row: usize, ages: &mut Ages);
+
+    /// Multiplies every weight.
+    fn scale(&mut self, factor: f64);
 
     /// [`Settle::settle`], then [`Kernel::activate`].
     #[inline(always)]
-    fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], pending: &mut Pending) {
-        self.settle(row, pending);
+    fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], ages: &mut Ages) {
+        self.settle(row, ages);
         self.activate(simd, row, sums);
     }
 }
 
-/// The kernel under a penalty.
+/// The kernel under a penalty that is pending on each coordinate for itself.
 pub struct Decayed<'a, K> {
     pub kernel: K,
-    pub pending: &'a mut Pending,
+    pub ages: &'a mut Ages,
 }
 
 impl<K: Settle> Kernel for Decayed<'_, K> {
@@ -122,8 +135,8 @@ impl<K: Settle> Kernel for Decayed<'_, K> {
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
-        self.kernel.settle_and_activate(simd, row, sums, self.pending);
-        self.pending.now += 1;
+        self.kernel.settle_and_activate(simd, row, sums, self.ages);
+        self.ages.now += 1;
     }
 
     #[inline(always)]

@@ -1,7 +1,9 @@
 //! The weights of one or more planes, in the form that a leaf trains on.
 
 use super::noise::Noise;
-use super::pending::Pending;
+use super::pending::{Ages, Pending};
+use super::scaled::Common;
+use crate::arith::decay::Decay;
 use crate::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 use crate::arith::finite::all_finite;
 
@@ -22,12 +24,20 @@ pub struct Head {
 }
 
 /// Bounds of a data set that the exact path needs (rule 10).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Magnitude {
     /// Largest |value|.
     pub value: f64,
-    /// At least the largest sum of |values| of a row.
+    /// The largest sum of |values| of a row, but for its rounding: it is compared with room to spare.
     pub row: f64,
+}
+
+impl Magnitude {
+    /// Takes in the largest |value| of a row and the sum of all its |values|.
+    #[must_use]
+    pub fn with(self, [largest, sum]: [f64; 2]) -> Self {
+        Self { value: self.value.max(largest), row: self.row.max(sum) }
+    }
 }
 
 /// Forms of the weights of K planes over d columns.
@@ -133,17 +143,52 @@ impl Planes {
         (self.heads.remove(k), weights)
     }
 
+    /// Puts the planes under a penalty, with `ages` examples pending on each coordinate. If one factor
+    /// can stand for what is pending, but `ages` differ, all are settled first.
+    pub fn put_under(&mut self, decay: Decay, ages: &[i64]) {
+        if !decay.is_common() {
+            self.pending = Some(Pending::Each(Ages::new(decay, ages)));
+            return;
+        }
+        let mut age = ages.first().copied().unwrap_or(0);
+        if ages.iter().any(|other| *other != age) {
+            self.pending = Some(Pending::Each(Ages::new(decay.clone(), ages)));
+            self.settle();
+            age = 0;
+        }
+        self.pending = Some(Pending::Common(Common::new(decay, age)));
+    }
+
+    /// The examples pending on each coordinate; empty without a penalty.
+    #[must_use]
+    pub fn ages(&self) -> Vec<i64> {
+        match &self.pending {
+            None => Vec::new(),
+            Some(Pending::Each(ages)) => ages.ages(),
+            Some(Pending::Common(common)) => vec![common.age(); self.columns],
+        }
+    }
+
     /// Applies all penalties that are pending.
     pub fn settle(&mut self) {
         let (Some(pending), d) = (&mut self.pending, self.columns) else { return };
-        for j in 0..d {
-            match &mut self.weights {
-                Weights::ByPlane(w) => pending.settle(j, w.iter_mut().skip(j).step_by(d)),
-                Weights::ByColumn { w, stride } => pending.settle(j, w[j * *stride..][..*stride].iter_mut()),
-                Weights::Halves(_) | Weights::Counts { .. } => unreachable!("exact forms have no penalty"),
+        let (weights, by_plane, by_column) = match &mut self.weights {
+            Weights::ByPlane(w) => (w, 1, d),
+            Weights::ByColumn { w, stride } => (w, *stride, 1),
+            Weights::Halves(_) | Weights::Counts { .. } => unreachable!("exact forms have no penalty"),
+        };
+        match pending {
+            Pending::Common(common) => common.settle(weights),
+            Pending::Each(ages) => {
+                for j in 0..d {
+                    ages.settle(
+                        j,
+                        weights[j * by_plane..].iter_mut().step_by(by_column).take(self.heads.len()),
+                    );
+                }
+                ages.all_settled();
             }
         }
-        pending.all_settled();
     }
 
     #[must_use]

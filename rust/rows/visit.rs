@@ -113,6 +113,8 @@ pub enum Stop {
     Block,
     /// An activation or a step is not finite.
     Overflow,
+    /// The rows could not be had.
+    Failed,
     /// A weight passed the bound of the exact path (rule 10); only between a leaf and its driver.
     Limit,
 }

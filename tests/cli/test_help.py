@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from perceptron_rs.cli import main
-from perceptron_rs.cli.options import LEARNER_NAMES, parser
-from perceptron_rs.estimators.registry import LEARNERS
+from perceptron_rs.cli.options import LEARNER_NAMES, LINEAR_NAMES, parser
+from perceptron_rs.estimators.registry import LEARNERS, LINEAR_LEARNERS
 
 from .support import environment, process
 
@@ -39,6 +39,7 @@ sys.exit(f"imported {heavy}" if heavy else status)
 
 def test_the_learners_are_those_of_the_registry():
     assert tuple(LEARNERS) == LEARNER_NAMES
+    assert tuple(LINEAR_LEARNERS) == LINEAR_NAMES
 
 
 @pytest.mark.parametrize("command", [None, *COMMANDS])

@@ -9,10 +9,10 @@ import pytest
 
 from perceptron_rs import Perceptron
 from perceptron_rs.cli import learner_options, modelfile
-from perceptron_rs.cli.learner_options import OPTIONS
+from perceptron_rs.cli.learner_options import COMMON, OPTIONS
 from perceptron_rs.cli.options import parser
 from perceptron_rs.estimators.base import LinearLearner
-from perceptron_rs.estimators.registry import LEARNERS
+from perceptron_rs.estimators.registry import LEARNERS, LINEAR_LEARNERS
 
 from .support import svmlight
 
@@ -36,6 +36,21 @@ CASES = [
     (["--prediction", "average"], {"prediction": "average"}),
     (["--prediction", "longest"], {"prediction": "longest"}),
     (["--max-vectors", 3], {"max_vectors": 3}),
+    (["--kernel", "linear"], {"kernel": "linear"}),
+    (["--kernel", "precomputed"], {"kernel": "precomputed"}),
+    (["--kernel", "poly", "--degree", 2], {"kernel": "poly", "degree": 2}),
+    (
+        ["--kernel", "sigmoid", "--coef0=-0.5", "--gamma", "auto"],
+        {"kernel": "sigmoid", "coef0": -0.5, "gamma": "auto"},
+    ),
+    (["--gamma", 0.01], {"gamma": 0.01}),
+    (["--prediction", "last", "--normalize"], {"prediction": "last", "normalize": True}),
+    (["--cache-size", 0.001, "--gamma", 2], {"cache_size": 0.001, "gamma": 2.0}),
+    (["--hidden-layer-sizes", "5,3"], {"hidden_layer_sizes": (5, 3)}),
+    (["--hidden-layer-sizes", "none"], {"hidden_layer_sizes": ()}),
+    (["--activation", "tanh"], {"activation": "tanh"}),
+    (["--learning-rate-init", 0.5, "--batch-size", 9], {"learning_rate_init": 0.5, "batch_size": 9}),
+    (["--alpha", 2], {"alpha": 2.0}),
     (["--early-stopping"], {"early_stopping": True}),
     (
         ["--early-stopping", "--validation-fraction", 0.3],
@@ -65,10 +80,17 @@ def lacking(learner, parameters):
 def test_the_model_is_that_of_the_estimator(call, tmp_path, examples, learner, options, parameters):
     path, X, y = examples
     out = tmp_path / "out.model"
+    if parameters.get("kernel") == "precomputed":
+        X = X @ X.T
+        path.write_text(svmlight(X, y), encoding="ascii")
     answer = call("train", path, "--model", out, "--learner", learner, "--epochs", 7, "--quiet", *options)
-    if lacking(learner, parameters):
+    if lacking(learner, parameters) or (options[0] == "--alpha" and learner == "perceptron"):
         assert answer.status == 2
         assert not out.exists()
+        return
+    if (learner, parameters) == ("kernel", {"prediction": "longest"}):  # a choice of the voted one alone
+        assert answer.status == 1
+        assert "prediction" in answer.err
         return
     assert (answer.status, answer.err) == (0, "")
     found = modelfile.load_model(out)
@@ -80,9 +102,10 @@ def test_the_model_is_that_of_the_estimator(call, tmp_path, examples, learner, o
     assert {name: getattr(found, name) for name in parameters} == parameters
     stories = [
         (
-            fit.coef_.tobytes(),
-            fit.n_seen_.tolist(),
+            fit.n_iter_,
+            np.asarray(getattr(fit, "n_seen_", ())).tolist(),
             len(getattr(fit, "swaps_", ())),
+            None if learner not in LINEAR_LEARNERS else fit.coef_.tobytes(),
             fit.decision_function(X).tobytes(),
         )
         for fit in (expected, plain)
@@ -106,10 +129,18 @@ def test_every_parameter_of_a_learner_has_an_option(learner):
     left_out = {"verbose", "warm_start", "track_mistakes", "callback", "keep_on_interrupt"}
     parameters = set(LEARNERS[learner]().get_params())
     assert parameters <= {*common, *left_out, *(option.parameter for option in OPTIONS)}
-    assert set(common) <= parameters
-    arguments = parser().parse_args(["train", "x.svm", "--model", "m"])
+    assert learner == "multilayer" or set(common) <= parameters
+    given = ["--epochs=1", "--seed=1", "--no-intercept", "--tol=1", "--n-iter-no-change=1", "--no-shuffle"]
+    given += ["--eta0=1", "--tie=mistake", "--class-weight=balanced"]
+    arguments = parser().parse_args(["train", "x.svm", "--model", "m", *given])
+    assert {place for place, name in COMMON.items() if name in common} == {*common.values()} - {
+        "threads",
+        "engine",
+    }
     for dest in common.values():
         assert hasattr(arguments, dest)
+    arguments = parser().parse_args(["train", "x.svm", "--model", "m"])
+    assert not set(vars(arguments)) & set(COMMON)  # the learner's defaults
     for option in OPTIONS:
         assert getattr(arguments, option.parameter) is None
 
@@ -147,6 +178,25 @@ def test_an_option_that_the_learner_lacks(call, command):
         (["--l1-ratio", 1.5], "must be a number from 0 to 1, got '1.5'"),
         (["--validation-fraction", 1], "must be a number above 0 and below 1, got '1'"),
         (["--validation-fraction", 0], "must be a number above 0 and below 1, got '0'"),
+        (["--learner", "kernel", "--degree", 2], "--degree does nothing without --kernel poly"),
+        (["--learner", "kernel", "--coef0", 2], "--coef0 does nothing without --kernel poly or sigmoid"),
+        (
+            ["--learner", "kernel", "--kernel", "linear", "--gamma", 2],
+            "--gamma does nothing without --kernel rbf or poly or sigmoid",
+        ),
+        (["--gamma", 0], "must be scale, auto or a finite number above 0, got '0'"),
+        (["--gamma", "nan"], "must be scale, auto or a finite number above 0, got 'nan'"),
+        (["--coef0", "inf"], "must be a finite number, got 'inf'"),
+        (["--degree", 0], "must be a whole number from 1"),
+        (["--cache-size", 0], "must be a finite number above 0, got '0'"),
+        (["--hidden-layer-sizes", "5,0"], "must be a whole number from 1"),
+        (["--hidden-layer-sizes", ""], "must be a whole number from 1"),
+        (["--kernel", "cubic"], "invalid choice: 'cubic'"),
+        (
+            ["--learner", "multilayer", "--eta0", 1],
+            "the learner multilayer has no option --eta0; leave it out",
+        ),
+        (["--learner", "kernel", "--init-text", "no"], "--init-text is for weights of features"),
     ],
 )
 def test_wrong_usage(call, options, expected):

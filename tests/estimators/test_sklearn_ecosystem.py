@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
-from perceptron_rs.estimators.registry import LEARNERS as ALL_LEARNERS
+from perceptron_rs.estimators.registry import LINEAR_LEARNERS as ALL_LEARNERS
 
 LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
 X, Y = load_iris(return_X_y=True)
@@ -34,7 +34,15 @@ def test_public_names():
     learners |= {"KernelPerceptron", "MultilayerPerceptron", "SequencePerceptron", "StructuredPerceptron"}
     margins = {"InseparableError", "MarginInterval", "MarginResult", "MaxMarginClassifier", "MistakeBounds"}
     margins |= {"VerificationError", "hull_weights", "is_separable", "margin", "max_margin", "mistake_bounds"}
-    others = {"ARITHMETIC_VERSION", "EpochRecord", "__version__", "load", "updates_until_right", "verify"}
+    others = {
+        "ARITHMETIC_VERSION",
+        "EpochRecord",
+        "SequenceEpoch",
+        "__version__",
+        "load",
+        "updates_until_right",
+        "verify",
+    }
     assert perceptron_rs.__all__ == sorted(learners | margins | others)
     assert isinstance(perceptron_rs.ARITHMETIC_VERSION, int)
     assert perceptron_rs.__version__.count(".") >= 1

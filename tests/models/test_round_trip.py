@@ -22,9 +22,7 @@ from sklearn.pipeline import make_pipeline
 import perceptron_rs
 from perceptron_rs import (
     AveragedPerceptron,
-    KernelPerceptron,
     MaxMarginClassifier,
-    MultilayerPerceptron,
     Perceptron,
     PocketPerceptron,
     StructuredPerceptron,
@@ -34,7 +32,7 @@ from perceptron_rs.estimators.registry import LEARNERS, SEQUENCE_LEARNERS
 from perceptron_rs.models import describe
 
 #: Estimators that model files do not hold.
-BY_PICKLE = {KernelPerceptron, MaxMarginClassifier, MultilayerPerceptron, StructuredPerceptron}
+BY_PICKLE = {MaxMarginClassifier, StructuredPerceptron}
 
 
 def again(model, tmp_path):

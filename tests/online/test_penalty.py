@@ -42,6 +42,47 @@ def eager(X, labels, penalty, max_iter):
     return w, b
 
 
+def test_a_common_factor_is_near_the_exact_run(trainer):
+    """With l2 = 1/64 one factor stands for all weights; they are settled together on the way."""
+    rng = np.random.default_rng(3)
+    X, labels = rng.integers(0, 3, (4000, 3)).astype(np.int32), rng.integers(0, 2, 4000)
+    state = {"coef": np.zeros((1, 3)), "intercept": np.zeros(1), "ages": np.zeros((1, 3), dtype=np.int64)}
+    report = trainer.fit(
+        X, labels, learner="perceptron", penalty=(0.0, 1 / 64), settle=False, state=trainer.start(3) | state
+    )
+    w, b, r, mistakes = [Fraction(0)] * 3, 0, Fraction(63, 64), 0
+    for x, label in zip(X.tolist(), labels.tolist(), strict=True):
+        y = 2 * label - 1
+        if not y * (sum(p * q for p, q in zip(w, x, strict=True)) + b) > 0:
+            w = [p + y * q for p, q in zip(w, x, strict=True)]
+            b, mistakes = b + y, mistakes + 1
+        # Digits beyond 200 bits are cut off, else the fractions grow without end.
+        w = [Fraction(round(r * p * 2**200), 2**200) for p in w]
+    ages = report["state"]["ages"]
+    assert report["mistakes"].tolist() == [[mistakes]]
+    assert report["state"]["intercept"][0] == b
+    assert 0 < ages[0, 0] < 2900
+    assert (ages == ages[0, 0]).all()
+    coef = trainer.engine.settled(report["state"], eta0=1.0, penalty=(0.0, 1 / 64))
+    assert np.allclose(coef[0], [float(p) for p in w], rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("joint", [None, "max"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_ages_that_differ_are_settled_before_one_factor_takes_over(joint, sparse):
+    X, labels = np.array([[1.0, 2.0], [0.5, -1.0], [0.25, 3.0]]), np.array([0, 1, 2])
+    mixed = start(2, 3, 0) | {"ages": np.tile([7, 3], (3, 1))}
+    arguments = {"planes": 3, "penalty": (0.0, 0.01), "eta0": 1.0, "seed": None, "settle": False}
+    arguments |= {"joint": joint, "sparse": sparse}
+    for name in ("reference", "rust"):
+        engine = get_engine(name)
+        coef = engine.settled(mixed, eta0=1.0, penalty=(0.0, 0.01))
+        got = fit(engine, X, labels, mixed, **arguments)["state"]
+        want = fit(engine, X, labels, start(2, 3, 0) | {"coef": coef}, **arguments)["state"]
+        assert got["coef"].tobytes() == want["coef"].tobytes()
+        assert (got["ages"] == 3).all()
+
+
 def with_ages(trainer, d, planes=1, ages=0, **changes):
     return trainer.start(d, planes, **changes) | {"ages": np.full((planes, d), ages)}
 

@@ -2,6 +2,8 @@
 //! and a short way to train.
 #![allow(dead_code)] // each test binary uses a part of it
 
+pub mod golden;
+
 use perceptron_rs::arith::value::{Index, Value};
 use perceptron_rs::online::feed;
 use perceptron_rs::order::SplitMix64;

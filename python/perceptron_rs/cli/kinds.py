@@ -8,11 +8,14 @@ from argparse import ArgumentTypeError
 __all__ = [
     "amount",
     "count",
+    "finite",
     "fraction",
+    "gamma",
     "positive",
     "rate",
     "ratio",
     "seed",
+    "sizes",
     "threads",
     "tolerance",
     "window",
@@ -92,6 +95,29 @@ def tolerance(text: str) -> float | None:
     if not 0 <= number < math.inf:
         raise ArgumentTypeError(f"must be a finite number from 0 up, or none, got {text!r}")
     return number
+
+
+def finite(text: str) -> float:
+    """Return a finite number."""
+    number = _number(text)
+    if not math.isfinite(number):
+        raise ArgumentTypeError(f"must be a finite number, got {text!r}")
+    return number
+
+
+def gamma(text: str) -> float | str:
+    """Return a finite number above 0, or a rule that finds one."""
+    if text in ("scale", "auto"):
+        return text
+    number = _number(text)
+    if not 0 < number < math.inf:
+        raise ArgumentTypeError(f"must be scale, auto or a finite number above 0, got {text!r}")
+    return number
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Return whole numbers above 0, which are separated by commas; none for the word none."""
+    return () if text == "none" else tuple(positive(part) for part in text.split(","))
 
 
 def window(text: str) -> int:

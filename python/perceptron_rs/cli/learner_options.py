@@ -1,4 +1,7 @@
-"""Options that some learners have and others have not: one entry a parameter. No library is imported here."""
+"""Options that some learners have and others have not: one entry a parameter. No library is imported here.
+
+Those of the group "learning", which nearly all have, are in ``options.py``; what they set is in ``COMMON``.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,20 @@ from typing import Any
 from perceptron_rs.cli import kinds
 from perceptron_rs.cli.errors import UsageError
 
-__all__ = ["OPTIONS", "add_options", "chosen"]
+__all__ = ["COMMON", "OPTIONS", "add_options", "chosen"]
+
+#: The parameter that each option of the group "learning" sets, by the option's name in the namespace.
+COMMON = {
+    "epochs": "max_iter",
+    "tol": "tol",
+    "n_iter_no_change": "n_iter_no_change",
+    "shuffle": "shuffle",
+    "seed": "random_state",
+    "eta0": "eta0",
+    "intercept": "fit_intercept",
+    "tie": "tie",
+    "class_weight": "class_weight",
+}
 
 _SWITCH = {"action": argparse.BooleanOptionalAction}
 
@@ -23,7 +39,8 @@ class Option:
     parameter: str
     help: str
     how: Mapping[str, Any]
-    #: Values of other parameters without which this one would do nothing.
+    #: Values of other parameters without which this one would do nothing, of learners that have those; None
+    #: stands for the default.
     needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
@@ -71,10 +88,36 @@ OPTIONS = (
     ),
     Option(
         "prediction",
-        "which vectors of a voted perceptron predict, and how (vote)",
+        "which vectors predict, and how (vote)",
         _one_of("vote", "average", "last", "random", "longest"),
     ),
     Option("max_vectors", "most vectors that a voted perceptron keeps", _number(kinds.positive, "N")),
+    Option(
+        "kernel",
+        "what stands for the product of two examples (rbf)",
+        _one_of("linear", "poly", "rbf", "sigmoid", "precomputed"),
+    ),
+    Option(
+        "gamma",
+        "factor in the kernel: a number, scale or auto (scale)",
+        _number(kinds.gamma),
+        needs={"kernel": (None, "rbf", "poly", "sigmoid")},
+    ),
+    Option("degree", "exponent (3)", _number(kinds.positive, "N"), needs={"kernel": ("poly",)}),
+    Option(
+        "coef0",
+        "what is added in the kernel (0)",
+        _number(kinds.finite),
+        needs={"kernel": ("poly", "sigmoid")},
+    ),
+    Option("normalize", "divide activations by the norms of their vectors", _SWITCH),
+    Option("cache_size", "megabytes for rows of kernel values (200)", _number(kinds.rate)),
+    Option(
+        "hidden_layer_sizes", "neurons of each hidden layer: 100, or 50,20 (100)", _number(kinds.sizes, "N")
+    ),
+    Option("activation", "function of the hidden neurons (relu)", _one_of("logistic", "tanh", "relu")),
+    Option("learning_rate_init", "learning rate of the layers (0.01)", _number(kinds.rate)),
+    Option("batch_size", "examples of a step (1)", _number(kinds.positive, "N")),
     Option("early_stopping", "stop by the accuracy on examples that are set aside", _SWITCH),
     Option(
         "validation_fraction",
@@ -94,28 +137,30 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def chosen(arguments: Namespace) -> dict[str, Any]:
     """Return the parameters that are given; UsageError for one that is missing there or does nothing."""
-    given = {option.parameter: vars(arguments)[option.parameter] for option in OPTIONS}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {COMMON[name]: value for name, value in vars(arguments).items() if name in COMMON}
+    own = {option.parameter: vars(arguments)[option.parameter] for option in OPTIONS}
+    given |= {name: value for name, value in own.items() if value is not None}
     if not given:
         return given  # the learners need not be imported
     from perceptron_rs.estimators.registry import LEARNERS
 
     parameters: dict[str, Any] = {name: learner._get_param_names() for name, learner in LEARNERS.items()}  # type: ignore[attr-defined]
-    for option in OPTIONS:
-        if option.parameter not in given:
-            continue
-        if option.parameter not in parameters[arguments.learner]:
-            others = [name for name, names in parameters.items() if option.parameter in names]
+    flags = {parameter: "--" + name.replace("_", "-") for name, parameter in COMMON.items()}
+    flags |= {option.parameter: option.flag for option in OPTIONS}
+    for parameter, flag in flags.items():
+        if parameter in given and parameter not in parameters[arguments.learner]:
+            others = [name for name, names in parameters.items() if parameter in names]
             raise UsageError(
-                f"the learner {arguments.learner} has no option {option.flag}; "
+                f"the learner {arguments.learner} has no option {flag}; "
                 f"leave it out, or choose --learner {' or '.join(others)}"
             )
-        for name, values in option.needs.items():
-            if given.get(name) not in values:
+    for option in OPTIONS:
+        for name, values in option.needs.items() if option.parameter in given else ():
+            if name in parameters[arguments.learner] and given.get(name) not in values:
                 raise UsageError(f"{option.flag} does nothing without {_written(name, values)}")
     return given
 
 
 def _written(name: str, values: tuple[Any, ...]) -> str:
     (flag,) = (option.flag for option in OPTIONS if option.parameter == name)
-    return flag if values == (True,) else f"{flag} {' or '.join(values)}"
+    return flag if values == (True,) else f"{flag} {' or '.join(value for value in values if value)}"

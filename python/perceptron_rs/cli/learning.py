@@ -36,20 +36,13 @@ def import_meanwhile() -> None:
 
 
 def learner(arguments: Namespace, y: NDArray[Any]) -> Any:
-    """Return an estimator with the parameters that the options of the group "learning" give."""
+    """Return an estimator with the parameters that are given."""
     from perceptron_rs.estimators.registry import LEARNERS
 
-    return LEARNERS[arguments.learner](
-        max_iter=arguments.epochs,
-        tol=arguments.tol,
-        n_iter_no_change=arguments.n_iter_no_change,
-        shuffle=arguments.shuffle,
-        random_state=arguments.seed,
-        eta0=arguments.eta0,
-        fit_intercept=arguments.intercept,
-        tie=arguments.tie,
-        class_weight=class_weights(arguments.class_weight, y),
-        n_jobs=getattr(arguments, "threads", None),
-        engine=getattr(arguments, "engine", "rust"),
-        **chosen(arguments),
-    )
+    kind: Any = LEARNERS[arguments.learner]
+    parameters = chosen(arguments)
+    if "class_weight" in parameters:
+        parameters["class_weight"] = class_weights(arguments.class_weight, y)
+    if "n_jobs" in kind._get_param_names():
+        parameters["n_jobs"] = getattr(arguments, "threads", None)
+    return kind(engine=getattr(arguments, "engine", "rust"), **parameters)

@@ -9,10 +9,11 @@ from perceptron_rs.cli.errors import PROGRAM
 from perceptron_rs.cli.learner_options import add_options
 from perceptron_rs.cli.tag_options import add_tag, add_tag_evaluate, add_tag_train
 
-__all__ = ["LEARNER_NAMES", "parser"]
+__all__ = ["LEARNER_NAMES", "LINEAR_NAMES", "parser"]
 
-#: The keys of ``estimators.registry.LEARNERS``, which cannot be imported in time; a test compares them.
-LEARNER_NAMES = ("perceptron", "averaged", "pocket", "voted")
+#: The keys of ``estimators.registry``, which cannot be imported in time; a test compares them.
+LINEAR_NAMES = ("perceptron", "averaged", "pocket", "voted")
+LEARNER_NAMES = (*LINEAR_NAMES, "kernel", "multilayer")
 
 DATA = """\
 DATA by its suffix: .svm .libsvm .svmlight .txt (svmlight text), .csv, each also with .gz behind it; .npz (a
@@ -83,7 +84,7 @@ def _train(command: argparse.ArgumentParser) -> None:
     _data(command, model=False)
     command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
     command.add_argument("--init-text", metavar="FILE", help="start from weights that inspect --text wrote")
-    _learning(command, epochs=1000, tol=1e-3)
+    _learning(command)
     add_options(command)
     command.add_argument("--engine", choices=("rust", "reference"), default="rust", help="what computes")
     _output(command)
@@ -117,7 +118,8 @@ def _parity(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="use N rows, evenly spaced (default: all whose dense copy fits into 128 MB)",
     )
-    _learning(command, epochs=5, tol=None, threads=False)
+    _learning(command, threads=False)
+    command.set_defaults(epochs=5, tol=None)
     add_options(command)
     _output(command)
 
@@ -184,44 +186,38 @@ def _data(command: argparse.ArgumentParser, *, model: bool) -> None:
         )
 
 
-def _learning(
-    command: argparse.ArgumentParser, *, epochs: int, tol: float | None, threads: bool = True
-) -> None:
-    group = command.add_argument_group("learning")
+def _learning(command: argparse.ArgumentParser, *, threads: bool = True) -> None:
+    """Add what (nearly) all learners have; an option that is not given leaves the learner's default."""
+    group = command.add_argument_group("learning", argument_default=argparse.SUPPRESS)
     group.add_argument("--learner", choices=LEARNER_NAMES, default="perceptron", help="default: perceptron")
+    epochs = "1000; kernel 10, multilayer 200" if threads else "5"
+    tol = "0.001; kernel none, multilayer 0.0001" if threads else "none"
     group.add_argument(
-        "--epochs",
+        "--epochs", type=kinds.positive, metavar="N", help=f"largest number of epochs ({epochs})"
+    )
+    group.add_argument(
+        "--tol", type=kinds.tolerance, metavar="X", help=f"stop when the loss no longer falls by X ({tol})"
+    )
+    group.add_argument(
+        "--n-iter-no-change",
         type=kinds.positive,
-        default=epochs,
         metavar="N",
-        help=f"largest number of epochs ({epochs})",
-    )
-    group.add_argument(
-        "--tol",
-        type=kinds.tolerance,
-        default=tol,
-        metavar="X",
-        help=f"stop when the loss no longer falls by X, or none ({'none' if tol is None else tol})",
-    )
-    group.add_argument(
-        "--n-iter-no-change", type=kinds.positive, default=5, metavar="N", help="epochs that --tol bears (5)"
+        help="epochs that --tol bears (5; multilayer 10)",
     )
     group.add_argument(
         "--shuffle",
         action=argparse.BooleanOptionalAction,
-        default=True,
-        help="a new random order in each epoch",
+        help="a new random order in each epoch (the default)",
     )
-    group.add_argument("--seed", type=kinds.seed, default=0, metavar="N", help="key of the random orders (0)")
-    group.add_argument("--eta0", type=kinds.rate, default=1.0, metavar="X", help="learning rate (1)")
+    group.add_argument("--seed", type=kinds.seed, metavar="N", help="key of all that is random (0)")
+    group.add_argument("--eta0", type=kinds.rate, metavar="X", help="learning rate (1)")
     group.add_argument(
-        "--intercept", action=argparse.BooleanOptionalAction, default=True, help="learn an intercept"
+        "--intercept",
+        action=argparse.BooleanOptionalAction,
+        help="learn an intercept (the default, but of kernel)",
     )
     group.add_argument(
-        "--tie",
-        choices=("mistake", "positive"),
-        default="mistake",
-        help="what an activation of exactly 0 is (mistake)",
+        "--tie", choices=("mistake", "positive"), help="what an activation of exactly 0 is (mistake)"
     )
     group.add_argument(
         "--class-weight",
@@ -231,7 +227,11 @@ def _learning(
     )
     if threads:
         group.add_argument(
-            "--threads", type=kinds.threads, metavar="N", help="threads; -1 for all processors (1)"
+            "--threads",
+            type=kinds.threads,
+            default=None,
+            metavar="N",
+            help="threads; -1 for all processors (1)",
         )
 
 

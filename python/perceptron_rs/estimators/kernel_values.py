@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 
-from perceptron_rs.engines import Engine, KernelSpec, Rows
+from perceptron_rs.engines import AskForRow, Engine, KernelSpec, Rows
 
-__all__ = ["KERNELS", "callable_values", "check_kernel", "kernel_spec", "matrix_of"]
+__all__ = ["KERNELS", "callable_values", "check_kernel", "kernel_spec", "matrix_of", "rows_of_callable"]
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
-_BLOCK = 256
+#: Examples that a callable is given at a time, at most: what it computes on its way stays small.
+_BLOCK = 4096
 PRECOMPUTED = KernelSpec("precomputed")
 
 
@@ -68,20 +69,30 @@ def matrix_of(arrays: dict[str, NDArray[Any]], columns: int) -> Any:
 
 
 def callable_values(kernel: Callable[[Any, Any], Any], X: Any, others: Any) -> NDArray[np.float64]:
-    """Return the values of a callable for all rows of X with all others, asked for in blocks of rows."""
-    out = np.empty((X.shape[0], others.shape[0]))
-    for start in range(0, X.shape[0], _BLOCK):
-        block = X[start : start + _BLOCK]
-        values = np.asarray(kernel(block, others))
-        needed = (block.shape[0], others.shape[0])
-        if values.shape != needed:
-            raise ValueError(
-                f"kernel must return an array of shape {needed} for blocks of so many rows, "
-                f"got shape {values.shape}"
-            )
-        if values.dtype.kind not in "biuf":
-            raise TypeError(f"kernel must return real numbers, got the dtype {values.dtype}")
-        out[start : start + _BLOCK] = values
-    if not np.isfinite(out).all():
-        raise ValueError(f"kernel must return finite numbers, got {out[~np.isfinite(out)][0]}")
-    return out
+    """Return the values of a callable for all rows of X with all others."""
+    found = kernel(X, others)
+    values = np.asarray(found.toarray() if issparse(found) else found)
+    needed = (X.shape[0], others.shape[0])
+    if values.shape != needed:
+        raise ValueError(
+            f"kernel must return an array of shape {needed} for blocks of {needed[0]} and {needed[1]} rows, "
+            f"got shape {values.shape}"
+        )
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"kernel must return real numbers, got the dtype {values.dtype}")
+    with np.errstate(over="ignore"):
+        values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(f"kernel must return finite numbers, got {values[~np.isfinite(values)][0]}")
+    return values
+
+
+def rows_of_callable(kernel: Callable[[Any, Any], Any], X: Any) -> AskForRow:
+    """Return what gives the values of a callable for all rows of X with one of them."""
+
+    def ask(number: int) -> NDArray[np.float64]:
+        one = X[number : number + 1]
+        blocks = (X[start : start + _BLOCK] for start in range(0, X.shape[0], _BLOCK))
+        return np.concatenate([callable_values(kernel, block, one)[:, 0] for block in blocks])
+
+    return ask

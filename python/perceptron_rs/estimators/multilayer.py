@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.engines import ENGINES, Engine, get_engine
-from perceptron_rs.estimators.data import Examples, examples
+from perceptron_rs.engines import ENGINES, get_engine
+from perceptron_rs.estimators.data import examples
 from perceptron_rs.estimators.errors import restored_on_error
 from perceptron_rs.estimators.labels import encode, encode_new, label_array, new_classes
+from perceptron_rs.estimators.multilayer_fitting import Layers, check_same_problem, learn, start
+from perceptron_rs.estimators.multilayer_predicting import MultilayerPredicting
 from perceptron_rs.estimators.parameters import draw_seed
+from perceptron_rs.estimators.saved import Saved
 from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["MultilayerPerceptron"]
 
 _LARGEST = 2**31 - 1
-Layers = list[NDArray[np.float64]]
 
 
-class MultilayerPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MultilayerPerceptron(MultilayerPredicting, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Layers of neurons, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron learns no exclusive or: no line separates its classes. One hidden layer of neurons
@@ -210,11 +210,12 @@ class MultilayerPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
             seed = draw_seed(self.random_state)
             if going_on:
-                self._check_same_problem(classes)
+                check_same_problem(self, classes)
             else:
                 self.classes_ = classes
-                self._start(engine, seed)
-            stopped = self._learn(
+                start(self, engine, seed)
+            stopped = learn(
+                self,
                 engine,
                 data,
                 labels,
@@ -266,155 +267,10 @@ class MultilayerPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             y = label_array(self, y, data.rows.shape[0])
             if first:
                 self.classes_ = given
-                self._start(engine, draw_seed(self.random_state))
-            self._check_same_problem(self.classes_)
-            self._learn(engine, data, encode(y, self.classes_), seed=None, max_iter=1, tol=None)
+                start(self, engine, draw_seed(self.random_state))
+            check_same_problem(self, self.classes_)
+            learn(self, engine, data, encode(y, self.classes_), seed=None, max_iter=1, tol=None)
         return self
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the activations of the output neurons.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the activation for ``classes_[1]``, otherwise one column a class.
-        """
-        z = self._outputs(X, probabilities=False)
-        return z.reshape(-1) if z.shape[1] == 1 else z
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every example.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            For two classes ``classes_[1]`` where the activation is positive; otherwise the class of the
-            largest activation, the first of equals.
-        """
-        z = self.decision_function(X)
-        index = (z > 0).astype(np.intp) if z.ndim == 1 else np.argmax(z, axis=1)
-        return cast("NDArray[Any]", self.classes_[index])
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
-        """
-        p = self._outputs(X, probabilities=True)
-        return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
-
-    def _outputs(self, X: Any, *, probabilities: bool) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        with standard():
-            engine = get_engine(self.engine)
-            data = examples(self, engine, X, reset=False)
-            layers = self._layers()
-            out = engine.mlp_scores(
-                data.rows, *layers, activation=self.activation, probabilities=probabilities
-            )
-            if not np.isfinite(out).all():
-                data.assert_finite(self)
-                raise ValueError(
-                    "an activation of the network is not finite; scale the features as in the fit"
-                )
-        return out
-
-    def _layers(self) -> tuple[Layers, Layers]:
-        """Return weights and intercepts as the engines want them, one row of weights a neuron."""
-        coefs = [np.ascontiguousarray(coef.T, dtype=np.float64) for coef in self.coefs_]
-        return coefs, [np.asarray(intercept, dtype=np.float64) for intercept in self.intercepts_]
-
-    def _sizes(self) -> tuple[int, ...]:
-        given = self.hidden_layer_sizes
-        sizes = [given] if isinstance(given, Integral) else list(given)
-        if not all(isinstance(size, Integral) and 1 <= int(size) <= _LARGEST for size in sizes):
-            raise ValueError(f"hidden_layer_sizes must be whole numbers of at least 1, got {given!r:.80}")
-        return tuple(int(size) for size in sizes)
-
-    def _start(self, engine: Engine, seed: int) -> None:
-        """Draw the start weights."""
-        self.n_outputs_ = 1 if len(self.classes_) == 2 else len(self.classes_)
-        self.out_activation_ = "logistic" if self.n_outputs_ == 1 else "softmax"
-        coefs, self.intercepts_ = engine.mlp_start(
-            self.n_features_in_, self._sizes(), self.n_outputs_, activation=self.activation, seed=seed
-        )
-        self.coefs_ = [coef.T for coef in coefs]
-        self.n_layers_ = len(coefs) + 1
-        self._n_epochs = 0
-
-    def _check_same_problem(self, classes: NDArray[Any]) -> None:
-        """Raise if what was learnt before does not fit this call."""
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"warm_start=True goes on from a fit with the classes {self.classes_.tolist()!r:.200}, "
-                f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
-            )
-        sizes = (self.n_features_in_, *self._sizes(), self.n_outputs_)
-        learnt = (len(self.coefs_[0]), *(len(intercept) for intercept in self.intercepts_))
-        if sizes != learnt:
-            raise ValueError(
-                f"X and hidden_layer_sizes need layers of the sizes {sizes}, but the estimator goes on from "
-                f"{learnt}; set warm_start=False or give what the last fit had"
-            )
-
-    def _learn(
-        self,
-        engine: Engine,
-        data: Examples,
-        labels: NDArray[np.uint32],
-        *,
-        seed: int | None,
-        max_iter: int,
-        tol: float | None,
-    ) -> str:
-        """Run the engine, publish what it learnt, and return why it stopped."""
-        for name in ("alpha", "learning_rate_init"):
-            if not math.isfinite(getattr(self, name)):
-                raise ValueError(f"{name} must be a finite number, got {getattr(self, name)!r}")
-        coefs, intercepts = self._layers()
-        try:
-            report = engine.mlp_fit(
-                data.rows,
-                labels,
-                coefs=coefs,
-                intercepts=intercepts,
-                activation=self.activation,
-                rate=float(self.learning_rate_init),
-                alpha=float(self.alpha),
-                batch_size=int(self.batch_size),
-                seed=seed,
-                first_epoch=self._n_epochs,
-                max_iter=max_iter,
-                tol=None if tol is None else float(tol),
-                n_iter_no_change=int(self.n_iter_no_change),
-            )
-        except OverflowError as error:
-            data.assert_finite(self)
-            raise ValueError(str(error).replace("eta0", "learning_rate_init")) from None
-        self.coefs_ = [coef.T for coef in report["coefs"]]
-        self.intercepts_ = report["intercepts"]
-        self.loss_curve_ = report["losses"].tolist()
-        self.loss_ = self.loss_curve_[-1]
-        self.n_iter_ = len(self.loss_curve_)
-        return report["stopped"]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

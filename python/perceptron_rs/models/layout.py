@@ -36,7 +36,7 @@ _COUNTERS = {"n_iter": "n_iter_", "n_mistakes": "n_mistakes_", "epochs": "_n_epo
 
 
 def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
-    """Return the arrays of a fitted estimator and its history; ValueError if they are not those of a fit."""
+    """Return the arrays of a fitted estimator, and its history; ValueError if they are not those of a fit."""
     tensors = {
         name: _array(getattr(estimator, attribute), np.int64 if name == "seen" else np.float64, attribute)
         for name, attribute in estimator._stored.items()
@@ -51,11 +51,12 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     if tensors["coef"].shape[1] != estimator.n_features_in_:
         raise ValueError(f"the weights have the shape {tensors['coef'].shape}, but n_features_in_ is "
                          f"{estimator.n_features_in_}; fit again before saving")  # fmt: skip
-    return tensors, history
+    return tensors, {"history": history}
 
 
-def publish(estimator: Any, tensors: Tensors, history: Any) -> None:
+def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     """Put what ``collect`` returned on another estimator of that type and with those ``classes_``."""
+    history = document["history"]
     _check(estimator, tensors, history)
     estimator.n_features_in_ = tensors["coef"].shape[1]
     estimator._publish({name: tensors[name] for name in estimator._stored})

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from perceptron_rs.estimators import SequencePerceptron, sequence_parameters
+from perceptron_rs.estimators import (
+    KernelPerceptron,
+    MultilayerPerceptron,
+    SequencePerceptron,
+    sequence_parameters,
+)
 from perceptron_rs.estimators.parameters import check_parameters
 from perceptron_rs.models.values import plain
 
@@ -14,6 +20,8 @@ __all__ = ["checked", "parameters_from_json", "parameters_to_json"]
 
 #: Parameters that belong to a process and not to a model. A loaded estimator has their defaults.
 NOT_SAVED = ("callback",)
+#: Parameters that may be a sequence, which comes back as a tuple.
+LISTS = ("hidden_layer_sizes",)
 
 
 def parameters_to_json(estimator: Any) -> dict[str, Any]:
@@ -28,13 +36,23 @@ def parameters_to_json(estimator: Any) -> dict[str, Any]:
                 "place, for instance by set_params(random_state=0), or keep the estimator by pickle"
             )
         try:
-            found[name] = _pairs(value) if isinstance(value, dict) else plain(value)
+            found[name] = _pairs(value) if isinstance(value, dict) else _plain(name, value)
         except TypeError:
+            if callable(value):
+                raise ValueError(
+                    f"{name} is a function, which a model file cannot hold; keep the estimator by pickle"
+                ) from None
             raise ValueError(
                 f"{name}={value!r:.80} cannot be written to a model file; set it to a finite Python "
                 f"number, a string or None (class_weight: to a dict of these)"
             ) from None
     return found
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name in LISTS and not isinstance(value, Integral):
+        return [plain(part) for part in value]
+    return plain(value)
 
 
 def _pairs(weights: dict[Any, Any]) -> list[list[Any]]:
@@ -60,6 +78,8 @@ def parameters_from_json(description: Any, learner: type) -> dict[str, Any]:
     for name, value in found.items():
         if name == "class_weight" and isinstance(value, list):
             found[name] = _weights(value)
+        elif name in LISTS and isinstance(value, list):
+            found[name] = tuple(value)
         elif isinstance(value, list | dict):
             raise ValueError(f"its parameter {name} must not be a JSON {type(value).__name__}")
     return found
@@ -82,5 +102,7 @@ def checked(estimator: Any) -> None:
     estimator._validate_params()
     if isinstance(estimator, SequencePerceptron):
         sequence_parameters.check_parameters(estimator)
-    else:
+    elif isinstance(estimator, KernelPerceptron):
+        estimator._check()
+    elif not isinstance(estimator, MultilayerPerceptron):
         check_parameters(estimator)

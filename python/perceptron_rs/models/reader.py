@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.estimators.registry import LEARNERS, SEQUENCE_LEARNERS
-from perceptron_rs.models import sequences
+from perceptron_rs.estimators.registry import LEARNERS, LINEAR_LEARNERS, SEQUENCE_LEARNERS
 from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
-from perceptron_rs.models.layout import Tensors, publish
+from perceptron_rs.models.contents import content_of
+from perceptron_rs.models.layout import Tensors
 from perceptron_rs.models.parameters import checked, parameters_from_json
 
 __all__ = ["describe", "load"]
@@ -140,10 +140,8 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
     estimator: Any = learner(**parameters_from_json(document["parameters"], learner))
     checked(estimator)
     estimator.classes_ = classes_from_json(document["classes"])
-    if name in SEQUENCE_LEARNERS:
-        sequences.publish(estimator, tensors, document)
-    else:
-        publish(estimator, tensors, document["history"])
+    content_of(name).publish(estimator, tensors, document)
+    if name in LINEAR_LEARNERS:
         _check_answer(estimator)
     if "feature_names" in document:
         estimator.feature_names_in_ = _feature_names(document["feature_names"], estimator.n_features_in_)

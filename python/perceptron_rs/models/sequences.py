@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.features.encoder import AttributeEncoder
+from perceptron_rs.models.taken import refuse_left, take
 from perceptron_rs.models.values import is_count
 
 __all__ = ["collect", "publish"]
@@ -58,7 +59,7 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
     weights = _matrix(left, "emission", labels)
     columns = len(weights["emission_indptr"]) - 1
     for name, shape in {"transition": (labels, labels), "start": (labels,), "end": (labels,)}.items():
-        weights[name] = _take(left, name, np.float64, shape)
+        weights[name] = take(left, name, np.float64, shape)
     if "pair_indptr" in left:
         weights |= _matrix(left, "pair", labels * labels)
         if len(weights["pair_indptr"]) != columns + 1:
@@ -73,7 +74,7 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
         raise ValueError(f"the history must hold counts {', '.join(_HISTORY)}, and converged")
     for name, dtype in _EPOCHS.items():
         if name in left or name != "validation_scores":
-            array = _take(left, name, dtype, (history["n_iter"],))
+            array = take(left, name, dtype, (history["n_iter"],))
             if array.min(initial=0) < 0:
                 raise ValueError(f"the tensor {name} must not hold anything below 0")
             setattr(estimator, f"{name}_", array)
@@ -81,10 +82,7 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
         estimator.encoder_ = _encoder(left, document["encoder"], columns)
     if "template" in document:
         estimator.template_ = _template(document["template"])
-    if left:
-        raise ValueError(
-            f"there is an unknown tensor {min(left)!r:.80}; the file needs a newer perceptron-rs"
-        )
+    refuse_left(left)
     estimator._weights = weights
     estimator.n_features_in_ = columns
     estimator.converged_ = history["converged"]
@@ -94,9 +92,9 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
 
 def _matrix(left: dict[str, NDArray[Any]], name: str, width: int) -> dict[str, NDArray[Any]]:
     """Return the three arrays of a matrix in the form CSR, as they are kept in memory."""
-    ends = _take(left, f"{name}_indptr", np.int64, (None,))
-    indices = _take(left, f"{name}_indices", np.int32, (None,))
-    data = _take(left, f"{name}_data", np.float64, (len(indices),))
+    ends = take(left, f"{name}_indptr", np.int64, (None,))
+    indices = take(left, f"{name}_indices", np.int32, (None,))
+    data = take(left, f"{name}_data", np.float64, (len(indices),))
     if len(ends) < 2 or ends[0] != 0 or ends[-1] != len(indices) or (np.diff(ends) < 0).any():
         raise ValueError(f"the tensor {name}_indptr does not divide {len(indices)} weights into rows")
     if indices.min(initial=0) < 0 or indices.max(initial=0) >= width:
@@ -105,24 +103,6 @@ def _matrix(left: dict[str, NDArray[Any]], name: str, width: int) -> dict[str, N
     if (np.diff(rows * width + indices) <= 0).any():
         raise ValueError(f"the tensor {name}_indices must rise within each row")
     return {f"{name}_indptr": ends, f"{name}_indices": indices, f"{name}_data": data}
-
-
-def _take(
-    left: dict[str, NDArray[Any]], name: str, dtype: Any, shape: tuple[int | None, ...]
-) -> NDArray[Any]:
-    """Return a tensor of that type and shape, and take it off the list; None stands for any length."""
-    if name not in left:
-        raise ValueError(f"the tensor {name} is missing")
-    array = left.pop(name)
-    if array.dtype != dtype:
-        raise ValueError(f"the tensor {name} must be of {np.dtype(dtype)}, got {array.dtype}")
-    if array.ndim != len(shape) or any(
-        want not in (None, got) for want, got in zip(shape, array.shape, strict=True)
-    ):
-        raise ValueError(f"the tensor {name} has the shape {array.shape}, which the others do not go with")
-    if array.dtype == np.float64 and not np.isfinite(array).all():
-        raise ValueError(f"the tensor {name} holds a NaN or an infinity")
-    return array
 
 
 def _encoder(left: dict[str, NDArray[Any]], description: Any, columns: int) -> AttributeEncoder:
@@ -134,8 +114,8 @@ def _encoder(left: dict[str, NDArray[Any]], description: Any, columns: int) -> A
     encoder = AttributeEncoder(**description)
     names: dict[str, int] = {}
     if hashed is None:
-        text = _take(left, "vocabulary", np.uint8, (None,)).tobytes()
-        ends = _take(left, "vocabulary_ends", np.int64, (columns,)).tolist()
+        text = take(left, "vocabulary", np.uint8, (None,)).tobytes()
+        ends = take(left, "vocabulary_ends", np.int64, (columns,)).tolist()
         starts = [0, *ends[:-1]]
         if ends[-1] != len(text) or any(a > b for a, b in zip(starts, ends, strict=True)):
             raise ValueError("the tensor vocabulary_ends does not divide the vocabulary")

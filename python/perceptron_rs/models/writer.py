@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.estimators.registry import LEARNERS, SEQUENCE_LEARNERS
-from perceptron_rs.models import sequences
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
+from perceptron_rs.models.contents import content_of
 from perceptron_rs.models.files import path_of, write_whole
-from perceptron_rs.models.layout import collect
 from perceptron_rs.models.parameters import checked, parameters_to_json
 from perceptron_rs.models.values import plain
 
@@ -43,11 +42,7 @@ def _bytes_of(estimator: Any) -> bytes:
     check_is_fitted(estimator)
     parameters = parameters_to_json(estimator)
     checked(estimator)
-    if names[0] in SEQUENCE_LEARNERS:
-        tensors, parts = sequences.collect(estimator)
-    else:
-        tensors, history = collect(estimator)
-        parts = {"history": history}
+    tensors, parts = content_of(names[0]).collect(estimator)
     document = {
         "arithmetic_version": ARITHMETIC_VERSION,
         "written_by": f"perceptron-rs {version('perceptron-rs')}",

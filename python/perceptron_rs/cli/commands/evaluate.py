@@ -35,7 +35,8 @@ def run(arguments: Namespace) -> int:
             stacklevel=1,
         )
     vars(model).pop("feature_names_in_", None)  # the names were compared by load; X has none
-    model.n_jobs = arguments.threads
+    if hasattr(model, "n_jobs"):
+        model.n_jobs = arguments.threads
     result = figures(y, model.predict(data.X), model.classes_)
     print(json.dumps(result) if arguments.json else as_text(result), end="\n" if arguments.json else "")
     return 0

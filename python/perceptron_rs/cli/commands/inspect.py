@@ -10,27 +10,35 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli import tagger_story
+from perceptron_rs.cli import kernel_story, multilayer_story, tagger_story
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.labels import label_text, plain
+from perceptron_rs.cli.model_story import head, parameters, what
 from perceptron_rs.cli.modelfile import dump_text, format_name, load_model
 
 __all__ = ["run"]
+
+#: How to tell of estimators that have not one weight a feature.
+_OTHERS = {
+    "SequencePerceptron": (tagger_story.describe, tagger_story.as_text),
+    "KernelPerceptron": (kernel_story.describe, kernel_story.as_text),
+    "MultilayerPerceptron": (multilayer_story.describe, multilayer_story.as_text),
+}
 
 
 def run(arguments: Namespace) -> int:
     """Print the format, the estimator, its parameters, its history, and its largest weights."""
     path = Path(arguments.model)
     model = load_model(path, sequences=None)
-    is_tagger = not hasattr(model, "mistakes_per_epoch_")
+    kind = type(model).__name__
     if arguments.text:
-        if is_tagger:
+        if kind in _OTHERS:
             raise CommandError(
-                f"{path}: --text prints the weights of classifiers, and this labels sequences; use --json"
+                f"{path}: --text prints the weights of linear classifiers, and this is a {kind}; use --json"
             )
         dump_text(model, sys.stdout)
         return 0
-    tell, show = (tagger_story.describe, tagger_story.as_text) if is_tagger else (describe, as_text)
+    tell, show = _OTHERS.get(kind, (describe, as_text))
     story = tell(model, arguments.top) | {"format": format_name(), "bytes": path.stat().st_size}
     if arguments.json:
         print(json.dumps(story, default=str))
@@ -55,10 +63,7 @@ def describe(model: Any, top: int) -> dict[str, Any]:
         ]
         weights.append({"class": plain(label), "intercept": float(bias), "largest": largest})
     return {
-        "estimator": type(model).__name__,
-        "parameters": {name: _plain(value) for name, value in model.get_params().items()},
-        "n_features": int(model.n_features_in_),
-        "classes": [plain(label) for label in model.classes_],
+        **what(model),
         "history": {
             "n_iter": model.n_iter_,
             "converged": model.converged_,
@@ -71,29 +76,18 @@ def describe(model: Any, top: int) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
-    """Return a parameter as JSON can hold it."""
-    if isinstance(value, dict):
-        return {label_text(label): float(weight) for label, weight in value.items()}
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def as_text(story: dict[str, Any]) -> str:
     """Return the same for people."""
     history = story["history"]
     per_epoch = [int(np.sum(entry)) for entry in history["mistakes_per_epoch"]]
     shown = " ".join(map(str, per_epoch[:20])) + (f" ... {per_epoch[-1]}" if len(per_epoch) > 20 else "")
-    classes = [label_text(label) for label in story["classes"]]
     lines = [
-        f"format      {story['format']}, {story['bytes']} bytes",
-        f"estimator   {story['estimator']}",
-        f"classes     {' '.join(classes[:20])}{' ...' if len(classes) > 20 else ''}",
+        *head(story),
         f"features    {story['n_features']}, {story['nonzero_weights']} weights are not 0",
         f"epochs      {history['n_iter']}, {'converged' if history['converged'] else 'not converged'}",
         f"mistakes    {history['n_mistakes']}; by epoch: {shown}",
         f"seen        {' '.join(map(str, history['n_seen'][:20]))} examples",
-        "parameters",
-        *(f"  {name} = {value!r}" for name, value in story["parameters"].items()),
+        *parameters(story),
     ]
     for plane in story["weights"]:
         lines.append(f"weights for class {label_text(plane['class'])}, intercept {plane['intercept']!r}")

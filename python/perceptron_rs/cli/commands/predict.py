@@ -23,7 +23,8 @@ def run(arguments: Namespace) -> int:
     model = load_model(Path(arguments.model))
     data = load(Path(arguments.data), wanted(arguments, labels=False, model=model))
     vars(model).pop("feature_names_in_", None)  # the names were compared by load; X has none
-    model.n_jobs = arguments.threads
+    if hasattr(model, "n_jobs"):
+        model.n_jobs = arguments.threads
     write = sys.stdout.write
     texts = [label_text(label) for label in model.classes_]
     values = [plain(label) for label in model.classes_]

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.cli.data import TEXT, Data, load, suffix_of, wanted
-from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.labels import label_text, plain
 from perceptron_rs.cli.learner_options import chosen
 from perceptron_rs.cli.learning import import_meanwhile, learner
 from perceptron_rs.cli.modelfile import Weights, check_writable, read_text, save_model
+from perceptron_rs.cli.options import LINEAR_NAMES
 from perceptron_rs.cli.progress import progress
 
 __all__ = ["run"]
@@ -28,6 +29,11 @@ def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
     path, out = Path(arguments.data), Path(arguments.model)
     chosen(arguments)  # a wrong choice is said before anything is read
+    if arguments.init_text is not None and arguments.learner not in LINEAR_NAMES:
+        raise UsageError(
+            f"--init-text is for weights of features, and the learner {arguments.learner} has none; "
+            f"leave it out, or choose --learner {' or '.join(LINEAR_NAMES)}"
+        )
     check_writable(out, path)
     times = [time.perf_counter()]
     wish = wanted(arguments)
@@ -40,7 +46,9 @@ def run(arguments: Namespace) -> int:
     data = load(path, wish)
     model = learner(arguments, data.labels)
     times.append(time.perf_counter())
-    _fit(model, data, arguments, {} if start is None else _start_values(arguments.init_text, start, data))
+    _fit(
+        model, data, {} if start is None else _start_values(arguments.init_text, start, data), arguments.quiet
+    )
     times.append(time.perf_counter())
     save_model(model, out)
     times.append(time.perf_counter())
@@ -52,21 +60,24 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _fit(model: Any, data: Data, arguments: Namespace, start: dict[str, Any]) -> None:
+def _fit(model: Any, data: Data, start: dict[str, Any], quiet: bool) -> None:
+    tells_epochs = hasattr(model, "callback")
     with (
-        progress(arguments.epochs, quiet=arguments.quiet) as callback,
+        progress(model.max_iter, quiet=quiet or not tells_epochs) as callback,
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")
-        model.set_params(callback=callback)
+        if tells_epochs:
+            model.set_params(callback=callback)
         model.fit(data.X, data.labels, **start)
-    model.set_params(callback=None)  # it belongs to this run, not to the model
+    if tells_epochs:
+        model.set_params(callback=None)  # it belongs to this run, not to the model
     if data.names is not None:
         model.feature_names_in_ = np.array(data.names, dtype=object)
     for warning in caught:
         if warning.category.__name__ == "ConvergenceWarning":
             warnings.warn(
-                f"the limit of {arguments.epochs} epochs ended the fit before the stopping rule did; "
+                f"the limit of {model.max_iter} epochs ended the fit before the stopping rule did; "
                 f"raise --epochs, or pass --tol none if that number is meant",
                 warning.category,
                 stacklevel=2,
@@ -99,29 +110,41 @@ def _as_json(model: Any, arguments: Namespace, data: Data, seconds: dict[str, fl
         "n_features": data.X.shape[1],
         "classes": [plain(label) for label in model.classes_],
         "n_iter": model.n_iter_,
-        "converged": model.converged_,
-        "n_mistakes": model.n_mistakes_,
-        "mistakes_per_epoch": model.mistakes_per_epoch_.tolist(),
-        **_validation(model),
+        **_history(model),
         "seconds": seconds,
         "model": arguments.model,
         "bytes": Path(arguments.model).stat().st_size,
     }
 
 
-def _validation(model: Any) -> dict[str, Any]:
+def _history(model: Any) -> dict[str, Any]:
+    if hasattr(model, "loss_curve_"):
+        return {"losses": model.loss_curve_}
+    story = {
+        "converged": model.converged_,
+        "n_mistakes": model.n_mistakes_,
+        "mistakes_per_epoch": model.mistakes_per_epoch_.tolist(),
+    }
     scores = getattr(model, "validation_scores_", None)
-    return {} if scores is None else {"validation_scores": scores.tolist()}
+    return story if scores is None else story | {"validation_scores": scores.tolist()}
 
 
 def _as_text(model: Any, arguments: Namespace, data: Data, seconds: dict[str, float]) -> str:
-    last = int(np.sum(model.mistakes_per_epoch_[-1]))
     rows = {
         "learner": arguments.learner,
         "data": f"{_size(data)}, {len(model.classes_)} classes",
-        "epochs": f"{model.n_iter_}, {'the last without a mistake' if model.converged_ else 'not converged'}",
-        "mistakes": f"{model.n_mistakes_}, {last} in the last epoch",
+        **_epochs(model),
         "seconds": ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()),
         "model": f"{arguments.model}, {Path(arguments.model).stat().st_size} bytes",
     }
     return "".join(f"{name:10}{text}\n" for name, text in rows.items())
+
+
+def _epochs(model: Any) -> dict[str, str]:
+    if hasattr(model, "loss_curve_"):
+        return {"epochs": str(model.n_iter_), "loss": f"{model.loss_:.6g} in the last epoch"}
+    last = int(np.sum(model.mistakes_per_epoch_[-1]))
+    return {
+        "epochs": f"{model.n_iter_}, {'the last without a mistake' if model.converged_ else 'not converged'}",
+        "mistakes": f"{model.n_mistakes_}, {last} in the last epoch",
+    }

@@ -2,7 +2,7 @@
 
 from .average import average, timed
 from .axpy import axpy, widen
-from .decay import decay
+from .decay import LEAST_FACTOR, decay, decay_factor, is_common
 from .dot import dot, sparse_dot
 from .elementary import elementary
 from .environment import standard
@@ -29,6 +29,7 @@ from .twofold import (
 )
 
 __all__ = [
+    "LEAST_FACTOR",
     "LOST",
     "SLACK",
     "UNIT",
@@ -39,6 +40,7 @@ __all__ = [
     "average",
     "axpy",
     "decay",
+    "decay_factor",
     "dot",
     "down",
     "elementary",
@@ -48,6 +50,7 @@ __all__ = [
     "gamma",
     "grown",
     "inner",
+    "is_common",
     "log",
     "logistic",
     "normalised",

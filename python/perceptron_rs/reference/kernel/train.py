@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import KernelSpec, OnEpoch, Report, State
+from perceptron_rs.engines import AskForRow, KernelSpec, OnEpoch, Report, State
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import Gram
 from perceptron_rs.reference.kernel.kernels import check_kernel
@@ -43,8 +43,8 @@ class Dual:
 
     canonical = True
 
-    def __init__(self, rows: Any, kernel: KernelSpec) -> None:
-        self.gram, self.n = Gram(kernel, rows, rows), rows.shape[0]
+    def __init__(self, rows: Any, kernel: KernelSpec, ask: AskForRow | None = None) -> None:
+        self.row, self.n = ask or Gram(kernel, rows, rows).row, rows.shape[0]
         #: S before the update, and K(x, x), of each update in turn.
         self.updates: list[tuple[float, float]] = []
 
@@ -60,7 +60,7 @@ class Dual:
 
     def axpy(self, number: int, c: float, w: NDArray[np.float64]) -> None:
         """Add ``c`` times one row of the Gram matrix to the sums."""
-        row = self.gram.row(number)
+        row = self.row(number)
         self.updates.append((float(w[number]), float(row[number])))
         w[:] = arith.add(w, c, row)
 
@@ -122,6 +122,7 @@ def kernel_fit(
     record: bool = False,
     on_epoch: OnEpoch | None = None,
     keep_on_interrupt: bool = False,
+    ask: AskForRow | None = None,
 ) -> Report:
     """Run epochs until every plane has stopped; ``state`` is not modified.
 
@@ -133,6 +134,10 @@ def kernel_fit(
     state : dict of arrays
         ``sums`` float64 (K, n): S of each example under the vectors to start from; ``intercept`` float64
         (K,), ``norm`` float64 (K,): their N, and ``seen`` int64 (K,).
+    ask : callable or None
+        Returns the kernel values of all rows with the one of a number, float64 (n,), the same ones each
+        time; it is asked when they are needed. With it the kernel is "precomputed", and of ``rows`` the
+        number alone matters.
 
     Returns
     -------
@@ -152,7 +157,9 @@ def kernel_fit(
     check_kernel(kernel)
     check_canonical(rows)
     n, columns = rows.shape
-    if kernel.name == "precomputed" and n != columns:
+    if ask is not None and kernel.name != "precomputed":
+        raise ValueError("kernel must be precomputed where a source gives its values")
+    if ask is None and kernel.name == "precomputed" and n != columns:
         raise ValueError(
             f"rows must have {n} columns, one for each of them, to be a Gram matrix, got {columns}"
         )
@@ -161,7 +168,7 @@ def kernel_fit(
             raise ValueError(f"state lacks {name!r}, which the learner needs")
     start = {"coef" if name == "sums" else name: values for name, values in state.items()}
     with arith.standard():
-        dual = Dual(rows, kernel)
+        dual = Dual(rows, kernel, ask)
     report = fit(
         dual,
         labels,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.engines import State
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.rows.learn import LONGEST_STRETCH, SHORTEST_STRETCH, Rows, settle_ahead
+from perceptron_rs.reference.rows.learn import LONGEST_STRETCH, SHORTEST_STRETCH, Rows, get_ready
 from perceptron_rs.reference.rows.visit import Cursor, Mistake, Visit
 
 __all__ = ["learn_jointly"]
@@ -29,9 +29,9 @@ def learn_jointly(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) 
     log: list[Mistake] = []
     stretch = SHORTEST_STRETCH
     while at.pos < end:
-        stretch = settle_ahead(rows, visit, at, W, stretch)
+        stretch, factor = get_ready(rows, visit, at, W, stretch)
         ahead = visit.order[at.pos : min(at.pos + stretch, end)]
-        scores = np.stack([rows.dots(ahead, w) + b_k for w, b_k in zip(W, b, strict=True)], axis=1)
+        scores = np.stack([rows.dots(ahead, w) * factor + b_k for w, b_k in zip(W, b, strict=True)], axis=1)
         visit.activations[ahead] = scores  # those behind a mistake are put down again
         truth = visit.labels[ahead]
         errors = scores >= scores[np.arange(len(ahead)), truth][:, np.newaxis]
@@ -56,7 +56,7 @@ def learn_jointly(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) 
             continue
         c = float(visit.c[row])
         for plane, step in [(y, c), *_downward(visit.joint, s, wrong, y, c)]:
-            rows.axpy(row, step, W[plane])
+            rows.axpy(row, step / factor, W[plane])
             if visit.fit_intercept:
                 b[plane] += step
             log.append(Mistake(row, plane, at.t, step))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import State
 from perceptron_rs.reference.rows.visit import Cursor, Mistake, Visit, is_mistake
 
-__all__ = ["Rows", "learn", "settle_ahead"]
+__all__ = ["Rows", "get_ready", "learn"]
 
 SHORTEST_STRETCH, LONGEST_STRETCH = 8, 256
 
@@ -37,13 +37,15 @@ class Rows(Protocol):
         """Columns in which a row is not 0."""
 
 
-def settle_ahead(rows: Rows, visit: Visit, at: Cursor, W: NDArray[np.float64], stretch: int) -> int:
-    """Under a penalty, settle what the next example reads; return how many examples to take at once."""
+def get_ready(
+    rows: Rows, visit: Visit, at: Cursor, W: NDArray[np.float64], stretch: int
+) -> tuple[int, float]:
+    """Return how many examples to take at once and, under a penalty, the factor of the weights there."""
     if visit.pending is None:
-        return stretch
-    visit.pending.settle(W, rows.read(int(visit.order[at.pos])))
+        return stretch, 1.0
+    factor = visit.pending.factor(W, rows.read(int(visit.order[at.pos])))
     visit.pending.tick()
-    return 1
+    return 1, factor
 
 
 def learn(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) -> list[Mistake]:
@@ -58,10 +60,10 @@ def learn(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) -> list[
     log = []
     stretch = SHORTEST_STRETCH
     while at.pos < end:
-        stretch = settle_ahead(rows, visit, at, state["coef"][k : k + 1], stretch)
+        stretch, factor = get_ready(rows, visit, at, state["coef"][k : k + 1], stretch)
         ahead = visit.order[at.pos : min(at.pos + stretch, end)]
         y = visit.y[ahead]
-        a = rows.dots(ahead, w) + b[k]
+        a = rows.dots(ahead, w) * factor + b[k]
         visit.activations[ahead, 0] = a  # those behind a mistake are put down again
         a = visit.noise.activation(a, ahead)
         stops = is_mistake(y, a, visit.tie, visit.margin) | ~np.isfinite(a)
@@ -82,7 +84,7 @@ def learn(rows: Rows, visit: Visit, at: Cursor, state: State, end: int) -> list[
         if visit.noise.is_used_up(row):
             continue
         c = float(visit.c[row])
-        rows.axpy(row, c, w)
+        rows.axpy(row, c / factor, w)
         if visit.fit_intercept:
             b[k] += c
         visit.noise.update(row, c)

@@ -1,4 +1,8 @@
-"""Penalties that have not been applied yet: a coordinate is settled when an example reads it."""
+"""Penalties that have not been applied yet.
+
+A coordinate is settled when an example reads it; or, if the penalty only scales, one factor stands
+for what is pending of all coordinates, and the weights kept are the true ones divided by it.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +29,25 @@ class Pending:
 
     def __init__(self, ages: NDArray[np.int64], eta0: float, l1: float, l2: float) -> None:
         self.ages, self.eta0, self.l1, self.l2 = ages.copy(), eta0, l1, l2
+        self.is_common = arith.is_common(eta0, l1, l2)
 
     def settle(self, W: NDArray[np.float64], columns: Any = slice(None)) -> None:
         """Apply to these columns of ``W`` (planes, d) what is pending."""
         W[:, columns] = arith.decay(W[:, columns], self.ages[columns], self.eta0, self.l1, self.l2)
         self.ages[columns] = 0
+
+    def factor(self, W: NDArray[np.float64], read: NDArray[Any]) -> float:
+        """Get the weights ready for an example that reads these columns; return their factor."""
+        if not self.is_common:
+            self.settle(W, read)
+            return 1.0
+        if (self.ages != self.ages[:1]).any():  # the penalty was another one in an earlier call
+            self.settle(W)
+        factor = float(arith.decay_factor(self.ages[:1], self.eta0, self.l2)[0]) if len(self.ages) else 1.0
+        if factor >= arith.LEAST_FACTOR:
+            return factor
+        self.settle(W)
+        return 1.0
 
     def tick(self) -> None:
         """One more example was visited."""

@@ -30,12 +30,11 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows.scores import check_canonical
-from perceptron_rs.reference.structured.decode import decode_one
-from perceptron_rs.reference.structured.lattice import Lattice
-from perceptron_rs.reference.structured.prefix import UPDATES, compare
+from perceptron_rs.reference.structured.epochs import visit
+from perceptron_rs.reference.structured.held_out import held_out_errors
+from perceptron_rs.reference.structured.prefix import UPDATES
 from perceptron_rs.reference.structured.sequences import sequences
-from perceptron_rs.reference.structured.update import update as change
-from perceptron_rs.reference.structured.weights import check, emissions, names, packed, pairs, unpacked
+from perceptron_rs.reference.structured.weights import check, names, packed, unpacked
 
 __all__ = ["sequence_average", "sequence_fit"]
 
@@ -192,47 +191,6 @@ def finite_answer(w: State, answer: str, epoch: int) -> State:
         return packed(averages) | seen
     w = {name: array.copy() for name, array in w.items()}
     return packed(w) | (packed(w, "_u") if answer == "state" else {}) | seen
-
-
-def held_out_errors(
-    rows: Any,
-    labels: NDArray[np.uint32],
-    parts: list[NDArray[np.intp]],
-    held_out: NDArray[np.uint32],
-    weights: State,
-    beam: int | None,
-) -> int:
-    """Return how many tokens of some sequences these weights get wrong."""
-    w = unpacked(weights)
-    return sum(
-        int(np.count_nonzero(decode_one(rows, parts[i], w, int(i), beam)[0] != labels[parts[i]]))
-        for i in held_out
-    )
-
-
-def visit(
-    state: State,
-    rows: Any,
-    numbers: NDArray[np.intp],
-    truth: NDArray[np.uint32],
-    eta0: float,
-    beam: int | None,
-    update: str,
-) -> int:
-    """Look for the labels of one sequence and learn from them; return how many differ."""
-    state["seen"] += 1
-    e, pair = emissions(rows, numbers, state), pairs(rows, numbers, state)
-    lattice = Lattice.fill(e, pair, beam=beam)
-    path = compare(lattice, update, truth, e, pair)
-    if len(path) == 0:
-        return 0
-    truth = truth[: len(path)]
-    tc = arith.timed(int(state["seen"][0]), eta0)
-    if not math.isfinite(tc):
-        raise FloatingPointError
-    change(state, "", eta0, rows, numbers, truth, path)
-    change(state, "_u", tc, rows, numbers, truth, path)
-    return int(np.count_nonzero(truth != path))
 
 
 @arith.standard()

@@ -1,0 +1,44 @@
+"""Tensors of a file, taken one after another: those that are left over at the end have no meaning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.models.values import LARGEST_COUNT
+
+__all__ = ["refuse_left", "take", "take_counts"]
+
+
+def take(left: dict[str, NDArray[Any]], name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """Return a tensor of that type and shape, and take it off the list; None stands for any length."""
+    if name not in left:
+        raise ValueError(f"the tensor {name} is missing")
+    array = left.pop(name)
+    if array.dtype != dtype:
+        raise ValueError(f"the tensor {name} must be of {np.dtype(dtype)}, got {array.dtype}")
+    if array.ndim != len(shape) or any(
+        want not in (None, got) for want, got in zip(shape, array.shape, strict=True)
+    ):
+        raise ValueError(f"the tensor {name} has the shape {array.shape}, which the others do not go with")
+    if array.dtype == np.float64 and not np.isfinite(array).all():
+        raise ValueError(f"the tensor {name} holds a NaN or an infinity")
+    return array
+
+
+def take_counts(left: dict[str, NDArray[Any]], name: str, shape: tuple[int | None, ...]) -> NDArray[np.int64]:
+    """Return integers that count something, and take them off the list."""
+    array = take(left, name, np.int64, shape)
+    if not (array.min(initial=0) >= 0 and array.max(initial=0) <= LARGEST_COUNT):
+        raise ValueError(f"the tensor {name} must hold counts of at most 2**53")
+    return array
+
+
+def refuse_left(left: dict[str, NDArray[Any]]) -> None:
+    """Raise ValueError if there are tensors that nothing has taken."""
+    if left:
+        raise ValueError(
+            f"there is an unknown tensor {min(left)!r:.80}; the file needs a newer perceptron-rs"
+        )

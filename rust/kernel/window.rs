@@ -1,0 +1,135 @@
+//! The next examples to be visited, whose sums alone are kept up to date.
+
+use super::cache::Cache;
+use super::gram::{Finish, Row, Side, square_of, squares_of};
+use super::source::Source;
+use super::train::Dual;
+use crate::arith::kernel::add;
+use crate::arith::simd::{Simd, dispatch};
+use crate::rows::Loop;
+
+/// What has been learnt since the sums of all examples were up to date.
+#[derive(Default)]
+pub struct Updates {
+    /// Distinct examples.
+    pub supports: Vec<u32>,
+    /// Their rows of the Gram matrix, if a source has given them.
+    pub rows: Vec<Row>,
+    /// Plane, place among the supports, c.
+    pub made: Vec<(usize, usize, f64)>,
+}
+
+/// The window: the examples that are visited next, their sums (planes x window) up to date.
+pub struct Window<'a> {
+    dual: &'a Dual<'a>,
+    cache: &'a mut Cache,
+    numbers: &'a [u32],
+    tile: Side,
+    squares: Vec<f64>,
+    sums: Vec<f64>,
+    /// The number of the visit.
+    at: usize,
+    started: bool,
+    /// Kernel values of the example that is visited with those after it, if they have been computed.
+    values: Vec<f64>,
+    ready: bool,
+    pub updates: Updates,
+    /// S before, and K(x, x), at each update.
+    pub before: Vec<(f64, f64)>,
+    /// The source has failed.
+    pub failed: bool,
+}
+
+impl<'a> Window<'a> {
+    pub fn new(dual: &'a Dual, cache: &'a mut Cache, numbers: &'a [u32], sums: &[f64]) -> Self {
+        let n = dual.rows.len();
+        let own = |plane: &[f64]| numbers.iter().map(|&row| plane[row as usize]).collect::<Vec<_>>();
+        Self {
+            dual,
+            cache,
+            numbers,
+            tile: Side::tile(dual.form, dual.rows, numbers),
+            squares: if dual.squares.is_empty() { Vec::new() } else { own(&dual.squares) },
+            sums: sums.chunks(n).flat_map(own).collect(),
+            at: 0,
+            started: false,
+            values: vec![0.0; numbers.len()],
+            ready: false,
+            updates: Updates::default(),
+            before: Vec::new(),
+            failed: false,
+        }
+    }
+
+    /// Computes the kernel values of the example that is visited.
+    fn look(&mut self) {
+        let (dual, here) = (self.dual, self.numbers[self.at]);
+        self.ready = true;
+        self.updates.supports.push(here);
+        if let Some(source) = dual.source {
+            return self.ask(source, here);
+        }
+        let left = Side::left(dual.form, dual.rows, &[here], dual.rows);
+        let mut row = Row::new(dual.form, self.numbers.len());
+        left.dots(dual.rows, &self.tile, self.at, &mut [row.whole()]);
+        dispatch(Finish {
+            kernel: dual.kernel,
+            dots: &row.whole().sub(self.at..self.numbers.len()),
+            square: square_of(&dual.squares, here as usize),
+            squares: squares_of(&self.squares, self.at..self.numbers.len()),
+            out: &mut self.values[self.at..],
+        });
+    }
+
+    /// Has the source give a whole row, unless it is kept from before: nothing is asked for twice while
+    /// memory allows.
+    fn ask(&mut self, source: &dyn Source, here: u32) {
+        let row = self.cache.take(here).unwrap_or_else(|| {
+            let mut row = vec![0.0; self.dual.rows.len()];
+            self.failed |= !source.row(here as usize, &mut row);
+            Row::Wide(row)
+        });
+        let Row::Wide(all) = &row else { unreachable!("of another form") };
+        for (value, &number) in self.values[self.at..].iter_mut().zip(&self.numbers[self.at..]) {
+            *value = all[number as usize];
+        }
+        self.updates.rows.push(row);
+    }
+}
+
+impl Loop for &mut Window<'_> {
+    // Not that of rule 10, but it ends a run over examples in the same way.
+    const EXACT: bool = true;
+
+    #[inline(always)]
+    fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
+        self.at += usize::from(self.started);
+        self.started = true;
+        self.ready = false;
+        debug_assert_eq!(self.numbers[self.at] as usize, row);
+        let width = self.numbers.len();
+        for (sum, own) in sums.iter_mut().zip(self.sums.chunks(width)) {
+            *sum = own[self.at];
+        }
+    }
+
+    #[inline(always)]
+    fn update(&mut self, plane: usize, _row: usize, c: f64) -> bool {
+        if !self.ready {
+            self.look();
+        }
+        let sums = &mut self.sums[plane * self.numbers.len()..][..self.numbers.len()];
+        self.before.push((sums[self.at], self.values[self.at]));
+        self.updates.made.push((plane, self.updates.supports.len() - 1, c));
+        add(c, &self.values[self.at..], &mut sums[self.at..]);
+        self.updates.supports.len() < self.dual.batch && !self.failed
+    }
+
+    #[inline(always)]
+    fn ahead(&self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, _row: usize) {}
+}

@@ -1,0 +1,78 @@
+//! A penalty that only scales, not yet applied: one factor stands for it, for all coordinates.
+
+use super::learn::Kernel;
+use super::pending::Settle;
+use crate::arith::decay::{Decay, scale};
+use crate::arith::simd::Simd;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Common {
+    decay: Decay,
+    /// Examples that no weight has been settled for.
+    age: i64,
+}
+
+impl Common {
+    #[must_use]
+    pub(super) fn new(decay: Decay, age: i64) -> Self {
+        Self { decay, age }
+    }
+
+    #[must_use]
+    pub(super) fn age(&self) -> i64 {
+        self.age
+    }
+
+    /// The factor of all weights, applied to `weights`.
+    pub(super) fn settle(&mut self, weights: &mut [f64]) {
+        scale(weights, self.decay.factor(self.age as u64));
+        self.age = 0;
+    }
+}
+
+/// The kernel under such a penalty. Its weights are the true ones divided by the factor.
+pub struct Scaled<'a, K> {
+    pub kernel: K,
+    pub common: &'a mut Common,
+    /// Of the example that is visited.
+    pub factor: f64,
+}
+
+impl<'a, K: Settle> Scaled<'a, K> {
+    pub fn new(kernel: K, common: &'a mut Common) -> Self {
+        Self { kernel, common, factor: 1.0 }
+    }
+}
+
+impl<K: Settle> Kernel for Scaled<'_, K> {
+    const EXACT: bool = false;
+
+    #[inline(always)]
+    fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
+        self.factor = self.common.decay.factor(self.common.age as u64);
+        if self.factor < Decay::LEAST_FACTOR {
+            self.kernel.scale(self.factor);
+            (self.common.age, self.factor) = (0, 1.0);
+        }
+        self.kernel.activate(simd, row, sums);
+        for sum in sums {
+            *sum *= self.factor;
+        }
+        self.common.age += 1;
+    }
+
+    #[inline(always)]
+    fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
+        self.kernel.update(plane, row, c / self.factor)
+    }
+
+    #[inline(always)]
+    fn ahead(&self) -> usize {
+        self.kernel.ahead()
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        self.kernel.prefetch(row);
+    }
+}

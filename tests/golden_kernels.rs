@@ -1,0 +1,320 @@
+//! The golden files of kernel and multilayer perceptrons, every line, dense and CSR with both index types.
+
+mod support;
+
+use perceptron_rs::arith::neuron::Activation;
+use perceptron_rs::kernel::{self, Answer, Dual, Kernel, Source, Vectors, kernel_matrix, scale_gamma};
+use perceptron_rs::mlp::{self, Layer, Network};
+use perceptron_rs::online::voted::{Log, Voted};
+use perceptron_rs::online::{self, Learner, Numbers, Problem, Report, Schedule, Shuffle, State};
+use perceptron_rs::order::SplitMix64;
+use perceptron_rs::rows::{Spread, Table, Tie, Tolerance};
+use support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
+
+const ANSWERS: [Answer; 8] = [
+    Answer::Sum,
+    Answer::Last,
+    Answer::Average,
+    Answer::Vote,
+    Answer::Drawn,
+    Answer::NormalisedLast,
+    Answer::NormalisedAverage,
+    Answer::NormalisedDrawn,
+];
+
+#[test]
+fn kernel_perceptrons() {
+    for case in &cases("kernel") {
+        if case.text("type") == "float64" {
+            scaled(case);
+        } else {
+            with_type!(case, drawn);
+        }
+    }
+}
+
+fn scaled(case: &Case) {
+    let count = case.number::<usize>("n") * case.number::<usize>("d");
+    let scale = 2.0_f64.powi(-case.number::<i32>("shift"));
+    let values: Vec<f64> = draw(case.number("seed"), count, case.number("zeros"));
+    each_kernel_layout(case, &values.iter().map(|value| value * scale).collect::<Vec<f64>>());
+}
+
+fn drawn<T: Drawn + Default>(case: &Case) {
+    let count = case.number::<usize>("n") * case.number::<usize>("d");
+    each_kernel_layout(case, &draw::<T>(case.number("seed"), count, case.number("zeros")));
+}
+
+fn each_kernel_layout<T: Drawn + Default>(case: &Case, values: &[T]) {
+    let [gamma, coef0] = ["gamma", "coef0"].map(|key| case.floats(key)[0]);
+    let kernel = Kernel::new(case.text("kernel"), gamma, coef0, case.number("degree")).expect("a kernel");
+    each_layout(values, case.number("n"), case.number("d"), |rows, layout| {
+        let n = rows.len();
+        case.is("scale", &bits(&[scale_gamma(rows)]), layout);
+        let mut matrix = vec![0.0; n * n];
+        kernel_matrix(rows, rows, kernel, 2, &mut matrix).expect("shapes");
+        case.is("values", &bits(&matrix[..3 * n]), layout);
+        for (cache, threads) in [(0, 1), (8 * n + 1, 2), (1 << 20, 3)] {
+            run(case, rows, kernel, None, cache, threads, layout);
+        }
+        // The same by a source of rows, which nothing but these numbers is known of.
+        let matrix = Matrix { matrix, n };
+        run(case, rows, kernel, Some(&matrix), 0, 1, layout);
+        run(case, rows, kernel, Some(&matrix), 1 << 20, 2, layout);
+    });
+}
+
+struct Matrix {
+    matrix: Vec<f64>,
+    n: usize,
+}
+
+impl Source for Matrix {
+    fn row(&self, number: usize, out: &mut [f64]) -> bool {
+        for (out, row) in out.iter_mut().zip(self.matrix.chunks(self.n)) {
+            *out = row[number];
+        }
+        true
+    }
+}
+
+fn run(
+    case: &Case,
+    rows: &dyn Table,
+    kernel: Kernel,
+    source: Option<&dyn Source>,
+    cache: usize,
+    threads: usize,
+    layout: &str,
+) {
+    let (n, seed) = (rows.len(), case.number::<u64>("seed"));
+    let positive: Vec<u32> = case.list("positive");
+    let planes = positive.len();
+    let numbers = |seed: u64| {
+        let mut random = SplitMix64::new(seed);
+        (0..n).map(move |_| random.draw())
+    };
+    let classes: u64 = case.number("classes");
+    let labels: Vec<u32> = numbers(seed + 1).map(|z| (z % classes) as u32).collect();
+    let quarters: Vec<f64> = numbers(seed + 2).map(|z| (z >> 61) as f64 * 0.25).collect();
+    let sample_weight = (case.text("weights") != "none").then_some(&quarters[..]);
+    let class_weight = case.floats("class_weight").as_chunks::<2>().0.to_vec();
+    let with_bias = case.text("fit_intercept") == "1";
+    let used = if source.is_some() { Kernel::Precomputed } else { kernel };
+    let dual = Dual::new(rows, used, source, &vec![0.0; planes], cache, threads).expect("a Gram matrix");
+    let tie = if case.text("tie") == "positive" { Tie::Positive } else { Tie::Mistake };
+    let eta = case.floats("eta0")[0];
+    let tolerance = Tolerance {
+        margin: case.floats("margin")[0],
+        added_feature: case.floats("added_feature")[0],
+        max_mistakes: (case.text("most") != "none").then(|| case.number("most")),
+    };
+    let mut problem =
+        Problem::new(&dual, &labels, sample_weight, &positive, &class_weight, eta, tie, with_bias)
+            .and_then(|problem| problem.tolerant(tolerance))
+            .expect("a problem");
+    match case.text("joint") {
+        "none" => {}
+        "max" => problem = problem.joint(Spread::Max).expect("a decision"),
+        "uniform" => problem = problem.joint(Spread::Uniform).expect("a decision"),
+        _ => problem = problem.joint(Spread::Proportional).expect("a decision"),
+    }
+    let schedule = Schedule {
+        shuffle: (case.text("shuffle") != "none").then(|| Shuffle { seed: case.number("shuffle") }),
+        first_epoch: case.number("first_epoch"),
+        max_iter: case.number("max_iter"),
+        tol: None,
+        n_iter_no_change: 5,
+        track_mistakes: true,
+        threads: 1,
+        keep_on_interrupt: false,
+        settle: true,
+        record: false,
+    };
+    let state = State {
+        coef: vec![0.0; planes * n],
+        intercept: vec![0.0; planes],
+        seen: vec![0; planes],
+        ages: Vec::new(),
+    };
+    let mut voted = Voted::new(planes);
+    let (after, report) = online::fit(&problem, &schedule, state, &mut voted, &()).expect("finite");
+    let norms = dual.into_norms();
+    is_report(case, &report, layout);
+    case.is("intercept", &bits(&after.intercept), layout);
+    case.is("seen", &whole(&after.seen), layout);
+    case.is("norm", &bits(&norms.iter().map(|norms| norms[norms.len() - 1]).collect::<Vec<_>>()), layout);
+    case.is(
+        "log_norm",
+        &bits(&norms.iter().flat_map(|norms| &norms[1..]).copied().collect::<Vec<_>>()),
+        layout,
+    );
+    let story = Story::of(case, &voted, layout);
+    story.is_judge(case, rows, kernel, &after.seen, &norms, threads, layout);
+}
+
+fn is_report(case: &Case, report: &Report, layout: &str) {
+    let mistakes: Vec<i64> = report.epochs.iter().flat_map(|epoch| epoch.mistakes.clone()).collect();
+    let stopped: Vec<&str> = report.stopped.iter().map(|stopped| stopped.name()).collect();
+    case.is("n_iter", &whole(&report.n_iter), layout);
+    case.is("stopped", &stopped.join(","), layout);
+    case.is("mistakes", &whole(&mistakes), layout);
+    case.is("per_example", &whole(&report.mistakes_per_example), layout);
+}
+
+/// The log of a run.
+struct Story {
+    start: Vec<i64>,
+    row: Vec<i64>,
+    t: Vec<i64>,
+    step: Vec<f64>,
+}
+
+impl Story {
+    fn of(case: &Case, voted: &Voted, layout: &str) -> Self {
+        let memory = voted.memory();
+        let integers = |name: &str| match memory.iter().find(|(found, _)| *found == name) {
+            Some((_, Numbers::Integers(values))) => values.to_vec(),
+            _ => panic!("no integers {name}"),
+        };
+        let [start, row, t] = ["log_start", "log_row", "log_t"].map(integers);
+        let Some((_, Numbers::Floats(step))) = memory.last() else { panic!("no steps") };
+        for (name, values) in [("log_start", &start), ("log_row", &row), ("log_t", &t)] {
+            case.is(name, &whole(values), layout);
+        }
+        case.is("log_step", &bits(step), layout);
+        Self { start, row, t, step: step.to_vec() }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn is_judge(
+        &self,
+        case: &Case,
+        rows: &dyn Table,
+        kernel: Kernel,
+        seen: &[u64],
+        norms: &[Vec<f64>],
+        threads: usize,
+        layout: &str,
+    ) {
+        let Self { start, row, t, step } = self;
+        let seen: Vec<i64> = seen.iter().map(|&seen| seen as i64).collect();
+        let mut counts = Vec::new();
+        for (k, &seen) in seen.iter().enumerate() {
+            let mut begin = 1;
+            for &t in t[start[k] as usize..start[k + 1] as usize].iter().chain(&[seen + 1]) {
+                counts.push(t - begin);
+                begin = t;
+            }
+        }
+        let bias: Vec<f64> =
+            step.iter().map(|&c| if case.text("fit_intercept") == "1" { c } else { 0.0 }).collect();
+        let drawn: Vec<i64> = start.windows(2).map(|pair| (pair[1] - pair[0]) / 2).collect();
+        let vectors = Vectors {
+            stored: rows,
+            kernel,
+            log: Log::new(start, row, step, &bias, rows.len()).expect("a log"),
+            t,
+            intercept: &vec![0.0; seen.len()],
+            seen: &seen,
+            counts: &counts,
+            norms: &norms.concat(),
+            drawn: &drawn,
+        };
+        let mut out = vec![0.0; rows.len() * ANSWERS.len() * seen.len()];
+        kernel::predict(rows, &vectors, &ANSWERS, threads, &(), &mut out).expect("finite");
+        case.is("scores", &bits(&out), layout);
+    }
+}
+
+#[test]
+fn multilayer_perceptrons() {
+    for case in &cases("multilayer") {
+        with_type!(case, layers);
+    }
+}
+
+fn layers<T: Drawn + Default>(case: &Case) {
+    let [n, d, classes] = ["n", "d", "classes"].map(|key| case.number::<usize>(key));
+    let seed: u64 = case.number("seed");
+    let mut random = SplitMix64::new(seed + 1);
+    let labels: Vec<u32> = (0..n).map(|_| (random.draw() % classes as u64) as u32).collect();
+    let outputs = if classes == 2 { 1 } else { classes };
+    let sizes: Vec<usize> = [d].into_iter().chain(case.list("hidden")).chain([outputs]).collect();
+    let activation = match case.text("activation") {
+        "relu" => Activation::Relu,
+        "tanh" => Activation::Tanh,
+        _ => Activation::Logistic,
+    };
+    let schedule = mlp::Schedule {
+        rate: case.floats("rate")[0],
+        alpha: case.floats("alpha")[0],
+        batch_size: case.number("batch_size"),
+        seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
+        first_epoch: case.number("first_epoch"),
+        max_iter: case.number("max_iter"),
+        tol: (case.text("tol") != "none").then(|| case.floats("tol")[0]),
+        n_iter_no_change: case.number("n_iter_no_change"),
+    };
+    let is_network = |name: &str, network: &Network, layout: &str| {
+        for (number, Layer { coef, intercept }) in network.layers.iter().enumerate() {
+            let all = [&coef[..], &intercept[..]].concat();
+            case.is(&format!("{name}_{number}"), &bits(&all), layout);
+        }
+    };
+    each_layout(&draw::<T>(seed, n * d, case.number("zeros")), n, d, |rows, layout| {
+        let mut network =
+            Network::start(&sizes, activation, case.number("start_seed")).expect("sizes above 0");
+        is_network("start", &network, layout);
+        let report = mlp::fit(rows, &labels, &mut network, &schedule, &()).expect("finite");
+        case.is("losses", &bits(&report.losses), layout);
+        case.is("stopped", report.stopped.name(), layout);
+        is_network("layer", &network, layout);
+        for (name, probabilities) in [("scores", false), ("probabilities", true)] {
+            let mut out = vec![0.0; n * outputs];
+            network.scores(rows, probabilities, &mut out).expect("shapes");
+            case.is(name, &bits(&out), layout);
+        }
+    });
+}
+
+/// Gives nothing from the third row on.
+struct Broken(std::sync::Mutex<usize>);
+
+impl Source for Broken {
+    fn row(&self, _number: usize, out: &mut [f64]) -> bool {
+        let mut asked = self.0.lock().expect("one thread");
+        *asked += 1;
+        out.fill(0.0);
+        *asked < 3
+    }
+}
+
+#[test]
+fn a_source_that_fails_ends_the_run() {
+    let values = [0.0; 20];
+    let rows = perceptron_rs::rows::Dense::new(&values, 20, 1).expect("shape");
+    let source = Broken(std::sync::Mutex::new(0));
+    let refused = Dual::new(&rows, Kernel::Linear, Some(&source), &[0.0], 0, 1).err().expect("a kernel");
+    assert!(refused.to_string().contains("kernel must be precomputed"), "{refused}");
+    let dual = Dual::new(&rows, Kernel::Precomputed, Some(&source), &[0.0], 1 << 20, 1).expect("a source");
+    let labels = [0; 20];
+    let problem =
+        Problem::new(&dual, &labels, None, &[1], &[[1.0, 1.0]], 1.0, Tie::Mistake, false).expect("a problem");
+    let schedule = Schedule {
+        shuffle: None,
+        first_epoch: 0,
+        max_iter: 1,
+        tol: None,
+        n_iter_no_change: 5,
+        track_mistakes: false,
+        threads: 1,
+        keep_on_interrupt: true,
+        settle: true,
+        record: false,
+    };
+    let state = State { coef: vec![0.0; 20], intercept: vec![0.0], seen: vec![0], ages: Vec::new() };
+    let error = online::fit(&problem, &schedule, state, &mut Voted::new(1), &()).expect_err("a failure");
+    assert!(error.to_string().contains("could not be had"), "{error}");
+    assert_eq!(*source.0.lock().expect("one thread"), 3, "nothing is asked for behind a failure");
+}

@@ -1,0 +1,112 @@
+"""Multilayer perceptrons in model files: the same bits come back, and what is unsound is refused."""
+
+import numpy as np
+import pytest
+
+import perceptron_rs
+from perceptron_rs import MultilayerPerceptron
+from perceptron_rs.models.container import pack, unpack
+
+from_random = np.random.default_rng(3)
+X, Y = from_random.normal(size=(40, 3)), from_random.integers(0, 3, 40)
+CLASSES = {"three": Y, "two": Y > 0, "text": np.array(["a", "b", "c"])[Y]}
+
+
+def fitted(sizes=(4, 2), labels=Y, **parameters):
+    return MultilayerPerceptron(sizes, max_iter=3, tol=None, **parameters).fit(X, labels)
+
+
+def content(model):
+    found = dict(vars(model))
+    for name in ("coefs_", "intercepts_"):
+        found[name] = [(array.dtype, array.shape, array.tobytes()) for array in found[name]]
+    found["classes_"] = found["classes_"].tolist()
+    return found
+
+
+@pytest.mark.parametrize("sizes", [(), 3, (4, 2), [2, 2, 2], np.array([3, 1])], ids=str)
+@pytest.mark.parametrize("labels", CLASSES)
+def test_everything_comes_back(tmp_path, sizes, labels):
+    model = fitted(sizes, CLASSES[labels])
+    model.save(tmp_path / "m")
+    loaded = perceptron_rs.load(tmp_path / "m")
+    if not isinstance(sizes, int):  # whatever the sequence was
+        assert loaded.hidden_layer_sizes == tuple(sizes)
+        model.hidden_layer_sizes = tuple(int(size) for size in sizes)
+    assert content(loaded) == content(model)
+    assert loaded.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "logistic"])
+def test_what_goes_on_from_a_file_is_the_same_run(tmp_path, activation):
+    model = fitted(activation=activation, warm_start=True)
+    model.save(tmp_path / "m")
+    loaded = perceptron_rs.load(tmp_path / "m")
+    for each in (model, loaded):
+        each.fit(X, Y)
+        each.partial_fit(X[:9], Y[:9])
+    assert content(loaded) == content(model)
+
+
+def test_what_cannot_be_saved(tmp_path):
+    with pytest.raises(ValueError, match="RandomState"):
+        fitted(random_state=np.random.RandomState(0)).save(tmp_path / "m")
+    with pytest.raises(ValueError, match="not fitted"):
+        MultilayerPerceptron().save(tmp_path / "m")
+    model = fitted().set_params(hidden_layer_sizes=(9,))
+    with pytest.raises(ValueError, match="coefs_0 has the shape"):
+        model.save(tmp_path / "m")
+    model = fitted()
+    model.intercepts_[0] = model.intercepts_[0] * np.nan
+    with pytest.raises(ValueError, match="NaN or an infinity"):
+        model.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def change(name, function):
+    return lambda document, tensors: tensors.update({name: function(tensors[name])})
+
+
+def say(part, **values):
+    return lambda document, tensors: document[part].update(values)
+
+
+UNSOUND = [
+    (lambda document, tensors: tensors.pop("coefs_1"), "coefs_1 is missing"),
+    (lambda document, tensors: tensors.pop("intercepts_2"), "intercepts_2 is missing"),
+    (lambda document, tensors: tensors.pop("loss_curve"), "loss_curve is missing"),
+    (change("coefs_0", lambda a: a.T.copy()), "coefs_0 has the shape"),
+    (change("coefs_0", lambda a: a * np.inf), "NaN or an infinity"),
+    (change("coefs_0", lambda a: a.astype(np.float32)), "must be of float64"),
+    (change("intercepts_1", lambda a: a[1:]), "intercepts_1 has the shape"),
+    (change("loss_curve", lambda a: a[1:]), "loss_curve has the shape"),
+    (change("loss_curve", lambda a: -1 - a), "a loss of 0 or more"),
+    (lambda document, tensors: tensors.update(coefs_3=np.zeros((1, 1))), "unknown tensor 'coefs_3'"),
+    (say("history", n_features=4), "coefs_0 has the shape"),
+    (say("history", n_features=0), "one feature or more"),
+    (say("history", n_iter=0), "a loss of 0 or more"),
+    (say("history", epochs=True), "history must hold counts"),
+    (say("history", more=1), "history must hold"),
+    (lambda document, tensors: document.update(history=3), "history must hold"),
+    (say("parameters", hidden_layer_sizes=[4]), "coefs_1 has the shape"),
+    (say("parameters", hidden_layer_sizes=[4, 0]), "whole numbers of at least 1"),
+    (say("parameters", hidden_layer_sizes=[[4], 2]), "whole numbers of at least 1"),
+    (say("parameters", hidden_layer_sizes=None), "hidden_layer_sizes"),
+    (say("parameters", hidden_layer_sizes={}), "must not be a JSON dict"),
+    (say("parameters", alpha=[1]), "alpha must not be a JSON list"),
+    (say("parameters", activation="sine"), "activation"),
+    (say("classes", values=[0, 1]), "coefs_2 has the shape"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "message"), UNSOUND)
+def test_unsound_files(tmp_path, spoil, message):
+    fitted().save(tmp_path / "m")
+    document, tensors = unpack(tmp_path / "m")
+    spoil(document, tensors)
+    (tmp_path / "m").write_bytes(pack(document, tensors))
+    with pytest.raises(ValueError, match="cannot load") as caught:
+        perceptron_rs.load(tmp_path / "m")
+    assert message in str(caught.value)
