@@ -15,6 +15,7 @@ import gzip
 import json
 import os
 import pickle
+import platform
 import subprocess
 import sys
 import tempfile
@@ -143,7 +144,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--part", type=float, default=1.0, help="how much of the training sentences")
-    parser.add_argument("--template", action="store_true", help="the attributes of word_attributes")
+    parser.add_argument("--template", action="store_true", help="with those of word_attributes, too")
     parser.add_argument("--peer", action="store_true", help="run python-crfsuite and seqlearn, too")
     parser.add_argument("--json", help="also write the results to this file")
     parser.add_argument("--child", help=argparse.SUPPRESS)
@@ -156,38 +157,47 @@ def main():
         print("PERCEPTRON_RS_DATA is not set: nothing to measure")
         return 0
     words, tags = brown(Path(folder) / "brown_pos.tsv.gz")
-    template = word_attributes if arguments.template else plain
     n = round(N_TRAIN * arguments.part)
-    X, X_test = ([template(sentence) for sentence in part] for part in (words[:n], words[N_TRAIN:]))
-    y, y_test = tags[:n], tags[N_TRAIN:]
-    figures, data = ours(X, y, X_test, y_test, arguments.epochs)
-    results = {"ours": figures}
-    if arguments.peer:
-        # The longest part of a run is that of the others.
-        results["crfsuite"] = crfsuite(X, y, X_test, y_test, arguments.epochs)
-        results["seqlearn"] = seqlearn(*data, arguments.epochs)
+    taggers = []
+    for kind, template in (("plain", plain), ("template", word_attributes))[: 1 + arguments.template]:
+        print(f"attributes: {kind}")
+        X, X_test = ([template(sentence) for sentence in part] for part in (words[:n], words[N_TRAIN:]))
+        y, y_test = tags[:n], tags[N_TRAIN:]
+        figures, data = ours(X, y, X_test, y_test, arguments.epochs)
+        taggers.append({"case": "perceptron-rs", "attributes": kind} | figures)
+        judge(kind, figures, n == N_TRAIN)
+        if arguments.peer and kind == "plain":
+            # The longest part of a run is that of the others.
+            for name, run in (
+                ("crfsuite", lambda: crfsuite(X, y, X_test, y_test, arguments.epochs)),  # noqa: B023
+                ("seqlearn", lambda: seqlearn(*data, arguments.epochs)),  # noqa: B023
+            ):
+                found = run()
+                if found is None:
+                    print(f"{name}: is not installed, or does not work here: no comparison")
+                    continue
+                taggers.append({"case": name, "attributes": kind} | found)
+                print(f"{name}: {found['seconds']:.1f} s, accuracy {found['accuracy']:.4%}")
+                show(name, found["seconds"] / figures["seconds"], BARS[name], ".1f")
+    if arguments.json:
+        about = {"perceptron-rs": __version__, "numpy": np.__version__, "python": platform.python_version()}
+        about |= {"processors": os.cpu_count(), "epochs": arguments.epochs, "sentences": n}
+        text = json.dumps({"about": about, "taggers": taggers}, indent=1)
+        Path(arguments.json).write_text(text + "\n", encoding="utf-8")
+    return 0
 
-    name = "accuracy, template" if arguments.template else "accuracy"
-    whole = n == N_TRAIN
-    show(name, figures["accuracy"] if whole else None, BARS[name], ".4%")
-    if not whole:
+
+def judge(kind, figures, whole):
+    """Print the figures that have bars."""
+    name = "accuracy, template" if kind == "template" else "accuracy"
+    if whole:
+        show(name, figures["accuracy"], BARS[name], ".4%")
+    else:
         print(f"{name:20} {figures['accuracy']:.4%} (a part of the corpus: no bar)")
     show("memory", figures["memory"], BARS["memory"], ".2f")
-    show("rows", figures["rows"], BARS["rows"], ",.0f")
-    show("strings", figures["strings"], BARS["strings"], ",.0f")
-    for peer in ("crfsuite", "seqlearn"):
-        found = results.get(peer)
-        if found is None:
-            continue
-        print(f"{peer}: {found['seconds']:.1f} s, accuracy {found['accuracy']:.4%}")
-        if "strings" in found:
-            print(f"{peer}: tags {found['strings']:,.0f} tokens/s from strings")
-        show(peer, found["seconds"] / figures["seconds"], BARS[peer], ".1f")
-    if arguments.json:
-        about = {"perceptron-rs": __version__, "epochs": arguments.epochs, "sentences": n}
-        about["attributes"] = "template" if arguments.template else "plain"
-        Path(arguments.json).write_text(json.dumps({"about": about} | results, indent=1) + "\n")
-    return 0
+    if kind == "plain":
+        show("rows", figures["rows"], BARS["rows"], ",.0f")
+        show("strings", figures["strings"], BARS["strings"], ",.0f")
 
 
 if __name__ == "__main__":
