@@ -194,7 +194,8 @@ def judge(kind, figures, whole):
         show(name, figures["accuracy"], BARS[name], ".4%")
     else:
         print(f"{name:20} {figures['accuracy']:.4%} (a part of the corpus: no bar)")
-    show("memory", figures["memory"], BARS["memory"], ".2f")
+    if whole:  # of little data, what a fit needs anyhow is a large part
+        show("memory", figures["memory"], BARS["memory"], ".2f")
     if kind == "plain":
         show("rows", figures["rows"], BARS["rows"], ",.0f")
         show("strings", figures["strings"], BARS["strings"], ",.0f")

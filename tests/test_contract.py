@@ -113,6 +113,8 @@ READER = "the reader's reference is scikit-learn's load_svmlight_file"
 
 #: Files of one language alone, and why.
 RUST_ONLY = {
+    "arith/activation": "sums over a row for many labels at once; in the reference one label at a time",
+    "arith/number": "float64 or exact integers; the reference has float64",
     "arith/exact": "rule 10, a faster way to the same bits",
     "arith/gram": "rule 10, for the votes of many vectors",
     "arith/finite": "NumPy's isfinite, in chunks that vectorise",

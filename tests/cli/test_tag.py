@@ -208,7 +208,7 @@ def test_inspect(call, refused, tagger):
     assert story["weights"][0]["largest"][0]["weight"] == model.coef_[0][np.argmax(np.abs(model.coef_[0]))]
     assert abs(story["transitions"][0]["weight"]) == np.abs(model.transition_).max()
     assert story["template"] == model.template_
-    assert "--text prints the weights of classifiers" in refused("inspect", tagger, "--text")
+    assert "--text prints the weights of linear classifiers" in refused("inspect", tagger, "--text")
 
 
 def test_models_for_the_other_commands(refused, tagger, model, text_file, tagged, tmp_path):
