@@ -52,7 +52,7 @@ bench: $(VENV)/built $(VENV)/bench  ## side by side with scikit-learn (real data
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/pocket.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/family.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/svmlight.py
-	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/sequences.py
+	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/sequences.py --template --peer
 	cargo bench
 
 freund-schapire: $(VENV)/built $(VENV)/bench  ## the digits table of Freund and Schapire (1999), checked, and its plot, in .venv (DATA=folder)

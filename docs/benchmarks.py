@@ -1,4 +1,4 @@
-"""What ``benches/compare.py`` and ``benches/margin.py`` have written with ``--json``, as tables."""
+"""What compare.py, margin.py and sequences.py of benches/ have written with ``--json``, as tables."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 HEAD = ("case", "scikit-learn, s", "perceptron-rs, s", "ratio", "averaged / plain")
 INTERVALS = ("data", "rows x columns", "status", "lower", "upper", "radius", "support rows", "seconds")
+TAGGERS = ("tagger", "attributes", "accuracy", "training, s", "tokens/s from rows", "from strings", "memory")
 #: What may be said of a run, and how.
 ABOUT = {
     "perceptron-rs": "perceptron-rs {}",
@@ -16,6 +17,8 @@ ABOUT = {
     "processors": "{} processors",
     "runs": "medians of {} alternating runs",
     "date": "{}",
+    "epochs": "{} epochs",
+    "sentences": "{} sentences",
 }
 
 
@@ -26,6 +29,8 @@ def lines(results: dict[str, Any]) -> list[str]:
     head, cells_of, cases = HEAD, row, results.get("results", [])
     if "real" in results:
         head, cells_of, cases = INTERVALS, interval, results["real"]
+    if "taggers" in results:
+        head, cells_of, cases = TAGGERS, tagger, results["taggers"]
     text = [f"{said}.", "", ".. list-table::", "   :header-rows: 1", ""]
     for cells in [head, *map(cells_of, cases)]:
         text += [f"   {'* ' if number == 0 else '  '}- {cell}" for number, cell in enumerate(cells)]
@@ -47,3 +52,11 @@ def interval(result: dict[str, Any]) -> tuple[str, ...]:
     status = result["status"].replace("_", " ")
     support, seconds = str(result["support"]), f"{result['seconds']:.2f}"
     return (result["case"], shape, status, *ends, f"{result['radius']:.6g}", support, seconds)
+
+
+def tagger(result: dict[str, Any]) -> tuple[str, ...]:
+    """Return the cells of one tagger; what was not measured stays empty."""
+    forms = {"accuracy": ".2%", "seconds": ".1f", "rows": ",.0f", "strings": ",.0f", "memory": ".2f"}
+    figures = ((result.get(name), form) for name, form in forms.items())
+    cells = ("" if value is None else f"{value:{form}}" for value, form in figures)
+    return (result["case"], result["attributes"], *cells)

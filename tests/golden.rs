@@ -4,6 +4,7 @@
 mod support;
 
 use perceptron_rs::arith::value::Value;
+use perceptron_rs::online::Flow;
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::pocket::{Check, Pocket};
@@ -11,7 +12,7 @@ use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Learner, Numbers, Problem, Schedule, Shuffle, State, Vectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
 use perceptron_rs::rows::{Rows, Tie};
-use perceptron_rs::structured::{self, Answer, Chain, Limits, Mending, Sequences, Weights, chain};
+use perceptron_rs::structured::{self, Answer, Chain, Limits, Mending, Sequences, Sparse, Weights};
 use support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 
 #[test]
@@ -103,24 +104,22 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         "max_violation" => Mending::MaxViolation,
         _ => Mending::Full,
     };
-    let zero = || Weights {
-        emission: vec![0.0; d * k].into(),
-        transition: vec![0.0; k * k].into(),
-        start: vec![0.0; k].into(),
-        end: vec![0.0; k].into(),
-        pair: (case.text("with_pair") == "1").then(|| vec![0.0; d * k * k].into()),
-    };
+    let zero = || Weights::zero(d, k, case.text("with_pair") == "1");
     let schedule = structured::Schedule {
         seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
         first_epoch: case.number("first_epoch"),
         max_iter: case.number("max_iter"),
+        keep_on_interrupt: false,
     };
     let values: Vec<T> = draw(seed, n * d, case.number("zeros"));
     each_layout(&values, n, d, |rows, layout| {
         let start = structured::State { weights: zero(), sums: zero(), seen: 0 };
         let eta = case.floats("eta0")[0];
         let chain = Chain::new(rows, &labels, &lengths, eta, beam, mending).expect("a problem");
-        let run = |answer| structured::fit(&chain, &schedule, &start, answer, &()).expect("finite");
+        let run = |answer| {
+            let mut watch = |_: &_| Ok(Flow::Continue);
+            structured::fit(&chain, &schedule, &start, answer, &(), &mut watch).expect("finite")
+        };
         let (learnt, report) = run(Answer::State);
         case.is("sequence_errors", &whole(&report.sequence_errors), layout);
         case.is("token_errors", &whole(&report.token_errors), layout);
@@ -128,12 +127,15 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         case.is("seen", &learnt.seen.to_string(), layout);
         let sums = learnt.sums.expect("a state has sums");
         let state = structured::State { weights: learnt.weights, sums, seen: learnt.seen };
-        let means = chain::averages(&state);
+        let means = structured::averages(&state).expect("finite");
         assert_eq!(run(Answer::Average).0.weights, means, "averages by the way");
         let of = |prefix: &str, suffix: &str, weights: &Weights| {
+            let emission = dense(&weights.emission, k);
+            let pair = weights.pair.as_ref().map(|pair| dense(pair, k * k));
+            let small = [&weights.transition, &weights.start, &weights.end].map(|w| w.to_vec());
             let names = ["emission", "transition", "start", "end", "pair"];
-            for (name, values) in names.iter().zip(weights.arrays()) {
-                case.is(&format!("{prefix}{name}{suffix}"), &bits(values), layout);
+            for (name, values) in names.iter().zip([emission].into_iter().chain(small).chain(pair)) {
+                case.is(&format!("{prefix}{name}{suffix}"), &bits(&values), layout);
             }
         };
         of("", "", &state.weights);
@@ -146,6 +148,16 @@ fn sequences<T: Drawn + Default>(case: &Case) {
             case.is("scores", &bits(&scores), layout);
         }
     });
+}
+
+fn dense(matrix: &Sparse, planes: usize) -> Vec<f64> {
+    let mut out = vec![0.0; matrix.columns() * planes];
+    for column in 0..matrix.columns() {
+        for (plane, w) in matrix.row(column).0.iter().zip(matrix.row(column).1) {
+            out[column * planes + *plane as usize] = *w;
+        }
+    }
+    out
 }
 
 /// What the pocket remembers, by the names of the files.

@@ -113,6 +113,8 @@ READER = "the reader's reference is scikit-learn's load_svmlight_file"
 
 #: Files of one language alone, and why.
 RUST_ONLY = {
+    "arith/activation": "sums over a row for many labels at once; in the reference one label at a time",
+    "arith/number": "float64 or exact integers; the reference has float64",
     "arith/exact": "rule 10, a faster way to the same bits",
     "arith/gram": "rule 10, for the votes of many vectors",
     "arith/finite": "NumPy's isfinite, in chunks that vectorise",
@@ -126,7 +128,12 @@ RUST_ONLY = {
     "rows/survey": "one look at all values; in the reference NumPy's",
     "rows/facts": "what the exact path needs to know of stored values",
     "rows/entries": "rows that are read several times, collected once",
-    "structured/slots": "columns that have no weights need no memory",
+    "structured/fill": "loops over tokens and labels; in the reference Lattice.fill",
+    "structured/frame": "weights with padding, for loops over eight labels",
+    "structured/learner": "weights with their sums; in the reference a dict, which update changes",
+    "structured/report": "in the reference a dict",
+    "structured/sparse": "weights are sparse in memory; in the reference unpacked",
+    "structured/table": "the same, while they are learnt",
     "kernel/cache": "rows that are kept; the reference computes each where it is needed",
     "kernel/pool": "rows that several sets keep are written out once; in the reference part of kernel/budget",
     "kernel/source": "a trait; in the reference any function of a number",
@@ -144,6 +151,7 @@ REFERENCE_ONLY = {
     "online/check": "in Rust the types and Problem::new do it",
     "rows/scores": "in Rust online/scores",
     "online/settled": "in Rust a loop over arith/decay",
+    "structured/update": "in Rust structured/learner, which owns what is changed",
 }
 
 

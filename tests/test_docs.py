@@ -155,3 +155,19 @@ def test_benchmarks():
     assert page.startswith(f"perceptron-rs {results['about']['perceptron-rs']}, scikit-learn ")
     for case, *cells in rows:
         assert "\n     - ".join([f"   * - {case}", *cells]) in page
+
+
+def test_a_table_of_taggers():
+    spec = importlib.util.spec_from_file_location("benchmarks", ROOT / "docs" / "benchmarks.py")
+    benchmarks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmarks)
+    ours = {"case": "us", "attributes": "plain", "accuracy": 0.96775, "seconds": 3.14, "rows": 250_000.4}
+    lines = benchmarks.lines(
+        {"about": {"epochs": 5}, "taggers": [ours | {"strings": 1e5, "memory": 1.234}, ours]}
+    )
+    assert lines[0] == "5 epochs."
+    cells = [line.strip(" *-") for line in lines[-14:]]
+    assert cells == [
+        *("us", "plain", "96.78%", "3.1", "250,000", "100,000", "1.23"),
+        *("us", "plain", "96.78%", "3.1", "250,000", "", ""),
+    ]

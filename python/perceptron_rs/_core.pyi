@@ -1,6 +1,6 @@
 # The compiled engine. What each function does is said in the reference; see engines.Engine.
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -277,7 +277,12 @@ def sequence_fit(
     beam: int | None = None,
     update: str = "full",
     chosen: NDArray[np.uint32] | None = None,
-    average_only: bool = False,
+    held_out: NDArray[np.uint32] | None = None,
+    patience: int = 1,
+    threads: int = 1,
+    answer: str = "state",
+    on_epoch: Callable[[int, int, int, int | None], bool | None] | None = None,
+    keep_on_interrupt: bool = False,
 ) -> SequenceReport: ...
 def sequence_average(state: State) -> State: ...
 def sequence_decode(

@@ -103,10 +103,13 @@ class Report(TypedDict):
 class SequenceReport(TypedDict):
     """What ``sequence_fit`` returns. E epochs were run."""
 
-    state: State  # or the averaged weights alone, and ``seen``
+    #: Or averages or the last weights alone, and ``seen``; of the best epoch, if some sequences are held out.
+    state: State
     sequence_errors: NDArray[np.int64]  # (E,): sequences that made an update
     token_errors: NDArray[np.int64]  # (E,): labels that differed in what these compared
-    stopped: str  # "clean" or "max_iter"
+    held_out_errors: NDArray[np.int64]  # (E,) or (0,): held-out tokens wrong after each whole epoch
+    stopped: str  # "clean", "held_out", "max_iter", "callback" or "interrupt"
+    seen: int  # sequences, in the end
 
 
 class NetworkReport(TypedDict):
@@ -394,9 +397,14 @@ class Engine(Protocol):
         beam: int | None = None,
         update: str = "full",
         chosen: NDArray[np.uint32] | None = None,
-        average_only: bool = False,
+        held_out: NDArray[np.uint32] | None = None,
+        patience: int = 1,
+        threads: int = 1,
+        answer: str = "state",
+        on_epoch: Callable[[int, int, int, int | None], bool | None] | None = None,
+        keep_on_interrupt: bool = False,
     ) -> SequenceReport:
-        """Learn from sequences until an epoch is clean; ``state`` is not modified."""
+        """Learn from sequences until an epoch is clean or no better one is waited for."""
 
     def sequence_average(self, state: State) -> State:
         """Averaged weights of a state of sequences."""

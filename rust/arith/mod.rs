@@ -14,10 +14,12 @@
 //! - [`exp`], [`tanh`], [`log`], and [`elementary`] over many numbers: rule 6
 //! - [`neuron`]: layers of neurons
 //! - [`finite`]: the check of rule 9
-//! - [`lattice`]: the sums and maxima of a search over label sequences
+//! - [`lattice`]: the sums and maxima of a search over label sequences; [`number`]: what they are kept in;
+//!   [`activation`]: what they start from
 //! - [`simd`]: the instruction sets a loop is compiled for
 //! - [`environment`]: rounding mode and denormals
 
+pub mod activation;
 pub mod average;
 pub mod axpy;
 pub mod budget;
@@ -35,6 +37,7 @@ pub mod kernel;
 pub mod lattice;
 pub mod log;
 pub mod neuron;
+pub mod number;
 pub mod sign;
 pub mod simd;
 pub mod step;

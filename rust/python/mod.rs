@@ -1,6 +1,7 @@
 //! The bindings: names, arrays, errors. They borrow, detach and return; nothing is computed here.
 
 mod arrays;
+mod attributes;
 mod budget;
 mod choices;
 mod environment;

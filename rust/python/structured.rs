@@ -13,50 +13,75 @@ use super::arrays::get;
 use super::rows::{shape, with_rows};
 use super::signals::Signals;
 use crate::arith::environment::Standard;
+use crate::error::Error;
+use crate::online::Flow;
 use crate::structured::{
-    self, Answer, Chain, Limits, Mending, Schedule, Sequences, State, Weights, chain, general,
+    self, Answer, Chain, EpochErrors, HeldOut, Limits, Mending, Schedule, Sequences, Sparse, State, Weights,
+    general,
 };
 
-/// The arrays of `Weights`, borrowed: they are read in place.
+/// A matrix in the form CSR, borrowed: it is read in place.
+struct Matrix<'py> {
+    indptr: PyReadonlyArray1<'py, i64>,
+    indices: PyReadonlyArray1<'py, i32>,
+    data: PyReadonlyArray1<'py, f64>,
+}
+
+impl<'py> Matrix<'py> {
+    fn of(state: &Bound<'py, PyDict>, name: &str, suffix: &str) -> PyResult<Self> {
+        Ok(Self {
+            indptr: get(&format!("{name}_indptr{suffix}"), state)?.extract()?,
+            indices: get(&format!("{name}_indices{suffix}"), state)?.extract()?,
+            data: get(&format!("{name}_data{suffix}"), state)?.extract()?,
+        })
+    }
+
+    fn view(&self) -> PyResult<Sparse<'_>> {
+        Ok(Sparse {
+            indptr: self.indptr.as_slice()?.into(),
+            indices: self.indices.as_slice()?.into(),
+            data: self.data.as_slice()?.into(),
+        })
+    }
+}
+
+/// The arrays of `Weights`.
 struct Arrays<'py> {
-    emission: PyReadonlyArray2<'py, f64>,
+    emission: Matrix<'py>,
     transition: PyReadonlyArray2<'py, f64>,
     start: PyReadonlyArray1<'py, f64>,
     end: PyReadonlyArray1<'py, f64>,
-    pair: Option<PyReadonlyArray2<'py, f64>>,
+    pair: Option<Matrix<'py>>,
 }
 
 impl<'py> Arrays<'py> {
     /// Those of a state, each name followed by `suffix`.
     fn of(state: &Bound<'py, PyDict>, suffix: &str) -> PyResult<Self> {
-        let labels = get(&format!("start{suffix}"), state)?.len()?;
-        let matrix = |name: &str, width: usize| -> PyResult<PyReadonlyArray2<'py, f64>> {
-            let name = format!("{name}{suffix}");
-            let array: PyReadonlyArray2<f64> = get(&name, state)?.extract()?;
-            if array.shape()[1] == width && array.is_c_contiguous() {
-                return Ok(array);
-            }
-            Err(PyValueError::new_err(format!(
-                "{name} must be C-contiguous with {width} columns for {labels} labels, got shape {:?}",
-                array.shape()
-            )))
-        };
+        let start: PyReadonlyArray1<f64> = get(&format!("start{suffix}"), state)?.extract()?;
+        let transition: PyReadonlyArray2<f64> = get(&format!("transition{suffix}"), state)?.extract()?;
+        let labels = start.as_array().len();
+        if transition.shape() != [labels, labels] || !transition.is_c_contiguous() {
+            return Err(PyValueError::new_err(format!(
+                "transition{suffix} must be C-contiguous, {labels} by {labels} for as many labels, got shape {:?}",
+                transition.shape()
+            )));
+        }
         Ok(Self {
-            emission: matrix("emission", labels)?,
-            transition: matrix("transition", labels)?,
-            start: get(&format!("start{suffix}"), state)?.extract()?,
+            emission: Matrix::of(state, "emission", suffix)?,
+            transition,
+            start,
             end: get(&format!("end{suffix}"), state)?.extract()?,
-            pair: state.contains("pair")?.then(|| matrix("pair", labels * labels)).transpose()?,
+            pair: state.contains("pair_indptr")?.then(|| Matrix::of(state, "pair", suffix)).transpose()?,
         })
     }
 
     fn weights(&self) -> PyResult<Weights<'_>> {
         Ok(Weights {
-            emission: self.emission.as_slice()?.into(),
+            emission: self.emission.view()?,
             transition: self.transition.as_slice()?.into(),
             start: self.start.as_slice()?.into(),
             end: self.end.as_slice()?.into(),
-            pair: self.pair.as_ref().map(|pair| pair.as_slice()).transpose()?.map(Into::into),
+            pair: self.pair.as_ref().map(Matrix::view).transpose()?,
         })
     }
 }
@@ -67,19 +92,19 @@ fn set_weights(out: &Bound<'_, PyDict>, weights: Weights, suffix: &str) -> PyRes
     let vector = |name: &str, values: Cow<[f64]>| {
         out.set_item(format!("{name}{suffix}"), PyArray1::from_vec(py, values.into_owned()))
     };
-    let matrix = |name: &str, values: Cow<[f64]>, width: usize| {
-        let rows = values.len() / width;
-        let array = PyArray1::from_vec(py, values.into_owned()).reshape([rows, width])?;
-        out.set_item(format!("{name}{suffix}"), array)
+    let matrix = |name: &str, matrix: Sparse| {
+        let indptr = PyArray1::from_vec(py, matrix.indptr.into_owned());
+        let indices = PyArray1::from_vec(py, matrix.indices.into_owned());
+        out.set_item(format!("{name}_indptr{suffix}"), indptr)?;
+        out.set_item(format!("{name}_indices{suffix}"), indices)?;
+        vector(&format!("{name}_data"), matrix.data)
     };
-    matrix("emission", weights.emission, labels)?;
-    matrix("transition", weights.transition, labels)?;
+    matrix("emission", weights.emission)?;
+    let transition = PyArray1::from_vec(py, weights.transition.into_owned()).reshape([labels, labels])?;
+    out.set_item(format!("transition{suffix}"), transition)?;
     vector("start", weights.start)?;
     vector("end", weights.end)?;
-    match weights.pair {
-        Some(pair) => matrix("pair", pair, labels * labels),
-        None => Ok(()),
-    }
+    weights.pair.map_or(Ok(()), |pair| matrix("pair", pair))
 }
 
 fn seen_of(state: &Bound<'_, PyDict>) -> PyResult<u64> {
@@ -103,10 +128,39 @@ fn parse_update(update: &str) -> PyResult<Mending> {
     }
 }
 
-/// Learn from sequences until an epoch is clean; `state` is not modified.
+fn parse_answer(answer: &str) -> PyResult<Answer> {
+    match answer {
+        "state" => Ok(Answer::State),
+        "average" => Ok(Answer::Average),
+        "last" => Ok(Answer::Last),
+        _ => Err(PyValueError::new_err(format!(
+            "answer must be \"state\", \"average\" or \"last\", got {answer:?}"
+        ))),
+    }
+}
+
+/// Tells Python of an epoch.
+fn tell(signals: &Signals, on_epoch: Option<&Py<PyAny>>, errors: &EpochErrors) -> Result<Flow, Error> {
+    let Some(on_epoch) = on_epoch else { return Ok(Flow::Continue) };
+    let EpochErrors { epoch, sequences, tokens, held_out } = *errors;
+    let stop = Python::attach(|py| {
+        let answer = on_epoch.bind(py).call1((epoch, sequences, tokens, held_out))?;
+        Ok(!answer.is_none() && answer.extract::<bool>()?)
+    });
+    match stop {
+        Ok(stop) => Ok(if stop { Flow::Break } else { Flow::Continue }),
+        Err(error) => {
+            signals.keep_error(error);
+            Err(Error::Interrupted)
+        }
+    }
+}
+
+/// Learn from sequences until an epoch is clean, or no better one is waited for.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, lengths, *, state, eta0, seed, first_epoch, max_iter, beam=None,
-                    update="full", chosen=None, average_only=false))]
+                    update="full", chosen=None, held_out=None, patience=1, threads=1, answer="state",
+                    on_epoch=None, keep_on_interrupt=false))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
 fn sequence_fit<'py>(
     rows: &Bound<'py, PyAny>,
@@ -120,27 +174,37 @@ fn sequence_fit<'py>(
     beam: Option<usize>,
     update: &str,
     chosen: Option<PyReadonlyArray1<'py, u32>>,
-    average_only: bool,
+    held_out: Option<PyReadonlyArray1<'py, u32>>,
+    patience: u64,
+    threads: usize,
+    answer: &str,
+    on_epoch: Option<Py<PyAny>>,
+    keep_on_interrupt: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = rows.py();
     let (n, _) = shape(rows)?;
     let sequences = Sequences::new(lengths.as_slice()?, n)?;
     let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
     let start = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
-    let answer = if average_only { Answer::Average } else { Answer::State };
-    let mending = parse_update(update)?;
+    let (answer, mending) = (parse_answer(answer)?, parse_update(update)?);
     let labels = labels.as_slice()?;
-    let schedule = Schedule { seed, first_epoch, max_iter };
+    let schedule = Schedule { seed, first_epoch, max_iter, keep_on_interrupt };
     let chosen = chosen.as_ref().map(|chosen| chosen.as_slice()).transpose()?;
+    let held_out = held_out.as_ref().map(|held_out| held_out.as_slice()).transpose()?;
+    let held_out = held_out.map(|sequences| HeldOut { sequences, patience, threads });
     let signals = Signals::new(None, false);
     let done = with_rows(rows, |rows| {
         let mut chain = Chain::new(rows, labels, &sequences, eta0, beam, mending)?;
         if let Some(chosen) = chosen {
             chain = chain.only(chosen)?;
         }
-        structured::fit(&chain, &schedule, &start, answer, &signals)
+        if let Some(held_out) = held_out {
+            chain = chain.judged_by(held_out)?;
+        }
+        let mut watch = |errors: &EpochErrors| tell(&signals, on_epoch.as_ref(), errors);
+        structured::fit(&chain, &schedule, &start, answer, &signals, &mut watch)
     })?;
-    let (learnt, report) = signals.settle(done, py, false)?;
+    let (learnt, report) = signals.settle(done, py, keep_on_interrupt)?;
     let state = PyDict::new(py);
     set_weights(&state, learnt.weights, "")?;
     if let Some(sums) = learnt.sums {
@@ -151,7 +215,9 @@ fn sequence_fit<'py>(
     out.set_item("state", state)?;
     out.set_item("sequence_errors", PyArray1::from_slice(py, &report.sequence_errors))?;
     out.set_item("token_errors", PyArray1::from_slice(py, &report.token_errors))?;
+    out.set_item("held_out_errors", PyArray1::from_slice(py, &report.held_out_errors))?;
     out.set_item("stopped", report.stopped.name())?;
+    out.set_item("seen", report.seen)?;
     Ok(out)
 }
 
@@ -160,10 +226,7 @@ fn sequence_fit<'py>(
 fn sequence_average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
     let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
     let learnt = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
-    let averages = state.py().detach(|| {
-        let _standard = Standard::enter();
-        chain::averages(&learnt)
-    });
+    let averages = state.py().detach(|| structured::averages(&learnt))?;
     let out = PyDict::new(state.py());
     set_weights(&out, averages, "")?;
     Ok(out)

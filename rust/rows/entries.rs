@@ -1,6 +1,6 @@
 //! The entries of some rows, collected: for learners that read a row many times.
 
-use crate::arith::lattice::Row;
+use crate::arith::activation::Row;
 use crate::arith::value::Value;
 
 /// Collects the entries of rows that are not 0.
@@ -9,7 +9,6 @@ pub struct Entries {
     columns: Vec<i64>,
     values: Vec<f64>,
     ends: Vec<usize>,
-    ones: bool,
     finite: bool,
 }
 
@@ -18,7 +17,7 @@ impl Entries {
         self.columns.clear();
         self.values.clear();
         self.ends.clear();
-        (self.ones, self.finite) = (true, true);
+        self.finite = true;
     }
 
     #[inline(always)]
@@ -27,7 +26,6 @@ impl Entries {
         if value != 0.0 {
             self.columns.push(column as i64);
             self.values.push(value);
-            self.ones &= value == 1.0;
             self.finite &= value.is_finite();
         }
     }
@@ -58,23 +56,6 @@ impl Entries {
     pub fn row(&self, i: usize) -> Row<'_> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         let range = start..self.ends[i];
-        Row { columns: &self.columns[range.clone()], values: &self.values[range], ones: self.ones }
-    }
-
-    /// Writes the same entries with other columns into `out`; those without one are left out.
-    #[inline(always)]
-    pub fn rename(&self, out: &mut Self, mut column: impl FnMut(usize, i64) -> Option<i64>) {
-        out.clear();
-        (out.ones, out.finite) = (self.ones, self.finite);
-        for i in 0..self.len() {
-            let row = self.row(i);
-            for (j, value) in row.columns.iter().zip(row.values) {
-                if let Some(j) = column(i, *j) {
-                    out.columns.push(j);
-                    out.values.push(*value);
-                }
-            }
-            out.end_row();
-        }
+        Row { columns: &self.columns[range.clone()], values: &self.values[range] }
     }
 }

@@ -12,33 +12,26 @@
 
 pub use super::prefix::Mending;
 
-use std::borrow::Cow;
-use std::mem;
-
-use super::Sequences;
-use super::lattice::{Lattice, Search};
-use super::prefix::compare;
-use super::slots::Slots;
-use super::update::update;
-use super::weights::{Padded, State, Weights};
-use crate::arith::average::{average, timed};
+use super::epochs::Run;
+use super::held_out::{Best, HeldOut};
+use super::{EpochErrors, Report, Sequences, State, Stopped, Weights};
 use crate::arith::environment::Standard;
-use crate::arith::lattice::Number;
 use crate::error::{Error, Result};
 use crate::online::{Flow, Monitor};
 use crate::order::shuffle;
-use crate::rows::{Entries, Table};
+use crate::rows::Table;
 
 /// What is to be learnt.
 pub struct Chain<'a> {
-    rows: &'a dyn Table,
-    labels: &'a [u32],
-    sequences: &'a Sequences,
+    pub(super) rows: &'a dyn Table,
+    pub(super) labels: &'a [u32],
+    pub(super) sequences: &'a Sequences,
     /// Those to learn from.
     chosen: Vec<u32>,
-    eta: f64,
-    beam: Option<usize>,
-    mending: Mending,
+    held_out: Option<HeldOut<'a>>,
+    pub(super) eta: f64,
+    pub(super) beam: Option<usize>,
+    pub(super) mending: Mending,
 }
 
 /// How long, and in what order.
@@ -47,14 +40,19 @@ pub struct Schedule {
     pub seed: Option<u64>,
     pub first_epoch: u64,
     pub max_iter: u64,
+    /// What an interrupted run has learnt is its result, instead of [`Error::Interrupted`].
+    pub keep_on_interrupt: bool,
 }
 
 /// What is wanted of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
+    /// Weights and sums: all that another run needs.
     State,
-    /// The averages, without what another run would need: less memory.
+    /// The averages alone.
     Average,
+    /// The last weights alone.
+    Last,
 }
 
 /// Weights or, if that was wanted, averages; the sums u.
@@ -63,31 +61,6 @@ pub struct Learnt {
     pub weights: Weights<'static>,
     pub sums: Option<Weights<'static>>,
     pub seen: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
-    Clean,
-    MaxIter,
-}
-
-impl Stopped {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Clean => "clean",
-            Self::MaxIter => "max_iter",
-        }
-    }
-}
-
-/// The story of a run: for each epoch, the sequences that made an update, and the labels in which
-/// what it compared differed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
-    pub sequence_errors: Vec<i64>,
-    pub token_errors: Vec<i64>,
-    pub stopped: Stopped,
 }
 
 impl<'a> Chain<'a> {
@@ -114,19 +87,38 @@ impl<'a> Chain<'a> {
             return Err(Error::Invalid("update must be \"full\" without a beam; give a beam".into()));
         }
         let chosen = (0..sequences.len() as u32).collect();
-        Ok(Self { rows, labels, sequences, chosen, eta, beam, mending })
+        Ok(Self { rows, labels, sequences, chosen, held_out: None, eta, beam, mending })
     }
 
     /// Learns from some of the sequences alone: the orders are permutations of this list.
     pub fn only(mut self, chosen: &[u32]) -> Result<Self> {
-        if let Some(i) = chosen.iter().find(|i| **i as usize >= self.sequences.len()) {
+        self.check_numbers("chosen", chosen)?;
+        self.chosen = chosen.to_vec();
+        Ok(self)
+    }
+
+    /// Returns what the best epoch has learnt, judged by other sequences, and stops when none is better.
+    pub fn judged_by(mut self, held_out: HeldOut<'a>) -> Result<Self> {
+        self.check_numbers("held_out", held_out.sequences)?;
+        self.held_out = Some(held_out);
+        Ok(self)
+    }
+
+    fn check_numbers(&self, name: &str, numbers: &[u32]) -> Result<()> {
+        if let Some(i) = numbers.iter().find(|i| **i as usize >= self.sequences.len()) {
             return Err(Error::Invalid(format!(
-                "chosen must be below the number of sequences, {}, got {i}",
+                "{name} must be below the number of sequences, {}, got {i}",
                 self.sequences.len()
             )));
         }
-        self.chosen = chosen.to_vec();
-        Ok(self)
+        Ok(())
+    }
+
+    fn check_labels(&self, labels: usize) -> Result<()> {
+        match self.labels.iter().find(|label| **label as usize >= labels) {
+            Some(label) => Err(Error::Invalid(format!("labels must be below {labels}, got {label}"))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -137,230 +129,74 @@ pub(super) fn check_beam(beam: Option<usize>) -> Result<()> {
     Ok(())
 }
 
-/// Room for the sums of a search in i32: half of it, the other half is for updates on their way.
-const ROOM: f64 = (1 << 30) as f64;
-
-/// Bound of the weights up to which all sums of a search are exact in i32, if there is one (rule 10).
-fn limit(chain: &Chain, state: &State) -> Option<i32> {
-    let size = chain.rows.magnitude()?;
-    let longest = chain.sequences.longest() as f64;
-    let with_pair = if state.weights.pair.is_some() { 2.0 } else { 1.0 };
-    let limit = (ROOM / (longest * (with_pair * size.row + 1.0) + 2.0)).floor();
-    let one_sequence = longest * chain.eta * size.value.max(1.0);
-    let integers = |w: &[f64]| w.iter().all(|w| w.fract() == 0.0 && w.abs() <= limit);
-    let is_exact = chain.eta.fract() == 0.0 && one_sequence < ROOM / 2.0 && limit >= 1.0;
-    (is_exact && state.weights.arrays().all(integers)).then_some(limit as i32)
-}
-
-/// The search and the weights that it reads, in one of two kinds of numbers.
-struct Engine<N> {
-    w: Padded<N>,
-    lattice: Lattice<N>,
-}
-
-enum Form {
-    Exact(Engine<i32>, i32),
-    Float(Engine<f64>),
-}
-
-impl<N: Number> Engine<N> {
-    fn new(w: Padded<N>) -> Self {
-        let lattice = Lattice::new(&w);
-        Self { w, lattice }
-    }
-}
-
-/// What a sequence came to.
-struct Visit<N> {
-    /// Labels that differ; 0 if the answer was right.
-    wrong: usize,
-    largest: N,
-}
-
-struct Pass<'a> {
-    chain: &'a Chain<'a>,
-    u: Padded<f64>,
-    slots: Slots,
-    entries: Entries,
-    /// The same by slots.
-    placed: Entries,
-    path: Vec<u32>,
-    seen: u64,
-}
-
-impl Pass<'_> {
-    /// Looks for the labels of a sequence and learns from them; `None`: a number is not finite.
-    fn visit<N: Number>(&mut self, engine: &mut Engine<N>, sequence: usize) -> Option<Visit<N>> {
-        let Engine { w, lattice } = engine;
-        let Chain { beam, mending, eta, .. } = *self.chain;
-        let rows = self.chain.sequences.rows(sequence);
-        let truth = &self.chain.labels[rows.clone()];
-        self.entries.clear();
-        self.chain.rows.gather(rows, &mut self.entries);
-        self.entries.rename(&mut self.placed, |_, column| self.slots.get(column));
-        self.seen += 1;
-        let search = Search { beam, ..Search::default() };
-        if !self.entries.is_finite() || !lattice.fill(w, &self.placed, search) {
-            return None;
-        }
-        self.path.resize(truth.len(), 0);
-        let len = compare(lattice, (w, &self.placed), mending, truth, &mut self.path);
-        let compared = (&truth[..len], &self.path[..len]);
-        let wrong = compared.0.iter().zip(compared.1).filter(|(y, z)| y != z).count();
-        let mut largest = N::default();
-        if wrong > 0 {
-            let tc = timed(self.seen, eta);
-            if !tc.is_finite() {
-                return None;
-            }
-            // Only rows that are changed need a slot; a wrong label changes the pairs on both sides.
-            let differs = |token: usize| token < len && compared.0[token] != compared.1[token];
-            let changes =
-                |token: usize| differs(token) || w.pair.is_some() && token > 0 && differs(token - 1);
-            self.entries
-                .rename(&mut self.placed, |token, column| changes(token).then(|| self.slots.take(column)));
-            let slots = self.slots.len();
-            w.grow(slots);
-            self.u.grow(slots);
-            let is_whole = len == truth.len();
-            largest = update(w, eta, &self.placed, compared, is_whole);
-            update(&mut self.u, tc, &self.placed, compared, is_whole);
-        }
-        Some(Visit { wrong, largest })
-    }
-}
-
-/// Sequences between two questions to the monitor.
-const BLOCK: usize = 64;
-
-/// Runs epochs until one is clean, or their number is up.
+/// Runs epochs until one is clean, no better one is waited for, `watch` breaks, or their number is up.
 pub fn fit(
     chain: &Chain,
     schedule: &Schedule,
     state: &State,
     answer: Answer,
     monitor: &dyn Monitor,
+    watch: &mut dyn FnMut(&EpochErrors) -> Result<Flow>,
 ) -> Result<(Learnt, Report)> {
     let _standard = Standard::enter();
-    state.weights.check(chain.rows.columns())?;
-    state.sums.check(chain.rows.columns())?;
-    if state.sums.labels() != state.weights.labels()
-        || state.sums.pair.is_some() != state.weights.pair.is_some()
-    {
-        return Err(Error::Invalid("sums must have the shapes of the weights".into()));
-    }
-    let most = state.weights.labels() as u32;
-    if let Some(label) = chain.labels.iter().find(|label| **label >= most) {
-        return Err(Error::Invalid(format!("labels must be below {most}, got {label}")));
-    }
-    let mut slots = Slots::new(chain.rows.columns());
-    for column in 0..chain.rows.columns() {
-        if state.weights.has_column(column) || state.sums.has_column(column) {
-            slots.take(column as i64);
-        }
-    }
-    let mut form = match limit(chain, state) {
-        Some(limit) => Form::Exact(Engine::new(Padded::new(&state.weights, &slots)?), limit),
-        None => Form::Float(Engine::new(Padded::new(&state.weights, &slots)?)),
-    };
-    let u = Padded::new(&state.sums, &slots)?;
-    let (entries, placed, path) = (Entries::default(), Entries::default(), Vec::new());
-    let mut pass = Pass { chain, u, slots, entries, placed, path, seen: state.seen };
-    let mut report = Report { sequence_errors: vec![], token_errors: vec![], stopped: Stopped::MaxIter };
+    state.check(chain.rows.columns())?;
+    chain.check_labels(state.weights.labels())?;
+    let mut run = Run::new(chain, state)?;
+    let mut report = Report::default();
+    let mut best = Best::default();
     let mut order: Vec<u32> = Vec::new();
-    for epoch in schedule.first_epoch..schedule.first_epoch.saturating_add(schedule.max_iter) {
+    let mut epoch = schedule.first_epoch;
+    for number in schedule.first_epoch..schedule.first_epoch.saturating_add(schedule.max_iter) {
+        epoch = number;
         order.clear();
         order.extend_from_slice(&chain.chosen);
         if let Some(seed) = schedule.seed {
             shuffle(&mut order, seed, epoch, 0);
         }
-        let errors = run_epoch(&mut pass, &mut form, &order, epoch, monitor)?;
-        report.sequence_errors.push(errors.0);
-        report.token_errors.push(errors.1);
-        if errors.0 == 0 {
-            report.stopped = Stopped::Clean;
+        let errors = run.epoch(&order, epoch, monitor)?;
+        if errors.interrupted && !schedule.keep_on_interrupt {
+            return Err(Error::Interrupted);
+        }
+        let mut told = EpochErrors::new(epoch, &errors);
+        if errors.interrupted {
+            report.add(&told, Stopped::Interrupt);
+            break;
+        }
+        if let Some(held_out) = &chain.held_out {
+            let overflow = || Error::Overflow { epoch };
+            let predicting = if answer == Answer::Last { run.weights(|w, _| w) } else { run.averages() };
+            let predicting = predicting.ok_or_else(overflow)?;
+            let data = (chain.rows, chain.labels);
+            let wrong = held_out.errors(data, chain.sequences, &predicting, chain.beam)?;
+            told.held_out = Some(wrong);
+            best.note(wrong, || match answer {
+                Answer::State => learnt(&run, answer),
+                Answer::Average | Answer::Last => {
+                    Some(Learnt { weights: predicting, sums: None, seen: run.seen })
+                }
+            });
+        }
+        let is_last = watch(&told)? == Flow::Break;
+        let is_idle = chain.held_out.is_some_and(|held_out| best.is_over(held_out.patience));
+        let stopped = match (errors.sequences == 0, is_idle, is_last) {
+            (true, _, _) => Stopped::Clean,
+            (_, true, _) => Stopped::HeldOut,
+            (_, _, true) => Stopped::Callback,
+            _ => Stopped::MaxIter,
+        };
+        report.add(&told, stopped);
+        if stopped != Stopped::MaxIter {
             break;
         }
     }
-    let last = schedule.first_epoch + report.sequence_errors.len().saturating_sub(1) as u64;
-    let learnt = match form {
-        Form::Exact(engine, _) => pass.finish(&engine.w, answer),
-        Form::Float(engine) => pass.finish(&engine.w, answer),
-    };
-    learnt.map(|learnt| (learnt, report)).ok_or(Error::Overflow { epoch: last })
+    report.seen = run.seen;
+    let learnt = best.learnt.or_else(|| learnt(&run, answer));
+    learnt.map(|learnt| (learnt, report)).ok_or(Error::Overflow { epoch })
 }
 
-impl Pass<'_> {
-    /// What has been learnt; `None`: an average is not finite.
-    fn finish<N: Number>(self, w: &Padded<N>, answer: Answer) -> Option<Learnt> {
-        let Self { u, slots, seen, .. } = self;
-        if !w.average_is_finite(&u, seen) {
-            return None;
-        }
-        if answer == Answer::Average {
-            let weights = w.weights(&slots, |array, i, w| average(w.wide(), u.array(array)[i], seen));
-            return Some(Learnt { weights, sums: None, seen });
-        }
-        let weights = w.weights(&slots, |_, _, w| w.wide());
-        Some(Learnt { weights, sums: Some(u.weights(&slots, |_, _, u| u)), seen })
-    }
-}
-
-/// Sequences and labels that were wrong.
-fn run_epoch(
-    pass: &mut Pass,
-    form: &mut Form,
-    order: &[u32],
-    epoch: u64,
-    monitor: &dyn Monitor,
-) -> Result<(i64, i64)> {
-    let mut errors = (0, 0);
-    let mut count = |wrong: usize| {
-        errors.0 += i64::from(wrong > 0);
-        errors.1 += wrong as i64;
-    };
-    for block in order.chunks(BLOCK) {
-        if monitor.block() == Flow::Break {
-            return Err(Error::Interrupted);
-        }
-        for &sequence in block {
-            match form {
-                Form::Exact(engine, limit) => {
-                    let Some(visit) = pass.visit(engine, sequence as usize) else {
-                        return Err(Error::Overflow { epoch });
-                    };
-                    count(visit.wrong);
-                    if !visit.largest.within(*limit) {
-                        let w = mem::replace(&mut engine.w, Padded::empty());
-                        *form = Form::Float(Engine::new(Padded::of_exact(w)));
-                    }
-                }
-                Form::Float(engine) => match pass.visit(engine, sequence as usize) {
-                    Some(visit) => count(visit.wrong),
-                    None => return Err(Error::Overflow { epoch }),
-                },
-            }
-        }
-    }
-    let is_finite = match form {
-        Form::Exact(..) => true,
-        Form::Float(engine) => engine.w.is_finite(),
-    };
-    if is_finite && pass.u.is_finite() { Ok(errors) } else { Err(Error::Overflow { epoch }) }
-}
-
-/// The averaged weights of a state.
-#[must_use]
-pub fn averages(state: &State) -> Weights<'static> {
-    let State { weights: w, sums: u, seen } = state;
-    let mean = |w: &[f64], u: &[f64]| -> Cow<'static, [f64]> {
-        w.iter().zip(u).map(|(w, u)| average(*w, *u, *seen)).collect()
-    };
-    Weights {
-        emission: mean(&w.emission, &u.emission),
-        transition: mean(&w.transition, &u.transition),
-        start: mean(&w.start, &u.start),
-        end: mean(&w.end, &u.end),
-        pair: w.pair.as_ref().zip(u.pair.as_ref()).map(|(w, u)| mean(w, u)),
-    }
+/// What has been learnt; `None`: an average is not finite.
+fn learnt(run: &Run, answer: Answer) -> Option<Learnt> {
+    let weights = if answer == Answer::Average { run.averages() } else { run.weights(|w, _| w) }?;
+    let sums = (answer == Answer::State).then(|| run.weights(|_, u| u)).flatten();
+    Some(Learnt { weights, sums, seen: run.seen })
 }

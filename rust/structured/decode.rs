@@ -1,16 +1,19 @@
 //! The best label sequences of many sequences, shared out over threads.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Mutex;
 
 use super::chain::check_beam;
-use super::lattice::{Lattice, Search};
-use super::slots::Slots;
-use super::weights::Padded;
+use super::frame::{Frame, Shape};
+use super::lattice::{Columns, Lattice, Model, Search};
+use super::sparse::Sparse;
 use super::{Sequences, Weights};
+use crate::arith::activation::{Activations, Row};
 use crate::arith::environment::Standard;
 use crate::error::{Error, Result};
 use crate::online::threads::share_out;
-use crate::rows::{Entries, Table};
+use crate::rows::{Entries, Table, prefetch};
 
 /// What a search may choose.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,9 +24,6 @@ pub struct Limits<'a> {
     /// For each label and the next, whether they may not follow each other.
     pub forbidden: Option<&'a [bool]>,
 }
-
-/// Sequences that a thread takes at once.
-const BLOCK: usize = 64;
 
 /// Writes the labels of every row, and the score of every sequence.
 pub fn decode(
@@ -46,66 +46,144 @@ pub fn decode(
             )));
         }
     }
-    // Only columns that occur are looked at: a short text needs a short time.
-    let mut slots = Slots::new(rows.columns());
-    let (mut entries, mut placed) = (Entries::default(), Entries::default());
-    for i in 0..sequences.len() {
+    let parts: Vec<_> = (0..sequences.len()).map(|i| sequences.rows(i)).collect();
+    decode_all(rows, &parts, &Prepared::new(weights, limits), threads)
+}
+
+/// Weights of columns as they are stored, and the places of their planes.
+struct Stored<'a> {
+    weights: &'a Sparse<'a>,
+    places: Cow<'a, [i32]>,
+}
+
+impl<'a> Stored<'a> {
+    fn new(weights: &'a Sparse<'a>, shape: Shape) -> Self {
+        let place = |plane: &i32| shape.padded(*plane as usize) as i32;
+        // Where nothing is padded, and in the first row anyhow, planes are places.
+        let same = weights.indices.iter().all(|plane| place(plane) == *plane);
+        let places =
+            if same { (&weights.indices[..]).into() } else { weights.indices.iter().map(place).collect() };
+        Self { weights, places }
+    }
+
+    fn row(&self, column: i64) -> (&[i32], &[f64]) {
+        let ends = &self.weights.indptr[column as usize..][..2];
+        let range = ends[0] as usize..ends[1] as usize;
+        (&self.places[range.clone()], &self.weights.data[range])
+    }
+}
+
+impl Columns<f64> for Stored<'_> {
+    #[inline(always)]
+    fn activate(&self, row: Row, sums: &mut Activations<f64>) {
+        for (column, x) in row.columns.iter().zip(row.values) {
+            let (places, data) = self.row(*column);
+            sums.add_some(*column, *x, places.iter().map(|place| *place as usize).zip(data.iter().copied()));
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, column: i64) {
+        let (places, data) = self.row(column);
+        prefetch(places);
+        prefetch(data);
+    }
+}
+
+/// What all searches read.
+pub(super) struct Prepared<'a> {
+    frame: Frame<f64>,
+    emission: Stored<'a>,
+    pair: Option<Stored<'a>>,
+    limits: Limits<'a>,
+}
+
+impl<'a> Prepared<'a> {
+    pub fn new(weights: &'a Weights<'a>, limits: Limits<'a>) -> Self {
+        let mut frame = Frame::new(weights);
+        if let Some(forbidden) = limits.forbidden {
+            frame.forbid(forbidden);
+        }
+        let stored = |weights| Stored::new(weights, frame.shape);
+        let (emission, pair) = (stored(&weights.emission), weights.pair.as_ref().map(stored));
+        Self { frame, emission, pair, limits }
+    }
+}
+
+/// The table of a search and the entries it is about.
+struct Searcher {
+    lattice: Lattice<f64>,
+    entries: Entries,
+}
+
+impl Searcher {
+    /// Writes the labels of a sequence, the `number`-th, and returns their score.
+    fn search(
+        &mut self,
+        rows: &dyn Table,
+        (number, part): (usize, Range<usize>),
+        prepared: &Prepared,
+        path: &mut [u32],
+    ) -> Result<f64> {
+        let Prepared { frame, emission, pair, limits } = prepared;
+        let Self { lattice, entries } = self;
         entries.clear();
-        rows.gather(sequences.rows(i), &mut entries);
-        entries.rename(&mut placed, |_, column| Some(slots.take(column)));
+        rows.gather(part.clone(), entries);
+        let labels = frame.shape.labels;
+        let search = Search {
+            beam: limits.beam,
+            allowed: limits.allowed.map(|allowed| &allowed[part.start * labels..part.end * labels]),
+            forbids: limits.forbidden.is_some(),
+        };
+        let model = Model { frame, emission, pair: pair.as_ref() };
+        if !entries.is_finite() || !lattice.fill(model, entries, search) {
+            return Err(Error::TooLarge(format!(
+                "a score of sequence {number} is not finite; scale the features"
+            )));
+        }
+        let Some(best) = lattice.best(part.len() - 1) else {
+            return Err(Error::Invalid(format!(
+                "allowed and forbidden leave no labels for sequence {number}; allow more, or widen the beam"
+            )));
+        };
+        lattice.trace(frame, best, path);
+        Ok(lattice.scores(part.len() - 1)[best as usize] + 0.0)
     }
-    let mut model = Padded::<f64>::new(weights, &slots)?;
-    if let Some(forbidden) = limits.forbidden {
-        model.forbid(forbidden);
-    }
-    let (mut path, mut scores) = (vec![0; rows.len()], vec![0.0; sequences.len()]);
+}
+
+/// Sequences that a thread takes at once.
+const BLOCK: usize = 64;
+
+/// Writes the labels of some runs of rows, one after another, and the score of each.
+pub(super) fn decode_all(
+    rows: &dyn Table,
+    parts: &[Range<usize>],
+    prepared: &Prepared,
+    threads: usize,
+) -> Result<(Vec<u32>, Vec<f64>)> {
+    let len = |parts: &[Range<usize>]| parts.iter().fold(0, |len, part| len + part.len());
+    let (mut path, mut scores) = (vec![0; len(parts)], vec![0.0; parts.len()]);
     let mut rest = &mut path[..];
     let mut blocks = Vec::new();
-    for (i, scores) in scores.chunks_mut(BLOCK).enumerate() {
-        let last = i * BLOCK + scores.len() - 1;
-        let len = sequences.rows(last).end - sequences.rows(i * BLOCK).start;
-        let (path, others) = rest.split_at_mut(len);
+    for (i, (parts, scores)) in parts.chunks(BLOCK).zip(scores.chunks_mut(BLOCK)).enumerate() {
+        let (path, others) = rest.split_at_mut(len(parts));
         rest = others;
-        blocks.push((i * BLOCK, path, scores));
+        blocks.push((i * BLOCK, parts, path, scores));
     }
     let threads = threads.min(blocks.len()).max(1);
-    let tables: Vec<_> = (0..threads)
-        .map(|_| Mutex::new((Lattice::new(&model), Entries::default(), Entries::default())))
-        .collect();
-    let work = |(first, path, scores): (usize, &mut [u32], &mut [f64])| {
-        let Some(mut table) = tables.iter().find_map(|table| table.try_lock().ok()) else {
-            unreachable!("there is a table for each thread")
+    let new = |_| {
+        let lattice = Lattice::new(prepared.frame.shape, prepared.pair.is_some());
+        Mutex::new(Searcher { lattice, entries: Entries::default() })
+    };
+    let searchers: Vec<_> = (0..threads).map(new).collect();
+    let work = |(first, parts, mut path, scores): (usize, &[Range<usize>], &mut [u32], &mut [f64])| {
+        let Some(mut searcher) = searchers.iter().find_map(|searcher| searcher.try_lock().ok()) else {
+            unreachable!("there is a searcher for each thread")
         };
-        let (lattice, entries, placed) = &mut *table;
-        let mut path = path;
-        for (k, score) in scores.iter_mut().enumerate() {
-            let range = sequences.rows(first + k);
-            let (labels, rest) = path.split_at_mut(range.len());
+        for (k, (part, score)) in parts.iter().zip(scores).enumerate() {
+            let (labels, rest) = path.split_at_mut(part.len());
             path = rest;
-            entries.clear();
-            rows.gather(range.clone(), entries);
-            entries.rename(placed, |_, column| slots.get(column));
-            let search = Search {
-                beam: limits.beam,
-                allowed: limits
-                    .allowed
-                    .map(|allowed| &allowed[range.start * model.labels..range.end * model.labels]),
-                forbids: limits.forbidden.is_some(),
-            };
-            if !entries.is_finite() || !lattice.fill(&model, placed, search) {
-                return Err(Error::TooLarge(format!(
-                    "a score of sequence {} is not finite; scale the features",
-                    first + k
-                )));
-            }
-            let Some(best) = lattice.best(range.len() - 1) else {
-                return Err(Error::Invalid(format!(
-                    "allowed and forbidden leave no labels for sequence {}; allow more, or widen the beam",
-                    first + k
-                )));
-            };
-            lattice.trace(&model, best, labels);
-            *score = lattice.scores(range.len() - 1)[best as usize] + 0.0;
+            *score = searcher.search(rows, (first + k, part.clone()), prepared, labels)?;
         }
         Ok(())
     };

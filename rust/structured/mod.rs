@@ -1,22 +1,32 @@
 //! Structured perceptrons: the answer is a whole sequence, or any other structure.
 //!
-//! - [`chain`]: the learner of label sequences, over [`weights`] and the [`update`] at a mistake
-//! - [`lattice`]: the search for the best label sequence; [`prefix`]: what a beam has lost, and where
-//! - [`slots`]: which columns have weights at all
+//! - [`chain`]: the learner of label sequences, in [`epochs`] of the [`learner`]; its [`report`];
+//!   [`held_out`]: which epoch was the best
+//! - [`lattice`]: the search for the best label sequence, which [`fill`]s a table; [`prefix`]: what a beam has lost, and where
+//! - [`weights`]: as they come and go, [`sparse`]; as they are read, [`frame`]; as they are learnt, [`table`]
 //! - [`decode`]: the best label sequences of many sequences
 //! - [`general`]: weights and averages for any other structure
 
 pub mod chain;
 pub mod decode;
+mod epochs;
+mod fill;
+mod frame;
 pub mod general;
+mod held_out;
 mod lattice;
+mod learner;
 mod prefix;
+mod report;
 mod sequences;
-mod slots;
-mod update;
+mod sparse;
+mod table;
 mod weights;
 
-pub use chain::{Answer, Chain, Learnt, Mending, Report, Schedule, Stopped, fit};
+pub use chain::{Answer, Chain, Learnt, Mending, Schedule, fit};
 pub use decode::{Limits, decode};
+pub use held_out::HeldOut;
+pub use report::{EpochErrors, Report, Stopped};
 pub use sequences::Sequences;
-pub use weights::{State, Weights};
+pub use sparse::Sparse;
+pub use weights::{State, Weights, averages};

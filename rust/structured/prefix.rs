@@ -9,9 +9,9 @@
 //!   (early update); L. Huang, S. Fayong, Y. Guo, "Structured perceptron with inexact search", NAACL 2012,
 //!   section 4 (max-violation).
 
-use super::lattice::Lattice;
-use super::weights::Padded;
-use crate::arith::lattice::Number;
+use super::frame::Frame;
+use super::lattice::{Columns, Lattice, Model};
+use crate::arith::number::Number;
 use crate::rows::Entries;
 
 /// What is learnt from a wrong answer.
@@ -24,30 +24,30 @@ pub enum Mending {
 
 /// Writes into `path` the prefix to be compared with that of `truth`, and returns its length; 0 if
 /// the answer is right.
-pub(super) fn compare<N: Number>(
+pub(super) fn compare<N: Number, C: Columns<N>>(
     lattice: &mut Lattice<N>,
-    (model, rows): (&Padded<N>, &Entries),
+    (model, rows): (Model<N, C>, &Entries),
     mending: Mending,
     truth: &[u32],
     path: &mut [u32],
 ) -> usize {
     let mut trace = |lattice: &Lattice<N>, len: usize| {
         let Some(best) = lattice.best(len - 1) else { unreachable!("a beam keeps a label of each token") };
-        lattice.trace(model, best, &mut path[..len]);
+        lattice.trace(model.frame, best, &mut path[..len]);
         if path[..len] == truth[..len] { 0 } else { len }
     };
     let len = truth.len();
     match mending {
         Mending::Full => trace(lattice, len),
         Mending::Early => {
-            let lost = follow(lattice, model, truth).iter().position(|is_kept| !is_kept);
+            let lost = follow(lattice, model.frame, truth).iter().position(|is_kept| !is_kept);
             trace(lattice, lost.map_or(len, |token| token + 1))
         }
         Mending::MaxViolation => {
             if trace(lattice, len) == 0 {
                 return 0;
             }
-            let is_kept = follow(lattice, model, truth);
+            let is_kept = follow(lattice, model.frame, truth);
             let mut worst = (0, f64::NEG_INFINITY);
             let mut score = N::default();
             for (token, (&label, is_kept)) in truth.iter().zip(is_kept).enumerate() {
@@ -64,11 +64,11 @@ pub(super) fn compare<N: Number>(
 }
 
 /// For each token, whether the true prefix up to there is the one kept for its last label.
-fn follow<N: Number>(lattice: &Lattice<N>, model: &Padded<N>, truth: &[u32]) -> Vec<bool> {
+fn follow<N: Number>(lattice: &Lattice<N>, frame: &Frame<N>, truth: &[u32]) -> Vec<bool> {
     let mut is_kept = true;
     let step = |(token, label): (usize, &u32)| {
         is_kept &= lattice.kept(token).contains(label)
-            && (token == 0 || lattice.before(model, token, *label) == truth[token - 1]);
+            && (token == 0 || lattice.before(frame, token, *label) == truth[token - 1]);
         is_kept
     };
     truth.iter().enumerate().map(step).collect()

@@ -34,7 +34,15 @@ def test_public_names():
     learners |= {"KernelPerceptron", "MultilayerPerceptron", "SequencePerceptron", "StructuredPerceptron"}
     margins = {"InseparableError", "MarginInterval", "MarginResult", "MaxMarginClassifier", "MistakeBounds"}
     margins |= {"VerificationError", "hull_weights", "is_separable", "margin", "max_margin", "mistake_bounds"}
-    others = {"ARITHMETIC_VERSION", "EpochRecord", "__version__", "load", "updates_until_right", "verify"}
+    others = {
+        "ARITHMETIC_VERSION",
+        "EpochRecord",
+        "SequenceEpoch",
+        "__version__",
+        "load",
+        "updates_until_right",
+        "verify",
+    }
     assert perceptron_rs.__all__ == sorted(learners | margins | others)
     assert isinstance(perceptron_rs.ARITHMETIC_VERSION, int)
     assert perceptron_rs.__version__.count(".") >= 1

@@ -209,16 +209,14 @@ def sequences(engine: Engine, case: Case, layout: str) -> Case:
     X = rows(engine, draw(case["type"], seed, (n, d), int(case["zeros"])), layout)
     labels = (splitmix64(seed + 1, n) % np.uint64(K)).astype(np.uint32)
     lengths = np.array(case["lengths"].split(","), dtype=np.int64)
-    shapes: dict[str, tuple[int, ...]] = {
-        "emission": (d, K),
-        "transition": (K, K),
-        "start": (K,),
-        "end": (K,),
-    }
-    if case["with_pair"] == "1":
-        shapes["pair"] = (d, K * K)
-    state: State = {f"{name}{u}": np.zeros(shape) for name, shape in shapes.items() for u in ("", "_u")}
-    state["seen"] = np.zeros(1, dtype=np.int64)
+    state: State = {"seen": np.zeros(1, dtype=np.int64)}
+    matrices = {"emission": K} | ({"pair": K * K} if case["with_pair"] == "1" else {})
+    for u in ("", "_u"):
+        for name in matrices:
+            state[f"{name}_indptr{u}"] = np.zeros(d + 1, dtype=np.int64)
+            state[f"{name}_indices{u}"] = np.zeros(0, dtype=np.int32)
+            state[f"{name}_data{u}"] = np.zeros(0)
+        state |= {f"transition{u}": np.zeros((K, K)), f"start{u}": np.zeros(K), f"end{u}": np.zeros(K)}
     beam = None if case["beam"] == "none" else int(case["beam"])
     report = engine.sequence_fit(
         X,
@@ -236,8 +234,18 @@ def sequences(engine: Engine, case: Case, layout: str) -> Case:
     path, scores = engine.sequence_decode(X, lengths, weights=means, threads=1, beam=beam)
     found = {name: whole(report[name]) for name in ("sequence_errors", "token_errors")}
     found |= {"stopped": report["stopped"], "seen": whole(after["seen"])}
-    found |= {f"{name}{u}": bits(after[f"{name}{u}"]) for u in ("", "_u") for name in shapes}
-    found |= {f"mean_{name}": bits(means[name]) for name in shapes}
+
+    def dense(state: State, name: str, u: str = "") -> np.ndarray:
+        if name not in matrices:
+            return state[f"{name}{u}"]
+        out = np.zeros((d, matrices[name]))
+        columns = np.repeat(np.arange(d), np.diff(state[f"{name}_indptr{u}"]))
+        out[columns, state[f"{name}_indices{u}"]] = state[f"{name}_data{u}"]
+        return out
+
+    names = ["emission", "transition", "start", "end", *list(matrices)[1:]]
+    found |= {f"{name}{u}": bits(dense(after, name, u)) for u in ("", "_u") for name in names}
+    found |= {f"mean_{name}": bits(dense(means, name)) for name in names}
     return found | {"path": whole(path), "scores": bits(scores)}
 
 

@@ -61,8 +61,9 @@ def test_matrices(tmp_path, labels):
 
 def test_minus_zero_is_kept(tmp_path):
     model = SequencePerceptron().fit(X, Y)
-    model._weights["emission"] = model._weights["emission"].copy()
-    model._weights["emission"][0, :] = -0.0
+    model._weights["emission_data"] = model._weights["emission_data"].copy()
+    model._weights["emission_data"][0] = -0.0
+    assert np.signbit(model.coef_[model.coef_ == 0]).any()
     model.save(tmp_path / "m")
     same(model, perceptron_rs.load(tmp_path / "m"))
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 import pickle
+import signal
+import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import SequencePerceptron
-from perceptron_rs.features import word_attributes
+from perceptron_rs.features import AttributeEncoder, word_attributes
 
 SENTENCES = [
     [("the", "D"), ("dog", "N"), ("barks", "V")],
@@ -230,3 +233,104 @@ def test_forms_are_not_mixed():
         by_attributes.predict(ATTRIBUTES, forbidden=[("D", "?")])
     with pytest.raises(ValueError, match="allowed must have an entry for each"):
         by_attributes.predict(ATTRIBUTES, allowed=[None])
+
+
+def test_callback_sees_each_epoch_and_can_stop(engine_name):
+    X, y, lengths = numbers()
+    seen = []
+    watched = SequencePerceptron(callback=seen.append, max_iter=4, engine=engine_name).fit(X, y, lengths)
+    assert [record.epoch for record in seen] == list(range(watched.n_iter_))
+    assert [record.sequence_errors for record in seen] == watched.sequence_errors_per_epoch_.tolist()
+    assert [record.token_errors for record in seen] == watched.token_errors_per_epoch_.tolist()
+    assert {record.n_sequences for record in seen} == {len(lengths)}
+    assert {record.validation_score for record in seen} == {None}
+    assert state_of(watched) == state_of(SequencePerceptron(max_iter=4).fit(X, y, lengths))
+    two = SequencePerceptron(callback=lambda record: record.epoch == 1, engine=engine_name).fit(X, y, lengths)
+    assert state_of(two) == state_of(SequencePerceptron(max_iter=2).fit(X, y, lengths))
+    assert not two.converged_
+
+
+def test_callback_sees_the_held_out_part(engine_name):
+    X, y, lengths = numbers(sequences=12)
+    seen = []
+    model = SequencePerceptron(
+        callback=seen.append, early_stopping=True, validation_fraction=0.4, engine=engine_name
+    ).fit(X, y, lengths)
+    assert [record.validation_score for record in seen] == model.validation_scores_.tolist()
+    assert {record.n_sequences for record in seen} == {12 - 5}
+
+
+def test_an_error_in_the_callback_leaves_the_model_as_it_was(engine_name):
+    X, y, lengths = numbers()
+    model = SequencePerceptron(engine=engine_name).fit(X, y, lengths)
+    before = state_of(model)
+
+    def fail(record):
+        raise LookupError("no")
+
+    with pytest.raises(LookupError):
+        model.set_params(callback=fail).fit(X, y + 1, lengths)
+    assert state_of(model) == before
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_ctrl_c_in_the_callback(engine_name, keep):
+    X, y, lengths = numbers()
+
+    def interrupt(record):
+        if record.epoch == 1:
+            raise KeyboardInterrupt
+
+    model = SequencePerceptron(callback=interrupt, keep_on_interrupt=keep, engine=engine_name)
+    if not keep:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y, lengths)
+        assert not hasattr(model, "classes_")
+        return
+    with pytest.warns(ConvergenceWarning, match="ctrl-c ended the fit in epoch 2"):
+        model.fit(X, y, lengths)
+    assert state_of(model) == state_of(SequencePerceptron(max_iter=2).fit(X, y, lengths))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
+@pytest.mark.parametrize("keep", [False, True])
+def test_ctrl_c_in_an_epoch(keep):
+    X, y, lengths = numbers(sequences=3000, d=40, labels=40)
+    model = SequencePerceptron(max_iter=100_000, keep_on_interrupt=keep)
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    if keep:
+        with pytest.warns(ConvergenceWarning, match="ctrl-c ended the fit"):
+            model.fit(X, y, lengths)
+        assert 0 < model.n_iter_ == len(model.token_errors_per_epoch_)
+        assert len(model.predict(X, lengths)) == len(X)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y, lengths)
+        assert not hasattr(model, "classes_")
+
+
+def test_encoded_rows_are_the_attributes(engine_name):
+    encoder = AttributeEncoder()
+    X = encoder.fit_transform(token for sentence in ATTRIBUTES for token in sentence)
+    y, lengths = [tag for tags in TAGS for tag in tags], [len(tags) for tags in TAGS]
+    model = SequencePerceptron(engine=engine_name).fit_encoded(encoder, X, y, lengths)
+    whole = SequencePerceptron(engine=engine_name).fit(ATTRIBUTES, TAGS)
+    assert state_of(model) == state_of(whole)
+    assert model.encoder_.vocabulary_ == whole.encoder_.vocabulary_
+    assert model.predict(ATTRIBUTES) == whole.predict(ATTRIBUTES)
+    with pytest.raises(ValueError, match="columns, but X has"):
+        model.fit_encoded(encoder, X[:, 1:], y, lengths)
+    with pytest.raises(
+        ValueError, match="min_count and hash_columns must be those of the encoder, 1 and None"
+    ):
+        SequencePerceptron(min_count=2).fit_encoded(encoder, X, y, lengths)
+    with pytest.raises(TypeError, match="encoder must be an AttributeEncoder"):
+        model.fit_encoded(None, X, y, lengths)
+
+
+def test_sparse_coef_is_coef():
+    model = SequencePerceptron().fit(ATTRIBUTES, TAGS)
+    assert model.sparse_coef_.shape == model.coef_.shape
+    assert model.sparse_coef_.toarray().tobytes() == np.ascontiguousarray(model.coef_).tobytes()
+    assert model.sparse_coef_.nnz == np.count_nonzero(model.coef_) < model.coef_.size

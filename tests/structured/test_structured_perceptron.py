@@ -168,6 +168,7 @@ def test_clone_pickle():
         ({"X": []}, "X and y must have equal lengths"),
         ({"joint_feature": lambda x, y: {0: 1.0}}, "n_features must be given"),
         ({"joint_feature": lambda x, y: {9: 1.0}, "n_features": 4}, "columns must be from 0 to 3, got 9"),
+        ({"joint_feature": lambda x, y: {0.5: 1.0}, "n_features": 4}, "whole numbers as columns, got 0.5"),
         (
             {"joint_feature": lambda x, y: {0: math.nan}, "n_features": 4},
             "must return finite numbers, got nan",
@@ -187,6 +188,6 @@ def test_bad_input(engine_name, changes, text):
     parameters = {"joint_feature": match_feature, "inference": match, "engine": engine_name} | changes
     X = parameters.pop("X", X)
     model = StructuredPerceptron(**parameters)
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises((ValueError, TypeError), match=text):
         model.fit(X, y)
     assert not hasattr(model, "coef_")

@@ -21,7 +21,7 @@ def describe(model: Any, top: int) -> dict[str, Any]:
     pairs = np.column_stack(np.unravel_index(order, transitions.shape)).tolist()
     weights = []
     for k, label in enumerate(classes):
-        row = model.coef_[k]
+        row = model.sparse_coef_[[k]].toarray()[0]
         largest = [
             {"feature": f"x{j}" if names is None else names[j], "weight": float(row[j])}
             for j in np.argsort(-np.abs(row), kind="stable")[:top].tolist()
@@ -51,7 +51,11 @@ def describe(model: Any, top: int) -> dict[str, Any]:
             "sequence_errors_per_epoch": model.sequence_errors_per_epoch_.tolist(),
             "token_errors_per_epoch": model.token_errors_per_epoch_.tolist(),
         },
-        "nonzero_weights": sum(int(np.count_nonzero(part)) for part in model._weights.values()),
+        "nonzero_weights": sum(
+            int(np.count_nonzero(part))
+            for name, part in model._weights.items()
+            if not name.endswith(("_indptr", "_indices"))
+        ),
         "transitions": [
             {"before": classes[a], "after": classes[b], "weight": float(transitions[a, b])}
             for a, b in pairs

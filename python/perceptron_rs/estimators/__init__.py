@@ -7,6 +7,7 @@ from perceptron_rs.estimators.perceptron import Perceptron
 from perceptron_rs.estimators.pocket import PocketPerceptron
 from perceptron_rs.estimators.progress import EpochRecord
 from perceptron_rs.estimators.sequence import SequencePerceptron
+from perceptron_rs.estimators.sequence_progress import SequenceEpoch
 from perceptron_rs.estimators.structured import StructuredPerceptron
 from perceptron_rs.estimators.voted import VotedPerceptron
 
@@ -17,6 +18,7 @@ __all__ = [
     "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
+    "SequenceEpoch",
     "SequencePerceptron",
     "StructuredPerceptron",
     "VotedPerceptron",

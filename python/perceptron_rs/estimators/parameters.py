@@ -114,8 +114,10 @@ def _is_float64(value: Any) -> bool:
         return False
 
 
-def n_threads(estimator: Any) -> int:
-    """Return how many threads ``n_jobs`` and joblib's context allow."""
+def n_threads(estimator: Any, tasks: int | None = None) -> int:
+    """Return how many threads ``n_jobs`` and joblib's context allow, for so many tasks."""
+    if tasks == 1 and estimator.n_jobs is None:
+        return 1  # joblib is not asked: for a small batch that takes longer than learning
     return min(max(1, int(effective_n_jobs(estimator.n_jobs))), _MOST_THREADS)
 
 

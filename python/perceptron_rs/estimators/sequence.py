@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.engines import ENGINES, State, get_engine
-from perceptron_rs.estimators.data import Examples, examples
+from perceptron_rs.engines import State
 from perceptron_rs.estimators.errors import restored_on_error
 from perceptron_rs.estimators.labels import encode_new, label_array
-from perceptron_rs.estimators.parameters import n_threads
 from perceptron_rs.estimators.saved import Saved
-from perceptron_rs.estimators.sequence_input import (
-    check_lengths,
-    flat_labels,
-    flat_tokens,
-    is_nested,
-    split_labels,
-)
-from perceptron_rs.estimators.sequence_limits import allowed_labels, forbidden_pairs
+from perceptron_rs.estimators.sequence_encoded import Encoded
+from perceptron_rs.estimators.sequence_input import flat_labels, is_nested
+from perceptron_rs.estimators.sequence_parameters import CONSTRAINTS, check_parameters
+from perceptron_rs.estimators.sequence_progress import Callback
+from perceptron_rs.estimators.sequence_tagging import Tagging
 from perceptron_rs.estimators.sequence_training import train
+from perceptron_rs.estimators.sequence_weights import ChainWeights
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["SequencePerceptron"]
 
-_LARGEST = 2**31 - 1
 
-
-class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
+class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator):  # type: ignore[misc]
     """Structured perceptron on linear chains: labels for the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
@@ -83,6 +73,11 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         Threads that predict; the answers do not depend on it.
     verbose : int, default=0
         Above 0, a line for each epoch is printed.
+    callback : callable or None, default=None
+        Called with a `SequenceEpoch` after each epoch. If it returns true, the fit ends there.
+    keep_on_interrupt : bool, default=False
+        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
+        ``KeyboardInterrupt`` is raised and the estimator is as it was before.
     engine : {"rust", "reference"}, default="rust"
         What computes it; the answers are equal, to the last bit.
 
@@ -91,7 +86,9 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     coef_ : ndarray of shape (n_classes, n_features)
-        Emission weights.
+        Emission weights. Most are 0, so that they are kept sparse; this array is made when it is read.
+    sparse_coef_ : csc_matrix of shape (n_classes, n_features)
+        The same as they are kept.
     transition_ : ndarray of shape (n_classes, n_classes)
         Weights of a label (column) after another (row).
     start_, end_ : ndarray of shape (n_classes,)
@@ -111,7 +108,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
     converged_ : bool
         Whether the last epoch was without a mistake.
     validation_scores_ : ndarray of shape (n_iter_,)
-        With ``early_stopping``: the accuracy on the held-out tokens after each epoch.
+        With ``early_stopping``: the accuracy on the held-out tokens after each whole epoch.
 
     Notes
     -----
@@ -145,25 +142,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
     array([0, 1, 0, 0, 1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012  scikit-learn's name
-        "max_iter": [Interval(Integral, 1, _LARGEST, closed="both")],
-        "averaged": ["boolean"],
-        "transition_features": ["boolean"],
-        "eta0": [Interval(Real, 0, None, closed="neither")],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
-        "decode": [StrOptions({"viterbi", "beam"})],
-        "beam_width": [Interval(Integral, 1, _LARGEST, closed="both")],
-        "update": [StrOptions({"full", "early", "max_violation"})],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
-        "min_count": [Interval(Integral, 1, None, closed="left")],
-        "hash_columns": [Interval(Integral, 1, _LARGEST, closed="both"), None],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-        "engine": [StrOptions(set(ENGINES))],
-    }
+    _parameter_constraints: dict[str, list[Any]] = CONSTRAINTS
 
     classes_: NDArray[Any]
     encoder_: AttributeEncoder
@@ -174,7 +153,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
     validation_scores_: NDArray[np.float64]
     sequence_errors_per_epoch_: NDArray[np.int64]
     token_errors_per_epoch_: NDArray[np.int64]
-    _weights: State  # emission (d, K), transition, start, end, perhaps pair (d, K * K)
+    _weights: State  # as the engines' ``sequence_decode`` takes it
 
     def __init__(
         self,
@@ -195,6 +174,8 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         hash_columns: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        callback: Callback | None = None,
+        keep_on_interrupt: bool = False,
         engine: str = "rust",
     ) -> None:
         self.max_iter = max_iter
@@ -213,6 +194,8 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         self.hash_columns = hash_columns
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.callback = callback
+        self.keep_on_interrupt = keep_on_interrupt
         self.engine = engine
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -243,11 +226,21 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
             If an argument holds something else than numbers (labels: numbers or strings; tokens:
             attributes).
         """
+        return self._fit(X, y, lengths, None)
+
+    def _fit(self, X: Any, y: Any, lengths: Any, encoder: AttributeEncoder | None) -> Self:
         with restored_on_error(self), standard():
             check_parameters(self)
             for name in ("encoder_", "template_"):
                 self.__dict__.pop(name, None)
             data, lengths = self._examples(X, lengths, reset=True)
+            if encoder is not None:
+                if encoder.n_columns_ != data.rows.shape[1]:
+                    raise ValueError(
+                        f"encoder has {encoder.n_columns_} columns, but X has {data.rows.shape[1]}; "
+                        f"give the rows that it has made"
+                    )
+                self.encoder_ = encoder
             labels = flat_labels(y, lengths) if is_nested(X) else y
             self.classes_, labels = encode_new(label_array(self, labels, data.rows.shape[0]))
             try:
@@ -256,148 +249,3 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
                 data.assert_finite(self)
                 raise ValueError(str(error)) from None
         return self
-
-    def predict(self, X: Any, lengths: Any = None, *, allowed: Any = None, forbidden: Any = None) -> Any:
-        """Return the best labels of sequences.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
-            As for ``fit``.
-        lengths : array-like of shape (n_sequences,), default=None
-            As for ``fit``.
-        allowed : array-like of shape (n_tokens, n_classes), or list of sets of labels, default=None
-            The labels that each token may have: booleans by token and class, or for each token a
-            collection of labels, None standing for all of them.
-        forbidden : list of pairs of labels, default=None
-            Pairs (label, next label) that may not follow each other.
-
-        Returns
-        -------
-        y : ndarray of shape (n_tokens,), or list of lists of labels
-            In the form of X.
-        """
-        labels, _, lengths = self._decode(X, lengths, allowed, forbidden)
-        y = self.classes_[labels]
-        return split_labels(y, lengths) if is_nested(X) else y
-
-    def decode_scores(self, X: Any, lengths: Any = None) -> NDArray[np.float64]:
-        """Return the score of the best label sequence of each sequence.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
-            As for ``fit``.
-        lengths : array-like of shape (n_sequences,), default=None
-            As for ``fit``.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_sequences,)
-            Sums of weights, as the model has them.
-        """
-        return self._decode(X, lengths, None, None)[1]
-
-    def score(self, X: Any, y: Any, lengths: Any = None) -> float:
-        """Return the part of the tokens whose label is right; labels never seen in training are wrong.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
-            As for ``fit``.
-        y : array-like of shape (n_tokens,), or list of sequences of labels
-            The true labels.
-        lengths : array-like of shape (n_sequences,), default=None
-            As for ``fit``.
-
-        Returns
-        -------
-        float
-            Token accuracy.
-        """
-        labels, _, lengths = self._decode(X, lengths, None, None)
-        truth = np.asarray(flat_labels(y, lengths) if is_nested(X) else y)
-        if truth.shape != labels.shape:
-            raise ValueError(f"y must have a label for each of {len(labels)} tokens, got shape {truth.shape}")
-        return float(np.count_nonzero(self.classes_[labels] == truth) / len(truth))
-
-    def _decode(
-        self, X: Any, lengths: Any, allowed: Any, forbidden: Any
-    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
-        check_is_fitted(self)
-        with standard():
-            data, lengths = self._examples(X, lengths, reset=False)
-            try:
-                labels, scores = get_engine(self.engine).sequence_decode(
-                    data.rows,
-                    lengths,
-                    weights=self._weights,
-                    threads=n_threads(self),
-                    beam=int(self.beam_width) if self.decode == "beam" else None,
-                    allowed=allowed_labels(allowed, self.classes_, data.rows.shape[0]),
-                    forbidden=forbidden_pairs(forbidden, self.classes_),
-                )
-            except OverflowError as error:
-                data.assert_finite(self)
-                raise ValueError(str(error)) from None
-        return labels, scores, lengths
-
-    def _examples(self, X: Any, lengths: Any, *, reset: bool) -> tuple[Examples, NDArray[np.int64]]:
-        engine = get_engine(self.engine)
-        if is_nested(X):
-            if lengths is not None:
-                raise ValueError("lengths must be None for a list of sequences, which tells them itself")
-            tokens, found = flat_tokens(X)
-            if reset:
-                self.encoder_ = AttributeEncoder(min_count=self.min_count, n_columns=self.hash_columns)
-                matrix = self.encoder_.fit_transform(tokens)
-            elif not hasattr(self, "encoder_"):
-                raise ValueError("X must be a matrix, because the model was fitted to one; got attributes")
-            else:
-                matrix = self.encoder_.transform(tokens)
-            return examples(self, engine, matrix, reset=reset), found
-        if not reset and hasattr(self, "encoder_"):
-            raise ValueError(
-                "X must be a list of sequences of attributes, because the model was fitted to such; "
-                "encode a matrix with encoder_ and a model fitted to matrices"
-            )
-        data = examples(self, engine, X, reset=reset)
-        return data, check_lengths(lengths, data.rows.shape[0])
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Emission weights."""
-        return self._weights["emission"].T
-
-    @property
-    def transition_(self) -> NDArray[np.float64]:
-        """Weights of a label (column) after another (row)."""
-        return self._weights["transition"]
-
-    @property
-    def start_(self) -> NDArray[np.float64]:
-        """Weights of the first label."""
-        return self._weights["start"]
-
-    @property
-    def end_(self) -> NDArray[np.float64]:
-        """Weights of the last label."""
-        return self._weights["end"]
-
-    @property
-    def transition_coef_(self) -> NDArray[np.float64]:
-        """Weights of a token's features for the label before it and its own."""
-        if "pair" not in self._weights:
-            raise AttributeError("transition_coef_ exists only with transition_features=True")
-        labels = len(self.classes_)
-        return self._weights["pair"].T.reshape(labels, labels, -1)
-
-
-def check_parameters(model: SequencePerceptron) -> None:
-    """Refuse combinations that have no meaning, and what scikit-learn's validation lets through."""
-    if not 0 < float(model.eta0) < math.inf:
-        raise ValueError(f"eta0 must be finite and above 0, got {model.eta0!r}")
-    if model.update != "full" and model.decode != "beam":
-        raise ValueError(f"update={model.update!r} needs decode='beam', got decode={model.decode!r}")
-    if model.hash_columns is not None and model.min_count != 1:
-        raise ValueError(f"min_count must be 1 with hash_columns, got {model.min_count}")

@@ -312,6 +312,9 @@ def _equal(truth: Any, answer: Any) -> bool:
 def _features(given: Any, d: int) -> Features:
     """Return columns and values, each column once."""
     if isinstance(given, Mapping):
+        for column in given:
+            if not isinstance(column, Integral):
+                raise TypeError(f"joint_feature must return whole numbers as columns, got {column!r:.80}")
         columns = np.fromiter(given.keys(), dtype=np.int64, count=len(given))
         values = np.fromiter(given.values(), dtype=np.float64, count=len(given))
     elif issparse(given):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import chain, repeat
-from numbers import Integral, Real
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import compress, count, islice, repeat
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.features.entries import chunks, collect
 
 __all__ = ["AttributeEncoder"]
 
@@ -59,13 +61,13 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.min_count = min_count
         self.n_columns = n_columns
 
-    def fit(self, tokens: Sequence[Any], y: Any = None) -> Self:  # noqa: ARG002  scikit-learn's
+    def fit(self, tokens: Iterable[Any], y: Any = None) -> Self:  # noqa: ARG002  scikit-learn's
         """Learn the vocabulary.
 
         Parameters
         ----------
-        tokens : sequence of lists of strings or of dicts
-            The attributes of each token.
+        tokens : iterable of lists of strings or of dicts
+            The attributes of each token. A generator is read once, so that they are never all in memory.
         y : None
             Ignored.
 
@@ -74,16 +76,20 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self : object
             The fitted encoder.
         """
-        names, _, _ = _entries(tokens)
-        return self._learn(names)
+        if self.n_columns is None:
+            self.fit_transform(tokens)
+        else:
+            self._check()
+            self.vocabulary_, self.n_columns_ = {}, int(self.n_columns)
+        return self
 
-    def fit_transform(self, tokens: Sequence[Any], y: Any = None) -> Any:  # noqa: ARG002  the same
+    def fit_transform(self, tokens: Iterable[Any], y: Any = None) -> Any:  # noqa: ARG002  the same
         """Learn the vocabulary and return the rows of the same tokens.
 
         Parameters
         ----------
-        tokens : sequence of lists of strings or of dicts
-            The attributes of each token.
+        tokens : iterable of lists of strings or of dicts
+            The attributes of each token. A generator is read once, so that they are never all in memory.
         y : None
             Ignored.
 
@@ -92,16 +98,32 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : csr_matrix of shape (n_tokens, n_columns_)
             int8, or float64 if there are values other than 1.
         """
-        entries = _entries(tokens)
-        return self._learn(entries[0])._rows(*entries)
+        self._check()
+        if self.n_columns is not None:
+            return self.fit(()).transform(tokens)
+        # A dict that gives each new name the next column, at the speed of C.
+        known: defaultdict[str, int] = defaultdict(count().__next__)
+        parts = collect(tokens, lambda names: map(known.__getitem__, names))
+        for name in known:
+            if not isinstance(name, str):
+                raise TypeError(f"attributes must be strings, got {name!r:.80}; write it as name=value")
+        X = _matrix(*parts, len(known))
+        self.vocabulary_ = dict(known)
+        if self.min_count > 1:
+            kept = np.bincount(X.indices, minlength=len(known)) >= self.min_count
+            names = compress(self.vocabulary_, kept.tolist())
+            self.vocabulary_ = {name: column for column, name in enumerate(names)}
+            X = X[:, kept]
+        self.n_columns_ = len(self.vocabulary_)
+        return X
 
-    def transform(self, tokens: Sequence[Any]) -> Any:
+    def transform(self, tokens: Iterable[Any]) -> Any:
         """Return the rows of tokens; attributes that are not in the vocabulary are ignored.
 
         Parameters
         ----------
-        tokens : sequence of lists of strings or of dicts
-            The attributes of each token.
+        tokens : iterable of lists of strings or of dicts
+            The attributes of each token. A generator is read once, so that they are never all in memory.
 
         Returns
         -------
@@ -109,20 +131,20 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             int8, or float64 if there are values other than 1.
         """
         check_is_fitted(self)
-        return self._rows(*_entries(tokens))
+        if self.n_columns is not None:
+            return self._hashed(tokens)
+        columns, values, ends = collect(tokens, lambda names: map(self.vocabulary_.get, names, repeat(-1)))
+        known = columns >= 0
+        if not known.all():
+            ends = np.concatenate([[0], np.cumsum(known)])[ends]
+            columns, values = columns[known], None if values is None else values[known]
+        return _matrix(columns, values, ends, self.n_columns_)
 
-    def _learn(self, names: list[str]) -> Self:
+    def _check(self) -> None:
         if not isinstance(self.min_count, Integral) or self.min_count < 1:
             raise ValueError(f"min_count must be a whole number of at least 1, got {self.min_count!r}")
         if self.n_columns is None:
-            counts = Counter(names)
-            for name in counts:
-                if not isinstance(name, str):
-                    raise TypeError(f"attributes must be strings, got {name!r:.80}; write it as name=value")
-            kept = (name for name, count in counts.items() if count >= self.min_count)
-            self.vocabulary_ = {name: column for column, name in enumerate(kept)}
-            self.n_columns_ = len(self.vocabulary_)
-            return self
+            return
         if not isinstance(self.n_columns, Integral) or self.n_columns < 1:
             raise ValueError(
                 f"n_columns must be a whole number of at least 1 or None, got {self.n_columns!r}"
@@ -131,83 +153,28 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"min_count must be 1 with n_columns, which keeps no counts, got {self.min_count}"
             )
-        self.vocabulary_, self.n_columns_ = {}, int(self.n_columns)
-        return self
 
-    def _rows(self, names: list[str], values: list[float] | None, lengths: list[int]) -> Any:
-        if self.n_columns is not None:
-            return self._hashed(names, values, lengths)
-        # The look-up of a dict, at the speed of C; -1 for unknown ones.
-        look_up = _Columns(self.vocabulary_)
-        columns = np.fromiter(map(look_up.__getitem__, names), dtype=np.int32, count=len(names))
-        ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        known = columns >= 0
-        data: Any = (
-            np.ones(len(columns), dtype=np.int8) if values is None else np.array(values, dtype=np.float64)
-        )
-        if not known.all():
-            ends = np.concatenate([[0], np.cumsum(known)])[ends]
-            columns, data = columns[known], data[known]
-        if max(lengths, default=0) > 127 and data.dtype == np.int8:
-            data = data.astype(np.int32)  # for the sums of duplicates
-        X = csr_matrix((data, columns, ends), shape=(len(lengths), self.n_columns_))
-        X.sum_duplicates()
-        return X
+    def _hashed(self, tokens: Iterable[Any]) -> Any:
+        hasher = FeatureHasher(self.n_columns, input_type="pair", alternate_sign=False)
 
-    def _hashed(self, names: list[str], values: list[float] | None, lengths: list[int]) -> Any:
-        ends = np.cumsum(lengths).tolist()
-        starts = [0, *ends[:-1]]
-        hasher = FeatureHasher(self.n_columns_, input_type="pair", alternate_sign=False)
-        if values is None:
-            pairs: Iterable[Any] = (
-                zip(names[a:b], repeat(1.0), strict=False) for a, b in zip(starts, ends, strict=True)
-            )
-        else:
-            pairs = (zip(names[a:b], values[a:b], strict=True) for a, b in zip(starts, ends, strict=True))
-        X = hasher.transform(pairs)
+        def pairs() -> Iterator[Any]:
+            for names, values, lengths in chunks(tokens):
+                left = zip(names, repeat(1.0) if values is None else values, strict=False)
+                yield from (list(islice(left, length)) for length in lengths)
+
+        X = hasher.transform(pairs())
         X.sum_duplicates()
         return X
 
 
-class _Columns(dict[str, int]):
-    def __missing__(self, name: str) -> int:
-        return -1
-
-
-def _entries(tokens: Sequence[Any]) -> tuple[list[str], list[float] | None, list[int]]:
-    """Return the names of all attributes, their values (None: all 1), and how many each token has."""
-    kinds = set(map(type, tokens))
-    if all(issubclass(kind, (list, tuple, set, frozenset)) for kind in kinds):
-        return list(chain.from_iterable(tokens)), None, list(map(len, tokens))
-    names: list[str] = []
-    values: list[float] = []
-    lengths: list[int] = []
-    for i, token in enumerate(tokens):
-        before = len(names)
-        if isinstance(token, dict):
-            for name, value in token.items():
-                _add(names, values, name, value, i)
-        elif isinstance(token, (list, tuple, set, frozenset)):
-            names += token
-            values += [1.0] * len(token)
-        else:
-            raise TypeError(f"token {i} must be a list of strings or a dict, got {token!r:.80}")
-        lengths.append(len(names) - before)
-    return names, values, lengths
-
-
-def _add(names: list[str], values: list[float], name: Any, value: Any, i: int) -> None:
-    if not isinstance(name, str):
-        raise TypeError(f"attributes must be strings, got {name!r:.80} at token {i}")
-    if isinstance(value, str):
-        names.append(f"{name}={value}")
-        values.append(1.0)
-    elif isinstance(value, (Real, np.bool_)):
-        if not math.isfinite(value):
-            raise ValueError(f"attribute {name!r:.80} of token {i} must be finite, got {value}; leave it out")
-        names.append(name)
-        values.append(float(value))
-    else:
-        raise TypeError(
-            f"attribute {name!r:.80} of token {i} must be a string, a number or a boolean, got {value!r:.80}"
-        )
+def _matrix(
+    columns: NDArray[np.int32], values: NDArray[np.float64] | None, ends: NDArray[np.int64], width: int
+) -> csr_matrix:
+    data: Any = values
+    if values is None:
+        # Wide enough for the sums of duplicates.
+        most = int(np.diff(ends).max(initial=0))
+        data = np.ones(len(columns), dtype=np.int8 if most <= 127 else np.int32)
+    X = csr_matrix((data, columns, ends), shape=(len(ends) - 1, width))
+    X.sum_duplicates()
+    return X

@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.estimators import KernelPerceptron, MultilayerPerceptron, SequencePerceptron, sequence
+from perceptron_rs.estimators import (
+    KernelPerceptron,
+    MultilayerPerceptron,
+    SequencePerceptron,
+    sequence_parameters,
+)
 from perceptron_rs.estimators.parameters import check_parameters
 from perceptron_rs.models.values import plain
 
@@ -96,7 +101,7 @@ def checked(estimator: Any) -> None:
     """Raise ValueError if a parameter is not one that ``fit`` accepts."""
     estimator._validate_params()
     if isinstance(estimator, SequencePerceptron):
-        sequence.check_parameters(estimator)
+        sequence_parameters.check_parameters(estimator)
     elif isinstance(estimator, KernelPerceptron):
         estimator._check()
     elif not isinstance(estimator, MultilayerPerceptron):

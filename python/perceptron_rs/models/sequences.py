@@ -1,7 +1,7 @@
 """Label-sequence learners in a model file: sparse weights, the vocabulary, the history, the template.
 
-Most attributes have weights for few labels, so emission and pair weights are stored as the rows of a CSR
-matrix; what is stored is what is not 0 by its bits, and nothing is larger than the file and its classes say.
+Most attributes have weights for few labels, so emission and pair weights are kept and stored as the rows of a
+CSR matrix: what is not 0 by its bits. Nothing is larger than the file and its classes say.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from perceptron_rs.models.values import is_count
 
 __all__ = ["collect", "publish"]
 
-_SPARSE = ("emission", "pair")
-_DENSE = ("transition", "start", "end")
 _EPOCHS = {
     "sequence_errors_per_epoch": np.int64,
     "token_errors_per_epoch": np.int64,
@@ -32,11 +30,10 @@ def collect(estimator: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     tensors: dict[str, NDArray[Any]] = {}
     for name, weights in estimator._weights.items():
         if not np.isfinite(weights).all():
-            raise ValueError(f"the weights {name} hold a NaN or an infinity; fit again before saving")
-        if name in _SPARSE:
-            tensors |= _sparse(name, weights)
-        else:
-            tensors[name] = np.ascontiguousarray(weights, dtype=np.float64)
+            raise ValueError(
+                f"the weights {name.removesuffix('_data')} hold a NaN or an infinity; fit again before saving"
+            )
+        tensors[name] = np.ascontiguousarray(weights)
     for name, dtype in _EPOCHS.items():
         if f"{name}_" in vars(estimator):
             tensors[name] = np.ascontiguousarray(getattr(estimator, f"{name}_"), dtype=dtype)
@@ -59,13 +56,13 @@ def collect(estimator: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str, Any]) -> None:
     """Put what ``collect`` returned on another estimator with those ``classes_``; ValueError if unsound."""
     labels, left = len(estimator.classes_), dict(tensors)
-    weights = {"emission": _dense(left, "emission", labels)}
-    columns = len(weights["emission"])
+    weights = _matrix(left, "emission", labels)
+    columns = len(weights["emission_indptr"]) - 1
     for name, shape in {"transition": (labels, labels), "start": (labels,), "end": (labels,)}.items():
         weights[name] = take(left, name, np.float64, shape)
     if "pair_indptr" in left:
-        weights["pair"] = _dense(left, "pair", labels * labels)
-        if len(weights["pair"]) != columns:
+        weights |= _matrix(left, "pair", labels * labels)
+        if len(weights["pair_indptr"]) != columns + 1:
             raise ValueError("the weights emission and pair have different numbers of columns")
     history = document["history"]
     if (
@@ -93,20 +90,8 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
         setattr(estimator, attribute, history[name])
 
 
-def _sparse(name: str, weights: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
-    """Return the rows of a matrix as CSR; -0.0 is kept."""
-    weights = np.ascontiguousarray(weights, dtype=np.float64)
-    rows, columns = np.nonzero(weights.view(np.int64))
-    ends = np.cumsum(np.bincount(rows, minlength=len(weights)))
-    return {
-        f"{name}_indptr": np.concatenate([[0], ends]).astype(np.int64),
-        f"{name}_indices": columns.astype(np.int32),
-        f"{name}_data": weights[rows, columns],
-    }
-
-
-def _dense(left: dict[str, NDArray[Any]], name: str, width: int) -> NDArray[np.float64]:
-    """Return the matrix that ``_sparse`` has taken apart."""
+def _matrix(left: dict[str, NDArray[Any]], name: str, width: int) -> dict[str, NDArray[Any]]:
+    """Return the three arrays of a matrix in the form CSR, as they are kept in memory."""
     ends = take(left, f"{name}_indptr", np.int64, (None,))
     indices = take(left, f"{name}_indices", np.int32, (None,))
     data = take(left, f"{name}_data", np.float64, (len(indices),))
@@ -117,9 +102,7 @@ def _dense(left: dict[str, NDArray[Any]], name: str, width: int) -> NDArray[np.f
     rows = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     if (np.diff(rows * width + indices) <= 0).any():
         raise ValueError(f"the tensor {name}_indices must rise within each row")
-    weights = np.zeros((len(ends) - 1, width))
-    weights[rows, indices] = data
-    return weights
+    return {f"{name}_indptr": ends, f"{name}_indices": indices, f"{name}_data": data}
 
 
 def _encoder(left: dict[str, NDArray[Any]], description: Any, columns: int) -> AttributeEncoder:

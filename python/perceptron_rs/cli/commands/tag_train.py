@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -32,22 +33,24 @@ def run(arguments: Namespace) -> int:
         "window": 0 if arguments.template == "columns" else _or(arguments.window, WINDOW),
         "columns": len(data[0][0]) - 1,
     }
-    X = [attributes(sentence, template) for sentence in data]
-    y = [[token[-1] for token in sentence] for sentence in data]
-    tags = {tag for tagged in y for tag in tagged}
+    y = [token[-1] for sentence in data for token in sentence]
+    tags = set(y)
     if len(tags) < 2:
         raise CommandError(
             f"{arguments.data}: the only tag is {tags.pop()!r}; two or more must be told apart"
         )
     times.append(time.perf_counter())
-    model = _fit(arguments, X, y)
+    lengths = list(map(len, data))
+    tokens = _tokens(data, template)
+    del data  # the template takes each sentence away as it is read
+    model = _fit(arguments, tokens, y, lengths)
     model.template_ = template
     times.append(time.perf_counter())
     save_model(model, out)
     times.append(time.perf_counter())
     result = {
-        "n_sentences": len(y),
-        "n_tokens": sum(map(len, y)),
+        "n_sentences": len(lengths),
+        "n_tokens": len(y),
         "n_features": model.n_features_in_,
         "tags": model.classes_.tolist(),
         "n_iter": model.n_iter_,
@@ -95,8 +98,16 @@ def _read(path: str) -> list[Sentence]:
     return data
 
 
-def _fit(arguments: Namespace, X: Any, y: Any) -> Any:
+def _tokens(data: list[Sentence], template: dict[str, Any]) -> Iterator[list[str]]:
+    """Give the attributes of each token, and forget the sentences: attributes are much larger than rows."""
+    data.reverse()
+    while data:
+        yield from attributes(data.pop(), template)
+
+
+def _fit(arguments: Namespace, tokens: Iterator[list[str]], y: list[str], lengths: list[int]) -> Any:
     from perceptron_rs import SequencePerceptron
+    from perceptron_rs.features import AttributeEncoder
 
     model = SequencePerceptron(
         max_iter=arguments.epochs,
@@ -119,8 +130,10 @@ def _fit(arguments: Namespace, X: Any, y: Any) -> Any:
         model.set_params(beam_width=arguments.beam)
     if arguments.held_out is not None:
         model.set_params(validation_fraction=arguments.held_out)
+    encoder = AttributeEncoder(arguments.min_count, arguments.hash_columns)
+    X = encoder.fit_transform(tokens)
     with redirect_stdout(sys.stderr):  # the estimator prints its progress; results are on standard output
-        model.fit(X, y)
+        model.fit_encoded(encoder, X, y, lengths)
     return model.set_params(verbose=0, n_jobs=None)  # they belong to this run, not to the model
 
 

@@ -19,6 +19,7 @@ Paper
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,15 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows.scores import check_canonical
-from perceptron_rs.reference.structured.lattice import Lattice
-from perceptron_rs.reference.structured.prefix import UPDATES, compare
+from perceptron_rs.reference.structured.epochs import visit
+from perceptron_rs.reference.structured.held_out import held_out_errors
+from perceptron_rs.reference.structured.prefix import UPDATES
 from perceptron_rs.reference.structured.sequences import sequences
-from perceptron_rs.reference.structured.update import update as change
-from perceptron_rs.reference.structured.weights import check, emissions, names, pairs
+from perceptron_rs.reference.structured.weights import check, names, packed, unpacked
 
 __all__ = ["sequence_average", "sequence_fit"]
+
+ANSWERS = ("state", "average", "last")
 
 
 @arith.standard()
@@ -52,9 +55,14 @@ def sequence_fit(
     beam: int | None = None,
     update: str = "full",
     chosen: NDArray[np.uint32] | None = None,
-    average_only: bool = False,
+    held_out: NDArray[np.uint32] | None = None,
+    patience: int = 1,
+    threads: int = 1,  # noqa: ARG001  one thread: the bits do not depend on their number
+    answer: str = "state",
+    on_epoch: Callable[[int, int, int, int | None], bool | None] | None = None,
+    keep_on_interrupt: bool = False,
 ) -> SequenceReport:
-    """Learn from sequences until an epoch is clean, or ``max_iter`` of them.
+    """Learn from sequences until an epoch is clean, no better one is waited for, or ``max_iter`` of them.
 
     Parameters
     ----------
@@ -66,7 +74,9 @@ def sequence_fit(
         Of the sequences, which lie one after another.
     state : dict
         ``emission`` (d, K), ``transition`` (K, K), ``start`` (K,), ``end`` (K,), perhaps ``pair`` (d, K * K);
-        the same with ``_u``; ``seen`` int64 (1,), the sequences seen. It is not modified.
+        the same with ``_u``; ``seen`` int64 (1,), the sequences seen. It is not modified. Emission and pair
+        are matrices in the form CSR: ``emission_indptr`` (int64), ``emission_indices`` (int32),
+        ``emission_data``.
     eta0 : float
     seed : int or None
         None: the given order.
@@ -77,8 +87,19 @@ def sequence_fit(
         The prefix that is learnt from; all but the first need a beam.
     chosen : uint32 array or None
         Numbers of the sequences to learn from; the orders are permutations of this list.
-    average_only : bool
-        Whether the averaged weights take the place of weights and sums in the report.
+    held_out : uint32 array or None
+        Numbers of sequences that judge each epoch; what the best of them has learnt is returned.
+    patience : int
+        Epochs without a better one after which ``held_out`` ends the run.
+    threads : int
+        For the labels of ``held_out``.
+    answer : {"state", "average", "last"}
+        What is returned: weights and sums, averages alone, or the last weights alone.
+    on_epoch : callable or None
+        Called after each whole epoch with its number, its wrong sequences and tokens, and the wrong tokens
+        of ``held_out``, if any. If it returns True, the run ends.
+    keep_on_interrupt : bool
+        Whether what has been learnt when Ctrl-C arrives is returned.
 
     Returns
     -------
@@ -86,85 +107,107 @@ def sequence_fit(
     """
     check_canonical(rows)
     parts = sequences(lengths, rows.shape[0])
-    n_labels = check(state, rows.shape[1])
-    if check(state, rows.shape[1], "_u") != n_labels:
-        raise ValueError("sums must have the shapes of the weights")
-    if labels.shape != (rows.shape[0],):
-        raise ValueError(f"labels must have {rows.shape[0]} entries, one for each row, got {len(labels)}")
-    if len(labels) and labels.max() >= n_labels:
-        raise ValueError(f"labels must be below {n_labels}, got {labels[labels >= n_labels][0]}")
-    if not 0 < eta0 < math.inf:
-        raise ValueError(f"eta0 must be finite and above 0, got {eta0}")
     if beam == 0:
         raise ValueError("beam must be at least 1, got 0; None looks at all labels")
     if update not in UPDATES:
         raise ValueError(f"update must be one of {UPDATES}, got {update!r}")
     if update != "full" and beam is None:
         raise ValueError('update must be "full" without a beam; give a beam')
-
+    if answer not in ANSWERS:
+        raise ValueError(f"answer must be one of {ANSWERS}, got {answer!r}")
+    if not 0 < eta0 < math.inf:
+        raise ValueError(f"eta0 must be finite and above 0, got {eta0}")
+    n_labels = check_state(state, rows.shape[1])
+    if labels.shape != (rows.shape[0],):
+        raise ValueError(f"labels must have {rows.shape[0]} entries, one for each row, got {len(labels)}")
+    if len(labels) and labels.max() >= n_labels:
+        raise ValueError(f"labels must be below {n_labels}, got {labels[labels >= n_labels][0]}")
     chosen = np.arange(len(parts), dtype=np.uint32) if chosen is None else chosen
-    if len(chosen) and chosen.max() >= len(parts):
-        wrong = chosen[chosen >= len(parts)][0]
-        raise ValueError(f"chosen must be below the number of sequences, {len(parts)}, got {wrong}")
+    for name, numbers in (("chosen", chosen), ("held_out", held_out)):
+        if numbers is not None and len(numbers) and numbers.max() >= len(parts):
+            wrong = numbers[numbers >= len(parts)][0]
+            raise ValueError(f"{name} must be below the number of sequences, {len(parts)}, got {wrong}")
 
-    state = {name: array.copy() for name, array in state.items()}
-    sequence_errors: list[int] = []
-    token_errors: list[int] = []
-    epoch = first_epoch
+    w = unpacked(state) | unpacked(state, "_u") | {"seen": state["seen"].copy()}
+    history: dict[str, list[int]] = {"sequence_errors": [], "token_errors": [], "held_out_errors": []}
+    best: State | None = None
+    idle, stopped, epoch = 0, "max_iter", first_epoch
     for epoch in range(first_epoch, first_epoch + max_iter):
         order = chosen
         if seed is not None:
             order = chosen[permutation(len(chosen), seed=seed, epoch=epoch, partition=0)]
-        sequence_errors.append(0)
-        token_errors.append(0)
-        for i in order:
-            try:
-                wrong = visit(state, rows, parts[i], labels[parts[i]], eta0, beam, update)
-            except FloatingPointError:
-                raise overflow(epoch) from None
-            sequence_errors[-1] += wrong > 0
-            token_errors[-1] += wrong
-        if not all(np.isfinite(array).all() for array in state.values()):
-            raise overflow(epoch)
-        if sequence_errors[-1] == 0:
+        history["sequence_errors"].append(0)
+        history["token_errors"].append(0)
+        try:
+            for i in order:
+                wrong = visit(w, rows, parts[i], labels[parts[i]], eta0, beam, update)
+                history["sequence_errors"][-1] += wrong > 0
+                history["token_errors"][-1] += wrong
+        except FloatingPointError:
+            raise overflow(epoch) from None
+        except KeyboardInterrupt:
+            if not keep_on_interrupt:
+                raise
+            stopped = "interrupt"
             break
-    averages = sequence_average(state)
-    if not all(np.isfinite(array).all() for array in averages.values()):
-        raise overflow(epoch)
+        if not all(np.isfinite(array).all() for array in w.values()):
+            raise overflow(epoch)
+        wrong_held_out = None
+        if held_out is not None:
+            predicting = finite_answer(w, "last" if answer == "last" else "average", epoch)
+            wrong_held_out = held_out_errors(rows, labels, parts, held_out, predicting, beam)
+            if best is None or wrong_held_out < min(history["held_out_errors"]):
+                best, idle = finite_answer(w, answer, epoch), 0
+            else:
+                idle += 1
+            history["held_out_errors"].append(wrong_held_out)
+        errors = history["sequence_errors"][-1], history["token_errors"][-1]
+        is_last = on_epoch is not None and on_epoch(epoch, *errors, wrong_held_out)
+        if errors[0] == 0:
+            stopped = "clean"
+        elif held_out is not None and idle >= patience:
+            stopped = "held_out"
+        elif is_last:
+            stopped = "callback"
+        if stopped != "max_iter":
+            break
     return {
-        "state": averages | {"seen": state["seen"]} if average_only else state,
-        "sequence_errors": np.array(sequence_errors, dtype=np.int64),
-        "token_errors": np.array(token_errors, dtype=np.int64),
-        "stopped": "clean" if sequence_errors and sequence_errors[-1] == 0 else "max_iter",
+        "state": finite_answer(w, answer, epoch) if best is None else best,
+        "sequence_errors": np.array(history["sequence_errors"], dtype=np.int64),
+        "token_errors": np.array(history["token_errors"], dtype=np.int64),
+        "held_out_errors": np.array(history["held_out_errors"], dtype=np.int64),
+        "stopped": stopped,
+        "seen": int(w["seen"][0]),
     }
 
 
-def visit(
-    state: State,
-    rows: Any,
-    numbers: NDArray[np.intp],
-    truth: NDArray[np.uint32],
-    eta0: float,
-    beam: int | None,
-    update: str,
-) -> int:
-    """Look for the labels of one sequence and learn from them; return how many differ."""
-    state["seen"] += 1
-    e, pair = emissions(rows, numbers, state), pairs(rows, numbers, state)
-    lattice = Lattice.fill(e, pair, beam=beam)
-    path = compare(lattice, update, truth, e, pair)
-    if len(path) == 0:
-        return 0
-    truth = truth[: len(path)]
-    tc = arith.timed(int(state["seen"][0]), eta0)
-    if not math.isfinite(tc):
-        raise FloatingPointError
-    change(state, "", eta0, rows, numbers, truth, path)
-    change(state, "_u", tc, rows, numbers, truth, path)
-    return int(np.count_nonzero(truth != path))
+def finite_answer(w: State, answer: str, epoch: int) -> State:
+    """Return what is wanted of a run, as it goes to the caller."""
+    averages = mean(w)
+    if not all(np.isfinite(array).all() for array in averages.values()):
+        raise overflow(epoch)
+    seen = {"seen": w["seen"].copy()}
+    if answer == "average":
+        return packed(averages) | seen
+    w = {name: array.copy() for name, array in w.items()}
+    return packed(w) | (packed(w, "_u") if answer == "state" else {}) | seen
 
 
 @arith.standard()
 def sequence_average(state: State) -> State:
     """Return the averaged weights of a state, by the names of its weights."""
-    return {name: arith.average(state[name], state[f"{name}_u"], state["seen"]) for name in names(state)}
+    check_state(state, len(state["emission_indptr"]) - 1)
+    return packed(mean(unpacked(state) | unpacked(state, "_u") | {"seen": state["seen"]}))
+
+
+def check_state(state: State, columns: int) -> int:
+    """Return the number of labels; raise ValueError if weights or sums are not as they should be."""
+    labels = check(state, columns)
+    if check(state, columns, "_u") != labels:
+        raise ValueError("sums must have the shapes of the weights")
+    return labels
+
+
+def mean(w: State) -> State:
+    """Return the averages of dense weights."""
+    return {name: arith.average(w[name], w[f"{name}_u"], w["seen"]) for name in names(w)}

@@ -12,9 +12,9 @@ from perceptron_rs.reference.arith import standard
 from perceptron_rs.reference.rows.scores import check_canonical
 from perceptron_rs.reference.structured.lattice import Lattice
 from perceptron_rs.reference.structured.sequences import sequences
-from perceptron_rs.reference.structured.weights import check, emissions, pairs
+from perceptron_rs.reference.structured.weights import check, emissions, pairs, unpacked
 
-__all__ = ["sequence_decode"]
+__all__ = ["decode_one", "sequence_decode"]
 
 
 @standard()
@@ -37,7 +37,7 @@ def sequence_decode(
     lengths : int64 array
         Of the sequences, which lie one after another.
     weights : dict
-        ``emission`` (d, K), ``transition`` (K, K), ``start`` (K,), ``end`` (K,), perhaps ``pair`` (d, K * K).
+        Emission, transition, start, end, perhaps pair, as ``sequence_fit`` returns them.
     threads : int
     beam : int or None
         How many labels of a token are kept in the search.
@@ -63,19 +63,32 @@ def sequence_decode(
         if given is not None and given.shape != shapes[name]:
             raise ValueError(f"{name} must have the shape {shapes[name]}, got {given.shape}")
     path, scores = np.zeros(rows.shape[0], dtype=np.uint32), np.zeros(len(parts))
+    w = unpacked(weights)
     for i, numbers in enumerate(parts):
-        e, pair = emissions(rows, numbers, weights), pairs(rows, numbers, weights)
         may = None if allowed is None else allowed[numbers]
-        try:
-            lattice = Lattice.fill(e, pair, beam=beam, allowed=may, forbidden=forbidden)
-        except FloatingPointError:
-            raise OverflowError(f"a score of sequence {i} is not finite; scale the features") from None
-        last = len(numbers) - 1
-        best = lattice.best(last)
-        if best is None:
-            raise ValueError(
-                f"allowed and forbidden leave no labels for sequence {i}; allow more, or widen the beam"
-            )
-        path[numbers] = lattice.trace(last, best)
-        scores[i] = lattice.delta[last, best] + 0.0
+        path[numbers], scores[i] = decode_one(rows, numbers, w, i, beam, may, forbidden)
     return path, scores
+
+
+def decode_one(
+    rows: Any,
+    numbers: NDArray[np.intp],
+    w: State,
+    i: int,
+    beam: int | None = None,
+    allowed: NDArray[np.bool_] | None = None,
+    forbidden: NDArray[np.bool_] | None = None,
+) -> tuple[NDArray[np.uint32], float]:
+    """Return the best labels of the rows ``numbers`` by dense weights, and their score; i is for errors."""
+    e, pair = emissions(rows, numbers, w), pairs(rows, numbers, w)
+    try:
+        lattice = Lattice.fill(e, pair, beam=beam, allowed=allowed, forbidden=forbidden)
+    except FloatingPointError:
+        raise OverflowError(f"a score of sequence {i} is not finite; scale the features") from None
+    last = len(numbers) - 1
+    best = lattice.best(last)
+    if best is None:
+        raise ValueError(
+            f"allowed and forbidden leave no labels for sequence {i}; allow more, or widen the beam"
+        )
+    return lattice.trace(last, best), float(lattice.delta[last, best] + 0.0)

@@ -1,0 +1,119 @@
+//! The weights of a chain while they are learnt, and the sums over them.
+
+use super::frame::Frame;
+use super::lattice::Model;
+use super::table::Table;
+use super::weights::{State, Weights};
+use crate::arith::activation::learn;
+use crate::arith::average::average;
+use crate::arith::finite::all_finite;
+use crate::arith::number::Number;
+use crate::error::Result;
+use crate::rows::Entries;
+
+pub(super) struct Learner<N> {
+    pub w: Frame<N>,
+    u: Frame<f64>,
+    emission: Table<N>,
+    pair: Option<Table<N>>,
+}
+
+impl<N: Number> Learner<N> {
+    pub fn new(state: &State) -> Result<Self> {
+        let State { weights, sums, .. } = state;
+        let (w, u) = (Frame::new(weights), Frame::new(sums));
+        let emission = Table::new(w.shape, 1, (&weights.emission, &sums.emission))?;
+        let pair = weights.pair.as_ref().zip(sums.pair.as_ref());
+        let pair = pair.map(|pair| Table::new(w.shape, w.shape.labels, pair)).transpose()?;
+        Ok(Self { w, u, emission, pair })
+    }
+
+    pub fn model(&self) -> Model<'_, N, Table<N>> {
+        Model { frame: &self.w, emission: &self.emission, pair: self.pair.as_ref() }
+    }
+
+    /// What one mistake changes: adds `c` times the features of `truth`, and takes `c` times those of
+    /// `path`, where they differ; `tc` times them for the sums. `is_whole`: the last label is that
+    /// of the sequence. Returns the largest weight written.
+    pub fn learn(
+        &mut self,
+        (c, tc): (f64, f64),
+        rows: &Entries,
+        (truth, path): (&[u32], &[u32]),
+        is_whole: bool,
+    ) -> N {
+        let stride = self.w.shape.stride;
+        let (w, u) = (&mut self.w, &mut self.u);
+        let mut largest = N::default();
+        let mut note = |size: N| largest = largest.larger(size);
+        for token in 0..truth.len() {
+            let row = rows.row(token);
+            let (right, wrong) = (truth[token] as usize, path[token] as usize);
+            if right != wrong {
+                for (factors, label) in [((c, tc), right), ((-c, -tc), wrong)] {
+                    note(self.emission.learn(row, label, factors));
+                    if token == 0 {
+                        note(learn((&mut w.start[label], &mut u.start[label]), factors, 1.0));
+                    }
+                    if is_whole && token + 1 == truth.len() {
+                        note(learn((&mut w.end[label], &mut u.end[label]), factors, 1.0));
+                    }
+                }
+            }
+            if token == 0 {
+                continue;
+            }
+            let (right, wrong) = ((truth[token - 1] as usize, right), (path[token - 1] as usize, wrong));
+            if right == wrong {
+                continue;
+            }
+            for (factors, (before, label)) in [((c, tc), right), ((-c, -tc), wrong)] {
+                let at = before * stride + label;
+                note(learn((&mut w.transition[at], &mut u.transition[at]), factors, 1.0));
+                w.turn(before, label);
+                if let Some(pair) = &mut self.pair {
+                    note(pair.learn(row, at, factors));
+                }
+            }
+        }
+        largest
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &Table<N>> {
+        [&self.emission].into_iter().chain(&self.pair)
+    }
+
+    /// Whether all weights and sums are finite.
+    pub fn is_finite(&self) -> bool {
+        let frames = [&self.w.transition, &self.w.start, &self.w.end];
+        let sums = [&self.u.transition, &self.u.start, &self.u.end];
+        frames.into_iter().flatten().all(|w| w.is_finite())
+            && sums.into_iter().all(|u| all_finite(u))
+            && self.tables().all(|table| table.all(|w, u| w.is_finite() && u.is_finite()))
+    }
+
+    /// Whether all averages over `seen` sequences are finite.
+    pub fn average_is_finite(&self, seen: u64) -> bool {
+        let good = |w: f64, u: f64| average(w, u, seen).is_finite();
+        let frames = self.w.cut(&self.u, |w, u| average(w, u, seen));
+        frames.iter().all(|w| all_finite(w)) && self.tables().all(|table| table.all(|w, u| good(w.wide(), u)))
+    }
+
+    /// Weights without padding; `value` of a weight and its sum.
+    pub fn weights(&self, value: impl Fn(f64, f64) -> f64) -> Weights<'static> {
+        let [transition, start, end] = self.w.cut(&self.u, &value);
+        let emission = self.emission.matrix(&value);
+        let pair = self.pair.as_ref().map(|pair| pair.matrix(&value));
+        Weights { emission, transition, start, end, pair }
+    }
+
+    /// The same in float64.
+    pub fn widened(self) -> Learner<f64> {
+        Learner {
+            w: self.w.widened(),
+            u: self.u,
+            emission: self.emission.widened(),
+            pair: self.pair.map(Table::widened),
+        }
+    }
+}

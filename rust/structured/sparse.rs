@@ -1,0 +1,129 @@
+//! Weights that are mostly 0, row by row: a column's weights for the planes where it has some.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+
+/// A matrix in the form CSR, of columns by planes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sparse<'a> {
+    /// d + 1: where the weights of each column begin, and the end.
+    pub indptr: Cow<'a, [i64]>,
+    /// The planes, rising within each column.
+    pub indices: Cow<'a, [i32]>,
+    pub data: Cow<'a, [f64]>,
+}
+
+impl Sparse<'_> {
+    /// No weights of `columns` columns.
+    #[must_use]
+    pub fn empty(columns: usize) -> Self {
+        Self { indptr: vec![0; columns + 1].into(), indices: Cow::default(), data: Cow::default() }
+    }
+
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.indptr.len().saturating_sub(1)
+    }
+
+    /// Refuses what is no matrix of that shape.
+    pub fn check(&self, name: &str, (columns, planes): (usize, usize)) -> Result<()> {
+        let (ends, len) = (&self.indptr[..], self.indices.len());
+        let refuse = |text: String| Err(Error::Invalid(format!("{name}{text}")));
+        if ends.len() != columns + 1 {
+            return refuse(format!("_indptr must have {} entries, got {}", columns + 1, ends.len()));
+        }
+        if ends[0] != 0 || ends[columns] != len as i64 || !ends.is_sorted() || self.data.len() != len {
+            return refuse(format!("_indptr must rise from 0 to the number of weights, {len}"));
+        }
+        let mut is_good = true;
+        for column in 0..columns {
+            let row = self.row(column).0;
+            is_good &= row.windows(2).all(|pair| pair[0] < pair[1]);
+            is_good &= row.first().is_none_or(|first| *first >= 0);
+            is_good &= row.last().is_none_or(|last| (*last as usize) < planes);
+        }
+        if is_good {
+            return Ok(());
+        }
+        refuse(format!("_indices must rise within each column, from 0 to at most {}", planes - 1))
+    }
+
+    /// Planes and weights of a column.
+    #[inline(always)]
+    #[must_use]
+    pub fn row(&self, column: usize) -> (&[i32], &[f64]) {
+        let range = self.indptr[column] as usize..self.indptr[column + 1] as usize;
+        (&self.indices[range.clone()], &self.data[range])
+    }
+
+    /// Another matrix of the same shape, from the weights of both; 0 by its bits is left out.
+    #[must_use]
+    pub fn merge(&self, other: &Sparse, value: impl Fn(f64, f64) -> f64) -> Sparse<'static> {
+        let mut out = Builder::with_capacity(self.columns(), self.data.len().max(other.data.len()));
+        for column in 0..self.columns() {
+            let (mut a, mut b) = (Entries::of(self.row(column)), Entries::of(other.row(column)));
+            while let Some(plane) = a.plane().into_iter().chain(b.plane()).min() {
+                out.push(plane, value(a.take(plane), b.take(plane)));
+            }
+            out.end_column();
+        }
+        out.done()
+    }
+}
+
+/// The weights of a column, taken in order.
+struct Entries<'a> {
+    planes: &'a [i32],
+    data: &'a [f64],
+}
+
+impl<'a> Entries<'a> {
+    fn of((planes, data): (&'a [i32], &'a [f64])) -> Self {
+        Self { planes, data }
+    }
+
+    fn plane(&self) -> Option<i32> {
+        self.planes.first().copied()
+    }
+
+    /// The weight for a plane, which is not above the next one; 0 if there is none.
+    fn take(&mut self, plane: i32) -> f64 {
+        if self.plane() != Some(plane) {
+            return 0.0;
+        }
+        let w = self.data[0];
+        (self.planes, self.data) = (&self.planes[1..], &self.data[1..]);
+        w
+    }
+}
+
+/// A matrix that is written column by column.
+pub(super) struct Builder {
+    indptr: Vec<i64>,
+    indices: Vec<i32>,
+    data: Vec<f64>,
+}
+
+impl Builder {
+    pub fn with_capacity(columns: usize, len: usize) -> Self {
+        let mut indptr = Vec::with_capacity(columns + 1);
+        indptr.push(0);
+        Self { indptr, indices: Vec::with_capacity(len), data: Vec::with_capacity(len) }
+    }
+
+    pub fn push(&mut self, plane: i32, w: f64) {
+        if w.to_bits() != 0 {
+            self.indices.push(plane);
+            self.data.push(w);
+        }
+    }
+
+    pub fn end_column(&mut self) {
+        self.indptr.push(self.data.len() as i64);
+    }
+
+    pub fn done(self) -> Sparse<'static> {
+        Sparse { indptr: self.indptr.into(), indices: self.indices.into(), data: self.data.into() }
+    }
+}
