@@ -4,9 +4,7 @@
 //! Rows are in i16, of at most [`LARGEST_VALUE`] each, padded with zeros to a multiple of [`WIDTH`] columns,
 //! of which there are at most [`MOST_COLUMNS`]: then a product of two rows fits in i32.
 
-use std::hint::black_box;
-
-use super::dot::{LANES, fold};
+use super::dot::LANES;
 use super::exact::LARGEST_SUM;
 use super::simd::Simd;
 use super::value::Value;
@@ -22,12 +20,17 @@ pub const RIGHT: usize = 4;
 /// Rows in f64 are padded with zeros to a multiple of so many columns.
 pub const WIDE: usize = LANES;
 
-/// Rows that share a load in [`wide_products`]: twelve accumulators of four lanes, of sixteen registers.
+/// Lanes of rule 3 that are summed at a time.
+pub const HALF: usize = LANES / 2;
+
+/// Rows that share a load in [`half_products`]: eight sums of four lanes, and room for what is loaded,
+/// in sixteen registers. Tried: all lanes of 2 x 3 rows (the compiler keeps some of the sums in
+/// memory; less than half as fast).
 pub struct Tile;
 
 impl Tile {
     pub const LEFT: usize = 2;
-    pub const RIGHT: usize = 3;
+    pub const RIGHT: usize = 4;
 }
 
 /// No side of a tile is longer.
@@ -78,26 +81,39 @@ pub fn products_of<S: Simd, const L: usize, const R: usize>(
     sums.map(|sums| sums.map(|sum| simd.to_array(sum).into_iter().sum()))
 }
 
-/// The same in f64, by rule 3: one lane for each column modulo eight.
+/// Lays a row out for [`half_products`]: the columns of the first four lanes, then those of the others.
+#[inline(always)]
+pub fn split_lanes(row: &[f64], out: &mut [f64]) {
+    let (first, second) = out.split_at_mut(row.len() / 2);
+    let (first, second) = (first.as_chunks_mut::<HALF>().0, second.as_chunks_mut::<HALF>().0);
+    for ((columns, first), second) in row.as_chunks::<WIDE>().0.iter().zip(first).zip(second) {
+        first.copy_from_slice(&columns[..HALF]);
+        second.copy_from_slice(&columns[HALF..]);
+    }
+}
+
+/// The sums of rule 3 in f64, in four of the lanes: of each of `L` rows with each of `R`.
 #[inline(always)]
 #[must_use]
-pub fn wide_products<const L: usize, const R: usize>(left: [&[f64]; L], right: [&[f64]; R]) -> [[f64; R]; L] {
-    let left = left.map(|row| row.as_chunks::<WIDE>().0);
+pub fn half_products<const L: usize, const R: usize>(
+    left: [&[f64]; L],
+    right: [&[f64]; R],
+) -> [[[f64; HALF]; R]; L] {
+    let left = left.map(|row| row.as_chunks::<HALF>().0);
     let chunks = left[0].len();
     let left = left.map(|row| &row[..chunks]);
-    let right = right.map(|row| &row.as_chunks::<WIDE>().0[..chunks]);
-    let mut lanes = [[[0.0; LANES]; R]; L];
+    let right = right.map(|row| &row.as_chunks::<HALF>().0[..chunks]);
+    let mut lanes = [[[0.0; HALF]; R]; L];
     for i in 0..chunks {
         for (lanes, left) in lanes.iter_mut().zip(&left) {
             for (lanes, right) in lanes.iter_mut().zip(&right) {
-                for lane in 0..LANES {
+                for lane in 0..HALF {
                     lanes[lane] += left[i][lane] * right[i][lane];
                 }
             }
         }
     }
-    // As in `dots`: it keeps LLVM from pairing the lanes as the final tree does.
-    black_box(lanes).map(|lanes| lanes.map(fold))
+    lanes
 }
 
 /// Moves activations to the next weight vector, and lets it vote.

@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use super::kernels::Kernel;
+use crate::arith::dot::{LANES, fold};
 use crate::arith::environment::Standard;
-use crate::arith::gram::{self, MOST_COLUMNS, Tile, WIDE, WIDTH};
+use crate::arith::gram::{self, HALF, MOST_COLUMNS, Tile, WIDE, WIDTH};
 use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
@@ -14,6 +15,9 @@ use crate::rows::{Table, Weights};
 
 /// Bytes of the rows that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
+
+/// Rows of the other side: so often a row that is laid out is used.
+const LEFT: usize = 32;
 
 /// How dot products are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,23 +115,39 @@ impl Part<'_> {
     }
 }
 
-/// Rows laid out one after another, each padded with zeros.
+/// Rows laid out one after another, each padded with zeros; they start where a vector does.
 pub struct Packed<T> {
+    start: usize,
     stride: usize,
     len: usize,
     values: Vec<T>,
 }
 
 impl<T: Copy + Default> Packed<T> {
+    /// Bytes of a vector: loads that cross a cache line take twice as long.
+    const VECTOR: usize = 32;
+
     fn new(columns: usize, width: usize, len: usize) -> Self {
         let stride = columns.next_multiple_of(width);
         // Rows of the last tile that are missing are zero.
-        Self { stride, len, values: vec![T::default(); stride * (len + gram::LARGEST_TILE)] }
+        let values = vec![T::default(); stride * (len + gram::LARGEST_TILE) + Self::VECTOR];
+        let start = values.as_ptr().align_offset(Self::VECTOR).min(Self::VECTOR);
+        Self { start, stride, len, values }
+    }
+
+    fn places(&mut self) -> impl Iterator<Item = &mut [T]> {
+        self.values[self.start..].chunks_mut(self.stride)
     }
 
     #[inline(always)]
     fn row(&self, i: usize) -> &[T] {
-        &self.values[i * self.stride..][..self.stride]
+        &self.values[self.start + i * self.stride..][..self.stride]
+    }
+
+    /// One half of a row that [`gram::split_lanes`] has laid out.
+    #[inline(always)]
+    fn half(&self, i: usize, half: usize) -> &[T] {
+        &self.row(i)[half * self.stride / 2..][..self.stride / 2]
     }
 }
 
@@ -161,15 +181,18 @@ impl Side {
         match form {
             Form::Whole => {
                 let mut packed = Packed::new(d, WIDTH, numbers.len());
-                for (place, &row) in packed.values.chunks_mut(packed.stride).zip(numbers) {
+                for (place, &row) in packed.places().zip(numbers) {
                     rows.narrow(row as usize, &mut place[..d]);
                 }
                 Self::Whole(packed)
             }
             Form::Wide => {
                 let mut packed = Packed::new(d, WIDE, numbers.len());
-                for (place, &row) in packed.values.chunks_mut(packed.stride).zip(numbers) {
-                    rows.axpy(row as usize, 1.0, &mut place[..d]);
+                let mut own = vec![0.0; packed.stride];
+                for (place, &row) in packed.places().zip(numbers) {
+                    own.fill(0.0);
+                    rows.axpy(row as usize, 1.0, &mut own[..d]);
+                    gram::split_lanes(&own, place);
                 }
                 Self::Wide(packed)
             }
@@ -255,37 +278,49 @@ struct WideProducts<'a, 'b> {
 }
 
 impl WideProducts<'_, '_> {
+    /// Half of the lanes of `L` rows from `i` on, with the rows of a tile from `j` on.
     #[inline(always)]
-    fn rows<const L: usize>(&mut self, i: usize) {
-        let (left, right) = (self.left, self.right);
-        let mut j = self.first / Tile::RIGHT * Tile::RIGHT;
-        while j < right.len {
-            let lefts: [&[f64]; L] = std::array::from_fn(|k| left.row(i + k));
-            let rights: [&[f64]; Tile::RIGHT] = std::array::from_fn(|k| right.row(j + k));
-            let sums = gram::wide_products(lefts, rights);
-            for (a, sums) in sums.iter().enumerate() {
-                let Part::Wide(out) = &mut self.out[i + a] else { unreachable!("of another form") };
-                let end = right.len.min(j + Tile::RIGHT);
-                out[j..end].copy_from_slice(&sums[..end - j]);
+    fn half<const L: usize>(&self, half: usize, i: usize, j: usize, lanes: &mut [Lanes]) {
+        let lefts: [&[f64]; L] = std::array::from_fn(|k| self.left.half(i + k, half));
+        let rights: [&[f64]; Tile::RIGHT] = std::array::from_fn(|k| self.right.half(j + k, half));
+        let sums = gram::half_products(lefts, rights);
+        for (lanes, sums) in lanes[i..].iter_mut().zip(&sums) {
+            for (lanes, sums) in lanes.iter_mut().zip(sums) {
+                lanes[half * HALF..][..HALF].copy_from_slice(sums);
             }
-            j += Tile::RIGHT;
         }
     }
 }
+
+/// The sums of a row with the rows of a tile.
+type Lanes = [[f64; LANES]; Tile::RIGHT];
 
 impl Leaf for WideProducts<'_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, _simd: S) {
-        let mut i = 0;
-        while i + Tile::LEFT <= self.left.len {
-            self.rows::<{ Tile::LEFT }>(i);
-            i += Tile::LEFT;
-        }
-        while i < self.left.len {
-            self.rows::<1>(i);
-            i += 1;
+    fn run<S: Simd>(self, _simd: S) {
+        let rows = self.left.len;
+        let mut lanes = vec![[[0.0; LANES]; Tile::RIGHT]; rows];
+        let mut j = self.first / Tile::RIGHT * Tile::RIGHT;
+        while j < self.right.len {
+            // The tile's half stays in the first cache while all rows of the left pass.
+            for half in 0..2 {
+                let mut i = 0;
+                while i + Tile::LEFT <= rows {
+                    self.half::<{ Tile::LEFT }>(half, i, j, &mut lanes);
+                    i += Tile::LEFT;
+                }
+                if i < rows {
+                    self.half::<1>(half, i, j, &mut lanes);
+                }
+            }
+            let end = self.right.len.min(j + Tile::RIGHT);
+            for (out, lanes) in self.out.iter_mut().zip(&lanes) {
+                let Part::Wide(out) = out else { unreachable!("of another form") };
+                out[j..end].iter_mut().zip(lanes).for_each(|(out, lanes)| *out = fold(*lanes));
+            }
+            j += Tile::RIGHT;
         }
     }
 }
@@ -377,7 +412,7 @@ pub fn kernel_matrix(
     let form = Form::of(kernel, &[rows, others]);
     probe_memory(rows.columns().checked_mul(8 * 64))?;
     let (own, other) = (squares(kernel, rows), squares(kernel, others));
-    let step = form.tile(rows.columns());
+    let (step, tile) = (LEFT, form.tile(rows.columns()));
     let numbers: Vec<u32> = (0..others.len() as u32).collect();
     if width == 0 {
         return Ok(());
@@ -386,8 +421,8 @@ pub fn kernel_matrix(
         let mine: Vec<u32> = (0..out.len() / width).map(|k| (i * step + k) as u32).collect();
         // Laid out on the left: the rows of `out`, so that each of its rows is filled from left to right.
         let left = if form == Form::Given { None } else { Some(Side::left(form, rows, &mine, others)) };
-        let mut dots: Vec<Row> = mine.iter().map(|_| Row::new(form, step)).collect();
-        for others_here in numbers.chunks(step) {
+        let mut dots: Vec<Row> = mine.iter().map(|_| Row::new(form, tile)).collect();
+        for others_here in numbers.chunks(tile) {
             let first = others_here[0] as usize;
             let range = first..first + others_here.len();
             if let Some(left) = &left {
