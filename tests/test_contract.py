@@ -135,6 +135,7 @@ RUST_ONLY = {
     "structured/sparse": "weights are sparse in memory; in the reference unpacked",
     "structured/table": "the same, while they are learnt",
     "kernel/cache": "rows that are kept; the reference computes each where it is needed",
+    "kernel/pool": "rows that several sets keep are written out once; in the reference part of kernel/budget",
     "kernel/source": "a trait; in the reference any function of a number",
     "kernel/window": "examples whose sums are kept up to date; the reference keeps those of all",
     "online/group": "planes that share a thread",

@@ -260,6 +260,37 @@ class Engine(Protocol):
     ) -> Report:
         """Run epochs of the kernel perceptron until every plane has stopped; ``state`` is not modified."""
 
+    def kernel_fit_budget(
+        self,
+        rows: Any,
+        stored_rows: Any,
+        labels: NDArray[np.uint32],
+        sample_weight: NDArray[np.float64] | None,
+        *,
+        kernel: KernelSpec,
+        budget: int,
+        policy: str,
+        policy_seed: int,
+        distance: float,
+        state: State,
+        positive: NDArray[np.uint32],
+        class_weight: NDArray[np.float64],
+        eta0: float,
+        tie: str,
+        seed: int | None,
+        first_epoch: int,
+        max_iter: int,
+        tol: float | None,
+        n_iter_no_change: int,
+        track_mistakes: bool,
+        margin: float = 0.0,
+        max_mistakes_per_example: int | None = None,
+        joint: str | None = None,
+        on_epoch: OnEpoch | None = None,
+        keep_on_interrupt: bool = False,
+    ) -> Report:
+        """Run epochs of the kernel perceptron that keeps at most so many examples; see ``kernel/kept.py``."""
+
     def kernel_scores(
         self,
         rows: Any,

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.estimators.base import LinearLearner
 from perceptron_rs.ways import ways
 
 __all__ = ["assert_parity"]
 
 
 def assert_parity(
-    estimator: LinearLearner,
+    estimator: Any,
     X: Any,
     y: Any,
     *,
@@ -29,11 +28,11 @@ def assert_parity(
     The ways are: both engines; X dense and as CSR with int32 and int64 indices, with rows in
     order and not, with stored zeros; every storage type that holds the values of X exactly; every
     instruction set of this machine; several numbers of threads; and batches through ``partial_fit``
-    against one epoch in fixed order, of an estimator that has it.
+    against one epoch in fixed order, of an estimator whose batches are that.
 
     Parameters
     ----------
-    estimator : Perceptron, AveragedPerceptron, PocketPerceptron or VotedPerceptron
+    estimator : Perceptron, KernelPerceptron, MultilayerPerceptron, ...
         Whose parameters to use; it is cloned. ``engine`` and ``n_jobs`` are replaced.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Examples; a dense copy of each storage type must fit into memory.

@@ -15,7 +15,6 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_rs import _core
-from perceptron_rs.estimators.base import LinearLearner
 from perceptron_rs.estimators.storage import STORED, to_stored
 
 __all__ = ["Way", "ways"]
@@ -69,7 +68,7 @@ class Path:
 
 
 def ways(
-    estimator: LinearLearner,
+    estimator: Any,
     X: Any,
     y: NDArray[Any],
     *,
@@ -93,14 +92,14 @@ def ways(
             yield Way(path, found, _difference(first, expected, path, found))
     assert first is not None
     for form in plain:
-        for number in threads:
+        for number in threads if hasattr(estimator, "n_jobs") else ():
             path = Path("rust", *form, threads=number)
             found = _fit(estimator, path, y, weights, start)
             yield Way(path, found, _difference(first, expected, path, found))
 
-    batches = hasattr(estimator, "partial_fit") and not estimator.early_stopping
-    batches = batches and not isinstance(estimator.class_weight, str)
-    if not batches or isinstance(expected, str) or any(value is not None for value in start.values()):
+    if not _has_batches(estimator) or isinstance(expected, str):
+        return
+    if any(value is not None for value in start.values()):
         return
     whole = clone(estimator).set_params(max_iter=1, tol=None, shuffle=False, warm_start=False)
     kept = _visited(whole, y, weights)
@@ -162,13 +161,16 @@ def _instruction_set(name: str | None) -> Iterator[None]:
         _core._force_instruction_set(None)
 
 
-def _fit(estimator: LinearLearner, path: Path, y: Any, weights: Any, start: dict[str, Any]) -> Arrays | str:
+def _fit(estimator: Any, path: Path, y: Any, weights: Any, start: dict[str, Any]) -> Arrays | str:
     """Return what a fit has learnt, or the text of the overflow that ended it."""
-    model = clone(estimator).set_params(engine=path.engine, n_jobs=path.threads)
+    model = clone(estimator).set_params(engine=path.engine)
+    if hasattr(model, "n_jobs"):
+        model.n_jobs = path.threads
+    more = {name: value for name, value in start.items() if value is not None} | _weighted(weights)
     with _instruction_set(path.instruction_set):
         try:
             for _ in range(2 if model.warm_start else 1):
-                model.fit(path.X, y, sample_weight=weights, **start)
+                model.fit(path.X, y, **more)
         except ValueError as error:
             if _OVERFLOW not in str(error):
                 raise
@@ -182,17 +184,18 @@ def _fit(estimator: LinearLearner, path: Path, y: Any, weights: Any, start: dict
         }
 
 
-def _scores(model: LinearLearner, X: Any) -> NDArray[Any]:
+def _scores(model: Any, X: Any) -> NDArray[Any]:
     """Return the decision function, or what it raises because a sum is not finite."""
     try:
-        return model.decision_function(X)
+        scores: NDArray[Any] = model.decision_function(X)
+        return scores
     except ValueError as error:
         if "not finite" not in str(error):
             raise
         return np.array([str(error)], dtype=object)
 
 
-def _predictions(model: LinearLearner, X: Any) -> Arrays:
+def _predictions(model: Any, X: Any) -> Arrays:
     """Return what a learner says that predicts in several ways from one fit."""
     kinds = getattr(model, "_predictions", ())
     asked = {kind: clone(model) for kind in kinds}
@@ -202,31 +205,53 @@ def _predictions(model: LinearLearner, X: Any) -> Arrays:
     return {f"prediction={kind}": _scores(other, X) for kind, other in asked.items()}
 
 
-def _fit_batches(estimator: LinearLearner, path: Path, y: Any, weights: Any, kept: Any) -> Arrays:
+def _fit_batches(estimator: Any, path: Path, y: Any, weights: Any, kept: Any) -> Arrays:
     model = clone(estimator).set_params(engine=path.engine)
     for begin in range(0, len(kept), path.batches or 1):
         rows = kept[begin : begin + (path.batches or 1)]
-        batch_weights = None if weights is None else weights[rows]
-        model.partial_fit(path.X[rows], y[rows], classes=np.unique(y), sample_weight=batch_weights)
+        more = _weighted(None if weights is None else weights[rows])
+        model.partial_fit(path.X[rows], y[rows], classes=np.unique(y), **more)
     return _arrays(model) | _predictions(model, path.X)
 
 
-def _visited(estimator: LinearLearner, y: Any, weights: Any) -> NDArray[np.intp]:
+def _has_batches(estimator: Any) -> bool:
+    """Whether batches one after another are one epoch in fixed order."""
+    if not hasattr(estimator, "partial_fit") or getattr(estimator, "early_stopping", False):
+        return False
+    kernel = getattr(estimator, "kernel", "linear")
+    settled_by_all = kernel == "precomputed" or (
+        kernel in ("rbf", "poly", "sigmoid")
+        and isinstance(estimator.gamma, str)
+        and estimator.gamma == "scale"
+    )
+    one_by_one = getattr(estimator, "batch_size", 1) == 1
+    return one_by_one and not settled_by_all and not isinstance(getattr(estimator, "class_weight", None), str)
+
+
+def _weighted(weights: Any) -> dict[str, Any]:
+    """Return the argument for weights; a learner that takes none is given none."""
+    return {} if weights is None else {"sample_weight": weights}
+
+
+def _visited(estimator: Any, y: Any, weights: Any) -> NDArray[np.intp]:
     """Return the rows of positive weight: a batch of none but others is refused."""
     total = np.ones(len(y)) if weights is None else weights
-    if len(np.unique(y)) == 2 and estimator.class_weight is not None:
+    if len(np.unique(y)) == 2 and getattr(estimator, "class_weight", None) is not None:
         total = total * compute_sample_weight(estimator.class_weight, y)
     return np.flatnonzero(total)
 
 
-def _arrays(model: LinearLearner) -> Arrays:
-    names = {name for name in vars(model) if name.endswith("_") or name in model._stored.values()}
-    names |= {"coef_", "intercept_", *model._kept, *model._computed}
+def _arrays(model: Any) -> Arrays:
+    names = {name for name in vars(model) if name.endswith("_")}
+    names |= {name for name in ("coef_", "intercept_") if hasattr(model, name)}
+    names |= {*getattr(model, "_stored", {}).values(), *getattr(model, "_kept", ()), *model._computed}
     return {name: _array(getattr(model, name)) for name in sorted(names)}
 
 
 def _array(value: Any) -> NDArray[Any]:
-    return np.concatenate(value) if isinstance(value, list) else np.asarray(value)
+    return (
+        np.concatenate([np.ravel(part) for part in value]) if isinstance(value, list) else np.asarray(value)
+    )
 
 
 def _learnt(found: Arrays | str) -> Arrays:

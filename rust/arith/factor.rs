@@ -165,4 +165,23 @@ impl Factor {
         }
         self.size = k - 1;
     }
+
+    /// The columns of R one after another, without their zeros.
+    pub fn pack(&self, out: &mut Vec<f64>) {
+        for k in 0..self.size {
+            out.extend((0..=k).map(|j| self.columns[j * self.stride + k]));
+        }
+    }
+
+    /// The factor of no groups with these columns.
+    #[must_use]
+    pub fn unpacked(mut numbers: &[f64]) -> Self {
+        let mut factor = Self::new(0);
+        while numbers.len() > factor.size {
+            let (column, rest) = numbers.split_at(factor.size + 1);
+            factor.append(&column[..factor.size], column[factor.size], 0);
+            numbers = rest;
+        }
+        factor
+    }
 }

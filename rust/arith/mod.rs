@@ -10,6 +10,7 @@
 //! - [`sign`]: the sign of a sum of products, exactly
 //! - [`decay`]: the penalty of many examples at once
 //! - [`kernel`]: from dot products to kernel values, and the sums over mistakes
+//! - [`budget`]: how steps shrink, and what is left of an example beside its projection
 //! - [`exp`], [`tanh`], [`log`], and [`elementary`] over many numbers: rule 6
 //! - [`neuron`]: layers of neurons
 //! - [`finite`]: the check of rule 9
@@ -21,6 +22,7 @@
 pub mod activation;
 pub mod average;
 pub mod axpy;
+pub mod budget;
 pub mod decay;
 pub mod dot;
 pub mod elementary;

@@ -6,17 +6,23 @@
 //! - [`cache`]: rows of the Gram matrix that are kept
 //! - [`train`]: the sums of all examples, kept up to date; [`crate::online::fit`] runs over them
 //! - [`window`]: the examples that are visited next
+//! - [`kept`], [`pool`], [`budget`]: at most so many examples, where they are, and the runs that keep them
 //! - [`predict`]: the vectors of a run on new rows
 
+mod budget;
 mod cache;
 mod gram;
+mod kept;
 mod kernels;
+mod pool;
 mod predict;
 mod source;
 mod train;
 mod window;
 
+pub use budget::BudgetRows;
 pub use gram::{Form, kernel_matrix, scale_gamma};
+pub use kept::{Budget, Kept, Policy, Values};
 pub use kernels::Kernel;
 pub use predict::{Answer, Vectors, predict};
 pub use source::Source;

@@ -32,6 +32,8 @@ pub struct Problem<'a> {
     /// The constant coordinate of augmented rows, scaled; else 0.
     pub constant: f64,
     pub unit: Vec<f64>,
+    /// Of all columns, if it is the same.
+    common: Option<f64>,
     pub threads: usize,
 }
 
@@ -78,7 +80,8 @@ impl<'a> Problem<'a> {
         let constant = if unit.is_some() { 1.0 } else { power(shift) };
         let constant = if bias == Bias::Augmented { constant } else { 0.0 };
         let unit = unit.unwrap_or_else(|| vec![power(shift); rows.columns()]);
-        Self { rows, labels, bias, found, shift, constant, unit, threads }
+        let common = unit.first().copied().filter(|first| unit.iter().all(|unit| unit == first));
+        Self { rows, labels, bias, found, shift, constant, unit, common, threads }
     }
 
     #[must_use]
@@ -187,6 +190,25 @@ impl<'a> Problem<'a> {
         if self.bias == Bias::Augmented {
             columns.push(self.columns() as i64);
             values.push(self.constant);
+        }
+    }
+
+    /// `v += c*x` of a scaled row, without its sign; `c` is 1 or -1.
+    pub fn add_to(&self, row: usize, c: f64, v: &mut [f64]) {
+        let (own, constant) = v.split_at_mut(self.columns());
+        if let Some(unit) = self.common {
+            // A product with the sign is exact, so it may come first.
+            self.rows.axpy(row, c * unit, own);
+        } else {
+            let (mut columns, mut values) = (vec![], vec![]);
+            self.rows.read(row, &mut columns, &mut values);
+            for (j, x) in columns.iter().zip(&values) {
+                let j = *j as usize;
+                own[j] += c * (x * self.unit[j]);
+            }
+        }
+        for v in constant {
+            *v += c * self.constant;
         }
     }
 

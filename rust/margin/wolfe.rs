@@ -12,7 +12,6 @@ use super::inner::{Work, ZERO, run};
 use super::passes::{price, strides};
 use super::problem::Problem;
 use super::working::WorkingSet;
-use crate::arith::axpy::axpy_entries;
 use crate::arith::factor::inner;
 use crate::arith::twofold::total;
 
@@ -180,7 +179,6 @@ fn warm(
 fn mean(problem: &Problem) -> Vec<f64> {
     let step = problem.len().div_ceil(SAMPLE);
     let mut v = vec![0.0; problem.size()];
-    let (mut columns, mut values) = (vec![], vec![]);
     for (g, first) in problem.firsts().into_iter().enumerate() {
         let mut part = vec![0.0; problem.size()];
         let mut chosen: Vec<usize> =
@@ -189,10 +187,7 @@ fn mean(problem: &Problem) -> Vec<f64> {
             chosen.push(first as usize);
         }
         for &row in &chosen {
-            columns.clear();
-            values.clear();
-            problem.read(row, &mut columns, &mut values);
-            axpy_entries(problem.sign(row), &columns, &values, &mut part, (1, 0));
+            problem.add_to(row, problem.sign(row), &mut part);
         }
         let count = chosen.len() as f64;
         v.iter_mut().zip(&part).for_each(|(v, part)| *v += part / count);

@@ -171,12 +171,8 @@ impl WorkingSet {
 fn centre(problem: &Problem) -> Vec<f64> {
     let step = problem.len().div_ceil(SAMPLE);
     let (mut centre, mut count) = (vec![0.0; problem.size()], 0.0);
-    let (mut columns, mut values) = (vec![], vec![]);
     for row in (0..problem.len()).step_by(step) {
-        columns.clear();
-        values.clear();
-        problem.read(row, &mut columns, &mut values);
-        axpy_entries(1.0, &columns, &values, &mut centre, (1, 0));
+        problem.add_to(row, 1.0, &mut centre);
         count += 1.0;
     }
     for c in &mut centre {

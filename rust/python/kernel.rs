@@ -17,7 +17,7 @@ use crate::online::{self, Problem, Schedule, Shuffle, Snapshot, State};
 use crate::rows::Tolerance;
 
 /// The kernel of a `KernelSpec`.
-fn parse(spec: &Bound<'_, PyAny>) -> PyResult<Kernel> {
+pub(super) fn parse(spec: &Bound<'_, PyAny>) -> PyResult<Kernel> {
     let name: String = spec.getattr("name")?.extract()?;
     let gamma = spec.getattr("gamma")?.extract()?;
     let coef0 = spec.getattr("coef0")?.extract()?;
@@ -65,7 +65,7 @@ impl Source for Asked<'_> {
     }
 }
 
-fn array<'py, T: numpy::Element>(
+pub(super) fn array<'py, T: numpy::Element>(
     name: &str,
     state: &Bound<'py, PyDict>,
 ) -> PyResult<PyReadonlyArray1<'py, T>> {

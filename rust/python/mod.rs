@@ -1,6 +1,8 @@
 //! The bindings: names, arrays, errors. They borrow, detach and return; nothing is computed here.
 
 mod arrays;
+mod attributes;
+mod budget;
 mod choices;
 mod environment;
 mod errors;
@@ -27,6 +29,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     fit::register(m)?;
     mlp::register(m)?;
     kernel::register(m)?;
+    budget::register(m)?;
     margin::register(m)?;
     online::register(m)?;
     structured::register(m)?;

@@ -4,15 +4,12 @@
 //! takes many times longer than learning. Arrays are copied, which for few rows is cheaper than to
 //! borrow them, and the interpreter is not left.
 
-use numpy::{
-    Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArray, PyUntypedArrayMethods,
-};
-use pyo3::exceptions::PyTypeError;
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyString};
 
 use super::arrays::{self, pairs};
+use super::attributes::{Changes, Name, get, labels, matrix, vector};
 use super::choices::{parse_joint, parse_tie};
 use super::rows::{dense_rows, with_dense, with_many_or_few};
 use crate::error::Error;
@@ -20,8 +17,6 @@ use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::{self, Learner, Problem, State};
 use crate::rows::{Dense, Spread, Table, Tie, Tolerance};
-
-type Name = Py<PyString>;
 
 /// What parameters say of a pass, and how an estimator calls what it learns.
 #[pyclass(frozen, module = "perceptron_rs._core")]
@@ -149,8 +144,7 @@ impl OnePass {
                 fit_intercept: self.fit_intercept,
             })
         });
-        let (mut state, mut sums) = (start.clone(), sums.transpose()?);
-        let before = sums.as_ref().map(|sums| (sums.coef.clone(), sums.intercept.clone()));
+        let (mut state, mut sums) = (start, sums.transpose()?);
         let mut plain = Perceptron;
         let learner: &mut (dyn Learner + Send) = match &mut sums {
             Some(sums) => sums,
@@ -158,39 +152,30 @@ impl OnePass {
         };
         let mistakes = self.run(rows, &labels, &mut state, learner)?;
 
-        let py = attributes.py();
-        let mut new: Vec<(&Name, Bound<'_, PyAny>)> = Vec::with_capacity(16);
-        let shape = [planes, columns];
+        let (py, shape) = (attributes.py(), [planes, columns]);
+        let mut changes = Changes::of(attributes);
         let seen: Vec<i64> = state.seen.iter().map(|&seen| seen as i64).collect();
-        new.push((&self.seen, PyArray1::from_slice(py, &seen).into_any()));
-        changed(py, &self.coef, &start.coef, &state.coef, Some(shape), &mut new)?;
-        changed(py, &self.intercept, &start.intercept, &state.intercept, None, &mut new)?;
-        if let (Some(names), Some(before), Some(sums)) = (&self.sums, &before, &sums) {
-            changed(py, &names.0, &before.0, &sums.coef, Some(shape), &mut new)?;
-            changed(py, &names.1, &before.1, &sums.intercept, None, &mut new)?;
+        changes.vector(&self.seen, &seen)?;
+        changes.matrix(&self.coef, &state.coef, shape)?;
+        changes.vector(&self.intercept, &state.intercept)?;
+        if let (Some(names), Some(sums)) = (&self.sums, &sums) {
+            changes.matrix(&names.0, &sums.coef, shape)?;
+            changes.vector(&names.1, &sums.intercept)?;
         }
         for name in &self.caches {
-            new.push((name, PyList::empty(py).into_any()));
+            changes.nothing(name)?;
         }
         let (report, number) = (&self.report, mistakes.iter().sum::<i64>());
-        let table = PyArray1::from_slice(py, &mistakes);
-        let table = if mistakes.len() == 1 {
-            table.into_any()
+        if mistakes.len() == 1 {
+            changes.vector(&report.mistakes_per_epoch, &mistakes)?;
         } else {
-            table.reshape([1, mistakes.len()])?.into_any()
-        };
-        new.push((&report.mistakes_per_epoch, table));
-        new.push((
-            &report.n_iter_per_class,
-            PyArray1::from_slice(py, &vec![1_i64; mistakes.len()]).into_any(),
-        ));
-        new.push((&report.n_iter, 1_i64.into_pyobject(py)?.into_any()));
-        new.push((&report.n_mistakes, number.into_pyobject(py)?.into_any()));
-        new.push((&report.converged, (number == 0).into_pyobject(py)?.to_owned().into_any()));
-        // No Python code runs from here on, so a signal finds all of it done or nothing.
-        for (name, value) in new {
-            attributes.set_item(name.bind(py), value)?;
+            changes.matrix(&report.mistakes_per_epoch, &mistakes, [1, mistakes.len()])?;
         }
+        changes.vector(&report.n_iter_per_class, &vec![1_i64; mistakes.len()])?;
+        changes.object(&report.n_iter, 1_i64.into_pyobject(py)?.into_any());
+        changes.object(&report.n_mistakes, number.into_pyobject(py)?.into_any());
+        changes.object(&report.converged, (number == 0).into_pyobject(py)?.to_owned().into_any());
+        changes.publish()?;
         Ok(true)
     }
 }
@@ -245,66 +230,6 @@ impl OnePass {
         }
         Ok(with_many_or_few(rows, false, work)??)
     }
-}
-
-fn get<'py>(attributes: &Bound<'py, PyDict>, name: &Name) -> PyResult<Bound<'py, PyAny>> {
-    attributes
-        .get_item(name.bind(attributes.py()))?
-        .ok_or_else(|| PyTypeError::new_err(format!("the estimator lacks {name}; fit it first")))
-}
-
-fn matrix<T: Element + Copy>(array: &Bound<'_, PyAny>, planes: usize, columns: usize) -> PyResult<Vec<T>> {
-    let array = array.cast::<PyArray2<T>>()?;
-    if array.shape() != [planes, columns] || !array.is_c_contiguous() {
-        return Err(PyTypeError::new_err("an array has another shape or order than one_pass takes"));
-    }
-    Ok(array.to_vec()?)
-}
-
-fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, planes: usize) -> PyResult<Vec<T>> {
-    let array = array.cast::<PyArray1<T>>()?;
-    if array.shape() != [planes] {
-        return Err(PyTypeError::new_err("an array has another shape than one_pass takes"));
-    }
-    Ok(array.to_vec()?)
-}
-
-/// Index of each label among the classes; both hold the same kind of labels.
-fn labels(classes: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    let unknown = || PyTypeError::new_err("y holds a label that is not in classes_");
-    if let (Ok(classes), Ok(y)) = (classes.cast::<PyArray1<i64>>(), y.cast::<PyArray1<i64>>()) {
-        let (classes, y) = (classes.to_vec()?, y.to_vec()?);
-        let index = |label: &i64| classes.iter().position(|class| class == label).map(|k| k as u32);
-        return y.iter().map(|label| index(label).ok_or_else(unknown)).collect();
-    }
-    let (classes, y) = (classes.cast::<PyUntypedArray>()?, y.cast::<PyUntypedArray>()?);
-    if y.ndim() != 1 || classes.dtype().kind() != y.dtype().kind() {
-        return Err(unknown());
-    }
-    let classes = classes.call_method0("tolist")?.cast_into::<PyList>()?;
-    let y = y.call_method0("tolist")?.cast_into::<PyList>()?;
-    y.iter().map(|label| Ok(classes.index(label)? as u32)).collect()
-}
-
-/// Adds the array to the `new` ones unless its bits are those from before.
-fn changed<'py, 'a>(
-    py: Python<'py>,
-    name: &'a Name,
-    before: &[f64],
-    after: &[f64],
-    shape: Option<[usize; 2]>,
-    new: &mut Vec<(&'a Name, Bound<'py, PyAny>)>,
-) -> PyResult<()> {
-    if before.iter().map(|w| w.to_bits()).eq(after.iter().map(|w| w.to_bits())) {
-        return Ok(());
-    }
-    let array = PyArray1::from_slice(py, after);
-    let array = match shape {
-        Some(shape) => array.reshape(shape)?.into_any(),
-        None => array.into_any(),
-    };
-    new.push((name, array));
-    Ok(())
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -133,14 +133,43 @@ def test_weights():
         ({"kernel": lambda A, B: np.ones((1, 1))}, "kernel must return an array of shape"),
         ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "kernel must return finite numbers"),
         ({"multi_class": "joint", "margin": 1.0}, "margin"),
+        ({"gamma": -1.0}, "gamma"),
+        ({"gamma": np.inf}, "gamma"),
+        ({"gamma": "wide"}, "gamma"),
+        ({"gamma": None}, "gamma"),
+        ({"gamma": 10**400}, "gamma"),
+        ({"degree": -1}, "degree"),
+        ({"degree": 2**31}, "degree"),
+        ({"degree": "3"}, "degree"),
+        ({"degree": np.nan}, "degree"),
+        ({"coef0": np.nan}, "coef0"),
+        ({"coef0": "1"}, "coef0"),
+        ({"coef0": 10**400}, "coef0"),
+        ({"kernel": None}, "kernel"),
+        ({"kernel": 3}, "kernel"),
+        ({"cache_size": -1.0}, "cache_size"),
+        ({"cache_size": np.nan}, "cache_size"),
+        ({"cache_size": np.inf}, "cache_size"),
+        ({"cache_size": "200"}, "cache_size"),
+        ({"cache_size": 10**400}, "cache_size"),
+        ({"normalize": 1}, "normalize"),
+        ({"prediction": None}, "prediction"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"eta0": 0.0}, "eta0"),
+        ({"multi_class": "one"}, "multi_class"),
     ],
 )
-def test_bad_arguments_leave_the_estimator_as_it_was(changes, words):
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_arguments_leave_the_estimator_as_it_was(method, changes, words):
+    if method == "partial_fit":
+        if changes == {"max_iter": 0}:
+            pytest.skip("it is a single pass")
+        words = "is not available with partial_fit" if changes == {"kernel": "precomputed"} else words
     model = KernelPerceptron(max_iter=1).fit(X, Y)
     model.set_params(**changes)
     before = dict(vars(model))
     with pytest.raises(ValueError, match=words):
-        model.fit(X, Y)
+        getattr(model, method)(X, Y)
     assert vars(model).keys() == before.keys()
     assert all(vars(model)[name] is value for name, value in before.items())
 
@@ -155,3 +184,45 @@ def test_bad_input_is_refused_by_name():
         model.predict(A)
     with pytest.raises(ValueError, match="kernel='precomputed' is not available with partial_fit"):
         KernelPerceptron("precomputed").partial_fit(X[:, :4], Y, classes=range(10))
+
+
+def test_precomputed_values_of_wrong_shape_or_value():
+    gram = X @ X.T
+    for bad in (gram[:, 1:], gram[1:], X):
+        with pytest.raises(
+            ValueError, match=r"X must be a square matrix with kernel='precomputed', got shape"
+        ):
+            KernelPerceptron("precomputed").fit(bad, Y[: len(bad)])
+    model = KernelPerceptron("precomputed").fit(gram, Y)
+    with pytest.raises(ValueError, match="X has 239 features, but KernelPerceptron is expecting 240"):
+        model.predict(gram[:3, 1:])
+    for value, words in ((np.nan, "X contains NaN"), (np.inf, "X contains infinity")):
+        spoilt = gram.copy()
+        spoilt[5, 7] = value
+        with pytest.raises(ValueError, match=words):
+            KernelPerceptron("precomputed").fit(spoilt, Y)
+        with pytest.raises(ValueError, match=words):
+            model.predict(spoilt)
+
+
+class Products:
+    """A callable kernel, with a name that is the same in each process."""
+
+    def __call__(self, A, B):
+        products = A @ B.T
+        return products.toarray() if sp.issparse(products) else products
+
+    def __repr__(self):
+        return "Products()"
+
+
+@parametrize_with_checks(
+    [
+        KernelPerceptron("poly", degree=2, coef0=1.0, prediction="last", multi_class="joint"),
+        KernelPerceptron("rbf", gamma=0.1, prediction="average", normalize=True, fit_intercept=True),
+        KernelPerceptron(Products(), prediction="last", fit_intercept=True),
+    ],
+    expected_failed_checks=lambda _: EXPECTED_FAILURES,
+)
+def test_sklearn_checks_of_other_parameters(estimator, check):
+    check(estimator)

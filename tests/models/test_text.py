@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import NotFittedError
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, KernelPerceptron, MultilayerPerceptron, Perceptron
 from perceptron_rs.models import dump_text, read_text
 
 TEXT = (
@@ -206,3 +206,13 @@ def test_windows_line_ends_are_read(tmp_path):
 def test_not_fitted():
     with pytest.raises(NotFittedError):
         dump_text(Perceptron(), io.StringIO())
+
+
+def test_what_has_no_weights_of_features(tmp_path):
+    for model in (KernelPerceptron(max_iter=1), MultilayerPerceptron((2,), max_iter=1, tol=None)):
+        model.fit([[0.0], [1.0]], [0, 1])
+        with pytest.raises(
+            ValueError, match=f"one weight a feature, got {type(model).__name__}; use its save"
+        ):
+            dump_text(model, tmp_path / "text")
+    assert not list(tmp_path.iterdir())

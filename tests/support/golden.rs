@@ -105,6 +105,7 @@ pub fn draw<T: Drawn + Default>(seed: u64, count: usize, zeros: u64) -> Vec<T> {
 }
 
 /// Calls a generic function with the storage type that a case names.
+#[allow(unused_macros)] // not every test binary reads golden files
 macro_rules! with_type {
     ($case:expr, $function:ident) => {
         match $case.text("type") {
@@ -119,6 +120,7 @@ macro_rules! with_type {
         }
     };
 }
+#[allow(unused_imports)]
 pub(crate) use with_type;
 
 /// The same values as dense rows and as CSR rows with each index type.

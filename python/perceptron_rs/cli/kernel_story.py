@@ -17,8 +17,10 @@ def describe(model: Any, top: int) -> dict[str, Any]:
     spec, steps, counts = model._spec, model.dual_coef_, model.mistakes_per_support_
     planes = model.classes_[1:] if len(steps) == 1 else model.classes_
     found = []
+    # On a budget the last vector alone is left.
+    numbers = np.atleast_1d(model.n_vectors_) if model.budget is None else np.ones(len(steps), dtype=np.int64)
     for label, row, number, bias, vectors in zip(
-        planes, steps, counts, model.intercept_, np.atleast_1d(model.n_vectors_), strict=True
+        planes, steps, counts, model.intercept_, numbers, strict=True
     ):
         order = np.argsort(-number, kind="stable")[:top]
         examples = [

@@ -29,6 +29,7 @@ COMMON = {
     "class_weight": "class_weight",
 }
 
+_ANY_NUMBER = range(1, 2**31)
 _SWITCH = {"action": argparse.BooleanOptionalAction}
 
 
@@ -41,7 +42,7 @@ class Option:
     how: Mapping[str, Any]
     #: Values of other parameters without which this one would do nothing, of learners that have those; None
     #: stands for the default.
-    needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    needs: Mapping[str, tuple[Any, ...] | range] = field(default_factory=dict)
 
     @property
     def flag(self) -> str:
@@ -113,6 +114,23 @@ OPTIONS = (
     Option("normalize", "divide activations by the norms of their vectors", _SWITCH),
     Option("cache_size", "megabytes for rows of kernel values (200)", _number(kinds.rate)),
     Option(
+        "budget",
+        "most mistakes that a kernel perceptron keeps; prediction last",
+        _number(kinds.positive, "N"),
+    ),
+    Option(
+        "budget_policy",
+        "what goes when there are more (oldest)",
+        _one_of("oldest", "random", "forgetron", "projectron"),
+        needs={"budget": _ANY_NUMBER},
+    ),
+    Option(
+        "projection_distance",
+        "up to which an example is projected though there is room (0)",
+        _number(kinds.amount),
+        needs={"budget_policy": ("projectron",)},
+    ),
+    Option(
         "hidden_layer_sizes", "neurons of each hidden layer: 100, or 50,20 (100)", _number(kinds.sizes, "N")
     ),
     Option("activation", "function of the hidden neurons (relu)", _one_of("logistic", "tanh", "relu")),
@@ -161,6 +179,8 @@ def chosen(arguments: Namespace) -> dict[str, Any]:
     return given
 
 
-def _written(name: str, values: tuple[Any, ...]) -> str:
+def _written(name: str, values: tuple[Any, ...] | range) -> str:
     (flag,) = (option.flag for option in OPTIONS if option.parameter == name)
-    return flag if values == (True,) else f"{flag} {' or '.join(value for value in values if value)}"
+    if values in ((True,), _ANY_NUMBER):
+        return flag
+    return f"{flag} {' or '.join(str(value) for value in values if value)}"

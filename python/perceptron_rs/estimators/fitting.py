@@ -123,7 +123,7 @@ def learn(
             tol=tol,
             n_iter_no_change=int(estimator.n_iter_no_change),
             track_mistakes=bool(estimator.track_mistakes),
-            threads=n_threads(estimator),
+            threads=n_threads(estimator, len(positive)),
             margin=float(getattr(estimator, "margin", 0.0)),
             added_feature=float(getattr(estimator, "added_feature", 0.0)),
             max_mistakes_per_example=None if most is None else int(most),

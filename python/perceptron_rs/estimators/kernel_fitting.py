@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.engines import Engine, Report, get_engine
 from perceptron_rs.estimators.data import Examples
 from perceptron_rs.estimators.fitting import _publish_report
 from perceptron_rs.estimators.kernel_answers import answers
+from perceptron_rs.estimators.kernel_budget import begin_on_budget, check_terms, fit_on_budget
 from perceptron_rs.estimators.kernel_values import kernel_spec, matrix_of, rows_of_callable
 from perceptron_rs.estimators.kernel_vectors import begun, continued
 from perceptron_rs.estimators.parameters import draw_seed, n_threads
@@ -35,6 +36,7 @@ def begin(model: Any, data: Examples, classes: NDArray[Any]) -> None:
     model.intercept_ = np.zeros(planes)
     model.n_seen_ = np.zeros(planes, dtype=np.int64)
     model._n_epochs = 0
+    begin_on_budget(model, planes)
 
 
 def learn(
@@ -54,6 +56,7 @@ def learn(
         raise ValueError(
             f"multi_class={model.multi_class!r} differs from that of the fit that this one goes on from"
         )
+    check_terms(model)
     weights = sample_weights(sample_weight, labels)
     class_weight = class_weights(model.class_weight, model.classes_, labels, planes)
     idle = unvisited(weights, class_weight, labels, is_joint(model))
@@ -62,45 +65,61 @@ def learn(
     seed = draw_seed(model.random_state)
     if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
         raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}")
+    arguments: dict[str, Any] = {
+        "sample_weight": weights,
+        "positive": positive_labels(planes),
+        "class_weight": class_weight,
+        "eta0": float(model.eta0),
+        "tie": str(model.tie),
+        "seed": seed if shuffle else None,
+        "first_epoch": model._n_epochs if shuffle else 0,
+        "max_iter": max_iter,
+        "tol": tol,
+        "n_iter_no_change": int(model.n_iter_no_change),
+        "track_mistakes": bool(model.track_mistakes),
+        "margin": float(model.margin),
+        "max_mistakes_per_example": None if most is None else int(most),
+        "joint": joint_update(model),
+        "on_epoch": observer if observer.is_needed else None,
+        "keep_on_interrupt": bool(model.keep_on_interrupt),
+    }
     try:
-        report = engine.kernel_fit(
-            data.rows,
-            labels,
-            weights,
-            kernel=model._spec,
-            cache_bytes=min(int(float(model.cache_size) * _MEGABYTE), 2**62),
-            state={
-                "sums": _sums(model, engine, data),
-                "intercept": np.asarray(model.intercept_, np.float64),
-                "norm": model._norm,
-                "seen": model.n_seen_,
-            },
-            positive=positive_labels(planes),
-            class_weight=class_weight,
-            eta0=float(model.eta0),
-            tie=str(model.tie),
-            fit_intercept=bool(model.fit_intercept),
-            seed=seed if shuffle else None,
-            first_epoch=model._n_epochs if shuffle else 0,
-            max_iter=max_iter,
-            tol=tol,
-            n_iter_no_change=int(model.n_iter_no_change),
-            track_mistakes=bool(model.track_mistakes),
-            threads=n_threads(model),
-            margin=float(model.margin),
-            added_feature=float(model.added_feature),
-            max_mistakes_per_example=None if most is None else int(most),
-            joint=joint_update(model),
-            on_epoch=observer if observer.is_needed else None,
-            keep_on_interrupt=bool(model.keep_on_interrupt),
-            ask=rows_of_callable(model.kernel, matrix_of(data.stored, model.n_features_in_))
-            if callable(model.kernel)
-            else None,
-        )
+        if model.budget is not None:
+            report = fit_on_budget(model, engine, data, labels, seed, arguments)
+        else:
+            report = _fit(model, engine, data, labels, arguments)
     except OverflowError as error:
         raise ValueError(str(error)) from None
     if observer.interrupted:
         report["stopped"] = ["interrupt" if why == "callback" else why for why in report["stopped"]]
+    model._seed = seed
+    _publish_report(model, report)
+    return report["stopped"]
+
+
+def _fit(
+    model: Any, engine: Engine, data: Examples, labels: NDArray[np.uint32], arguments: dict[str, Any]
+) -> Report:
+    """Call the engine, and put its vectors on the model; ``arguments`` are those of every fit."""
+    report = engine.kernel_fit(
+        data.rows,
+        labels,
+        kernel=model._spec,
+        cache_bytes=min(int(float(model.cache_size) * _MEGABYTE), 2**62),
+        state={
+            "sums": _sums(model, engine, data),
+            "intercept": np.asarray(model.intercept_, np.float64),
+            "norm": model._norm,
+            "seen": model.n_seen_,
+        },
+        fit_intercept=bool(model.fit_intercept),
+        threads=n_threads(model),
+        added_feature=float(model.added_feature),
+        ask=rows_of_callable(model.kernel, matrix_of(data.stored, model.n_features_in_))
+        if callable(model.kernel)
+        else None,
+        **arguments,
+    )
     state = report["state"]
     model._vectors = continued(
         model._vectors,
@@ -109,9 +128,7 @@ def learn(
         fit_intercept=bool(model.fit_intercept),
     )
     model.intercept_, model._norm, model.n_seen_ = state["intercept"], state["norm"], state["seen"]
-    model._seed = seed
-    _publish_report(model, report)
-    return report["stopped"]
+    return report
 
 
 def _sums(model: Any, engine: Engine, data: Examples) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.estimators.data import examples
 from perceptron_rs.estimators.kernel_answers import answers
+from perceptron_rs.estimators.kernel_budget import check_budget
 from perceptron_rs.estimators.kernel_values import check_kernel
 from perceptron_rs.estimators.kernel_vectors import counts_of
 from perceptron_rs.estimators.parameters import check_parameters
@@ -106,3 +107,4 @@ class KernelPredicting:
         check_kernel(self)
         if self.prediction not in PREDICTIONS:
             raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
+        check_budget(self)

@@ -33,6 +33,10 @@ def check_kernel(estimator: Any) -> None:
         raise ValueError(f"gamma must be 'scale', 'auto' or a finite float64 above 0, got {gamma!r:.80}")
     if not _is_number(coef0):
         raise ValueError(f"coef0 must be a finite float64, got {coef0!r:.80}")
+    if not _is_number(estimator.cache_size, above_zero=True):
+        raise ValueError(f"cache_size must be a finite float64 above 0, got {estimator.cache_size!r:.80}")
+    if not isinstance(estimator.normalize, (bool, np.bool_)):
+        raise ValueError(f"normalize must be True or False, got {estimator.normalize!r:.80}")
 
 
 def _is_number(value: Any, *, above_zero: bool = False) -> bool:

@@ -125,6 +125,7 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, ClassifierMixin, BaseEst
     array([0, 1, 1, 0])
     """
 
+    _computed: ClassVar[tuple[str, ...]] = ()  # attributes that are properties
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "hidden_layer_sizes": ["array-like", Interval(Integral, 1, _LARGEST, closed="both")],
         "activation": [StrOptions({"logistic", "tanh", "relu"})],

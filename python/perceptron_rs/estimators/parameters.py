@@ -62,6 +62,8 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
     """
     if for_partial_fit and getattr(estimator, "early_stopping", False):
         raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+    if getattr(estimator, "multi_class", "ovr") not in ("ovr", "joint"):
+        raise ValueError(f"multi_class must be 'ovr' or 'joint', got {estimator.multi_class!r:.80}")
     if is_joint(estimator):
         _check_joint(estimator)
     for name in ("alpha", "margin", "added_feature"):
@@ -112,8 +114,10 @@ def _is_float64(value: Any) -> bool:
         return False
 
 
-def n_threads(estimator: Any) -> int:
-    """Return how many threads ``n_jobs`` and joblib's context allow."""
+def n_threads(estimator: Any, tasks: int | None = None) -> int:
+    """Return how many threads ``n_jobs`` and joblib's context allow, for so many tasks."""
+    if tasks == 1 and estimator.n_jobs is None:
+        return 1  # joblib is not asked: for a small batch that takes longer than learning
     return min(max(1, int(effective_n_jobs(estimator.n_jobs))), _MOST_THREADS)
 
 

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import KernelSpec, get_engine
+from perceptron_rs.estimators.kernel_budget import terms
 from perceptron_rs.estimators.kernel_vectors import rows_of, stored
 from perceptron_rs.estimators.planes import is_joint, n_planes
 from perceptron_rs.estimators.storage import STORED
+from perceptron_rs.models.kernel_budget import checked_kept, collect_kept
 from perceptron_rs.models.taken import refuse_left, take, take_counts
 from perceptron_rs.models.values import is_count
 from perceptron_rs.reference.kernel.kernels import check_kernel
@@ -40,6 +42,7 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
             f"kernel={estimator.kernel!r:.80} is not that of the fit, {spec.name!r}; fit again before saving"
         )
     tensors = {f"vectors_{name}": np.ascontiguousarray(array) for name, array in estimator._vectors.items()}
+    tensors |= collect_kept(estimator)
     for name, attribute in _STATE.items():
         array = np.asarray(getattr(estimator, attribute))
         if array.dtype.kind not in "biuf":
@@ -59,8 +62,9 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
 def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     """Put what ``collect`` returned on another estimator with those ``classes_``; ValueError if unsound."""
     history = document["history"]
-    spec, vectors = _checked(estimator, tensors, history)
+    spec, vectors, (kept, seed) = _checked(estimator, tensors, history)
     estimator._spec, estimator._vectors = spec, vectors
+    estimator._kept, estimator._policy_seed, estimator._terms = kept, seed, terms(estimator)
     for name, attribute in (_STATE | {name: f"{name}_" for name in _REPORTS}).items():
         if name in tensors:
             setattr(estimator, attribute, tensors[name])
@@ -69,8 +73,10 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     estimator.converged_ = history["converged"]
 
 
-def _checked(estimator: Any, tensors: Tensors, history: Any) -> tuple[KernelSpec, Tensors]:
-    """Return the kernel and the vectors; ValueError unless all agrees as after a fit."""
+def _checked(
+    estimator: Any, tensors: Tensors, history: Any
+) -> tuple[KernelSpec, Tensors, tuple[Tensors, int | None]]:
+    """Return the kernel, the vectors and what is kept; ValueError unless all agrees as after a fit."""
     if not isinstance(history, dict) or set(history) != {*_COUNTERS, "converged"}:
         raise ValueError(f"the history must hold {', '.join(_COUNTERS)} and converged")
     if not all(is_count(history[name]) for name in _COUNTERS) or type(history["converged"]) is not bool:
@@ -85,9 +91,10 @@ def _checked(estimator: Any, tensors: Tensors, history: Any) -> tuple[KernelSpec
     spec = KernelSpec(estimator.kernel, gamma, coef0, int(degree))
     check_kernel(spec)
     vectors = _vectors(left, planes, history["n_features"], precomputed=spec.name == "precomputed")
+    kept = checked_kept(estimator, left, vectors, state["seen"])
     refuse_left(left)
     _check_story(vectors, state)
-    return spec, vectors
+    return spec, vectors, kept
 
 
 def _check_reports(left: Tensors, history: dict[str, Any], decisions: int) -> None:

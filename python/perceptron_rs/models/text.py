@@ -73,6 +73,10 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
     1 0x1.8000000000000p+1
     """
     check_is_fitted(estimator)
+    if not hasattr(estimator, "coef_"):
+        raise ValueError(
+            f"estimator must have one weight a feature, got {type(estimator).__name__}; use its save()"
+        )
     if isinstance(file, str | os.PathLike):
         write_whole(file, "".join(_lines(estimator)).encode("ascii"))
     else:

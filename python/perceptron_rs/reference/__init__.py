@@ -5,7 +5,13 @@ Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py
 """
 
 from perceptron_rs.reference.arith import elementary
-from perceptron_rs.reference.kernel import kernel_fit, kernel_matrix, kernel_scores, scale_gamma
+from perceptron_rs.reference.kernel import (
+    kernel_fit,
+    kernel_fit_budget,
+    kernel_matrix,
+    kernel_scores,
+    scale_gamma,
+)
 from perceptron_rs.reference.margin import margin, separate
 from perceptron_rs.reference.mlp import mlp_fit, mlp_scores, mlp_start
 from perceptron_rs.reference.online import average, fit, one_pass, replay, settled, updates_until_right, votes
@@ -26,6 +32,7 @@ __all__ = [
     "elementary",
     "fit",
     "kernel_fit",
+    "kernel_fit_budget",
     "kernel_matrix",
     "kernel_scores",
     "margin",

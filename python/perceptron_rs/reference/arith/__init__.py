@@ -2,6 +2,7 @@
 
 from .average import average, timed
 from .axpy import axpy, widen
+from .budget import harm, left_over, plus, shrinking, shrunk, within_span
 from .decay import LEAST_FACTOR, decay, decay_factor, is_common
 from .dot import dot, sparse_dot
 from .elementary import elementary
@@ -49,19 +50,24 @@ __all__ = [
     "extend",
     "gamma",
     "grown",
+    "harm",
     "inner",
     "is_common",
+    "left_over",
     "log",
     "logistic",
     "normalised",
     "own_feature",
     "own_weight",
+    "plus",
     "power",
     "reach",
     "running_total",
     "scale",
     "share",
     "share_of",
+    "shrinking",
+    "shrunk",
     "sparse_dot",
     "square_root",
     "squared_distance",
@@ -76,4 +82,5 @@ __all__ = [
     "up",
     "violation",
     "widen",
+    "within_span",
 ]

@@ -88,3 +88,18 @@ class Factor:
                 f[j], f[j + 1] = c * f[j] + s * f[j + 1], c * f[j + 1] - s * f[j]
         columns[: k - 1, p : k - 1] = columns[: k - 1, p + 1 : k].copy()
         self.size = k - 1
+
+    def packed(self) -> Vector:
+        """Return the columns of R one after another, without their zeros."""
+        columns = [self.columns[: k + 1, k] for k in range(self.size)]
+        return np.concatenate([np.zeros(0), *columns])
+
+    @classmethod
+    def unpacked(cls, numbers: Vector) -> Factor:
+        """Return the factor of no groups with these columns."""
+        factor, rest = cls(0), numbers
+        while len(rest):
+            k = factor.size
+            factor.append(rest[:k], float(rest[k]), 0)
+            rest = rest[k + 1 :]
+        return factor

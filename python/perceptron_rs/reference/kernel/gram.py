@@ -12,7 +12,7 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.kernels import check_kernel, finish, needs_squares
 from perceptron_rs.reference.rows.scores import check_canonical
 
-__all__ = ["Gram", "kernel_matrix", "same_columns", "scale_gamma"]
+__all__ = ["Gram", "kernel_matrix", "same_columns", "scale_gamma", "squares", "wide"]
 
 
 class Gram:
@@ -21,8 +21,8 @@ class Gram:
     def __init__(self, kernel: KernelSpec, rows: Any, others: Any) -> None:
         self.kernel, self.rows, self.others = kernel, rows, others
         self.numbers = np.arange(rows.shape[0])
-        self.squares = _squares(kernel, rows)
-        self.other_squares = self.squares if rows is others else _squares(kernel, others)
+        self.squares = squares(kernel, rows)
+        self.other_squares = self.squares if rows is others else squares(kernel, others)
 
     def row(self, other: int) -> NDArray[np.float64]:
         """Kernel values of one of the others with every row."""
@@ -31,26 +31,27 @@ class Gram:
             unit[other] = 1.0
             column: NDArray[np.float64] = self.rows.dots(self.numbers, unit)
             return column
-        dots = self.rows.dots(self.numbers, _wide(self.others, other))
+        dots = self.rows.dots(self.numbers, wide(self.others, other))
         return finish(self.kernel, dots, float(self.other_squares[other]), self.squares)
 
 
-def _wide(rows: Any, number: int) -> NDArray[np.float64]:
+def wide(rows: Any, number: int) -> NDArray[np.float64]:
     """Return one row as float64."""
     w = np.zeros(rows.shape[1])
     rows.axpy(number, 1.0, w)
     return w
 
 
-def _squares(kernel: KernelSpec, rows: Any) -> NDArray[np.float64]:
+def squares(kernel: KernelSpec, rows: Any) -> NDArray[np.float64]:
+    """Return the dot product of each row with itself, or 0 for a kernel that does not need it."""
     return _all_squares(rows) if needs_squares(kernel) else np.zeros(rows.shape[0])
 
 
 def _all_squares(rows: Any) -> NDArray[np.float64]:
-    squares = np.zeros(rows.shape[0])
-    for i in range(len(squares)):
-        squares[i] = rows.dots(np.array([i]), _wide(rows, i))[0]
-    return squares
+    found = np.zeros(rows.shape[0])
+    for i in range(len(found)):
+        found[i] = rows.dots(np.array([i]), wide(rows, i))[0]
+    return found
 
 
 @arith.standard()

@@ -1,0 +1,129 @@
+//! The examples that the sets of a budget keep.
+
+use std::collections::HashMap;
+
+use super::gram::squares;
+use super::kernels::Kernel;
+use crate::arith::factor::inner;
+use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::rows::Table;
+
+/// The examples that are kept, each once: a member of a set is a slot here.
+pub struct Pool<'a> {
+    pub rows: &'a dyn Table,
+    pub stored: &'a dyn Table,
+    pub kernel: Kernel,
+    /// Of the stored rows, then of those of the run; empty if the kernel does not need them.
+    pub squares: [Vec<f64>; 2],
+    /// Each slot's row, written out; no columns for precomputed rows.
+    columns: usize,
+    wide: Vec<f64>,
+    /// Each slot's number: that of a stored row, or behind these of a row of the run.
+    pub numbers: Vec<usize>,
+    pub uses: Vec<usize>,
+    free: Vec<usize>,
+    pub slots: HashMap<usize, usize>,
+}
+
+impl<'a> Pool<'a> {
+    #[must_use]
+    pub fn new(rows: &'a dyn Table, stored: &'a dyn Table, kernel: Kernel) -> Self {
+        Self {
+            rows,
+            stored,
+            kernel,
+            squares: [squares(kernel, stored), squares(kernel, rows)],
+            columns: if kernel == Kernel::Precomputed { 0 } else { rows.columns() },
+            wide: Vec::new(),
+            numbers: Vec::new(),
+            uses: Vec::new(),
+            free: Vec::new(),
+            slots: HashMap::new(),
+        }
+    }
+
+    /// The slot of a row; whether it is new there.
+    pub fn put(&mut self, number: usize) -> (usize, bool) {
+        if let Some(&slot) = self.slots.get(&number) {
+            return (slot, false);
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.numbers.push(0);
+            self.uses.push(0);
+            self.wide.resize(self.wide.len() + self.columns, 0.0);
+            self.numbers.len() - 1
+        });
+        self.numbers[slot] = number;
+        self.slots.insert(number, slot);
+        if self.columns > 0 {
+            let wide = &mut self.wide[slot * self.columns..][..self.columns];
+            wide.fill(0.0);
+            match number.checked_sub(self.stored.len()) {
+                None => self.stored.axpy(number, 1.0, wide),
+                Some(row) => self.rows.axpy(row, 1.0, wide),
+            }
+        }
+        (slot, true)
+    }
+
+    /// Frees a slot that no set uses.
+    pub fn release(&mut self, slot: usize) {
+        if self.uses[slot] == 0 && self.slots.remove(&self.numbers[slot]).is_some() {
+            self.free.push(slot);
+        }
+    }
+
+    fn wide(&self, slot: usize) -> &[f64] {
+        &self.wide[slot * self.columns..][..self.columns]
+    }
+
+    fn square(&self, slot: usize) -> f64 {
+        let [stored, rows] = &self.squares;
+        let number = self.numbers[slot];
+        let square = number.checked_sub(self.stored.len()).map_or(stored.get(number), |row| rows.get(row));
+        square.copied().unwrap_or(0.0)
+    }
+
+    /// Kernel values of a slot with rows of the run, of these squares.
+    pub fn values(&self, slot: usize, rows: &[u32], squares: &[f64], out: &mut [f64]) {
+        if self.kernel == Kernel::Precomputed {
+            for (&row, out) in rows.iter().zip(&mut *out) {
+                *out = self.rows.value(row as usize, self.numbers[slot]);
+            }
+        } else {
+            self.rows.dots(rows, self.wide(slot), out);
+        }
+        let square = self.square(slot);
+        dispatch(Finish { kernel: self.kernel, square, squares, out });
+    }
+
+    /// Kernel values of a slot with others, appended.
+    pub fn between(&self, one: usize, others: &[usize], out: &mut Vec<f64>) {
+        for &other in others {
+            let mut value = [if self.kernel == Kernel::Precomputed {
+                self.rows.value(self.numbers[one], self.numbers[other])
+            } else {
+                inner(self.wide(other), self.wide(one))
+            }];
+            self.kernel.finish(&mut value, self.square(one), &[self.square(other)]);
+            out.push(value[0]);
+        }
+    }
+}
+
+/// From dot products to kernel values, in place.
+struct Finish<'a> {
+    kernel: Kernel,
+    square: f64,
+    squares: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Leaf for Finish<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        self.kernel.finish(self.out, self.square, self.squares);
+    }
+}

@@ -1,0 +1,135 @@
+//! Attributes of an estimator, read and replaced with the fewest new objects.
+
+use numpy::ndarray::{ArrayView1, ArrayView2, Dimension};
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+    ToPyArray,
+};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyListMethods, PyString};
+
+pub type Name = Py<PyString>;
+
+pub fn get<'py>(attributes: &Bound<'py, PyDict>, name: &Name) -> PyResult<Bound<'py, PyAny>> {
+    attributes
+        .get_item(name.bind(attributes.py()))?
+        .ok_or_else(|| PyTypeError::new_err(format!("the estimator lacks {name}; fit it first")))
+}
+
+pub fn matrix<T: Element + Copy>(
+    array: &Bound<'_, PyAny>,
+    planes: usize,
+    columns: usize,
+) -> PyResult<Vec<T>> {
+    let array = array.cast::<PyArray2<T>>()?;
+    if array.shape() != [planes, columns] || !array.is_c_contiguous() {
+        return Err(PyTypeError::new_err("an array has another shape or order than one_pass takes"));
+    }
+    Ok(array.to_vec()?)
+}
+
+pub fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, planes: usize) -> PyResult<Vec<T>> {
+    let array = array.cast::<PyArray1<T>>()?;
+    if array.shape() != [planes] {
+        return Err(PyTypeError::new_err("an array has another shape than one_pass takes"));
+    }
+    Ok(array.to_vec()?)
+}
+
+/// Index of each label among the classes; both hold the same kind of labels.
+pub fn labels(classes: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    let unknown = || PyTypeError::new_err("y holds a label that is not in classes_");
+    if let (Ok(classes), Ok(y)) = (classes.cast::<PyArray1<i64>>(), y.cast::<PyArray1<i64>>()) {
+        let (classes, y) = (classes.to_vec()?, y.to_vec()?);
+        let index = |label: &i64| classes.iter().position(|class| class == label).map(|k| k as u32);
+        return y.iter().map(|label| index(label).ok_or_else(unknown)).collect();
+    }
+    let (classes, y) = (classes.cast::<PyUntypedArray>()?, y.cast::<PyUntypedArray>()?);
+    if y.ndim() != 1 || classes.dtype().kind() != y.dtype().kind() {
+        return Err(unknown());
+    }
+    let classes = classes.call_method0("tolist")?.cast_into::<PyList>()?;
+    let y = y.call_method0("tolist")?.cast_into::<PyList>()?;
+    y.iter().map(|label| Ok(classes.index(label)? as u32)).collect()
+}
+
+/// Numbers that attributes hold.
+pub trait Number: Element + Copy {
+    fn bits(self) -> u64;
+}
+
+impl Number for f64 {
+    fn bits(self) -> u64 {
+        self.to_bits()
+    }
+}
+
+impl Number for i64 {
+    fn bits(self) -> u64 {
+        self as u64
+    }
+}
+
+/// New values of attributes, put aside until all are there. Those that are what they were are left out.
+pub struct Changes<'a, 'py> {
+    attributes: &'a Bound<'py, PyDict>,
+    new: Vec<(&'a Name, Bound<'py, PyAny>)>,
+}
+
+impl<'a, 'py> Changes<'a, 'py> {
+    pub fn of(attributes: &'a Bound<'py, PyDict>) -> Self {
+        Self { attributes, new: Vec::with_capacity(16) }
+    }
+
+    pub fn object(&mut self, name: &'a Name, value: Bound<'py, PyAny>) {
+        self.new.push((name, value));
+    }
+
+    pub fn vector<T: Number>(&mut self, name: &'a Name, values: &[T]) -> PyResult<()> {
+        let now = self.now(name)?;
+        let now = now.as_ref().and_then(|now| now.cast::<PyArray1<T>>().ok());
+        if !now.is_some_and(|now| now.len() == values.len() && holds(now, values)) {
+            let array = ArrayView1::from(values).to_pyarray(self.attributes.py());
+            self.new.push((name, array.into_any()));
+        }
+        Ok(())
+    }
+
+    pub fn matrix<T: Number>(&mut self, name: &'a Name, values: &[T], shape: [usize; 2]) -> PyResult<()> {
+        let now = self.now(name)?;
+        let now = now.as_ref().and_then(|now| now.cast::<PyArray2<T>>().ok());
+        if !now.is_some_and(|now| now.shape() == shape && holds(now, values)) {
+            let view = ArrayView2::from_shape(shape, values)
+                .map_err(|_| PyTypeError::new_err("an array has another number of values than its shape"))?;
+            self.new.push((name, view.to_pyarray(self.attributes.py()).into_any()));
+        }
+        Ok(())
+    }
+
+    /// An empty list.
+    pub fn nothing(&mut self, name: &'a Name) -> PyResult<()> {
+        let now = self.now(name)?;
+        if !now.is_some_and(|now| now.cast::<PyList>().is_ok_and(PyListMethods::is_empty)) {
+            self.new.push((name, PyList::empty(self.attributes.py()).into_any()));
+        }
+        Ok(())
+    }
+
+    /// No Python code runs meanwhile, so a signal finds all of it done or nothing.
+    pub fn publish(self) -> PyResult<()> {
+        for (name, value) in self.new {
+            self.attributes.set_item(name.bind(self.attributes.py()), value)?;
+        }
+        Ok(())
+    }
+
+    fn now(&self, name: &Name) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.attributes.get_item(name.bind(self.attributes.py()))
+    }
+}
+
+/// Whether an array of as many values, in C order, has these bits.
+fn holds<'py, T: Number, D: Dimension>(array: &impl PyArrayMethods<'py, T, D>, values: &[T]) -> bool {
+    array.to_vec().is_ok_and(|now| now.iter().map(|v| v.bits()).eq(values.iter().map(|v| v.bits())))
+}

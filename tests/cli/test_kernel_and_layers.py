@@ -1,0 +1,130 @@
+"""The commands on learners that have not one weight a feature: kernel and multilayer."""
+
+import json
+
+import numpy as np
+import pytest
+
+from perceptron_rs import KernelPerceptron, MultilayerPerceptron
+from perceptron_rs.cli import modelfile
+
+from .support import svmlight
+
+RANDOM = np.random.default_rng(8)
+A = RANDOM.integers(-3, 4, (60, 4)) / 2
+B = (A[:, 0] * A[:, 1] > 0).astype(int) + (A[:, 2] > 1)  # no planes separate them
+KERNEL = ("--learner", "kernel", "--kernel", "poly", "--degree", 2, "--coef0", 1, "--gamma", 1, "--epochs", 9)
+LAYERS = ("--learner", "multilayer", "--hidden-layer-sizes", "6,3", "--activation", "tanh", "--epochs", 9)
+
+
+@pytest.fixture(name="data")
+def fixture_data(tmp_path):
+    A[0] = 1
+    path = tmp_path / "data.svm"
+    path.write_text(svmlight(A, B), encoding="ascii")
+    return path
+
+
+@pytest.fixture(name="model", params=[KERNEL, LAYERS], ids=lambda options: options[1])
+def fixture_model(request, call, tmp_path, data):
+    path = tmp_path / "the.model"
+    assert call("train", data, "--model", path, "--quiet", "--tol", "none", *request.param).status == 0
+    return path
+
+
+def test_predict_and_evaluate(call, data, model):
+    fitted = modelfile.load_model(model)
+    expected, scores = fitted.predict(A), fitted.decision_function(A)
+    assert call("predict", model, data).out.split() == [str(label) for label in expected]
+    for threads in (1, 3):
+        out = call("predict", model, data, "--json", "--scores", "--threads", threads).out
+        records = [json.loads(line) for line in out.splitlines()]
+        assert [record["label"] for record in records] == expected.tolist()
+        assert [record["scores"] for record in records] == scores.tolist()
+    found = call("evaluate", model, data, "--json", "--threads", 2).json
+    assert found["errors"] == int((expected != B).sum())
+
+
+def test_inspect_a_kernel_perceptron(call, data, tmp_path):
+    out = tmp_path / "m"
+    assert call("train", data, "--model", out, "--quiet", *KERNEL).status == 0
+    model = modelfile.load_model(out)
+    found = call("inspect", out, "--json", "--top", 3).json
+    assert found["kernel"] == {"name": "poly", "gamma": 1.0, "coef0": 1.0, "degree": 2}
+    assert found["n_support"] == len(model.support_)
+    assert found["history"]["mistakes_per_epoch"] == model.mistakes_per_epoch_.tolist()
+    assert [plane["n_vectors"] for plane in found["planes"]] == model.n_vectors_.tolist()
+    for plane, counts, steps in zip(
+        found["planes"], model.mistakes_per_support_, model.dual_coef_, strict=True
+    ):
+        assert len(plane["most_mistaken"]) == 3
+        assert plane["most_mistaken"][0]["mistakes"] == counts.max()
+        for entry in plane["most_mistaken"]:
+            place = model.support_.tolist().index(entry["row"])
+            assert (entry["mistakes"], entry["step"]) == (counts[place], steps[place])
+    text = call("inspect", out).out
+    assert "estimator   KernelPerceptron\n" in text
+    assert "kernel      name=poly gamma=1.0 coef0=1.0 degree=2\n" in text
+    assert f"support     {len(model.support_)} examples\n" in text
+
+
+def test_inspect_a_multilayer_perceptron(call, data, tmp_path):
+    out = tmp_path / "m"
+    assert call("train", data, "--model", out, "--quiet", "--tol", "none", *LAYERS).status == 0
+    model = modelfile.load_model(out)
+    found = call("inspect", out, "--json").json
+    assert found["history"] == {"n_iter": 9, "losses": model.loss_curve_}
+    assert [(layer["inputs"], layer["outputs"]) for layer in found["layers"]] == [(4, 6), (6, 3), (3, 3)]
+    assert found["layers"][0]["largest_weight"] == np.abs(model.coefs_[0]).max()
+    text = call("inspect", out).out
+    assert "layers      4 6 3 3, output softmax\n" in text
+    assert "hidden_layer_sizes = (6, 3)\n" in text
+
+
+def test_what_has_no_weights_to_print(refused, model):
+    kind = type(modelfile.load_model(model)).__name__
+    assert f"--text prints the weights of linear classifiers, and this is a {kind}" in refused(
+        "inspect", model, "--text"
+    )
+
+
+def test_the_story_of_a_fit(call, data, tmp_path):
+    found = call("train", data, "--model", tmp_path / "m", "--quiet", "--json", *KERNEL).json
+    assert (found["learner"], len(found["mistakes_per_epoch"])) == ("kernel", found["n_iter"])
+    answer = call("train", data, "--model", tmp_path / "m", *KERNEL)
+    assert answer.err.startswith("epoch 1: ")
+    assert "mistakes" in answer.out
+    found = call("train", data, "--model", tmp_path / "m", "--quiet", "--json", *LAYERS).json
+    assert len(found["losses"]) == found["n_iter"] <= 9
+    assert "n_mistakes" not in found
+    answer = call("train", data, "--model", tmp_path / "m", *LAYERS)
+    assert "the limit of 9 epochs ended the fit before the stopping rule did; raise --epochs" in answer.err
+    assert f"loss      {found['losses'][-1]:.6g} in the last epoch\n" in answer.out
+
+
+def test_defaults_are_those_of_the_learner(call, data, tmp_path):
+    for learner, kind in (("kernel", KernelPerceptron), ("multilayer", MultilayerPerceptron)):
+        call("train", data, "--model", tmp_path / learner, "--quiet", "--learner", learner)
+        assert modelfile.load_model(tmp_path / learner).get_params() == kind().get_params()
+
+
+def test_precomputed_values(call, tmp_path):
+    gram = A @ A.T
+    np.savez(tmp_path / "gram.npz", X=gram, y=B)
+    np.savez(tmp_path / "some.npz", X=gram[:7], y=B[:7])
+    options = ("--learner", "kernel", "--kernel", "precomputed", "--quiet")
+    assert call("train", tmp_path / "gram.npz", "--model", tmp_path / "m", *options).status == 0
+    expected = KernelPerceptron("linear").fit(A, B)
+    out = call("predict", tmp_path / "m", tmp_path / "some.npz").out
+    assert out.split() == [str(label) for label in expected.predict(A[:7])]
+    answer = call("train", tmp_path / "some.npz", "--model", tmp_path / "n", *options)
+    assert (answer.status, answer.out) == (1, "")
+    assert "X must be a square matrix with kernel='precomputed', got shape (7, 60)" in answer.err
+
+
+@pytest.mark.parametrize("options", [KERNEL[:-2], LAYERS[:-2], ("--learner", "kernel", "--gamma", "auto")])
+def test_parity(call, data, options):
+    found = call("parity", data, "--rows", 20, "--epochs", 2, "--json", *options).json
+    assert found["difference"] is None
+    assert len({way["sha256"] for way in found["ways"]}) == 2  # of a fit, and of one epoch in fixed order
+    assert any("partial_fit" in way["way"] for way in found["ways"])

@@ -1,0 +1,67 @@
+"""MultilayerPerceptron in every way that there is: the same bits."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perceptron_rs import MultilayerPerceptron
+from perceptron_rs.testing import assert_parity
+
+PARAMETERS = {
+    "hidden_layer_sizes": st.sampled_from([(), (1,), (4,), (9, 3), (17,)]),
+    "activation": st.sampled_from(["relu", "tanh", "logistic"]),
+    "alpha": st.sampled_from([0.0, 1e-3, 0.5]),
+    "batch_size": st.sampled_from([1, 2, 7, 100]),
+    "learning_rate_init": st.sampled_from([1e-3, 0.1, 3.0]),
+    "max_iter": st.integers(1, 4),
+    "shuffle": st.booleans(),
+    "random_state": st.integers(0, 5),
+    "tol": st.sampled_from([None, 0.0, 0.2]),
+    "n_iter_no_change": st.integers(1, 2),
+}
+
+
+def learnt(parameters, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model = MultilayerPerceptron(**parameters).fit(X, y)
+        except ValueError as error:
+            if "overflow" not in str(error):
+                raise
+            return str(error)
+    arrays = [*model.coefs_, *model.intercepts_, model.decision_function(X), model.predict_proba(X)]
+    return [array.tobytes() for array in arrays], model.loss_curve_, model.n_iter_
+
+
+@given(
+    parameters=st.fixed_dictionaries(PARAMETERS),
+    seed=st.integers(0, 2**32),
+    shape=st.tuples(st.integers(2, 20), st.integers(1, 17), st.integers(2, 4)),
+    kind=st.sampled_from(["whole", "float32", "float64"]),
+)
+def test_engines_and_storages(parameters, seed, shape, kind):
+    n, d, classes = shape
+    random = np.random.default_rng(seed)
+    X = random.integers(-3, 4, (n, d)) if kind == "whole" else random.normal(size=(n, d)).astype(kind)
+    X[random.random((n, d)) < 0.4] = 0
+    y = np.concatenate([[0, 1], random.integers(0, classes, n - 2)])
+    expected = learnt(parameters | {"engine": "reference"}, X, y)
+    storages = [X, sp.csr_matrix(X), X.astype(np.float64), sp.csr_matrix(X.astype(np.float64))]
+    for storage in [*storages, X.astype(np.int8)] if kind == "whole" else storages:
+        assert learnt(parameters, storage, y) == expected
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "logistic"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_every_way_of_assert_parity(activation, classes):
+    random = np.random.default_rng(classes)
+    X, y = random.integers(0, 5, (15, 4)).astype(np.uint8), random.integers(0, classes, 15)
+    y[:classes] = range(classes)
+    model = MultilayerPerceptron((3,), activation=activation, max_iter=2, tol=None)
+    assert_parity(model, X, y, batch_sizes=(1, 7))
+    assert_parity(model.set_params(batch_size=4, warm_start=True), X, y)
