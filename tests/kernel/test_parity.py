@@ -100,8 +100,10 @@ def test_kernels_storages_caches_and_threads(problem, parameters, decision, ways
         {"kernel": "rbf", "gamma": 0.05, "normalize": True, "cache_size": 1e-4},
         {"kernel": "sigmoid", "gamma": 0.01, "multi_class": "joint"},
         {"kernel": "linear", "class_weight": "balanced", "warm_start": True},
+        {"kernel": "rbf", "gamma": 0.05, "prediction": "last", "budget": 5, "budget_policy": "random"},
+        {"kernel": "poly", "gamma": 0.1, "prediction": "last", "budget": 3, "budget_policy": "projectron"},
     ],
-    ids=lambda parameters: parameters["kernel"],
+    ids=lambda parameters: f"{parameters['kernel']}-{parameters.get('budget_policy', 'all')}",
 )
 @pytest.mark.parametrize("classes", [2, 3])
 def test_every_way_of_assert_parity(parameters, classes):
