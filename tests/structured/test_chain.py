@@ -376,3 +376,102 @@ def test_the_engines_agree(seed, labels, d, lengths, pair, search, eta0, order, 
             else:
                 found.append((path.tobytes(), scores.tobytes()))
         assert found[0] == found[1], limit
+
+
+@pytest.mark.parametrize(("labels", "pair", "eta0"), [(70, False, 1.0), (70, False, 0.1), (11, True, 1.0)])
+def test_columns_of_few_and_of_many_labels(labels, pair, eta0):
+    """Weights of a column move to more room, and then to a row of all labels: between updates, too."""
+    random = np.random.default_rng(labels)
+    lengths = [6] * 30
+    n, d = sum(lengths), 8
+    X = np.zeros((n, d), dtype=np.int8)
+    X[:, 0] = 1  # has all labels
+    for j in range(1, d):
+        X[random.choice(n, j * j, replace=False), j] = random.integers(1, 3, j * j)
+    y = random.integers(0, labels, n)
+    runs = [
+        fit(engine, sp.csr_matrix(X), y, lengths, start(d, labels, pair=pair), max_iter=4, seed=3, eta0=eta0)
+        for engine in (reference, _core)
+    ]
+    same(*runs)
+    used = (runs[0]["state"]["emission_u"] != 0).sum(axis=1)
+    assert used.max() > 16 or pair
+    assert pair or {len(str(count)) for count in used} == {1, 2}, "columns of few labels and of many"
+    state = runs[0]["state"]
+    again = [
+        fit(engine, sp.csr_matrix(X), y, lengths, state, max_iter=1, eta0=eta0)
+        for engine in (reference, _core)
+    ]
+    same(*again)
+    means = [average(engine, state) for engine in (reference, _core)]
+    same(*means)
+    same(
+        *({"path": a, "scores": b} for a, b in (decode(e, X, lengths, means[0]) for e in (reference, _core)))
+    )
+
+
+@pytest.mark.parametrize("answer", ["state", "average", "last"])
+@pytest.mark.parametrize("beam", [None, 2])
+def test_held_out_sequences_choose_the_epoch(engine, answer, beam):
+    lengths, labels, d = [3, 6, 2, 5, 4, 4, 1, 7], 4, 3
+    X, y = problem(11, d, labels, lengths)
+    chosen, held_out = np.array([0, 2, 3, 5, 7], dtype=np.uint32), np.array([1, 4, 6], dtype=np.uint32)
+    first = np.cumsum([0, *lengths])
+    rows = np.concatenate([np.arange(first[i], first[i + 1]) for i in held_out])
+    told = []
+    report = fit(
+        *(engine, X, y, lengths, start(d, labels)),
+        chosen=chosen,
+        held_out=held_out,
+        patience=3,
+        answer=answer,
+        max_iter=30,
+        seed=2,
+        beam=beam,
+        on_epoch=lambda *errors: told.append(errors),
+    )
+    state, errors, answers, clean = start(d, labels), [], [], False
+    while len(errors) < 30 and not clean and (not errors or len(errors) - 1 - np.argmin(errors) < 3):
+        epoch = {"chosen": chosen, "max_iter": 1, "first_epoch": len(errors), "seed": 2, "beam": beam}
+        run = fit(engine, X, y, lengths, state, **epoch)
+        state, clean = run["state"], run["stopped"] == "clean"
+        last = {name: w for name, w in state.items() if name[-2:] != "_u" and name != "seen"}
+        predicting = last if answer == "last" else average(engine, state)
+        path, _ = decode(engine, X[rows], [lengths[i] for i in held_out], predicting, beam=beam)
+        errors.append(int((path != np.array(y)[rows]).sum()))
+        answers.append(state if answer == "state" else predicting | {"seen": state["seen"]})
+    assert report["held_out_errors"].tolist() == errors
+    assert [errors[3] for errors in told] == errors
+    assert report["stopped"] == ("clean" if clean else "held_out")
+    assert report["seen"] == len(errors) * len(chosen)
+    same(report["state"], answers[int(np.argmin(errors))])
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"emission_indptr": [0, 1, 0, 2]}, "emission_indptr must rise from 0 to the number of weights"),
+        ({"emission_indptr": [0, 1, 2]}, "emission_indptr must have 4 entries, got 3"),
+        ({"emission_indptr": [1, 1, 2, 2]}, "emission_indptr must rise from 0"),
+        ({"emission_indptr": [0, 1, 2, 3]}, "emission_indptr must rise from 0"),
+        ({"emission_indices": [0, 2]}, "emission_indices must rise within each column, from 0 to at most 1"),
+        ({"emission_indices": [-1, 0]}, "emission_indices must rise"),
+        ({"emission_indptr": [0, 2, 2, 2], "emission_indices": [1, 1]}, "emission_indices must rise"),
+        ({"emission_data": [1.0]}, "emission_indptr must rise from 0 to the number of weights, 2"),
+    ],
+)
+def test_matrices_that_are_none(engine, changes, text):
+    state = start(3, 2)
+    state["emission"][[0, 1], [0, 1]] = 1.0
+    state = to_engine(state)
+    for name, value in changes.items():
+        state[name] = np.array(value, dtype=state[name].dtype)
+    rows = rows_of(engine, np.ones((2, 3)))
+    lengths, y = np.array([2]), np.zeros(2, dtype=np.uint32)
+    arguments = {"eta0": 1.0, "seed": None, "first_epoch": 0, "max_iter": 1}
+    for call in (
+        lambda: engine.sequence_fit(rows, y, lengths, state=state, **arguments),
+        lambda: engine.sequence_decode(rows, lengths, weights=state, threads=1),
+    ):
+        with pytest.raises(ValueError, match=text):
+            call()
