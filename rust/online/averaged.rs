@@ -109,14 +109,18 @@ impl Learner for Averaged {
 
     fn answer_is_finite(&self, state: &State) -> bool {
         let columns = self.coef.len() / self.intercept.len().max(1);
-        all_finite(&average(&state.coef, &self.coef, &state.seen, columns))
-            && all_finite(&average(&state.intercept, &self.intercept, &state.seen, 1))
+        means(&state.coef, &self.coef, &state.seen, columns).all(f64::is_finite)
+            && means(&state.intercept, &self.intercept, &state.seen, 1).all(f64::is_finite)
     }
 }
 
 /// Averages of values `w` with sums `u`, `columns` of them for each plane of `seen`.
 #[must_use]
 pub fn average(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> Vec<f64> {
+    means(w, u, seen, columns).collect()
+}
+
+fn means(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> impl Iterator<Item = f64> {
     let planes = w.chunks(columns.max(1)).zip(u.chunks(columns.max(1))).zip(seen);
-    planes.flat_map(|((w, u), &seen)| w.iter().zip(u).map(move |(&w, &u)| mean(w, u, seen))).collect()
+    planes.flat_map(|((w, u), &seen)| w.iter().zip(u).map(move |(&w, &u)| mean(w, u, seen)))
 }

@@ -57,7 +57,8 @@ impl<'a> Group<'a> {
             loss: 0.0,
         });
         let width = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
-        let weights = planes.iter().flat_map(|k| &state.coef[k * d..][..d]).copied().collect();
+        let mut weights = Vec::with_capacity(planes.len() * d);
+        planes.iter().for_each(|k| weights.extend_from_slice(&state.coef[k * d..][..d]));
         let mut planes = Planes::new(heads.collect(), weights, d);
         planes.noise = noise;
         planes.record = schedule.record.then(|| Record {

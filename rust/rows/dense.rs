@@ -300,7 +300,9 @@ impl<T: Value> Rows for Dense<'_, T> {
                     dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByPlane(weights) => {
-                    let kernel = Float { rows: self, weights, wide: vec![0.0; self.columns] };
+                    // One plane reads each row as it is stored.
+                    let wide = vec![0.0; if heads.len() > 1 { self.columns } else { 0 }];
+                    let kernel = Float { rows: self, weights, wide };
                     let learn = Learn { kernel, visit, at, end, heads, noise, record, log };
                     learn.under(&mut planes.pending)
                 }

@@ -136,10 +136,11 @@ impl Planes {
     /// Takes a plane out: it is frozen.
     pub fn remove(&mut self, k: usize) -> (Head, Vec<f64>) {
         self.make_by_plane();
-        let weights = self.plane(k);
-        if let Weights::ByPlane(w) = &mut self.weights {
-            w.drain(k * self.columns..(k + 1) * self.columns);
-        }
+        let Weights::ByPlane(w) = &mut self.weights else { unreachable!("just made") };
+        let weights = match self.heads.len() {
+            1 => std::mem::take(w),
+            _ => w.drain(k * self.columns..(k + 1) * self.columns).collect(),
+        };
         (self.heads.remove(k), weights)
     }
 
