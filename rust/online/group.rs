@@ -58,7 +58,9 @@ impl<'a> Group<'a> {
         });
         let width = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
         let mut weights = Vec::with_capacity(planes.len() * d);
-        planes.iter().for_each(|k| weights.extend_from_slice(&state.coef[k * d..][..d]));
+        for k in &planes {
+            weights.extend_from_slice(&state.coef[k * d..][..d]);
+        }
         let mut planes = Planes::new(heads.collect(), weights, d);
         planes.noise = noise;
         planes.record = schedule.record.then(|| Record {
