@@ -71,11 +71,13 @@ licenses: $(VENV)/made  ## write licenses/THIRD-PARTY.txt anew: after a change o
 dist: $(VENV)/made $(VENV)/dist  ## wheel (manylinux_2_17) and sdist in dist/, each checked, installed and tried
 	$(BIN)/python scripts/dist.py
 
+UNDER_VALGRIND = --config 'target."cfg(unix)".runner = "valgrind --quiet --error-exitcode=9"'
+
 # Valgrind does not emulate the modes that the tests of the environment switch on.
 valgrind:  ## the tests of the core's unsafe code, under valgrind
 	@command -v valgrind > /dev/null || { echo "valgrind is not installed"; exit 1; }
-	cargo test --config 'target."cfg(unix)".runner = "valgrind --quiet --error-exitcode=9"' \
-		--lib --test instruction_sets --test exact -- --skip environment
+	cargo test $(UNDER_VALGRIND) --lib -- --skip environment
+	cargo test $(UNDER_VALGRIND) --test core -- exact:: instruction_sets::
 
 clean:  ## remove all that was set up or built
 	rm -rf $(VENV) target dist docs/_build docs/generated .hypothesis .pytest_cache .mypy_cache .ruff_cache python/perceptron_rs/_core*.so

@@ -2,17 +2,15 @@
 //! workers that inherit it, changes no bit; and it is put back.
 #![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 
-mod support;
-
 use std::hint::black_box;
 
+use crate::support::{Case, compress, fractions, whole};
 use perceptron_rs::arith::environment::{STANDARD, swap_control};
 use perceptron_rs::error::Error;
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::updates_until_right;
 use perceptron_rs::online::{self, Flow, Monitor, Problem, Schedule, Shuffle, State};
 use perceptron_rs::rows::{Csr, Dense, Rows};
-use support::{Case, compress, fractions, whole};
 
 #[cfg(target_arch = "x86_64")]
 const MODES: [(&str, u64); 7] = [

@@ -1,12 +1,10 @@
 //! Rule 10: the exact-integer path equals rule 3 to the last bit, up to its bounds and across them.
 
-mod support;
-
+use crate::support::{Case, Outcome, assert_same, compress, eight_lanes, keep, outcome, shuffled, whole};
 use perceptron_rs::arith::exact::{LARGEST, LARGEST_SUM, weight_limit};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::{feed, scores};
 use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Rows, Stop, integer_step};
-use support::{Case, Outcome, assert_same, compress, eight_lanes, keep, outcome, shuffled, whole};
 
 /// The flush of the 32-bit sums is at 2048 columns.
 const LENGTHS: [usize; 14] = [1, 2, 15, 16, 17, 31, 33, 2032, 2047, 2048, 2049, 2064, 4095, 4097];

@@ -1,8 +1,7 @@
 //! The golden files (tests/golden/*.txt; their heads say how to read them), every line, dense and CSR
 //! with both index types. The Python tests read the same files.
 
-mod support;
-
+use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::Flow;
 use perceptron_rs::online::averaged::{Averaged, average};
@@ -13,7 +12,6 @@ use perceptron_rs::online::{self, Learner, Numbers, Problem, Schedule, Shuffle, 
 use perceptron_rs::order::{SplitMix64, shuffle};
 use perceptron_rs::rows::{Rows, Tie};
 use perceptron_rs::structured::{self, Answer, Chain, Limits, Mending, Sequences, Sparse, Weights};
-use support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 
 #[test]
 fn orders() {

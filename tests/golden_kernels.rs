@@ -1,7 +1,6 @@
 //! The golden files of kernel and multilayer perceptrons, every line, dense and CSR with both index types.
 
-mod support;
-
+use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 use perceptron_rs::arith::neuron::Activation;
 use perceptron_rs::kernel::{self, Answer, Dual, Kernel, Source, Vectors, kernel_matrix, scale_gamma};
 use perceptron_rs::mlp::{self, Layer, Network};
@@ -9,7 +8,6 @@ use perceptron_rs::online::voted::{Log, Voted};
 use perceptron_rs::online::{self, Learner, Numbers, Problem, Report, Schedule, Shuffle, State};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Spread, Table, Tie, Tolerance};
-use support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 
 const ANSWERS: [Answer; 8] = [
     Answer::Sum,

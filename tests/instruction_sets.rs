@@ -1,15 +1,13 @@
 //! Every instruction set of this machine, forced, gives the bits of the scalar contract: all
 //! storage types, dense and CSR, one and many planes, the float and the exact path.
 
-mod support;
-
 use std::sync::{Mutex, MutexGuard};
 
+use crate::support::{Case, compress, eight_lanes, fractions, shuffled, whole};
 use perceptron_rs::arith::simd::{InstructionSet, force};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::online;
 use perceptron_rs::rows::{Csr, Dense, Tie};
-use support::{Case, compress, eight_lanes, fractions, shuffled, whole};
 
 /// Below, at and above the widths of the loops: 8 lanes, halves of 4, chunks of 16, flushes at 2048.
 const LENGTHS: [usize; 36] = [

@@ -1,16 +1,14 @@
 //! A pocket run that is interrupted, in a count or between blocks, and kept: what it holds agrees.
 
-mod support;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::support::{Case, fractions};
 use perceptron_rs::error::Error;
 use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::{
     self, Flow, Learner, Monitor, Numbers, Problem, Report, Schedule, State, Stopped,
 };
 use perceptron_rs::rows::{Dense, Rows};
-use support::{Case, fractions};
 
 const CHECKS: [Check; 4] = [Check::Run, Check::Ratchet, Check::Update, Check::Epoch];
 

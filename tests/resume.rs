@@ -1,10 +1,9 @@
 //! A pass is plain data: stopped anywhere and taken up again, it gives the bits of one that never
 //! stopped. A monitor ends a run between two blocks or after an epoch.
 
-mod support;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::support::{Case, Outcome, assert_same, compress, fractions, keep, outcome, shuffled, whole};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::error::Error;
 use perceptron_rs::online::averaged::Averaged;
@@ -13,7 +12,6 @@ use perceptron_rs::online::{
     self, EpochRecord, Flow, Learner, Monitor, Problem, Schedule, Snapshot, State, Stopped, Verdict, feed,
 };
 use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Planes, Rows};
-use support::{Case, Outcome, assert_same, compress, fractions, keep, outcome, shuffled, whole};
 
 fn cases() -> Vec<(&'static str, Case)> {
     let n = 40;

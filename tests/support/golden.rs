@@ -120,7 +120,6 @@ macro_rules! with_type {
         }
     };
 }
-#[allow(unused_imports)]
 pub(crate) use with_type;
 
 /// The same values as dense rows and as CSR rows with each index type.

@@ -1,6 +1,5 @@
 //! What the integration tests share: data by rule, a scalar form of the contract to compare with,
 //! and a short way to train.
-#![allow(dead_code)] // each test binary uses a part of it
 
 pub mod golden;
 

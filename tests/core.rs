@@ -1,0 +1,12 @@
+//! The tests of the core from outside, as one binary: each binary compiles every leaf that it uses anew,
+//! which takes minutes.
+
+mod environment;
+mod exact;
+mod golden;
+mod golden_kernels;
+mod instruction_sets;
+mod pocket;
+mod resume;
+mod support;
+mod text;
