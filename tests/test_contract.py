@@ -134,6 +134,7 @@ RUST_ONLY = {
     "structured/report": "in the reference a dict",
     "structured/sparse": "weights are sparse in memory; in the reference unpacked",
     "structured/table": "the same, while they are learnt",
+    "kernel/products": "tiles; the reference takes one dot product after another",
     "kernel/cache": "rows that are kept; the reference computes each where it is needed",
     "kernel/pool": "rows that several sets keep are written out once; in the reference part of kernel/budget",
     "kernel/source": "a trait; in the reference any function of a number",

@@ -16,6 +16,7 @@ mod kept;
 mod kernels;
 mod pool;
 mod predict;
+mod products;
 mod source;
 mod train;
 mod window;
