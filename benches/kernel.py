@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from functools import partial
 
@@ -107,7 +108,7 @@ def digits(epochs):
         peer, mistakes = seconds(lambda: by_blas(X_train, y_train, epochs))
     assert np.array_equal(mistakes, model.mistakes_per_epoch_), "NumPy makes other mistakes"
     errors = [100 * (row != y[50_000:]).mean() for row in found.T]
-    print(f"digits: errors of vote, average, last: {errors} %")
+    print("digits: errors of vote, average, last: {:.2f}, {:.2f}, {:.2f} %".format(*errors))
     report(f"digits, (1 + x.z)^2, {epochs} epochs (NumPy: training alone)", peer, took, 5)
 
 
@@ -144,9 +145,14 @@ CASES = {"digits": digits, "rbf": rbf, "gram": gram}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("cases", nargs="*", choices=[*CASES, []], default=list(CASES))
+    parser.add_argument("cases", nargs="*", help="digits, rbf, gram; all if none is named")
     parser.add_argument("--epochs", type=int, default=10)
     options = parser.parse_args()
+    if unknown := [case for case in options.cases if case not in CASES]:
+        parser.error(f"cases are {', '.join(CASES)}, got {unknown[0]!r}")
+    if data.folder() is None:
+        print("skipped: set PERCEPTRON_RS_DATA to the folder with the real data")
+        sys.exit()
     print(f"{'case':58} {'peer s':>9} {'ours s':>9} {'ratio':>8}")
-    for case in options.cases:
+    for case in options.cases or CASES:
         CASES[case](options.epochs)

@@ -122,6 +122,7 @@ RUST_ONLY = {
     "arith/simd": "instruction sets",
     "arith/value": "storage types; NumPy has them",
     "rows/ballot": "rule 10, for the votes of many vectors",
+    "rows/csr_kernels": "loops for the forms of the weights; in the reference rows/learn",
     "rows/planes": "forms of the weights for the faster leaves",
     "rows/prefetch": "a hint to the processor",
     "rows/scaled": "a kernel under one factor; in the reference part of rows/pending",

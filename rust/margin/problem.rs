@@ -122,7 +122,7 @@ impl<'a> Problem<'a> {
 
     /// Whether rows are worth keeping in full; a fact of the values, not of their storage.
     #[must_use]
-    pub fn is_dense(&self) -> bool {
+    pub fn is_well_filled(&self) -> bool {
         10.0 * self.found.nonzeros as f64 >= self.len() as f64 * self.columns() as f64
     }
 

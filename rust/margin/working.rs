@@ -74,13 +74,13 @@ impl Leaf for Add<'_> {
 impl WorkingSet {
     #[must_use]
     pub fn new(problem: &Problem) -> Self {
-        let (size, dense) = (problem.size(), problem.is_dense());
-        let store = if dense {
+        let (size, full) = (problem.size(), problem.is_well_filled());
+        let store = if full {
             Store::Full(vec![])
         } else {
             Store::Entries { start: vec![0], columns: vec![], values: vec![] }
         };
-        let centre = (problem.bias == Bias::Free && dense).then(|| centre(problem));
+        let centre = (problem.bias == Bias::Free && full).then(|| centre(problem));
         Self {
             numbers: vec![],
             group: vec![],

@@ -6,6 +6,7 @@
 
 mod ballot;
 mod csr;
+mod csr_kernels;
 mod dense;
 mod entries;
 mod facts;

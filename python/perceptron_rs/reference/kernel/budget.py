@@ -91,9 +91,9 @@ class BudgetRows:
         dots = np.array([arith.inner(self._weights(member), self._weights(one)) for member in members])
         return finish(self.kernel, dots, float(self.squares[one]), self.squares[members])
 
-    def read(self, number: int) -> NDArray[np.intp]:
-        """Return the columns of an example; only a penalty asks for them."""
-        raise NotImplementedError
+    def read(self, number: int) -> NDArray[np.intp]:  # noqa: ARG002
+        """Return no column: the one weight of a plane is its number, which no example reads."""
+        return np.zeros(0, dtype=np.intp)
 
     def _place(self, w: NDArray[np.float64]) -> tuple[int, int]:
         """Return the set of a plane, and the plane's place among the steps of its members."""

@@ -86,7 +86,7 @@ class Problem:
         self.size = self.d + (bias == "augmented")
 
     @property
-    def dense(self) -> bool:
+    def is_well_filled(self) -> bool:
         """Whether rows are worth keeping in full; a fact of the values, not of their storage."""
         return 10.0 * self.found.nonzeros >= float(self.n) * float(self.d)
 

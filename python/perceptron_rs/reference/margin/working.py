@@ -30,7 +30,7 @@ class WorkingSet:
         self.group = np.zeros(0, dtype=np.int64)
         self.u = np.zeros((0, problem.size))
         self.inside = np.zeros(problem.n, dtype=bool)
-        self.centre = self._centre() if problem.bias == "free" and problem.dense else None
+        self.centre = self._centre() if problem.bias == "free" and problem.is_well_filled else None
 
     def _centre(self) -> Vector:
         numbers = np.arange(0, self.problem.n, -(-self.problem.n // SAMPLE))

@@ -113,7 +113,8 @@ def fit(
         is spread over the error set. ``positive`` is then 0, 1, ...; K is 1 in the report.
     penalty : tuple of two floats, or None
         Strengths of the l1 and of the l2 penalty that each example takes from the weights, for
-        the perceptron only. A weight is settled when an example with a value other than 0 reads it.
+        the perceptron only. A weight is settled when an example with a value other than 0 reads it;
+        of an l2 penalty alone that is not strong, all are settled together (see ``rows/pending.py``).
     settle : bool
         Whether all weights are settled at the end of each epoch. If not, what is pending stays in
         the state, and ``max_iter`` is 1.
