@@ -48,7 +48,7 @@ pub enum Numbers<'a> {
 }
 
 /// A learner as a whole. It hands each range of planes its part of the memory.
-pub trait Learner: Send {
+pub trait Learner: Send + Sync {
     /// Refuses a memory that does not fit the state.
     fn check(&self, state: &State) -> Result<()>;
 
