@@ -62,7 +62,7 @@ impl Fit {
         }
         case.sample_weight = Some(fractions(n, 1, 6).iter().map(|w| w.abs()).collect());
         let class_weight = (0..case.planes).map(|k| [1.0 / 3.0, 0.1 + k as f64]).collect();
-        Self { class_weight, case }
+        Self { case, class_weight }
     }
 
     fn run(&self, rows: &dyn Rows, threads: usize, monitor: &dyn Monitor) -> Result<Vec<u64>, Error> {
