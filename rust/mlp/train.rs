@@ -16,7 +16,8 @@ use crate::arith::environment::Standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
-use crate::online::{Criterion, Flow, Monitor, Stopped};
+use super::stopping::{Criterion, Stopped};
+use crate::online::{Flow, Monitor};
 use crate::order::shuffle;
 use crate::rows::Table;
 

@@ -14,13 +14,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::feed::Monitor;
-use super::fit::State;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
+use super::run::State;
 use crate::arith::average::{average as mean, timed};
 use crate::arith::finite::all_finite;
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows, Visit};
+use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// The sums u of all planes: `coef` is K x columns.
 pub struct Averaged {
@@ -107,20 +107,16 @@ impl Learner for Averaged {
         vec![("coef_u", floats(&self.coef)), ("intercept_u", floats(&self.intercept))]
     }
 
-    fn answer_is_finite(&self, state: &State) -> bool {
-        let columns = self.coef.len() / self.intercept.len().max(1);
-        means(&state.coef, &self.coef, &state.seen, columns).all(f64::is_finite)
-            && means(&state.intercept, &self.intercept, &state.seen, 1).all(f64::is_finite)
+    fn answer_is_finite(&self, head: &Head, weights: &[f64]) -> bool {
+        let (k, d, seen) = (head.plane as usize, weights.len(), head.seen);
+        let mut means = weights.iter().zip(&self.coef[k * d..][..d]).map(|(&w, &u)| mean(w, u, seen));
+        means.all(f64::is_finite) && mean(head.intercept, self.intercept[k], seen).is_finite()
     }
 }
 
 /// Averages of values `w` with sums `u`, `columns` of them for each plane of `seen`.
 #[must_use]
 pub fn average(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> Vec<f64> {
-    means(w, u, seen, columns).collect()
-}
-
-fn means(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> impl Iterator<Item = f64> {
     let planes = w.chunks(columns.max(1)).zip(u.chunks(columns.max(1))).zip(seen);
-    planes.flat_map(|((w, u), &seen)| w.iter().zip(u).map(move |(&w, &u)| mean(w, u, seen)))
+    planes.flat_map(|((w, u), &seen)| w.iter().zip(u).map(move |(&w, &u)| mean(w, u, seen))).collect()
 }

@@ -1,7 +1,5 @@
 //! The resumable pass: blocks, absorbed while they are in cache, with a monitor between them.
 
-use super::fit::State;
-use super::rule::Learner;
 use crate::error::{Error, Result};
 use crate::rows::{Cursor, Mistake, Planes, Rows, Stop, Visit};
 
@@ -12,56 +10,11 @@ pub enum Flow {
     Break,
 }
 
-/// One epoch of all decisions (a plane each, or all planes together); 0 for one that has stopped
-/// before.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EpochRecord {
-    pub epoch: u64,
-    pub mistakes: Vec<i64>,
-    pub losses: Vec<f64>,
-}
-
-/// What a learner has learnt so far.
-#[derive(Clone, Copy)]
-pub struct Snapshot<'a> {
-    pub state: &'a State,
-    pub learner: &'a dyn Learner,
-}
-
-/// What a monitor makes of an epoch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    Continue,
-    Break,
-    /// Ends the decisions that are marked.
-    BreakSome(Vec<bool>),
-}
-
-impl Verdict {
-    pub(super) fn ends(&self, plane: usize) -> bool {
-        match self {
-            Self::Continue => false,
-            Self::Break => true,
-            Self::BreakSome(marked) => marked.get(plane) == Some(&true),
-        }
-    }
-}
-
-/// Watches a run from outside: interrupts, progress, callbacks.
+/// Can interrupt what takes long.
 pub trait Monitor: Sync {
-    /// Between two blocks, on any thread. `Break` interrupts the run.
+    /// Between two blocks, on any thread. `Break` interrupts the work.
     fn block(&self) -> Flow {
         Flow::Continue
-    }
-
-    /// Whether [`Monitor::epoch`] is to see what has been learnt: that costs a copy an epoch.
-    fn wants_state(&self) -> bool {
-        false
-    }
-
-    /// After a whole epoch, on the thread that called [`super::fit`]. An error ends the run with it.
-    fn epoch(&self, _record: &EpochRecord, _learnt: Option<Snapshot>) -> Result<Verdict> {
-        Ok(Verdict::Continue)
     }
 }
 

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::feed::{Monitor, feed};
-use super::fit::{Report, Schedule, State};
 use super::problem::Problem;
 use super::rule::Rule;
+use super::run::State;
 use crate::error::{Error, Result};
-use crate::rows::{Cursor, Head, Noise, Planes, Record, Stop, Visit};
+use crate::rows::{Cursor, Head, Planes, Record, Stop, Visit};
 
 /// What a decision (a plane, or all of them) did in one epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,67 +23,61 @@ pub(super) struct GroupEpoch {
     pub interrupted: bool,
 }
 
-pub(super) struct Group<'a> {
-    first: usize,
-    planes: Planes,
-    rule: Box<dyn Rule + 'a>,
-    /// Planes that have stopped, with their weights.
-    frozen: Vec<(Head, Vec<f64>)>,
-    /// Mistakes of this epoch and, if tracked, of each example (n x planes).
-    mistakes: Vec<u64>,
-    tally: Vec<i64>,
-    settle: bool,
+/// A plane that goes on no more.
+pub(super) struct Ended {
+    pub head: Head,
+    pub weights: Vec<f64>,
+    ages: Vec<i64>,
 }
 
-impl<'a> Group<'a> {
-    /// Takes those planes of the range that are `running`.
-    pub fn new(
-        range: Range<usize>,
-        running: &[bool],
-        problem: &Problem,
-        schedule: &Schedule,
-        state: &State,
-        rule: Box<dyn Rule + 'a>,
-        noise: Option<Noise>,
-    ) -> Self {
-        let d = problem.rows.columns();
-        let planes: Vec<usize> = range.clone().filter(|&k| running[problem.decision(k)]).collect();
-        let heads = planes.iter().map(|&k| Head {
+pub(super) struct Group {
+    /// The first decision.
+    first: usize,
+    planes: Planes,
+    pub ended: Vec<Ended>,
+    /// Mistakes of this epoch and, if tracked, of each example (n x decisions).
+    mistakes: Vec<u64>,
+    tally: Vec<i64>,
+}
+
+impl Group {
+    pub fn new(range: Range<usize>, problem: &Problem, state: &State) -> Self {
+        let (settings, n, d) = (problem.settings, problem.rows.len(), problem.rows.columns());
+        let heads = range.clone().map(|k| Head {
             plane: k as u32,
-            positive: problem.positive[k],
-            class_weight: problem.class_weight[k],
+            positive: settings.positive[k],
+            class_weight: settings.class_weight[k],
             intercept: state.intercept[k],
             seen: state.seen[k],
             loss: 0.0,
         });
-        let width = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
-        let mut weights = Vec::with_capacity(planes.len() * d);
-        for k in &planes {
-            weights.extend_from_slice(&state.coef[k * d..][..d]);
-        }
+        let decisions = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
+        let weights = state.coef[range.start * d..range.end * d].to_vec();
         let mut planes = Planes::new(heads.collect(), weights, d);
-        planes.noise = noise;
-        planes.record = schedule.record.then(|| Record {
-            activations: vec![f64::NAN; problem.rows.len() * range.len()],
+        planes.noise = problem.noise(&range);
+        planes.record = settings.record.then(|| Record {
+            activations: vec![f64::NAN; n * range.len()],
             first: range.start,
             width: range.len(),
         });
         if let Some(decay) = problem.decay() {
             planes.put_under(decay, &state.ages[range.start * d..][..d]);
         }
-        let tally = if schedule.track_mistakes { problem.rows.len() * width } else { 0 };
+        let tally = if settings.track_mistakes { n * decisions } else { 0 };
         Self {
             first: problem.decision(range.start),
             planes,
-            rule,
-            frozen: Vec::new(),
-            mistakes: vec![0; width],
+            ended: Vec::new(),
+            mistakes: vec![0; decisions],
             tally: vec![0; tally],
-            settle: schedule.settle,
         }
     }
 
-    pub fn has_stopped(&self) -> bool {
+    pub fn goes_on_with(&self, problem: &Problem, decision: usize) -> bool {
+        self.planes.heads.iter().any(|head| problem.decision(head.plane as usize) == decision)
+    }
+
+    pub fn has_ended(&self) -> bool {
         self.planes.heads.is_empty()
     }
 
@@ -91,6 +85,7 @@ impl<'a> Group<'a> {
     pub fn epoch(
         &mut self,
         problem: &Problem,
+        rule: &mut dyn Rule,
         order: Option<&[u32]>,
         epoch: u64,
         monitor: &dyn Monitor,
@@ -98,15 +93,15 @@ impl<'a> Group<'a> {
         // A class weight of 0 takes rows away from one plane; such a plane is a group of its own.
         let own_order = self.planes.heads.iter().find_map(|head| problem.without_weightless(head, order));
         let visit = Visit { order: own_order.as_deref().or(order), ..problem.visit() };
-        self.rule.start_epoch(epoch);
+        rule.start_epoch(epoch);
         self.mistakes.fill(0);
         for head in &mut self.planes.heads {
             head.loss = 0.0;
         }
         let (first, width) = (self.first, self.mistakes.len());
-        let (rule, mistakes, tally) = (&mut self.rule, &mut self.mistakes, &mut self.tally);
+        let (mistakes, tally) = (&mut self.mistakes, &mut self.tally);
         let mut at = Cursor::default();
-        let stop = feed(
+        let fed = feed(
             problem.rows,
             &visit,
             &mut at,
@@ -124,20 +119,18 @@ impl<'a> Group<'a> {
             },
             monitor,
         );
-        if let Err(Error::Invalid(text)) = stop {
-            return Err(Error::Invalid(text));
-        }
-        let mut interrupted = stop == Err(Error::Interrupted);
-        if self.settle {
+        let stop = unless_interrupted(fed)?;
+        if problem.settings.settle {
             self.planes.settle();
         }
-        if stop == Ok(Stop::Overflow) || !self.planes.is_finite() || !self.rule.is_finite() {
+        if stop == Some(Stop::Overflow) || !self.planes.is_finite() || !rule.is_finite() {
             return Err(Error::Overflow { epoch });
         }
+        let mut interrupted = stop.is_none();
         if !interrupted {
             let clean = self.mistakes.iter().all(|&mistakes| mistakes == 0);
-            let ended = self.rule.end_epoch(&visit, self.planes.heads[0].seen, clean, monitor);
-            interrupted = ended == Err(Error::Interrupted);
+            let ended = rule.end_epoch(&visit, self.planes.heads[0].seen, clean, monitor);
+            interrupted = unless_interrupted(ended)?.is_none();
         }
         let visited = at.pos.max(1) as f64;
         // Of a joint decision the first plane keeps the loss.
@@ -150,49 +143,61 @@ impl<'a> Group<'a> {
         Ok(GroupEpoch { decisions: decisions.collect(), interrupted })
     }
 
-    /// Freezes the planes that run no more. True if these were the last.
-    pub fn freeze(&mut self, problem: &Problem, running: &[bool]) -> bool {
-        let stopped = self.has_stopped();
+    /// Moves the planes of a decision to those that have ended; where they begin there.
+    pub fn end(&mut self, problem: &Problem, decision: usize) -> usize {
+        let before = self.ended.len();
         for i in (0..self.planes.heads.len()).rev() {
-            if !running[problem.decision(self.planes.heads[i].plane as usize)] {
-                self.frozen.push(self.planes.remove(i));
+            if problem.decision(self.planes.heads[i].plane as usize) == decision {
+                let ages = self.planes.ages();
+                let (head, weights) = self.planes.remove(i);
+                self.ended.push(Ended { head, weights, ages });
             }
         }
-        !stopped && self.has_stopped()
+        before
     }
 
-    /// Lets the rule know that no plane goes on. The first decision, if it was interrupted in this.
-    pub fn end_training(&mut self, monitor: &dyn Monitor) -> Option<usize> {
-        self.rule.end_training(monitor).is_err().then_some(self.first)
-    }
-
-    /// Writes the planes into the state, adds the counts of mistakes (n x all decisions) and puts
-    /// down the activations (n x all planes).
-    /// Returns what was kept of the examples.
-    pub fn finish(mut self, problem: &Problem, state: &mut State, report: &mut Report) -> Option<Noise> {
-        let (width, all) = (self.mistakes.len(), problem.decisions());
-        let _ = self.freeze(problem, &vec![false; all]);
+    /// Puts the numbers of the planes into the state.
+    pub fn write(&self, state: &mut State) {
+        for Ended { head, weights, ages } in &self.ended {
+            write_head(head, ages, state).copy_from_slice(weights);
+        }
         let ages = self.planes.ages();
-        for (head, weights) in self.frozen {
-            let (k, d) = (head.plane as usize, weights.len());
-            state.coef[k * d..][..d].copy_from_slice(&weights);
-            if !ages.is_empty() {
-                state.ages[k * d..][..d].copy_from_slice(&ages);
-            }
-            state.intercept[k] = head.intercept;
-            state.seen[k] = head.seen;
+        for (i, head) in self.planes.heads.iter().enumerate() {
+            self.planes.copy_plane(i, write_head(head, &ages, state));
         }
-        for (out, counts) in report.mistakes_per_example.chunks_mut(all).zip(self.tally.chunks(width)) {
-            for (out, count) in out[self.first..][..width].iter_mut().zip(counts) {
-                *out += count;
-            }
-        }
-        if let Some(Record { activations, first, width }) = self.planes.record {
-            let rows = report.activations.chunks_mut(state.intercept.len());
-            for (out, row) in rows.zip(activations.chunks(width)) {
-                out[first..][..width].copy_from_slice(row);
-            }
-        }
-        self.planes.noise
+    }
+
+    /// The planes that go on.
+    pub fn heads(&self) -> &[Head] {
+        &self.planes.heads
+    }
+
+    /// Mistakes of each example, and how many decisions there are.
+    pub fn tally(&self) -> (&[i64], usize) {
+        (&self.tally, self.mistakes.len())
+    }
+
+    /// Activations of each example, and how many planes there are.
+    pub fn activations(&self) -> (&[f64], usize) {
+        self.planes.record.as_ref().map_or((&[], 1), |record| (&record.activations, record.width))
+    }
+}
+
+/// All but the weights of a plane; the place of these.
+fn write_head<'a>(head: &Head, ages: &[i64], state: &'a mut State) -> &'a mut [f64] {
+    let (k, d) = (head.plane as usize, state.coef.len() / state.intercept.len());
+    (state.intercept[k], state.seen[k]) = (head.intercept, head.seen);
+    if !ages.is_empty() {
+        state.ages[k * d..][..d].copy_from_slice(ages);
+    }
+    &mut state.coef[k * d..][..d]
+}
+
+/// `None` for what was interrupted.
+fn unless_interrupted<T>(done: Result<T>) -> Result<Option<T>> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(Error::Interrupted) => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -10,14 +10,14 @@
 use std::ops::Range;
 
 use super::feed::Monitor;
-use super::fit::State;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
+use super::run::State;
 use crate::arith::dot::dot;
 use crate::arith::environment::Standard;
 use crate::arith::step::{moved_by, signed, updates_needed};
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows, Visit};
+use crate::rows::{Head, Mistake, Rows, Visit};
 
 pub struct Perceptron;
 
@@ -54,7 +54,7 @@ impl Learner for Perceptron {
         true
     }
 
-    fn answer_is_finite(&self, _state: &State) -> bool {
+    fn answer_is_finite(&self, _head: &Head, _weights: &[f64]) -> bool {
         true
     }
 }

@@ -17,14 +17,14 @@ use std::ops::Range;
 
 use super::count::count;
 use super::feed::Monitor;
-use super::fit::State;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
+use super::run::State;
 use super::threads::share_out;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows, Visit};
+use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// When errors are counted. The vector of an epoch without a mistake is always counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,7 +151,7 @@ impl Part<'_> {
     /// to the one that made it longer than the recorded run.
     fn extend(&mut self, visit: &Visit, end: usize, monitor: &dyn Monitor) -> Result<()> {
         let (problem, k, plane) = (self.problem, self.k, &mut *self.plane);
-        let (positive, class_weight) = (problem.positive[k], problem.class_weight[k]);
+        let (positive, class_weight) = (problem.settings.positive[k], problem.settings.class_weight[k]);
         let weighted = problem.sample_weight.is_some() || class_weight != [1.0; 2];
         let ratchet = self.check == Check::Ratchet && !plane.counted;
         let mut longer = None;
@@ -270,7 +270,7 @@ impl Learner for Pocket {
         true
     }
 
-    fn answer_is_finite(&self, _state: &State) -> bool {
-        self.planes.iter().all(|plane| plane.errors.is_finite())
+    fn answer_is_finite(&self, head: &Head, _weights: &[f64]) -> bool {
+        self.planes[head.plane as usize].errors.is_finite()
     }
 }

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::feed::Monitor;
-use super::fit::State;
 use super::problem::Problem;
+use super::run::State;
 use crate::error::Result;
-use crate::rows::{Mistake, Rows, Visit};
+use crate::rows::{Head, Mistake, Rows, Visit};
 
-/// The memory of a learner for a range of planes, while it trains. What takes long asks the monitor
+/// The memory of a learner for a range of planes, during an epoch or at the end. What takes long asks the monitor
 /// now and then, and returns [`crate::error::Error::Interrupted`] if it is to end.
 pub trait Rule: Send {
     /// Before an epoch of this number, in which some of the planes are trained.
@@ -31,7 +31,7 @@ pub trait Rule: Send {
         Ok(())
     }
 
-    /// After the last epoch of all of the planes, but not where the run was interrupted.
+    /// After the last epoch of all of the planes, unless it was interrupted.
     fn end_training(&mut self, _monitor: &dyn Monitor) -> Result<()> {
         Ok(())
     }
@@ -47,8 +47,8 @@ pub enum Numbers<'a> {
     Integers(Cow<'a, [i64]>),
 }
 
-/// A learner as a whole: it hands each range of planes its part of the memory.
-pub trait Learner {
+/// A learner as a whole. It hands each range of planes its part of the memory.
+pub trait Learner: Send + Sync {
     /// Refuses a memory that does not fit the state.
     fn check(&self, state: &State) -> Result<()>;
 
@@ -76,6 +76,6 @@ pub trait Learner {
         false
     }
 
-    /// Whether the answer that the learner makes of its memory and of the last weights is finite.
-    fn answer_is_finite(&self, state: &State) -> bool;
+    /// Whether the answer that the learner makes of its memory and of the last weights of a plane is finite.
+    fn answer_is_finite(&self, head: &Head, weights: &[f64]) -> bool;
 }

@@ -14,13 +14,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::feed::Monitor;
-use super::fit::State;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
+use super::run::State;
 use crate::arith::average::timed;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows, Visit};
+use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// The mistakes of each plane, in the order they were made.
 pub struct Voted {
@@ -99,7 +99,7 @@ impl Learner for Voted {
         ]
     }
 
-    fn answer_is_finite(&self, _state: &State) -> bool {
+    fn answer_is_finite(&self, _head: &Head, _weights: &[f64]) -> bool {
         true
     }
 }
