@@ -1,1 +1,1 @@
-"""What families share."""
+"""What the families share: data, labels, parameters, storage, weights, progress, errors."""
