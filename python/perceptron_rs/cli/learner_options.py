@@ -160,9 +160,13 @@ def chosen(arguments: Namespace) -> dict[str, Any]:
     given |= {name: value for name, value in own.items() if value is not None}
     if not given:
         return given  # the learners need not be imported
-    from perceptron_rs.estimators.registry import LEARNERS
+    from perceptron_rs.registry import LEARNERS
 
-    parameters: dict[str, Any] = {name: learner._get_param_names() for name, learner in LEARNERS.items()}  # type: ignore[attr-defined]
+    parameters = {
+        name: learner.kind._get_param_names()
+        for name, learner in LEARNERS.items()
+        if learner.data == "examples"
+    }
     flags = {parameter: "--" + name.replace("_", "-") for name, parameter in COMMON.items()}
     flags |= {option.parameter: option.flag for option in OPTIONS}
     for parameter, flag in flags.items():

@@ -8,12 +8,12 @@ from perceptron_rs.cli import kinds
 from perceptron_rs.cli.errors import PROGRAM
 from perceptron_rs.cli.learner_options import add_options
 from perceptron_rs.cli.tag_options import add_tag, add_tag_evaluate, add_tag_train
+from perceptron_rs.registry import LEARNERS
 
 __all__ = ["LEARNER_NAMES", "LINEAR_NAMES", "parser"]
 
-#: The keys of ``estimators.registry``, which cannot be imported in time; a test compares them.
-LINEAR_NAMES = ("perceptron", "averaged", "pocket", "voted")
-LEARNER_NAMES = (*LINEAR_NAMES, "kernel", "multilayer")
+LINEAR_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.is_linear)
+LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.data == "examples")
 
 DATA = """\
 DATA by its suffix: .svm .libsvm .svmlight .txt (svmlight text), .csv, each also with .gz behind it; .npz (a

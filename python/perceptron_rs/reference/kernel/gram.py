@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import KernelSpec
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.kernel.kernels import check_kernel, finish, needs_squares
-from perceptron_rs.reference.rows.scores import check_canonical
+from perceptron_rs.reference.kernel.kernels import finish, needs_squares
+from perceptron_rs.reference.rows import check_canonical
+from perceptron_rs.settings import KernelSpec
 
 __all__ = ["Gram", "kernel_matrix", "same_columns", "scale_gamma", "squares", "wide"]
 
@@ -99,7 +99,6 @@ def kernel_matrix(
     ValueError
         If the arguments do not fit together.
     """
-    check_kernel(kernel)
     same_columns(kernel, rows, others)
     gram = Gram(kernel, rows, others)
     out = np.empty((rows.shape[0], others.shape[0]))

@@ -32,7 +32,7 @@ from perceptron_rs.engines import NetworkReport
 from perceptron_rs.reference.arith import neuron, running_total, standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.mlp.network import Arrays, check_activation, check_network, dense, values
-from perceptron_rs.reference.online.stopping import Criterion
+from perceptron_rs.reference.mlp.stopping import Criterion
 from perceptron_rs.reference.order import permutation
 
 __all__ = ["mlp_fit"]

@@ -29,7 +29,7 @@ from perceptron_rs.engines import SequenceReport, State
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.order import permutation
-from perceptron_rs.reference.rows.scores import check_canonical
+from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.reference.structured.epochs import visit
 from perceptron_rs.reference.structured.held_out import held_out_errors
 from perceptron_rs.reference.structured.prefix import UPDATES

@@ -1,0 +1,151 @@
+"""Passes over few rows on the attributes of an estimator.
+
+The core does all of it in one crossing of the border, because for a single example reading the
+settings takes longer than learning. Here it is a run of one epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.reference.linear.run import start_linear
+from perceptron_rs.reference.rows import dense_rows
+from perceptron_rs.settings import Data, Linear
+
+__all__ = ["OnePass", "one_pass"]
+
+
+class OnePass:
+    """What parameters say of a pass, and how an estimator calls what it learns."""
+
+    def __init__(
+        self,
+        parameters: dict[str, Any],
+        absent: Sequence[str],
+        caches: Sequence[str],
+        stored: dict[str, str],
+        settings: Linear,
+    ) -> None:
+        self.parameters, self.absent, self.caches = parameters, absent, caches
+        self.stored, self.settings = stored, settings
+
+    def learn(self, attributes: dict[str, Any], rows: Any, y: NDArray[Any]) -> bool:
+        """Learn from the rows in their order and replace the attributes that change.
+
+        Parameters
+        ----------
+        attributes : dict
+            The ``__dict__`` of a fitted estimator.
+        rows : C-contiguous matrix, or made by ``csr_rows``
+            Few examples.
+        y : array of shape (n,)
+            Their classes, in the kind of type that ``classes_`` has.
+
+        Returns
+        -------
+        bool
+            False if the attributes are not those that this was made for; then nothing was done.
+
+        Raises
+        ------
+        OverflowError, TypeError, ValueError
+            If that is so of anything else, or training fails; then nothing was done either.
+        """
+        fits = all(attributes.get(name, self) is value for name, value in self.parameters.items())
+        if not fits or any(name in attributes for name in self.absent):
+            return False
+        classes = attributes["classes_"]
+        if y.dtype.kind != classes.dtype.kind:
+            raise TypeError("y and classes_ must hold the same kind of labels")
+        known = classes.tolist()
+        state = {name: attributes[attribute] for name, attribute in self.stored.items()}
+        for name, values in state.items():
+            if getattr(values, "dtype", None) != (np.int64 if name == "seen" else np.float64):
+                raise TypeError(f"{name} must be an array of float64, or int64 for counters; use fit")
+        data = Data(
+            dense_rows(rows) if isinstance(rows, np.ndarray) else rows,
+            np.array([known.index(label) for label in y.tolist()], dtype=np.uint32),
+        )
+        run = start_linear(data, state, self.settings)
+        mistakes = run.epoch(0).mistakes
+        for k in range(len(mistakes)):
+            run.end(k)
+        learnt, number = run.state(), int(np.add.reduce(mistakes))
+        attributes |= {attribute: learnt[name] for name, attribute in self.stored.items()}
+        attributes |= {name: [] for name in self.caches}
+        attributes |= {
+            "n_iter_": 1,
+            "n_iter_per_class_": np.ones(len(mistakes), dtype=np.int64),
+            "n_mistakes_": number,
+            "mistakes_per_epoch_": mistakes if len(mistakes) == 1 else mistakes[np.newaxis],
+            "converged_": number == 0,
+        }
+        return True
+
+
+def one_pass(
+    *,
+    parameters: dict[str, Any],
+    absent: Sequence[str],
+    caches: Sequence[str],
+    stored: dict[str, str],
+    learner: str,
+    positive: NDArray[np.uint32],
+    class_weight: NDArray[np.float64],
+    eta0: float,
+    tie: str,
+    fit_intercept: bool,
+    margin: float = 0.0,
+    added_feature: float = 0.0,
+    max_mistakes_per_example: int | None = None,
+    joint: str | None = None,
+) -> OnePass:
+    """Read the parameters once, for many passes over few rows.
+
+    Parameters
+    ----------
+    parameters : dict
+        Attributes of the estimator, and the very objects that they must be for these arguments to hold.
+    absent : sequence of str
+        Attributes that it must not have: a pass would have to remove them.
+    caches : sequence of str
+        Attributes that become an empty list.
+    stored : dict
+        The attribute that holds each number of the state.
+    learner : "perceptron" or "averaged"
+    positive : uint32 array of shape (K,)
+        This and all that follow are fields of `perceptron_rs.settings.Linear`.
+    class_weight : float64 array of shape (K, 2)
+    eta0 : float
+    tie : "mistake" or "positive"
+    fit_intercept : bool
+    margin : float
+    added_feature : float
+    max_mistakes_per_example : int or None
+    joint : "max", "uniform", "proportional" or None
+
+    Returns
+    -------
+    OnePass
+        An object with a method ``learn``.
+    """
+    if learner not in ("perceptron", "averaged"):
+        raise ValueError(f'learner must be "perceptron" or "averaged" in one_pass, got {learner!r}; use fit')
+    settings = Linear(
+        learner=learner,
+        positive=positive.copy(),
+        class_weight=class_weight.copy(),
+        eta0=eta0,
+        tie=tie,
+        fit_intercept=fit_intercept,
+        margin=margin,
+        added_feature=added_feature,
+        max_mistakes_per_example=max_mistakes_per_example,
+        joint=joint,
+        settle=False,
+    )
+    return OnePass(dict(parameters), list(absent), list(caches), dict(stored), settings)
