@@ -86,7 +86,11 @@ impl Pool {
     fn square(&self, slot: usize) -> f64 {
         let [stored, rows] = &self.squares;
         let number = self.numbers[slot];
-        number.checked_sub(self.stored).map_or(stored.get(number), |row| rows.get(row)).copied().unwrap_or(0.0)
+        number
+            .checked_sub(self.stored)
+            .map_or(stored.get(number), |row| rows.get(row))
+            .copied()
+            .unwrap_or(0.0)
     }
 
     /// Kernel values of a slot with rows of the run, of these squares.

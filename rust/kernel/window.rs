@@ -41,12 +41,7 @@ pub struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    pub fn new(
-        examples: DualRows<'a>,
-        cache: &'a mut Cache,
-        numbers: &'a [u32],
-        sums: &[f64],
-    ) -> Self {
+    pub fn new(examples: DualRows<'a>, cache: &'a mut Cache, numbers: &'a [u32], sums: &[f64]) -> Self {
         let (dual, n) = (examples.dual, examples.rows.len());
         let own = |plane: &[f64]| numbers.iter().map(|&row| plane[row as usize]).collect::<Vec<_>>();
         Self {

@@ -12,11 +12,11 @@
 //!   start values: Glorot, Bengio 2010, equation 16.
 
 use super::network::{Layer, Network, read};
+use super::stopping::{Criterion, Stopped};
 use crate::arith::environment::Standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
-use super::stopping::{Criterion, Stopped};
 use crate::online::{Flow, Monitor};
 use crate::order::shuffle;
 use crate::rows::Table;

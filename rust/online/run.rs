@@ -190,23 +190,25 @@ impl Run {
 
     /// Mistakes of each example, n x all decisions; empty if they are not counted.
     pub fn mistakes_per_example(&self) -> Result<Vec<i64>> {
-        side_by_side(self.groups.iter().map(Group::tally))
+        side_by_side(&self.groups.iter().map(Group::tally).collect::<Vec<_>>())
     }
 
     /// Activations before the update, n x K; NaN where an example was not visited. Empty if they are not kept.
     pub fn activations(&self) -> Result<Vec<f64>> {
-        side_by_side(self.groups.iter().map(Group::activations))
+        side_by_side(&self.groups.iter().map(Group::activations).collect::<Vec<_>>())
     }
 }
 
-/// One matrix of the columns of several (values, width), left to right.
-fn side_by_side<'a, T: Copy + 'a>(parts: impl Iterator<Item = (&'a [T], usize)> + Clone) -> Result<Vec<T>> {
+/// One matrix of the columns of several with equally many rows (values, width), left to right.
+fn side_by_side<T: Copy>(parts: &[(&[T], usize)]) -> Result<Vec<T>> {
     let mut all = Vec::new();
-    let size = parts.clone().map(|(values, _)| values.len()).sum();
+    let size = parts.iter().map(|(values, _)| values.len()).sum();
     all.try_reserve_exact(size).map_err(|_| Error::Memory)?;
-    let mut rows: Vec<_> = parts.map(|(values, width)| values.chunks(width)).collect();
-    while all.len() < size {
-        rows.iter_mut().flat_map(Iterator::next).for_each(|row| all.extend_from_slice(row));
+    let rows = parts.iter().map(|(values, width)| values.len() / width).max().unwrap_or(0);
+    for i in 0..rows {
+        for (values, width) in parts {
+            all.extend_from_slice(&values[i * width..][..*width]);
+        }
     }
     Ok(all)
 }

@@ -12,7 +12,7 @@ use super::memory::{read_learner, write_memory};
 use super::rows::{shape, with_rows};
 use super::settings::{Data, InDualForm, Linear, OnBudget};
 use super::signals::Signals;
-use crate::error::Result;
+use crate::error;
 use crate::kernel::{Budgeted, Dual, Kernel, Source};
 use crate::online::perceptron::Perceptron;
 use crate::online::voted::Voted;
@@ -27,7 +27,7 @@ pub struct Run {
     settings: Settings,
     found: Found,
     keep_on_interrupt: bool,
-    run: online::Run,
+    core: online::Run,
 }
 
 /// As what the core sees the rows, with what it keeps of them between epochs.
@@ -81,34 +81,33 @@ impl Examples {
 /// Begin a run of the learner of these settings; `state` is not modified.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
-fn start(py: Python<'_>, data: Data, state: &Bound<'_, PyDict>, settings: &Bound<'_, PyAny>) -> PyResult<Run> {
+fn start(
+    py: Python<'_>,
+    data: Data,
+    state: &Bound<'_, PyDict>,
+    settings: &Bound<'_, PyAny>,
+) -> PyResult<Run> {
     let given: Linear = settings.extract()?;
-    let mut core = given.settings()?;
-    let (examples, begin, learner) = match &*given.learner {
-        "kernel" => start_kernel(py, &data, state, settings, &mut core)?,
-        "budget" => start_budget(py, &data, state, settings, &mut core)?,
-        _ => start_linear(py, &data, state, &given, &core)?,
+    let keep_on_interrupt = given.keep_on_interrupt;
+    let (examples, begin, learner, settings) = match &*given.learner {
+        "kernel" => start_kernel(py, &data, state, settings, given.settings()?)?,
+        "budget" => start_budget(py, &data, state, settings, given.settings()?)?,
+        _ => start_linear(py, &data, state, &given)?,
     };
     let signals = Signals::new();
     let done = examples.lend(&data, py, (&signals, false), |rows, labels, sample_weight| {
-        let problem = Problem::new(rows, labels, sample_weight, &core)?;
+        let problem = Problem::new(rows, labels, sample_weight, &settings)?;
         Ok((online::Run::start(&problem, begin, learner, &signals)?, problem.found()))
     })?;
-    let (run, found) = signals.settle(done, py, false)?;
-    let keep_on_interrupt = given.keep_on_interrupt;
-    drop(given);
-    Ok(Run { data, examples, settings: core, found, keep_on_interrupt, run })
+    let (core, found) = signals.settle(done, py, false)?;
+    Ok(Run { data, examples, settings, found, keep_on_interrupt, core })
 }
 
-type Start = (Examples, State, Box<dyn Learner>);
+/// What a run is made of.
+type Start = (Examples, State, Box<dyn Learner>, Settings);
 
-fn start_linear(
-    py: Python<'_>,
-    data: &Data,
-    state: &Bound<'_, PyDict>,
-    given: &Linear,
-    settings: &Settings,
-) -> PyResult<Start> {
+fn start_linear(py: Python<'_>, data: &Data, state: &Bound<'_, PyDict>, given: &Linear) -> PyResult<Start> {
+    let settings = given.settings()?;
     let (planes, (_, columns)) = (settings.planes(), shape(data.rows.bind(py))?);
     let with_ages = settings.penalty.is_some() || state.contains("ages")?;
     let begin = State {
@@ -117,8 +116,8 @@ fn start_linear(
         seen: counters(state, planes)?,
         ages: if with_ages { ages(state, planes, columns)? } else { Vec::new() },
     };
-    let learner = read_learner(given, state, settings, &begin)?;
-    Ok((Examples::Linear, begin, learner))
+    let learner = read_learner(given, state, &settings, &begin)?;
+    Ok((Examples::Linear, begin, learner, settings))
 }
 
 fn start_kernel(
@@ -126,7 +125,7 @@ fn start_kernel(
     data: &Data,
     state: &Bound<'_, PyDict>,
     given: &Bound<'_, PyAny>,
-    settings: &mut Settings,
+    mut settings: Settings,
 ) -> PyResult<Start> {
     let (planes, (n, _)) = (settings.planes(), shape(data.rows.bind(py))?);
     let given: InDualForm = given.extract()?;
@@ -140,9 +139,8 @@ fn start_kernel(
     // All planes share the rows of the Gram matrix; these are shared out over threads.
     let threads = std::mem::replace(&mut settings.threads, 1);
     let (kernel, cache, asked) = (given.kernel()?, given.cache_bytes, given.ask.is_some());
-    let dual =
-        with_rows(data.rows.bind(py), |rows| Dual::new(rows, kernel, asked, &norms, cache, threads))??;
-    Ok((Examples::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes))))
+    let dual = with_rows(data.rows.bind(py), |rows| Dual::new(rows, kernel, asked, &norms, cache, threads))??;
+    Ok((Examples::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)), settings))
 }
 
 fn start_budget(
@@ -150,7 +148,7 @@ fn start_budget(
     data: &Data,
     state: &Bound<'_, PyDict>,
     given: &Bound<'_, PyAny>,
-    settings: &mut Settings,
+    mut settings: Settings,
 ) -> PyResult<Start> {
     let planes = settings.planes();
     let given: OnBudget = given.extract()?;
@@ -173,12 +171,10 @@ fn start_budget(
     settings.threads = 1;
     let budgeted = with_rows(data.rows.bind(py), |rows| {
         Python::attach(|py| {
-            with_rows(stored_rows.bind(py), |stored| {
-                Budgeted::new(rows, stored, kernel, sets, budget, width)
-            })
+            with_rows(stored_rows.bind(py), |stored| Budgeted::new(rows, stored, kernel, sets, budget, width))
         })
     })???;
-    Ok((Examples::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron)))
+    Ok((Examples::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron), settings))
 }
 
 impl Run {
@@ -187,11 +183,11 @@ impl Run {
         &mut self,
         py: Python<'_>,
         signals: &Signals,
-        f: impl FnOnce(&mut online::Run, &Problem) -> Result<R> + Send,
-    ) -> PyResult<Result<R>> {
-        let Self { data, examples, settings, found, keep_on_interrupt, run } = self;
+        f: impl FnOnce(&mut online::Run, &Problem) -> error::Result<R> + Send,
+    ) -> PyResult<error::Result<R>> {
+        let Self { data, examples, settings, found, keep_on_interrupt, core } = self;
         examples.lend(data, py, (signals, *keep_on_interrupt), |rows, labels, sample_weight| {
-            f(run, &Problem::again(rows, labels, sample_weight, settings, *found))
+            f(core, &Problem::again(rows, labels, sample_weight, settings, *found))
         })
     }
 }
@@ -219,7 +215,7 @@ impl Run {
 
     /// Return a copy of the weights and of all else that the learner keeps.
     fn state<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let State { coef, intercept, seen, ages } = self.run.state()?;
+        let State { coef, intercept, seen, ages } = self.core.state()?;
         let shape = [intercept.len(), coef.len() / intercept.len()];
         let seen: Vec<i64> = seen.iter().map(|&seen| seen as i64).collect();
         let out = PyDict::new(py);
@@ -242,19 +238,19 @@ impl Run {
             }
             Examples::Budget { budgeted, width, .. } => write_sets(&out, &budgeted.sets(), *width)?,
         }
-        write_memory(&out, self.run.learner(), shape)?;
+        write_memory(&out, self.core.learner(), shape)?;
         Ok(out)
     }
 
     /// Return the mistakes (n, D) made on each example, if the settings track them.
     fn mistakes_per_example<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let (counts, decisions) = (self.run.mistakes_per_example()?, self.settings.decisions());
+        let (counts, decisions) = (self.core.mistakes_per_example()?, self.settings.decisions());
         to_matrix(py, &counts, [counts.len() / decisions, decisions])
     }
 
     /// Return those (n, K) of the last visit of each example, if the settings say so; else NaN.
     fn activations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (activations, planes) = (self.run.activations()?, self.settings.planes());
+        let (activations, planes) = (self.core.activations()?, self.settings.planes());
         to_matrix(py, &activations, [activations.len() / planes, planes])
     }
 }
