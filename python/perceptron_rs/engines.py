@@ -21,9 +21,7 @@ __all__ = [
     "Engine",
     "KernelSpec",
     "NetworkReport",
-    "OnEpoch",
     "OnePass",
-    "Report",
     "Rows",
     "Run",
     "SequenceReport",
@@ -34,12 +32,6 @@ __all__ = [
 
 EngineName: TypeAlias = Literal["rust", "reference"]
 ENGINES: tuple[EngineName, ...] = ("rust", "reference")
-
-#: Sees every whole epoch: its number, the mistakes (K,) and losses (K,) of the planes, the state if
-#: asked for. Returns True to end the run, or booleans (K,) to end some planes; None goes on.
-OnEpoch: TypeAlias = Callable[
-    [int, NDArray[np.int64], NDArray[np.float64], State | None], bool | NDArray[np.bool_] | None
-]
 
 
 class Rows(Protocol):
@@ -74,18 +66,6 @@ class Run(Protocol):
 
     def activations(self) -> NDArray[np.float64]:
         """Return those (n, K) of the last visit of each example, if the settings say so; else NaN."""
-
-
-class Report(TypedDict):
-    """What a fit returns. E epochs were run (the longest plane's), K planes."""
-
-    state: State
-    mistakes: NDArray[np.int64]  # (E, K): 0 after a plane has stopped; K is 1 for a joint decision
-    losses: NDArray[np.float64]  # (E, K): mean perceptron loss, 0.0 after a plane has stopped
-    n_iter: NDArray[np.int64]  # (K,)
-    stopped: list[str]  # (K,): "clean", "tol", "max_iter", "callback" or "interrupt"
-    mistakes_per_example: NDArray[np.int64] | None  # (n, K)
-    activations: NDArray[np.float64] | None  # (n, K): before the update; NaN where none was computed
 
 
 class SequenceReport(TypedDict):
@@ -151,40 +131,6 @@ class Engine(Protocol):
         Raises ValueError if shapes do not agree, TypeError for arrays of another type.
         """
 
-    def fit(
-        self,
-        rows: Any,
-        labels: NDArray[np.uint32],
-        sample_weight: NDArray[np.float64] | None,
-        *,
-        learner: str,
-        state: State,
-        positive: NDArray[np.uint32],
-        class_weight: NDArray[np.float64],
-        eta0: float,
-        tie: str,
-        fit_intercept: bool,
-        seed: int | None,
-        first_epoch: int,
-        max_iter: int,
-        tol: float | None,
-        n_iter_no_change: int,
-        track_mistakes: bool,
-        threads: int,
-        margin: float = 0.0,
-        added_feature: float = 0.0,
-        max_mistakes_per_example: int | None = None,
-        joint: str | None = None,
-        penalty: tuple[float, float] | None = None,
-        settle: bool = True,
-        check: str = "run",
-        record: bool = False,
-        on_epoch: OnEpoch | None = None,
-        with_state: bool = False,
-        keep_on_interrupt: bool = False,
-    ) -> Report:
-        """Run epochs until every plane has stopped; ``state`` is not modified."""
-
     def one_pass(
         self,
         *,
@@ -221,69 +167,6 @@ class Engine(Protocol):
 
     def replay(self, stored_rows: Any, state: State, *, upto: NDArray[np.int64]) -> State:
         """Weights and their sums u after the first ``upto[k]`` mistakes of each plane of a log."""
-
-    def kernel_fit(
-        self,
-        rows: Any,
-        labels: NDArray[np.uint32],
-        sample_weight: NDArray[np.float64] | None,
-        *,
-        kernel: KernelSpec,
-        cache_bytes: int,
-        state: State,
-        positive: NDArray[np.uint32],
-        class_weight: NDArray[np.float64],
-        eta0: float,
-        tie: str,
-        fit_intercept: bool,
-        seed: int | None,
-        first_epoch: int,
-        max_iter: int,
-        tol: float | None,
-        n_iter_no_change: int,
-        track_mistakes: bool,
-        threads: int,
-        margin: float = 0.0,
-        added_feature: float = 0.0,
-        max_mistakes_per_example: int | None = None,
-        joint: str | None = None,
-        record: bool = False,
-        on_epoch: OnEpoch | None = None,
-        keep_on_interrupt: bool = False,
-        ask: AskForRow | None = None,
-    ) -> Report:
-        """Run epochs of the kernel perceptron until every plane has stopped; ``state`` is not modified."""
-
-    def kernel_fit_budget(
-        self,
-        rows: Any,
-        stored_rows: Any,
-        labels: NDArray[np.uint32],
-        sample_weight: NDArray[np.float64] | None,
-        *,
-        kernel: KernelSpec,
-        budget: int,
-        policy: str,
-        policy_seed: int,
-        distance: float,
-        state: State,
-        positive: NDArray[np.uint32],
-        class_weight: NDArray[np.float64],
-        eta0: float,
-        tie: str,
-        seed: int | None,
-        first_epoch: int,
-        max_iter: int,
-        tol: float | None,
-        n_iter_no_change: int,
-        track_mistakes: bool,
-        margin: float = 0.0,
-        max_mistakes_per_example: int | None = None,
-        joint: str | None = None,
-        on_epoch: OnEpoch | None = None,
-        keep_on_interrupt: bool = False,
-    ) -> Report:
-        """Run epochs of the kernel perceptron that keeps at most so many examples; see ``kernel/kept.py``."""
 
     def kernel_scores(
         self,

@@ -14,26 +14,35 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AskForRow", "Budget", "Data", "Epoch", "Kernel", "KernelSpec", "Linear", "State"]
+__all__ = [
+    "POLICIES",
+    "AskForRow",
+    "Budget",
+    "Data",
+    "Epoch",
+    "Kernel",
+    "KernelSpec",
+    "Linear",
+    "State",
+    "check_kept",
+]
 
-#: A learner's numbers, by name; arrays of one entry (or row) per plane.
-#: ``coef`` float64 (K, d), ``intercept`` float64 (K,), ``seen`` int64 (K,): the examples seen, T.
-#: The averaged perceptron adds ``coef_u`` float64 (K, d) and ``intercept_u`` float64 (K,); the pocket
-#: perceptron adds, to the state that it returns, ``coef_pocket``, ``intercept_pocket``, ``pocket_errors``
-#: float64 (K,) and ``pocket_run`` int64 (K,), and a list of swaps: ``swap_plane``, ``swap_epoch``, ``swap_t``
-#: int64 and ``swap_errors`` float64; a penalty
-#: adds ``ages`` int64 (K, d): the examples whose penalty on each weight is pending.
-#: The voted perceptron returns the log of the run, plane by plane: ``log_start`` int64 (K + 1,), where each
-#: plane's M entries begin and end; ``log_row`` and ``log_t`` int64 (M,), ``log_step`` float64 (M,).
-#: The kernel perceptron starts from ``sums`` float64 (K, n), S of each example, in place of ``coef``, and
-#: ``norm`` float64 (K,), N; it returns ``intercept``, ``norm``, ``seen``, and the log with ``log_norm`` float64
-#: (M,), N after each entry.
-#: On a budget there are G sets, K or one of a joint decision: ``kept_start`` int64 (G + 1,), where the members
-#: of each begin and end; ``kept_row`` int64 (M,), the row of each member (row m + i is the i-th of the run, if
-#: there are m stored rows); ``kept_number`` int64 (M,), the number of the mistake that added it, counted from 1;
-#: ``kept_step`` float64 (M, 1), or (M, K) of a joint decision; ``kept_mistakes`` int64 (G,), ``kept_harm``
-#: float64 (G,); with "projectron" ``kept_factor`` float64, the factors of the Gram matrices by columns, each as
-#: long as it has entries.
+#: What a learner has learnt: arrays by name, for K planes of d columns.
+#:
+#: linear      coef (K, d), intercept (K,), and the examples seen, seen int64 (K,)
+#: averaged    and the sums u: coef_u (K, d), intercept_u (K,)
+#: penalty     and the examples whose penalty on each weight is pending: ages int64 (K, d)
+#: pocket      returns also coef_pocket, intercept_pocket, pocket_errors (K,), pocket_run int64 (K,), and a list
+#:             of swaps: swap_plane, swap_epoch, swap_t int64, swap_errors
+#: voted       returns also the log of the run, plane by plane: log_start int64 (K + 1,), where the M entries
+#:             of each begin and end; log_row, log_t int64 (M,), log_step (M,)
+#: kernel      starts from sums (K, n), S of each example, intercept, norm (K,), N, and seen; returns intercept,
+#:             norm, seen, and the log with log_norm (M,), N after each entry
+#: budget      seen, and G sets, K or one of a joint decision: kept_start int64 (G + 1,), where the M members of
+#:             each begin and end; kept_row int64 (M,), their rows, those of the run behind the stored ones;
+#:             kept_number int64 (M,), the numbers of their mistakes, from 1; kept_step (M, 1), or (M, K) of a
+#:             joint decision; kept_mistakes int64 (G,), kept_harm (G,); of "projectron" kept_factor, the factors
+#:             of the Gram matrices by columns, each as long as it has entries (else empty)
 State: TypeAlias = dict[str, NDArray[Any]]
 
 #: Given the number of an example, its kernel values with all of them, float64 (n,); the same ones each time.
@@ -305,3 +314,32 @@ class Budget(Linear):
             raise ValueError(f"policy must be one of {POLICIES}, got {self.policy!r}")
         if not 0 <= self.distance < math.inf:
             raise ValueError(f"distance must be finite and at least 0, got {self.distance}")
+
+
+def check_kept(state: State, budget: int, policy: str, *, sets: int, width: int, rows: int) -> None:
+    """Raise ValueError for a state whose arrays do not agree, or that names rows that are not there."""
+    start, members = state["kept_start"], len(state["kept_row"])
+    if len(start) != sets + 1 or start[0] != 0 or start[-1] != members or (start[1:] < start[:-1]).any():
+        raise ValueError(
+            f"kept_start must rise from 0 to {members}, the number of members, in {sets + 1} numbers"
+        )
+    sizes = start[1:] - start[:-1]
+    if sizes.max() > budget:
+        raise ValueError(f"budget must be at least {sizes.max()}, what is kept already, got {budget}")
+    factors = int(np.cumsum(sizes * (sizes + 1) // 2)[-1]) if policy == "projectron" else 0
+    shapes = {
+        "kept_number": (members,),
+        "kept_step": (members, width),
+        "kept_mistakes": (sets,),
+        "kept_harm": (sets,),
+    }
+    for name, shape in (shapes | {"kept_factor": (factors,)}).items():
+        if state[name].shape != shape:
+            raise ValueError(f"{name} must have the shape {shape} for these sets, got {state[name].shape}")
+        if not np.isfinite(state[name]).all():
+            raise ValueError(f"{name} must be finite")
+    if (state["kept_mistakes"] < 0).any():
+        raise ValueError(f"kept_mistakes must be at least 0, got {state['kept_mistakes'].min()}")
+    outside = state["kept_row"][(state["kept_row"] < 0) | (state["kept_row"] >= rows)]
+    if len(outside):
+        raise ValueError(f"kept_row must name one of {rows} rows, got {outside[0]}")

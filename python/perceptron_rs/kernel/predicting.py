@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.common.data import examples
 from perceptron_rs.common.parameters import check_parameters
 from perceptron_rs.engines import State, get_engine
+from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.budget import check_budget
 from perceptron_rs.kernel.values import check_kernel
 from perceptron_rs.kernel.vectors import counts_of
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["PREDICTIONS", "KernelPredicting"]
 

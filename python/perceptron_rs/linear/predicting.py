@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.common.data import examples
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.engines import Engine, Rows, get_engine
+from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.sparse_weights import dense
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["Predicting"]
 

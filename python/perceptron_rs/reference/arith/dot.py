@@ -25,11 +25,9 @@ LANES = 8
 
 def row_dot(column: NDArray[Any], x: NDArray[np.float64], w: NDArray[np.float64]) -> float:
     """Dot product of one row with ``w``: columns increase, and x[i] stands in column[i]."""
-    l = np.zeros(LANES)
-    np.add.at(l, column % LANES, x * w[column])  # one entry after the other
-    t = l[:4] + l[4:]
-    u = t[:2] + t[2:]
-    return float(u[0] + u[1])
+    lanes = np.zeros(LANES)
+    np.add.at(lanes, column % LANES, x * w[column])  # one entry after the other
+    return float(_tree(lanes[np.newaxis])[0])
 
 
 def dot(x: NDArray[Any], w: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import squares, wide
-from perceptron_rs.reference.kernel.kept import Kept, check_kept, kept_of, state_of
+from perceptron_rs.reference.kernel.kept import Kept, kept_of, state_of
 from perceptron_rs.reference.kernel.kernels import finish
 from perceptron_rs.reference.linear.perceptron import Learner, Plane
 from perceptron_rs.reference.linear.run import Decision, Run, decisions
 from perceptron_rs.reference.rows import check_canonical
-from perceptron_rs.settings import Budget, Data, State
+from perceptron_rs.settings import Budget, Data, State, check_kept
 
 __all__ = ["start_budget"]
 
@@ -55,7 +55,7 @@ class Values:
 
 @dataclass
 class Shared:
-    """A set, and the steps of the last mistake until all are there: those of a joint one come class by class."""
+    """A set, and the steps of the last mistake until all are there: a joint one comes class by class."""
 
     kept: Kept
     number: int  # of the set
@@ -115,7 +115,8 @@ def start_budget(data: Data, state: State, settings: Budget) -> Run:
         raise ValueError(f"rows must have {needed} columns, like the other rows, got {columns}")
     K = len(settings.positive)
     width = K if settings.joint else 1
-    check_kept(state, settings, K // width, width, n if precomputed else m)
+    rows = n if precomputed else m
+    check_kept(state, settings.budget, settings.policy, sets=K // width, width=width, rows=rows)
     values = Values(data, settings)
     sets = kept_of(state, settings.policy)
     shared = [Shared(kept, g, width, values, settings) for g, kept in enumerate(sets)]

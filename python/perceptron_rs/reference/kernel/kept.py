@@ -46,7 +46,7 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.order import below
 from perceptron_rs.settings import Budget, State
 
-__all__ = ["Kept", "check_kept", "kept_of", "state_of"]
+__all__ = ["Kept", "kept_of", "state_of"]
 
 #: Partitions of the draws of what goes: no permutation of examples has them.
 _FIRST_PARTITION = 2**63
@@ -168,32 +168,3 @@ def state_of(sets: list[Kept], width: int) -> State:
         "kept_harm": np.array([kept.harm for kept in sets], dtype=np.float64),
         "kept_factor": np.concatenate([kept.factor.packed() for kept in sets]),
     }
-
-
-def check_kept(state: State, budget: Budget, sets: int, width: int, rows: int) -> None:
-    """Raise ValueError for a state whose arrays do not agree, or that names rows that are not there."""
-    start, members = state["kept_start"], len(state["kept_row"])
-    if len(start) != sets + 1 or start[0] != 0 or start[-1] != members or (start[1:] < start[:-1]).any():
-        raise ValueError(
-            f"kept_start must rise from 0 to {members}, the number of members, in {sets + 1} numbers"
-        )
-    sizes = start[1:] - start[:-1]
-    if sizes.max() > budget.budget:
-        raise ValueError(f"budget must be at least {sizes.max()}, what is kept already, got {budget.budget}")
-    factors = int(np.cumsum(sizes * (sizes + 1) // 2)[-1]) if budget.policy == "projectron" else 0
-    shapes = {
-        "kept_number": (members,),
-        "kept_step": (members, width),
-        "kept_mistakes": (sets,),
-        "kept_harm": (sets,),
-    }
-    for name, shape in (shapes | {"kept_factor": (factors,)}).items():
-        if state[name].shape != shape:
-            raise ValueError(f"{name} must have the shape {shape} for these sets, got {state[name].shape}")
-        if not np.isfinite(state[name]).all():
-            raise ValueError(f"{name} must be finite")
-    if (state["kept_mistakes"] < 0).any():
-        raise ValueError(f"kept_mistakes must be at least 0, got {state['kept_mistakes'].min()}")
-    outside = state["kept_row"][(state["kept_row"] < 0) | (state["kept_row"] >= rows)]
-    if len(outside):
-        raise ValueError(f"kept_row must name one of {rows} rows, got {outside[0]}")

@@ -1,8 +1,8 @@
 """What tolerates noise: a feature of its own for each example, and a bound on its mistakes.
 
 With an added feature of the value delta, example i has a weight v[i] of its own in each plane: it adds
-``own[i] = v[i] delta`` to its activation, and a mistake makes ``v[i] += c delta``. An example that has made as many
-mistakes as it may makes no more: no margin is theta[i] = NaN or less.
+``own[i] = v[i] delta`` to its activation, and a mistake makes ``v[i] += c delta``. An example that has caused
+as many mistakes as it may causes no more: no margin is theta[i] = NaN or less.
 
 Both change after an epoch, by its log: no example is visited twice before.
 

@@ -61,8 +61,8 @@ def learn(
 ) -> tuple[Log, float]:
     """Run through the examples of an epoch; return the log of mistakes and the sum of the losses.
 
-    An example i is a mistake if its margin ``m = y a`` is theta[i] or less. In the plain perceptron theta is 0,
-    and so is ``own``, what an example adds to its own activation. ``seen`` notes the activations.
+    An example i is a mistake if its margin ``m = y a`` is theta[i] or less. In the plain perceptron theta
+    is 0, and so is ``own``, what an example adds to its own activation. ``seen`` notes the activations.
     """
     log, loss = [], 0.0
     for i in order:
@@ -89,6 +89,6 @@ class Learner:
         """Whether all numbers of the learner are."""
         return True
 
-    def answer(self, plane: Plane, T: int) -> tuple[Any, ...]:
+    def answer(self, plane: Plane, T: int) -> tuple[Any, ...]:  # noqa: ARG002
         """Return what the learner predicts with, after T examples."""
         return plane.w, plane.b

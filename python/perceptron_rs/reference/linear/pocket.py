@@ -80,7 +80,7 @@ class Pocket(Learner):
             self.consider(x, self.t)
 
     def end(self, x: Any) -> None:
-        """The last run ends, too."""
+        """End the last run, too."""
         if self.check == "run":
             self.end_run(x, self.t)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
-from perceptron_rs.reference.arith import dot
+from perceptron_rs.reference import arith
 
 __all__ = ["updates_until_right"]
 
@@ -38,7 +38,7 @@ def updates_until_right(
     """
     if x.ndim != 1 or x.shape != w.shape:
         raise ValueError(f"x and w must be vectors of equal length, got shapes {x.shape} and {w.shape}")
-    a, square = float(dot(x[np.newaxis], w)[0]), float(dot(x[np.newaxis], x)[0])
+    a, square = arith.inner(x, w), arith.inner(x, x)
     if b is not None:
         a, square = a + b, square + 1.0
     if 0 < y * a < math.inf:

@@ -7,7 +7,7 @@ weight is not 0 for it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from perceptron_rs.reference.linear.averaged import Averaged
 from perceptron_rs.reference.linear.joint import learn_jointly, of_class
 from perceptron_rs.reference.linear.noise import Noise
 from perceptron_rs.reference.linear.penalty import Shrinking, penalised
-from perceptron_rs.reference.linear.perceptron import Learner, Plane, learn
+from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, learn
 from perceptron_rs.reference.linear.pocket import Pocket, pocket_arrays
 from perceptron_rs.reference.linear.voted import Voted, log_arrays
 from perceptron_rs.reference.order import permutation
@@ -52,15 +52,14 @@ class Decision:
         """Return mistakes and mean loss of an epoch; FloatingPointError where rule 9 says so."""
         visits = order[self.s[order] != 0]
         joint, todo = settings.joint, visits.tolist()
+        log: Any
         if joint is None:
             (plane,) = self.planes
             log, loss = learn(x, self.y, self.c, self.own, self.theta, plane, todo, self.t, self.seen)
-            logs = [log]
+            logs: list[Log] = [log]
         else:
-            joint_log, loss = learn_jointly(
-                x, self.y, self.c, self.theta, self.planes, todo, self.t, self.seen, joint
-            )
-            log, logs = joint_log, [of_class(joint_log, k) for k in range(len(self.planes))]
+            log, loss = learn_jointly(x, self.y, self.c, self.theta, self.planes, todo, self.t, self.seen, joint)
+            logs = [of_class(log, k) for k in range(len(self.planes))]
         self.t += len(todo)
         if not np.isfinite(self.seen[visits] + self.own[visits, np.newaxis]).all():
             raise FloatingPointError
@@ -137,7 +136,7 @@ class Run:
         return np.concatenate([decision.seen for decision in self.decisions], axis=1)
 
 
-def check_shapes(arrays: dict[str, NDArray[Any] | None], shapes: dict[str, tuple[int, ...]]) -> None:
+def check_shapes(arrays: Mapping[str, NDArray[Any] | None], shapes: dict[str, tuple[int, ...]]) -> None:
     """Raise ValueError for an array whose shape is another one."""
     for name, needed in shapes.items():
         values = arrays[name]
@@ -240,22 +239,20 @@ def memory(found: list[Decision]) -> State:
     planes = [plane for decision in found for plane in decision.planes]
     learners = [learner for decision in found for learner in decision.learners]
     state = weights(planes)
-    if isinstance(planes[0], Shrinking):
-        state["ages"] = np.array([plane.ages() for plane in planes])
-    if isinstance(learners[0], Averaged):
-        state |= {
-            f"{name}_u": values for name, values in weights([learner.u for learner in learners]).items()
-        }
-    if isinstance(learners[0], Voted):
-        state |= log_arrays([learner.log for learner in learners])
-    if isinstance(learners[0], Pocket):
-        state |= pocket_arrays(learners)
+    if ages := [plane.ages() for plane in planes if isinstance(plane, Shrinking)]:
+        state["ages"] = np.array(ages)
+    if sums := [learner.u for learner in learners if isinstance(learner, Averaged)]:
+        state |= weights(sums, "_u")
+    if logs := [learner.log for learner in learners if isinstance(learner, Voted)]:
+        state |= log_arrays(logs)
+    if pockets := [learner for learner in learners if isinstance(learner, Pocket)]:
+        state |= pocket_arrays(pockets)
     return state
 
 
-def weights(planes: list[Plane]) -> State:
+def weights(planes: list[Plane], suffix: str = "") -> State:
     """Return those of some planes."""
     return {
-        "coef": np.array([plane.w for plane in planes]),
-        "intercept": np.array([plane.b for plane in planes]),
+        f"coef{suffix}": np.array([plane.w for plane in planes]),
+        f"intercept{suffix}": np.array([plane.b for plane in planes]),
     }
