@@ -36,7 +36,7 @@ fn planted(n: usize) -> (Vec<f64>, Vec<u32>, Vec<f64>) {
 fn pass(rows: &dyn Rows, labels: &[u32], planes: u32, coef: Vec<f64>) -> Epoch {
     let positive: Vec<u32> = if planes == 1 { vec![1] } else { (0..planes).collect() };
     let state =
-        State { coef, intercept: vec![0.0; positive.len()], seen: vec![0; positive.len()], ages: vec![] };
+        State { coef, intercept: vec![0.0; positive.len()], seen: vec![0; positive.len()], ages: None };
     let settings = Settings::new(positive);
     let problem = Problem::new(rows, labels, None, &settings).expect("valid");
     let mut run = Run::start(&problem, state, Box::new(Perceptron), &()).expect("valid");

@@ -134,7 +134,7 @@ fn run(
         coef: vec![0.0; planes * n],
         intercept: vec![0.0; planes],
         seen: vec![0; planes],
-        ages: Vec::new(),
+        ages: None,
     };
     let examples = dual.rows(rows, source);
     let problem = Problem::new(&examples, &labels, sample_weight, &settings).expect("a problem");
@@ -295,7 +295,7 @@ fn a_source_that_fails_ends_the_run() {
     let settings = Settings { fit_intercept: false, ..Settings::new(vec![1]) };
     let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
     let schedule = Schedule { keep_on_interrupt: true, ..Schedule::epochs(1) };
-    let state = State { coef: vec![0.0; 20], intercept: vec![0.0], seen: vec![0], ages: Vec::new() };
+    let state = State { coef: vec![0.0; 20], intercept: vec![0.0], seen: vec![0], ages: None };
     let error = drive(&problem, state, Box::new(Voted::new(1)), schedule, &()).err().expect("a failure");
     assert!(error.to_string().contains("could not be had"), "{error}");
     assert_eq!(*source.0.lock().expect("one thread"), 3, "nothing is asked for behind a failure");

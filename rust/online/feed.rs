@@ -34,6 +34,9 @@ pub fn feed(
 ) -> Result<Stop> {
     let block = examples.block(planes.heads.len());
     let mut log = Vec::new();
+    if at.pos < end {
+        planes.level();
+    }
     examples.prepare(visit, planes);
     while at.pos < end {
         let stop = examples.learn(visit, at, end.min(at.pos + block), planes, &mut log);

@@ -27,7 +27,7 @@ pub(super) struct GroupEpoch {
 pub(super) struct Ended {
     pub head: Head,
     pub weights: Vec<f64>,
-    ages: Vec<i64>,
+    ages: Option<Vec<i64>>,
 }
 
 pub(super) struct Group {
@@ -60,8 +60,8 @@ impl Group {
             first: range.start,
             width: range.len(),
         });
-        if let Some(decay) = problem.decay() {
-            planes.put_under(decay, &state.ages[range.start * d..][..d]);
+        if let (Some(decay), Some(ages)) = (problem.decay(), &state.ages) {
+            planes.put_under(decay, &ages[range.start * d..][..d]);
         }
         let tally = if settings.track_mistakes { n * decisions } else { 0 };
         Self {
@@ -159,11 +159,11 @@ impl Group {
     /// Puts the numbers of the planes into the state.
     pub fn write(&self, state: &mut State) {
         for Ended { head, weights, ages } in &self.ended {
-            write_head(head, ages, state).copy_from_slice(weights);
+            write_head(head, ages.as_deref(), state).copy_from_slice(weights);
         }
         let ages = self.planes.ages();
         for (i, head) in self.planes.heads.iter().enumerate() {
-            self.planes.copy_plane(i, write_head(head, &ages, state));
+            self.planes.copy_plane(i, write_head(head, ages.as_deref(), state));
         }
     }
 
@@ -184,11 +184,11 @@ impl Group {
 }
 
 /// All but the weights of a plane; the place of these.
-fn write_head<'a>(head: &Head, ages: &[i64], state: &'a mut State) -> &'a mut [f64] {
+fn write_head<'a>(head: &Head, ages: Option<&[i64]>, state: &'a mut State) -> &'a mut [f64] {
     let (k, d) = (head.plane as usize, state.coef.len() / state.intercept.len());
     (state.intercept[k], state.seen[k]) = (head.intercept, head.seen);
-    if !ages.is_empty() {
-        state.ages[k * d..][..d].copy_from_slice(ages);
+    if let (Some(all), Some(ages)) = (&mut state.ages, ages) {
+        all[k * d..][..d].copy_from_slice(ages);
     }
     &mut state.coef[k * d..][..d]
 }

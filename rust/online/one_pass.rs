@@ -21,7 +21,7 @@ pub fn one_pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner)
     let _standard = Standard::enter();
     check_state(problem, state)?;
     learner.check(state)?;
-    if !problem.is_plain() || !state.ages.is_empty() || learner.one_plane_at_a_time() {
+    if !problem.is_plain() || state.ages.is_some() || learner.one_plane_at_a_time() {
         return Err(Error::Invalid(
             "sample_weight and penalty must be None and class_weight above 0 in one_pass; use start".into(),
         ));

@@ -22,8 +22,8 @@ pub struct State {
     pub intercept: Vec<f64>,
     /// Examples seen since the last cold start.
     pub seen: Vec<u64>,
-    /// Examples whose penalty is pending, K x columns; empty without a penalty.
-    pub ages: Vec<i64>,
+    /// Examples whose penalty is pending, K x columns, if there is a penalty.
+    pub ages: Option<Vec<i64>>,
 }
 
 /// What an epoch did, by decisions (a plane each, or all planes together); 0 for one that has ended before.
@@ -85,7 +85,7 @@ impl Run {
         let settings = problem.settings;
         learner.begin(problem, settings.threads, monitor)?;
         let most = if learner.one_plane_at_a_time() { settings.planes() } else { settings.threads };
-        let ranges = problem.ranges(most, &state.ages);
+        let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default());
         Ok(Self {
             learner,
             groups: ranges.iter().map(|range| Group::new(range.clone(), problem, &state)).collect(),
@@ -95,7 +95,7 @@ impl Run {
             order: Vec::new(),
             epoch: 0,
             interrupted: false,
-            with_ages: !state.ages.is_empty(),
+            with_ages: state.ages.is_some(),
         })
     }
 
@@ -169,13 +169,12 @@ impl Run {
     pub fn state(&self) -> Result<State> {
         let planes = self.ranges.last().map_or(0, |range| range.end);
         let weights = planes * self.columns;
-        let ages = if self.with_ages { weights } else { 0 };
-        probe_memory((weights + ages).checked_mul(8))?;
+        probe_memory(weights.checked_mul(if self.with_ages { 16 } else { 8 }))?;
         let mut state = State {
             coef: vec![0.0; weights],
             intercept: vec![0.0; planes],
             seen: vec![0; planes],
-            ages: vec![0; ages],
+            ages: self.with_ages.then(|| vec![0; weights]),
         };
         for group in &self.groups {
             group.write(&mut state);
@@ -234,7 +233,7 @@ pub(super) fn check_state(problem: &Problem, state: &State) -> Result<()> {
 fn check_penalty(problem: &Problem, state: &State, learner: &dyn Learner) -> Result<()> {
     let invalid = |text: &str| Err(Error::Invalid(text.into()));
     if problem.settings.penalty.is_none() {
-        return if state.ages.iter().any(|&age| age != 0) {
+        return if state.ages.iter().flatten().any(|&age| age != 0) {
             invalid("state has pending penalties; pass the penalty that it was learnt with")
         } else {
             Ok(())
@@ -243,11 +242,12 @@ fn check_penalty(problem: &Problem, state: &State, learner: &dyn Learner) -> Res
     if !learner.allows_penalty() {
         return invalid("penalty must be None for a learner that is a function of the mistakes");
     }
-    if state.ages.len() != state.coef.len() || state.ages.iter().any(|&age| age < 0) {
+    let fit = |ages: &&Vec<i64>| ages.len() == state.coef.len() && ages.iter().all(|&age| age >= 0);
+    let Some(ages) = state.ages.as_ref().filter(fit) else {
         return invalid("ages must have the shape of coef and hold whole numbers of at least 0");
-    }
-    let d = problem.examples.columns().max(1);
-    if problem.is_joint() && state.ages.chunks(d).any(|ages| ages != &state.ages[..ages.len()]) {
+    };
+    let mut planes = ages.chunks(problem.examples.columns().max(1));
+    if problem.is_joint() && planes.any(|plane| plane != &ages[..plane.len()]) {
         return invalid("ages must be the same for all classes of a joint decision");
     }
     Ok(())

@@ -114,7 +114,7 @@ fn start_linear(py: Python<'_>, data: &Data, state: &Bound<'_, PyDict>, given: &
         coef: numbers("coef", state, planes, Some(columns))?,
         intercept: numbers("intercept", state, planes, None)?,
         seen: counters(state, planes)?,
-        ages: if with_ages { ages(state, planes, columns)? } else { Vec::new() },
+        ages: with_ages.then(|| ages(state, planes, columns)).transpose()?,
     };
     let learner = read_learner(given, state, &settings, &begin)?;
     Ok((View::Rows, begin, learner, settings))
@@ -133,7 +133,7 @@ fn start_kernel(
         coef: numbers("sums", state, planes, Some(n))?,
         intercept: numbers("intercept", state, planes, None)?,
         seen: counters(state, planes)?,
-        ages: Vec::new(),
+        ages: None,
     };
     let norms = numbers("norm", state, planes, None)?;
     // All planes share the rows of the Gram matrix; these are shared out over threads.
@@ -162,12 +162,8 @@ fn start_budget(
     let width = if settings.joint.is_some() { planes } else { 1 };
     let known = if kernel == Kernel::Precomputed { n } else { m };
     let sets = read_sets(state, &budget, settings.decisions(), width, known)?;
-    let begin = State {
-        coef: Vec::new(),
-        intercept: vec![0.0; planes],
-        seen: counters(state, planes)?,
-        ages: Vec::new(),
-    };
+    let begin =
+        State { coef: Vec::new(), intercept: vec![0.0; planes], seen: counters(state, planes)?, ages: None };
     settings.threads = 1;
     let budgeted = with_rows(data.rows.bind(py), |rows| {
         Python::attach(|py| {
@@ -224,8 +220,8 @@ impl Run {
             View::Rows => {
                 set_array(&out, "coef", &coef, Some(shape))?;
                 set_array(&out, "intercept", &intercept, None)?;
-                if !ages.is_empty() {
-                    set_array(&out, "ages", &ages, Some(shape))?;
+                if let Some(ages) = &ages {
+                    set_array(&out, "ages", ages, Some(shape))?;
                 }
             }
             View::Dual { dual, .. } => {

@@ -91,7 +91,7 @@ impl Case {
             coef: self.start.clone(),
             intercept: self.intercept.clone(),
             seen: vec![self.seen; self.planes],
-            ages: Vec::new(),
+            ages: None,
         }
     }
 
