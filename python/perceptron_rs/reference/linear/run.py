@@ -58,7 +58,9 @@ class Decision:
             log, loss = learn(x, self.y, self.c, self.own, self.theta, plane, todo, self.t, self.seen)
             logs: list[Log] = [log]
         else:
-            log, loss = learn_jointly(x, self.y, self.c, self.theta, self.planes, todo, self.t, self.seen, joint)
+            log, loss = learn_jointly(
+                x, self.y, self.c, self.theta, self.planes, todo, self.t, self.seen, joint
+            )
             logs = [of_class(log, k) for k in range(len(self.planes))]
         self.t += len(todo)
         if not np.isfinite(self.seen[visits] + self.own[visits, np.newaxis]).all():

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import SequenceReport, State
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.error import overflow
-from perceptron_rs.reference.linear.averaged import mean
+from perceptron_rs.reference.linear.averaged import mean as average
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.reference.structured.epochs import visit
@@ -211,4 +211,4 @@ def check_state(state: State, columns: int) -> int:
 
 def mean(w: State) -> State:
     """Return the averages of dense weights."""
-    return {name: mean(w[name], w[f"{name}_u"], w["seen"]) for name in names(w)}
+    return {name: average(w[name], w[f"{name}_u"], w["seen"]) for name in names(w)}
