@@ -7,7 +7,7 @@ use crate::support::{Case, fractions};
 use perceptron_rs::error::Error;
 use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::{self, Flow, Monitor, Problem};
-use perceptron_rs::rows::{Dense, Rows};
+use perceptron_rs::rows::{Dense, Examples};
 
 const CHECKS: [Check; 4] = [Check::Run, Check::Ratchet, Check::Update, Check::Epoch];
 

@@ -10,7 +10,7 @@ use perceptron_rs::error::Error;
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::{Epoch, Flow, Learner, Monitor, Numbers, Problem, Run, Settings, feed};
-use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Planes, Rows};
+use perceptron_rs::rows::{Csr, Cursor, Dense, Examples, Mistake, Planes, Rows};
 
 fn cases() -> Vec<(&'static str, Case)> {
     let n = 40;
@@ -58,10 +58,10 @@ fn in_pieces(case: &Case, rows: &dyn Rows, stops: &[usize]) -> (Outcome, Average
         let mut at = Cursor { pos };
         {
             let all = 0..case.planes;
-            let mut rules = u.split(std::slice::from_ref(&all), &problem);
+            let mut rules = u.split(std::slice::from_ref(&all), &problem).expect("rows");
             let absorb = &mut |new: &[Mistake]| {
                 log.extend_from_slice(new);
-                rules[0].absorb(rows, &visit, new, &())
+                rules[0].absorb(&visit, new, &())
             };
             feed(rows, &visit, &mut at, end, &mut planes, absorb, &()).expect("nobody interrupts");
         }

@@ -4,7 +4,6 @@
 //! are computed when it is visited, from its kernel values with the examples kept alone. These are computed
 //! for the next examples together, a window: first with all members, then with each one that is added.
 
-use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::kept::{Budget, Kept};
@@ -12,7 +11,7 @@ use super::kernels::Kernel;
 use super::pool::{Pool, Rooms};
 use crate::arith::simd::{Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
-use crate::rows::{Cursor, Learn, Loop, Mistake, Planes, Rows, Stop, Table, Visit, Weights};
+use crate::rows::{Cursor, Examples, Learn, Loop, Mistake, Planes, Stop, Table, Visit};
 
 /// Examples of a window.
 const WINDOW: usize = 64;
@@ -203,7 +202,7 @@ impl Loop for &mut Window<'_> {
     fn prefetch(&self, _row: usize) {}
 }
 
-impl Rows for BudgetRows<'_> {
+impl Examples for BudgetRows<'_> {
     fn len(&self) -> usize {
         self.rooms.rows.len()
     }
@@ -253,29 +252,5 @@ impl Rows for BudgetRows<'_> {
         let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log });
         window.settle();
         if window.finite { stop } else { Stop::Overflow }
-    }
-
-    fn axpy(&self, _row: usize, _c: f64, _out: &mut [f64]) {
-        unreachable!("a run on a budget does not need it");
-    }
-
-    fn arrange(&self, coef: &[f64], _planes: usize) -> Weights {
-        Weights::ByPlane(coef.to_vec())
-    }
-
-    fn arrange_one(&self, coef: Vec<f64>) -> Weights {
-        Weights::ByPlane(coef)
-    }
-
-    fn entries(&self, rows: Range<usize>) -> usize {
-        rows.len()
-    }
-
-    fn narrow(&self, _row: usize, _out: &mut [i16]) -> bool {
-        false
-    }
-
-    fn scores(&self, _rows: Range<usize>, _weights: &Weights, _intercept: &[f64], _out: &mut [f64]) {
-        unreachable!("a run on a budget does not need it");
     }
 }

@@ -30,7 +30,7 @@ use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
 use crate::online::threads::share_out;
-use crate::rows::{Cursor, Learn, Mistake, Planes, Rows, Stop, Table, Visit, Weights};
+use crate::rows::{Cursor, Examples, Learn, Mistake, Planes, Stop, Table, Visit, Weights};
 
 /// Mistaken examples whose rows are computed together, and their bytes as weights at most.
 const BATCH: usize = 32;
@@ -229,7 +229,7 @@ impl Leaf for Apply<'_, '_> {
     }
 }
 
-impl Rows for DualRows<'_> {
+impl Examples for DualRows<'_> {
     fn len(&self) -> usize {
         self.rows.len()
     }
@@ -281,34 +281,5 @@ impl Rows for DualRows<'_> {
         }
         self.flush(&mut memory.cache, &mut updates, sums);
         Stop::Block
-    }
-
-    fn axpy(&self, _row: usize, _c: f64, _out: &mut [f64]) {
-        unreachable!("a run over the examples of the dual form does not need it");
-    }
-
-    fn arrange(&self, coef: &[f64], _planes: usize) -> Weights {
-        Weights::ByPlane(coef.to_vec())
-    }
-
-    fn arrange_one(&self, coef: Vec<f64>) -> Weights {
-        Weights::ByPlane(coef)
-    }
-
-    fn entries(&self, rows: Range<usize>) -> usize {
-        rows.len()
-    }
-
-    fn narrow(&self, _row: usize, _out: &mut [i16]) -> bool {
-        false
-    }
-
-    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
-        let Weights::ByPlane(sums) = weights else { unreachable!("another form of the sums") };
-        for (row, out) in rows.zip(out.chunks_mut(intercept.len())) {
-            for ((out, sums), b) in out.iter_mut().zip(sums.chunks(self.rows.len())).zip(intercept) {
-                *out = sums[row] + b;
-            }
-        }
     }
 }

@@ -30,6 +30,7 @@ pub struct Averaged {
 }
 
 struct Part<'a> {
+    rows: &'a dyn Rows,
     first: usize,
     columns: usize,
     coef: &'a mut [f64],
@@ -40,20 +41,14 @@ struct Part<'a> {
 }
 
 impl Rule for Part<'_> {
-    fn absorb(
-        &mut self,
-        rows: &dyn Rows,
-        _visit: &Visit,
-        log: &[Mistake],
-        _monitor: &dyn Monitor,
-    ) -> Result<()> {
+    fn absorb(&mut self, _visit: &Visit, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
         // Plane by plane, so that one u stays in cache; within a plane in the order of the log.
         for k in 0..self.intercept.len() {
             let u = &mut self.coef[k * self.columns..][..self.columns];
             for mistake in log.iter().filter(|mistake| mistake.plane as usize == self.first + k) {
                 let tc = timed(mistake.t, mistake.c);
                 self.finite &= tc.is_finite();
-                rows.axpy(mistake.row as usize, tc, u);
+                self.rows.axpy(mistake.row as usize, tc, u);
                 if self.fit_intercept {
                     self.intercept[k] += tc;
                 }
@@ -81,8 +76,13 @@ impl Learner for Averaged {
         )))
     }
 
-    fn split<'a>(&'a mut self, ranges: &[Range<usize>], _problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
-        let columns = self.coef.len() / self.intercept.len().max(1);
+    fn split<'a>(
+        &'a mut self,
+        ranges: &[Range<usize>],
+        problem: &'a Problem,
+    ) -> Result<Vec<Box<dyn Rule + 'a>>> {
+        let rows = problem.rows()?;
+        let columns = rows.columns();
         let fit_intercept = self.fit_intercept;
         let (mut coef, mut intercept) = (&mut self.coef[..], &mut self.intercept[..]);
         let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
@@ -91,6 +91,7 @@ impl Learner for Averaged {
             let (intercept_here, intercept_rest) = intercept.split_at_mut(range.len());
             (coef, intercept) = (coef_rest, intercept_rest);
             rules.push(Box::new(Part {
+                rows,
                 first: range.start,
                 columns,
                 coef: coef_here,
@@ -99,7 +100,7 @@ impl Learner for Averaged {
                 finite: true,
             }));
         }
-        rules
+        Ok(rules)
     }
 
     fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {

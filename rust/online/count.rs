@@ -15,7 +15,7 @@ pub fn count(
     bound: f64,
     monitor: &dyn Monitor,
 ) -> Result<Option<f64>> {
-    let (rows, n) = (problem.rows, problem.rows.len());
+    let (rows, n) = (problem.rows()?, problem.examples.len());
     let (positive, class_weight) = (problem.settings.positive[plane], problem.settings.class_weight[plane]);
     let weights = rows.arrange(coef, 1);
     let block = rows.block(1);

@@ -1,7 +1,7 @@
 //! The resumable pass: blocks, absorbed while they are in cache, with a monitor between them.
 
 use crate::error::{Error, Result};
-use crate::rows::{Cursor, Mistake, Planes, Rows, Stop, Visit};
+use crate::rows::{Cursor, Examples, Mistake, Planes, Stop, Visit};
 
 /// Whether to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Monitor for () {}
 /// Runs from the cursor to position `end`: learn a block, let `absorb` see its log, ask the
 /// monitor. The caller holds the standard floating-point environment. After an `Ok` the cursor, the planes and the rule's memory are a checkpoint.
 pub fn feed(
-    rows: &dyn Rows,
+    examples: &dyn Examples,
     visit: &Visit,
     at: &mut Cursor,
     end: usize,
@@ -32,11 +32,11 @@ pub fn feed(
     absorb: &mut dyn FnMut(&[Mistake]) -> Result<()>,
     monitor: &dyn Monitor,
 ) -> Result<Stop> {
-    let block = rows.block(planes.heads.len());
+    let block = examples.block(planes.heads.len());
     let mut log = Vec::new();
-    rows.prepare(visit, planes);
+    examples.prepare(visit, planes);
     while at.pos < end {
-        let stop = rows.learn(visit, at, end.min(at.pos + block), planes, &mut log);
+        let stop = examples.learn(visit, at, end.min(at.pos + block), planes, &mut log);
         if stop == Stop::Failed {
             return Err(Error::Invalid("a row of the Gram matrix could not be had from its source".into()));
         }

@@ -42,7 +42,7 @@ pub(super) struct Group {
 
 impl Group {
     pub fn new(range: Range<usize>, problem: &Problem, state: &State) -> Self {
-        let (settings, n, d) = (problem.settings, problem.rows.len(), problem.rows.columns());
+        let (settings, n, d) = (problem.settings, problem.examples.len(), problem.examples.columns());
         let heads = range.clone().map(|k| Head {
             plane: k as u32,
             positive: settings.positive[k],
@@ -102,7 +102,7 @@ impl Group {
         let (mistakes, tally) = (&mut self.mistakes, &mut self.tally);
         let mut at = Cursor::default();
         let fed = feed(
-            problem.rows,
+            problem.examples,
             &visit,
             &mut at,
             visit.len(),
@@ -115,7 +115,7 @@ impl Group {
                         *count += 1;
                     }
                 }
-                rule.absorb(problem.rows, &visit, log, monitor)
+                rule.absorb(&visit, log, monitor)
             },
             monitor,
         );

@@ -32,11 +32,11 @@ pub fn one_pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner)
     let planes = 0..problem.settings.planes();
     let mut group = Group::new(planes.clone(), problem, state);
     let done = {
-        let mut rules = learner.split(std::slice::from_ref(&planes), problem);
+        let mut rules = learner.split(std::slice::from_ref(&planes), problem)?;
         group.epoch(problem, &mut *rules[0], None, EPOCH, &())?
     };
     group.write(state);
-    let columns = problem.rows.columns();
+    let columns = problem.examples.columns();
     let is_finite = |head: &Head| {
         let weights = &state.coef[head.plane as usize * columns..][..columns];
         learner.answer_is_finite(head, weights)

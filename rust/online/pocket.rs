@@ -114,6 +114,7 @@ struct Part<'a> {
     check: Check,
     fit_intercept: bool,
     problem: &'a Problem<'a>,
+    rows: &'a dyn Rows,
     k: usize,
     plane: &'a mut Plane,
 }
@@ -173,20 +174,14 @@ impl Rule for Part<'_> {
         (self.plane.epoch, self.plane.at) = (epoch, 0);
     }
 
-    fn absorb(
-        &mut self,
-        rows: &dyn Rows,
-        visit: &Visit,
-        log: &[Mistake],
-        monitor: &dyn Monitor,
-    ) -> Result<()> {
+    fn absorb(&mut self, visit: &Visit, log: &[Mistake], monitor: &dyn Monitor) -> Result<()> {
         for &Mistake { row, t, c, .. } in log {
             let pos = (t - 1 - self.plane.seen) as usize;
             self.extend(visit, pos, monitor)?;
             if self.check == Check::Run {
                 self.consider_run(t, monitor)?;
             }
-            rows.axpy(row as usize, c, &mut self.plane.now.0);
+            self.rows.axpy(row as usize, c, &mut self.plane.now.0);
             if self.fit_intercept {
                 self.plane.now.1 += c;
             }
@@ -242,11 +237,16 @@ impl Learner for Pocket {
         counted.into_iter().collect()
     }
 
-    fn split<'a>(&'a mut self, ranges: &[Range<usize>], problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
+    fn split<'a>(
+        &'a mut self,
+        ranges: &[Range<usize>],
+        problem: &'a Problem,
+    ) -> Result<Vec<Box<dyn Rule + 'a>>> {
         debug_assert!(ranges.iter().all(|range| range.len() == 1));
-        let (check, fit_intercept) = (self.check, self.fit_intercept);
-        let part = |(k, plane)| Box::new(Part { check, fit_intercept, problem, k, plane }) as Box<dyn Rule>;
-        self.planes.iter_mut().enumerate().map(part).collect()
+        let (check, fit_intercept, rows) = (self.check, self.fit_intercept, problem.rows()?);
+        let part =
+            |(k, plane)| Box::new(Part { check, fit_intercept, problem, rows, k, plane }) as Box<dyn Rule>;
+        Ok(self.planes.iter_mut().enumerate().map(part).collect())
     }
 
     fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::arith::decay::Decay;
 use crate::arith::step::weight;
 use crate::error::{Error, Result};
-use crate::rows::{Head, Mistake, Noise, Rows, Spread, Tie, Tolerance, Visit, integer_step};
+use crate::rows::{Examples, Head, Mistake, Noise, Rows, Spread, Tie, Tolerance, Visit, integer_step};
 
 /// How to learn.
 #[derive(Debug, Clone)]
@@ -141,8 +141,8 @@ fn check_weights(weights: &[f64]) -> Result<()> {
 /// What is to be learnt: the examples with their labels and weights, and the settings.
 #[derive(Clone, Copy)]
 pub struct Problem<'a> {
-    pub rows: &'a dyn Rows,
-    /// Class index of every row.
+    pub examples: &'a dyn Examples,
+    /// Class index of every example.
     pub labels: &'a [u32],
     pub sample_weight: Option<&'a [f64]>,
     pub settings: &'a Settings,
@@ -159,12 +159,12 @@ pub struct Found {
 impl<'a> Problem<'a> {
     /// Checks all of it.
     pub fn new(
-        rows: &'a dyn Rows,
+        examples: &'a dyn Examples,
         labels: &'a [u32],
         sample_weight: Option<&'a [f64]>,
         settings: &'a Settings,
     ) -> Result<Self> {
-        let n = rows.len();
+        let n = examples.len();
         if u32::try_from(n).is_err() {
             return Err(Error::Invalid(format!(
                 "rows must be fewer than 2^32, got {n}; feed them in batches"
@@ -192,20 +192,20 @@ impl<'a> Problem<'a> {
         } else {
             None
         };
-        Ok(Self { rows, labels, sample_weight, settings, found: Found { integer_step } })
+        Ok(Self { examples, labels, sample_weight, settings, found: Found { integer_step } })
     }
 
     /// The same again for another epoch, with what [`Problem::new`] found. If the numbers were changed in
     /// between, the answers are wrong or a bounds check panics; nothing worse.
     #[must_use]
     pub fn again(
-        rows: &'a dyn Rows,
+        examples: &'a dyn Examples,
         labels: &'a [u32],
         sample_weight: Option<&'a [f64]>,
         settings: &'a Settings,
         found: Found,
     ) -> Self {
-        Self { rows, labels, sample_weight, settings, found }
+        Self { examples, labels, sample_weight, settings, found }
     }
 
     #[must_use]
@@ -213,9 +213,15 @@ impl<'a> Problem<'a> {
         self.found
     }
 
+    /// The examples as rows, for a learner that needs their numbers.
+    pub(super) fn rows(&self) -> Result<&'a dyn Rows> {
+        let text = "learner must be \"perceptron\" or \"voted\" for examples that are no rows";
+        self.examples.rows().ok_or_else(|| Error::Invalid(text.into()))
+    }
+
     pub(super) fn decay(&self) -> Option<Decay> {
         let eta = self.settings.eta;
-        self.settings.penalty.map(|Penalty { l1, l2 }| Decay::new(eta, l1, l2, self.rows.len()))
+        self.settings.penalty.map(|Penalty { l1, l2 }| Decay::new(eta, l1, l2, self.examples.len()))
     }
 
     pub(super) fn is_joint(&self) -> bool {
@@ -241,7 +247,7 @@ impl<'a> Problem<'a> {
     /// What is kept of each example while a range of planes trains.
     pub(super) fn noise(&self, planes: &Range<usize>) -> Option<Noise> {
         let width = if self.is_joint() { 1 } else { planes.len() };
-        Noise::new(self.settings.tolerance, self.rows.len(), planes.start, width)
+        Noise::new(self.settings.tolerance, self.examples.len(), planes.start, width)
     }
 
     /// A pass over all rows in their order.
@@ -281,8 +287,8 @@ impl<'a> Problem<'a> {
             return None;
         }
         let kept: Vec<u32> =
-            (0..self.rows.len()).filter(|&row| !weightless(row)).map(|row| row as u32).collect();
-        (kept.len() < self.rows.len()).then_some(kept)
+            (0..self.examples.len()).filter(|&row| !weightless(row)).map(|row| row as u32).collect();
+        (kept.len() < self.examples.len()).then_some(kept)
     }
 
     /// No weights of examples, none of 0 of a class, and no penalty.
@@ -302,7 +308,7 @@ impl<'a> Problem<'a> {
         }
         Some(match order {
             Some(order) => order.iter().copied().filter(weighs).collect(),
-            None => (0..self.rows.len() as u32).filter(weighs).collect(),
+            None => (0..self.examples.len() as u32).filter(weighs).collect(),
         })
     }
 
@@ -315,7 +321,7 @@ impl<'a> Problem<'a> {
         }
         let width = planes.div_ceil(threads.max(1)).max(1);
         let zero = |k: usize| self.settings.class_weight[k].contains(&0.0);
-        let d = if ages.is_empty() { 0 } else { self.rows.columns() };
+        let d = if ages.is_empty() { 0 } else { self.examples.columns() };
         let alone = |k: usize| zero(k) || ages[k * d..][..d] != ages[(k - 1) * d..][..d];
         let mut ranges: Vec<Range<usize>> = Vec::new();
         for k in 0..planes {

@@ -7,7 +7,7 @@ use super::feed::Monitor;
 use super::problem::Problem;
 use super::run::State;
 use crate::error::Result;
-use crate::rows::{Head, Mistake, Rows, Visit};
+use crate::rows::{Head, Mistake, Visit};
 
 /// The memory of a learner for a range of planes, during an epoch or at the end. What takes long asks the monitor
 /// now and then, and returns [`crate::error::Error::Interrupted`] if it is to end.
@@ -17,13 +17,7 @@ pub trait Rule: Send {
 
     /// Takes in the mistakes of a block, in the order they were made. The planes have made the
     /// plain update already, and the rows are still in cache. `visit` is that of the epoch.
-    fn absorb(
-        &mut self,
-        rows: &dyn Rows,
-        visit: &Visit,
-        log: &[Mistake],
-        monitor: &dyn Monitor,
-    ) -> Result<()>;
+    fn absorb(&mut self, visit: &Visit, log: &[Mistake], monitor: &dyn Monitor) -> Result<()>;
 
     /// After a whole epoch; `seen` is that of the first plane trained, `clean` an epoch without a
     /// mistake.
@@ -59,7 +53,11 @@ pub trait Learner: Send + Sync {
     }
 
     /// One rule for each range. The ranges are disjoint and increasing, and cover all planes.
-    fn split<'a>(&'a mut self, ranges: &[Range<usize>], problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>>;
+    fn split<'a>(
+        &'a mut self,
+        ranges: &[Range<usize>],
+        problem: &'a Problem,
+    ) -> Result<Vec<Box<dyn Rule + 'a>>>;
 
     /// What it remembers besides the state, by name; empty for a learner that needs nothing. What
     /// is called `coef…` has a row of columns for each plane.

@@ -58,7 +58,7 @@ pub struct Run {
 /// Bytes that a run may need at once: the weights in two forms and as they are given out, and of each
 /// example the counts of its mistakes, of the groups and of all, and what tolerates noise.
 fn memory(problem: &Problem, weights: usize) -> Option<usize> {
-    let (n, settings) = (problem.rows.len(), problem.settings);
+    let (n, settings) = (problem.examples.len(), problem.settings);
     let counts = if settings.track_mistakes { 16 } else { 0 };
     let examples = n.checked_mul(settings.decisions())?.checked_mul(counts + problem.noise_bytes())?;
     let recorded = if settings.record { n.checked_mul(settings.planes())? } else { 0 };
@@ -89,7 +89,7 @@ impl Run {
         Ok(Self {
             learner,
             groups: ranges.iter().map(|range| Group::new(range.clone(), problem, &state)).collect(),
-            columns: problem.rows.columns(),
+            columns: problem.examples.columns(),
             ranges,
             kept: problem.kept(),
             order: Vec::new(),
@@ -108,7 +108,7 @@ impl Run {
             Some(_) => Some(&self.order[..]),
             None => self.kept.as_deref(),
         };
-        let rules = self.learner.split(&self.ranges, problem);
+        let rules = self.learner.split(&self.ranges, problem)?;
         let going = self.groups.iter_mut().zip(rules).filter(|(group, _)| !group.has_ended());
         let threads = problem.settings.threads.min(self.ranges.len());
         // The monitor is asked while waiting too, so that an interrupt is seen while others still work.
@@ -141,7 +141,7 @@ impl Run {
         self.order.clear();
         match &self.kept {
             Some(kept) => self.order.extend_from_slice(kept),
-            None => self.order.extend(0..problem.rows.len() as u32),
+            None => self.order.extend(0..problem.examples.len() as u32),
         }
         shuffle(&mut self.order, seed, number, 0);
     }
@@ -155,7 +155,7 @@ impl Run {
         let first = self.groups[i].end(problem, decision);
         let mut done = Ok(());
         if self.groups[i].has_ended() && !self.interrupted {
-            let mut rules = self.learner.split(&self.ranges, problem);
+            let mut rules = self.learner.split(&self.ranges, problem)?;
             done = rules[i].end_training(monitor);
         }
         let mut ended = self.groups[i].ended[first..].iter();
@@ -215,13 +215,13 @@ fn side_by_side<T: Copy>(parts: &[(&[T], usize)]) -> Result<Vec<T>> {
 
 pub(super) fn check_state(problem: &Problem, state: &State) -> Result<()> {
     let planes = problem.settings.planes();
-    if state.coef.len() != planes * problem.rows.columns()
+    if state.coef.len() != planes * problem.examples.columns()
         || state.intercept.len() != planes
         || state.seen.len() != planes
     {
         return Err(Error::Invalid(format!(
             "coef must hold {planes} x {} weights, got {}",
-            problem.rows.columns(),
+            problem.examples.columns(),
             state.coef.len()
         )));
     }
@@ -246,7 +246,7 @@ fn check_penalty(problem: &Problem, state: &State, learner: &dyn Learner) -> Res
     if state.ages.len() != state.coef.len() || state.ages.iter().any(|&age| age < 0) {
         return invalid("ages must have the shape of coef and hold whole numbers of at least 0");
     }
-    let d = problem.rows.columns().max(1);
+    let d = problem.examples.columns().max(1);
     if problem.is_joint() && state.ages.chunks(d).any(|ages| ages != &state.ages[..ages.len()]) {
         return invalid("ages must be the same for all classes of a joint decision");
     }

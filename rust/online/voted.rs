@@ -47,13 +47,7 @@ struct Part<'a> {
 }
 
 impl Rule for Part<'_> {
-    fn absorb(
-        &mut self,
-        _rows: &dyn Rows,
-        _visit: &Visit,
-        log: &[Mistake],
-        _monitor: &dyn Monitor,
-    ) -> Result<()> {
+    fn absorb(&mut self, _visit: &Visit, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
         for &Mistake { row, plane, t, c } in log {
             let log = &mut self.log[plane as usize - self.first];
             log.try_reserve(1).map_err(|_| Error::Memory)?;
@@ -73,7 +67,11 @@ impl Learner for Voted {
         Ok(())
     }
 
-    fn split<'a>(&'a mut self, ranges: &[Range<usize>], _problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
+    fn split<'a>(
+        &'a mut self,
+        ranges: &[Range<usize>],
+        _problem: &'a Problem,
+    ) -> Result<Vec<Box<dyn Rule + 'a>>> {
         let mut rest = &mut self.log[..];
         let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
         for range in ranges {
@@ -81,7 +79,7 @@ impl Learner for Voted {
             rest = others;
             rules.push(Box::new(Part { first: range.start, log }));
         }
-        rules
+        Ok(rules)
     }
 
     fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {

@@ -17,13 +17,13 @@ use crate::kernel::{Budgeted, Dual, Kernel, Source};
 use crate::online::perceptron::Perceptron;
 use crate::online::voted::Voted;
 use crate::online::{self, Found, Learner, Problem, Settings, State};
-use crate::rows::Rows;
+use crate::rows::Examples;
 
 /// A learner at work.
 #[pyclass(module = "perceptron_rs._core")]
 pub struct Run {
     data: Data,
-    examples: Examples,
+    view: View,
     settings: Settings,
     found: Found,
     keep_on_interrupt: bool,
@@ -31,9 +31,9 @@ pub struct Run {
 }
 
 /// As what the core sees the rows, with what it keeps of them between epochs.
-enum Examples {
+enum View {
     /// As they are.
-    Linear,
+    Rows,
     Dual {
         dual: Dual,
         ask: Option<Py<PyAny>>,
@@ -45,14 +45,14 @@ enum Examples {
     },
 }
 
-impl Examples {
+impl View {
     /// Calls `f` on the examples, their labels and weights, detached from the interpreter.
     fn lend<R: Send>(
         &self,
         data: &Data,
         py: Python<'_>,
         (signals, keep_on_interrupt): (&Signals, bool),
-        f: impl FnOnce(&dyn Rows, &[u32], Option<&[f64]>) -> R + Send,
+        f: impl FnOnce(&dyn Examples, &[u32], Option<&[f64]>) -> R + Send,
     ) -> PyResult<R> {
         let labels = data.labels.bind(py).try_readonly()?;
         let labels = labels.as_slice()?;
@@ -61,7 +61,7 @@ impl Examples {
         let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let rows = data.rows.bind(py);
         match self {
-            Self::Linear => with_rows(rows, |rows| f(rows, labels, sample_weight)),
+            Self::Rows => with_rows(rows, |rows| f(rows, labels, sample_weight)),
             Self::Dual { dual, ask } => with_rows(rows, |rows| {
                 let asked = ask.as_ref().map(|ask| Asked { ask, signals, keep_on_interrupt });
                 let source = asked.as_ref().map(|asked| asked as &dyn Source);
@@ -89,22 +89,22 @@ fn start(
 ) -> PyResult<Run> {
     let given: Linear = settings.extract()?;
     let keep_on_interrupt = given.keep_on_interrupt;
-    let (examples, begin, learner, settings) = match &*given.learner {
+    let (view, begin, learner, settings) = match &*given.learner {
         "kernel" => start_kernel(py, &data, state, settings, given.settings()?)?,
         "budget" => start_budget(py, &data, state, settings, given.settings()?)?,
         _ => start_linear(py, &data, state, &given)?,
     };
     let signals = Signals::new();
-    let done = examples.lend(&data, py, (&signals, false), |rows, labels, sample_weight| {
-        let problem = Problem::new(rows, labels, sample_weight, &settings)?;
+    let done = view.lend(&data, py, (&signals, false), |examples, labels, sample_weight| {
+        let problem = Problem::new(examples, labels, sample_weight, &settings)?;
         Ok((online::Run::start(&problem, begin, learner, &signals)?, problem.found()))
     })?;
     let (core, found) = signals.settle(done, py, false)?;
-    Ok(Run { data, examples, settings, found, keep_on_interrupt, core })
+    Ok(Run { data, view, settings, found, keep_on_interrupt, core })
 }
 
 /// What a run is made of.
-type Start = (Examples, State, Box<dyn Learner>, Settings);
+type Start = (View, State, Box<dyn Learner>, Settings);
 
 fn start_linear(py: Python<'_>, data: &Data, state: &Bound<'_, PyDict>, given: &Linear) -> PyResult<Start> {
     let settings = given.settings()?;
@@ -117,7 +117,7 @@ fn start_linear(py: Python<'_>, data: &Data, state: &Bound<'_, PyDict>, given: &
         ages: if with_ages { ages(state, planes, columns)? } else { Vec::new() },
     };
     let learner = read_learner(given, state, &settings, &begin)?;
-    Ok((Examples::Linear, begin, learner, settings))
+    Ok((View::Rows, begin, learner, settings))
 }
 
 fn start_kernel(
@@ -140,7 +140,7 @@ fn start_kernel(
     let threads = std::mem::replace(&mut settings.threads, 1);
     let (kernel, cache, asked) = (given.kernel()?, given.cache_bytes, given.ask.is_some());
     let dual = with_rows(data.rows.bind(py), |rows| Dual::new(rows, kernel, asked, &norms, cache, threads))??;
-    Ok((Examples::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)), settings))
+    Ok((View::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)), settings))
 }
 
 fn start_budget(
@@ -174,7 +174,7 @@ fn start_budget(
             with_rows(stored_rows.bind(py), |stored| Budgeted::new(rows, stored, kernel, sets, budget, width))
         })
     })???;
-    Ok((Examples::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron), settings))
+    Ok((View::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron), settings))
 }
 
 impl Run {
@@ -185,9 +185,9 @@ impl Run {
         signals: &Signals,
         f: impl FnOnce(&mut online::Run, &Problem) -> error::Result<R> + Send,
     ) -> PyResult<error::Result<R>> {
-        let Self { data, examples, settings, found, keep_on_interrupt, core } = self;
-        examples.lend(data, py, (signals, *keep_on_interrupt), |rows, labels, sample_weight| {
-            f(core, &Problem::again(rows, labels, sample_weight, settings, *found))
+        let Self { data, view, settings, found, keep_on_interrupt, core } = self;
+        view.lend(data, py, (signals, *keep_on_interrupt), |examples, labels, sample_weight| {
+            f(core, &Problem::again(examples, labels, sample_weight, settings, *found))
         })
     }
 }
@@ -220,15 +220,15 @@ impl Run {
         let seen: Vec<i64> = seen.iter().map(|&seen| seen as i64).collect();
         let out = PyDict::new(py);
         set_array(&out, "seen", &seen, None)?;
-        match &mut self.examples {
-            Examples::Linear => {
+        match &mut self.view {
+            View::Rows => {
                 set_array(&out, "coef", &coef, Some(shape))?;
                 set_array(&out, "intercept", &intercept, None)?;
                 if !ages.is_empty() {
                     set_array(&out, "ages", &ages, Some(shape))?;
                 }
             }
-            Examples::Dual { dual, .. } => {
+            View::Dual { dual, .. } => {
                 let norms = dual.norms();
                 let last: Vec<f64> = norms.iter().map(|norms| norms[norms.len() - 1]).collect();
                 let log: Vec<f64> = norms.iter().flat_map(|norms| &norms[1..]).copied().collect();
@@ -236,7 +236,7 @@ impl Run {
                 set_array(&out, "norm", &last, None)?;
                 set_array(&out, "log_norm", &log, None)?;
             }
-            Examples::Budget { budgeted, width, .. } => write_sets(&out, &budgeted.sets(), *width)?,
+            View::Budget { budgeted, width, .. } => write_sets(&out, &budgeted.sets(), *width)?,
         }
         write_memory(&out, self.core.learner(), shape)?;
         Ok(out)
