@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import SequenceReport, State
-from perceptron_rs.reference import arith
+from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.linear.averaged import mean as average
 from perceptron_rs.reference.order import permutation
@@ -42,7 +42,7 @@ __all__ = ["sequence_average", "sequence_fit"]
 ANSWERS = ("state", "average", "last")
 
 
-@arith.standard()
+@standard()
 def sequence_fit(
     rows: Any,
     labels: NDArray[np.uint32],
@@ -194,7 +194,7 @@ def finite_answer(w: State, answer: str, epoch: int) -> State:
     return packed(w) | (packed(w, "_u") if answer == "state" else {}) | seen
 
 
-@arith.standard()
+@standard()
 def sequence_average(state: State) -> State:
     """Return the averaged weights of a state, by the names of its weights."""
     check_state(state, len(state["emission_indptr"]) - 1)
