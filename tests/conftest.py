@@ -13,8 +13,7 @@ from hypothesis import settings
 
 from perceptron_rs.engines import ENGINES, Engine, Rows, State, get_engine
 from perceptron_rs.settings import Linear
-
-from .support import learn
+from tests.support import learn
 
 
 @pytest.fixture(scope="session", params=ENGINES)

@@ -32,17 +32,17 @@ __all__ = [
 #: linear      coef (K, d), intercept (K,), and the examples seen, seen int64 (K,)
 #: averaged    and the sums u: coef_u (K, d), intercept_u (K,)
 #: penalty     and the examples whose penalty on each weight is pending: ages int64 (K, d)
-#: pocket      returns also coef_pocket, intercept_pocket, pocket_errors (K,), pocket_run int64 (K,), and a list
-#:             of swaps: swap_plane, swap_epoch, swap_t int64, swap_errors
+#: pocket      returns also coef_pocket, intercept_pocket, pocket_errors (K,), pocket_run int64 (K,), and a
+#:             list of swaps: swap_plane, swap_epoch, swap_t int64, swap_errors
 #: voted       returns also the log of the run, plane by plane: log_start int64 (K + 1,), where the M entries
 #:             of each begin and end; log_row, log_t int64 (M,), log_step (M,)
-#: kernel      starts from sums (K, n), S of each example, intercept, norm (K,), N, and seen; returns intercept,
-#:             norm, seen, and the log with log_norm (M,), N after each entry
-#: budget      seen, and G sets, K or one of a joint decision: kept_start int64 (G + 1,), where the M members of
-#:             each begin and end; kept_row int64 (M,), their rows, those of the run behind the stored ones;
+#: kernel      starts from sums (K, n), S of each example, intercept, norm (K,), N, and seen; returns
+#:             intercept, norm, seen, and the log with log_norm (M,), N after each entry
+#: budget      seen, and G sets, K or one of a joint decision: kept_start int64 (G + 1,), where the M members
+#:             of each begin and end; kept_row int64 (M,), their rows, those of the run after the stored ones;
 #:             kept_number int64 (M,), the numbers of their mistakes, from 1; kept_step (M, 1), or (M, K) of a
-#:             joint decision; kept_mistakes int64 (G,), kept_harm (G,); of "projectron" kept_factor, the factors
-#:             of the Gram matrices by columns, each as long as it has entries (else empty)
+#:             joint decision; kept_mistakes int64 (G,), kept_harm (G,); of "projectron" kept_factor, the
+#:             factors of the Gram matrices by columns, each as long as it has entries (else empty)
 State: TypeAlias = dict[str, NDArray[Any]]
 
 #: Given the number of an example, its kernel values with all of them, float64 (n,); the same ones each time.

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.driver import Report
 from perceptron_rs.common.data import Examples, examples, unchecked
+from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, label_array, new_classes
 from perceptron_rs.common.validated import are_accepted, validated

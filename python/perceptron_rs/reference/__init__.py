@@ -1,8 +1,8 @@
 """The reference engine: the specification that the compiled core must match to the last bit.
 
 Written to be read, like a lecture: the loop of the textbook in ``linear/perceptron.py``, what other learners
-make of its mistakes in ``linear/averaged.py``, ``voted.py`` and ``pocket.py``, one file for each option; what is
-not the algorithm in ``linear/run.py``. ``arith/`` and ``order.py`` are the contract.
+make of its mistakes in ``linear/averaged.py``, ``voted.py`` and ``pocket.py``, one file for each option; what
+is not the algorithm in ``linear/run.py``. ``arith/`` and ``order.py`` are the contract.
 """
 
 from perceptron_rs.reference.arith import elementary

@@ -5,7 +5,6 @@ from .budget import harm, shrinking, within_span
 from .decay import LEAST_FACTOR, decay, decay_factor, is_common
 from .dot import dot, row_dot, sparse_dot
 from .elementary import elementary
-from .environment import standard
 from .exp import exp, logistic
 from .factor import Factor, inner
 from .kernel import grown, normalised, power, scale, squared_distance
@@ -61,7 +60,6 @@ __all__ = [
     "sparse_dot",
     "square_root",
     "squared_distance",
-    "standard",
     "tanh",
     "times_power",
     "total",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.kernels import finish, needs_squares
 from perceptron_rs.reference.rows import check_canonical
@@ -54,7 +55,7 @@ def _all_squares(rows: Any) -> NDArray[np.float64]:
     return found
 
 
-@arith.standard()
+@standard()
 def scale_gamma(rows: Any) -> float:
     """Return one divided by the number of columns and the variance of all values; 1 if that is 0."""
     check_canonical(rows)
@@ -73,7 +74,7 @@ def same_columns(kernel: KernelSpec, rows: Any, others: Any) -> None:
         raise ValueError(f"rows must have {needed} columns, {name}, got {rows.shape[1]}")
 
 
-@arith.standard()
+@standard()
 def kernel_matrix(
     rows: Any,
     others: Any,

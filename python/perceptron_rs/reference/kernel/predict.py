@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import kernel_matrix, same_columns
 from perceptron_rs.reference.linear.averaged import mean
@@ -27,7 +28,7 @@ ANSWERS = (
 )
 
 
-@arith.standard()
+@standard()
 def kernel_scores(
     rows: Any,
     stored_rows: Any,

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import Gram
 from perceptron_rs.reference.linear.perceptron import Plane
-from perceptron_rs.reference.linear.run import Decision, Run, check_state, decisions
+from perceptron_rs.reference.linear.run import Decision, Run, check_shapes, decisions
 from perceptron_rs.reference.linear.voted import Voted, log_arrays
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Data, Kernel, State
@@ -77,7 +77,7 @@ def start_kernel(data: Data, state: State, settings: Kernel) -> Run:
         raise ValueError(
             f"rows must have {n} columns, one for each of them, to be a Gram matrix, got {columns}"
         )
-    check_state(state, settings.learner, {"sums": (K, n), "intercept": (K,), "norm": (K,), "seen": (K,)})
+    check_shapes(state, {"sums": (K, n), "intercept": (K,), "norm": (K,), "seen": (K,)})
     source = settings.ask or Gram(settings.kernel, data.rows, data.rows).row
 
     def row(i: int) -> NDArray[np.float64]:  # a function: a run that is copied shares what is behind it

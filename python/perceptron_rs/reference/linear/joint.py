@@ -1,7 +1,7 @@
 """A joint decision: the planes of all classes judge an example together.
 
-Of the scores s[k], the error set E holds the classes k other than the true one, y, with ``s[k] >= s[y]``. If it
-is not empty, plane y moves up by c, and the planes of E move down, by c in all:
+Of the scores s[k], the error set E holds the classes k other than the true one, y, with ``s[k] >= s[y]``. If
+it is not empty, plane y moves up by c, and the planes of E move down, by c in all:
 
     max            the lowest k with the largest s[k] in E alone, by c
     uniform        each by c / |E|

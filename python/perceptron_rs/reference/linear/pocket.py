@@ -45,12 +45,13 @@ __all__ = ["Pocket", "pocket_arrays"]
 class Pocket(Learner):
     """Goes through an epoch once more, by its log, with a plane of its own.
 
-    ``s`` are the weights of the examples, ``y`` and ``theta`` those of the loop.
+    It looks at the decision's weights s of the examples, and at y and theta, as the loop does.
     """
 
-    def __init__(self, plane: Plane, x: Any, y: Any, s: Any, theta: Any, t: int, check: str) -> None:
-        self.plane, self.y, self.s, self.theta, self.check = plane, y, s, theta, check
-        self.t = self.born = t  # examples seen, and those seen when the vector came to be
+    def __init__(self, plane: Plane, x: Any, decision: Any, check: str) -> None:
+        self.plane, self.check = plane, check
+        self.y, self.s, self.theta = decision.y, decision.s, decision.theta
+        self.t = self.born = decision.t  # examples seen, and those seen when the vector came to be
         self.length, self.longest = 0.0, 0.0  # of its run, and of the longest one that was counted
         self.counted = True  # whether its errors have been
         self.number = -1  # of the epoch

@@ -7,7 +7,7 @@ weight is not 0 for it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ class Decision:
     c: NDArray[np.float64]  # steps
     theta: NDArray[np.float64]  # the largest margin that is a mistake
     own: NDArray[np.float64]  # what an example adds to its own activation
-    noise: Noise
+    noise: Noise | None
     seen: NDArray[np.float64]  # (n, planes): activations of the last visits
     made: NDArray[np.int64]  # mistakes
     goes_on: bool = True
@@ -51,15 +51,14 @@ class Decision:
     def epoch(self, number: int, x: Any, order: NDArray[Any], settings: Linear) -> tuple[int, float]:
         """Return mistakes and mean loss of an epoch; FloatingPointError where rule 9 says so."""
         visits = order[self.s[order] != 0]
-        joint, todo = settings.joint, visits.tolist()
+        todo, t, y, c, theta, seen = visits.tolist(), self.t, self.y, self.c, self.theta, self.seen
         log: Any
-        if joint is None:
-            (plane,) = self.planes
-            log, loss = learn(x, self.y, self.c, self.own, self.theta, plane, todo, self.t, self.seen)
+        if settings.joint is None:
+            log, loss = learn(x, y, c, self.own, theta, self.planes[0], todo, t, seen)
             logs: list[Log] = [log]
         else:
-            log, loss = learn_jointly(x, self.y, self.c, self.theta, self.planes, todo, self.t, self.seen, joint)
-            logs = [of_class(log, k) for k in range(len(self.planes))]
+            log, loss = learn_jointly(x, y, c, theta, self.planes, todo, t, seen, settings.joint)
+            logs = [of_class(log, k) for k in self.classes]
         self.t += len(todo)
         if not np.isfinite(self.seen[visits] + self.own[visits, np.newaxis]).all():
             raise FloatingPointError
@@ -69,7 +68,8 @@ class Decision:
             learner.epoch(number, x, todo, mistakes)
             if not (plane.is_finite() and learner.is_finite()):
                 raise FloatingPointError
-        self.noise.epoch(log, self.own, self.theta)
+        if self.noise is not None:
+            self.noise.epoch(log, self.own, self.theta)
         self.made[[i for _, i, _ in log]] += 1
         return len(log), loss / max(len(todo), 1)
 
@@ -136,30 +136,31 @@ class Run:
         return np.concatenate([decision.seen for decision in self.decisions], axis=1)
 
 
-def check_shapes(arrays: Mapping[str, NDArray[Any] | None], shapes: dict[str, tuple[int, ...]]) -> None:
-    """Raise ValueError for an array whose shape is another one."""
+def check_shapes(arrays: State, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Raise ValueError for an array that is missing or whose shape is another one."""
     for name, needed in shapes.items():
-        values = arrays[name]
-        if values is not None and values.shape != needed:
-            raise ValueError(f"{name} must have shape {needed} for these rows and planes, got {values.shape}")
+        if name not in arrays:
+            raise ValueError(f"state lacks {name!r}, which the learner needs")
+        if arrays[name].shape != needed:
+            shape = arrays[name].shape
+            raise ValueError(f"{name} must have shape {needed} for these rows and planes, got {shape}")
 
 
 def decisions(data: Data, settings: Linear, planes: list[Plane], seen: NDArray[np.int64]) -> list[Decision]:
     """Lay out what is to be learnt; the learners are still to be added."""
     n, labels, K = data.rows.shape[0], data.labels, len(planes)
     check_canonical(data.rows)
-    check_shapes(
-        {"labels": labels, "sample_weight": data.sample_weight}, {"labels": (n,), "sample_weight": (n,)}
-    )
+    weight = np.ones(n) if data.sample_weight is None else data.sample_weight
+    check_shapes({"labels": labels, "sample_weight": weight}, {"labels": (n,), "sample_weight": (n,)})
     if settings.joint and n and labels.max() >= K:
         raise ValueError(f"labels must be below {K} for a joint decision, got {labels.max()}")
+    delta, most = settings.added_feature, settings.max_mistakes_per_example
     found = []
     for classes in [range(K)] if settings.joint else [range(k, k + 1) for k in range(K)]:
         k = classes[0]
         y = np.ones(n) if settings.joint else np.where(labels == settings.positive[k], 1.0, -1.0)
-        own = settings.class_weight[labels if settings.joint else k, 1]
-        s = np.where(y > 0, own, settings.class_weight[k, 0])
-        s = s if data.sample_weight is None else data.sample_weight * s
+        of_positives = settings.class_weight[labels if settings.joint else k, 1]
+        s = weight * np.where(y > 0, of_positives, settings.class_weight[k, 0])
         # Where sign(0) is +1, a margin of exactly tau is right if y is 1: the largest wrong one is below.
         tau = float(settings.margin)
         largest = np.nextafter(tau, -np.inf) if settings.tie == "positive" else tau
@@ -174,7 +175,7 @@ def decisions(data: Data, settings: Linear, planes: list[Plane], seen: NDArray[n
                 c=(settings.eta0 * s) * y,
                 theta=np.where(y > 0, largest, tau),
                 own=np.zeros(n),
-                noise=Noise(n, settings.added_feature, settings.max_mistakes_per_example),
+                noise=None if delta == 0 and most is None else Noise(n, delta, most),
                 seen=np.full((n, len(classes)), np.nan),
                 made=np.zeros(n, dtype=np.int64),
             )
@@ -185,10 +186,9 @@ def decisions(data: Data, settings: Linear, planes: list[Plane], seen: NDArray[n
 def start_linear(data: Data, state: State, settings: Linear) -> Run:
     """Begin a run of a linear learner."""
     K, d = len(settings.positive), data.rows.shape[1]
-    check_state(state, settings.learner, {"coef": (K, d), "intercept": (K,), "seen": (K,)})
+    check_shapes(state, {"coef": (K, d), "intercept": (K,), "seen": (K,)})
     if settings.learner == "averaged":
-        check_state(state, settings.learner, {"coef_u": (K, d), "intercept_u": (K,)})
-    check_ages(state, settings)
+        check_shapes(state, {"coef_u": (K, d), "intercept_u": (K,)})
     given = {name: values + 0 for name, values in state.items()}  # a copy; + 0 turns -0.0 into +0.0
 
     def plane_of(k: int, suffix: str = "") -> Plane:
@@ -196,42 +196,23 @@ def start_linear(data: Data, state: State, settings: Linear) -> Run:
         return Plane(w, b, settings.fit_intercept)
 
     planes = [plane_of(k) for k in range(K)]
-    if settings.penalty is not None:
-        planes = penalised(planes, given["ages"], settings.eta0, *settings.penalty)
+    if settings.penalty is not None or "ages" in given:
+        planes = penalised(planes, given.get("ages"), settings)
+        if settings.joint and (given["ages"] != given["ages"][0]).any():
+            raise ValueError("ages must be the same for all classes of a joint decision")
+    ages = {name: values for name, values in given.items() if name == "ages"}  # without a penalty all 0
     found = decisions(data, settings, planes, given["seen"])
     for decision in found:
         for k in decision.classes:
             if settings.learner == "averaged":
-                learner: Learner = Averaged(plane_of(k, "_u"))
+                decision.learners.append(Averaged(plane_of(k, "_u")))
             elif settings.learner == "voted":
-                learner = Voted()
+                decision.learners.append(Voted())
             elif settings.learner == "pocket":
-                y, s, theta = decision.y, decision.s, decision.theta
-                learner = Pocket(plane_of(k), data.rows, y, s, theta, decision.t, settings.check)
+                decision.learners.append(Pocket(plane_of(k), data.rows, decision, settings.check))
             else:
-                learner = Learner()
-            decision.learners.append(learner)
-    return Run(data.rows, found, settings, lambda found: given | memory(found))
-
-
-def check_state(state: State, learner: str, shapes: dict[str, tuple[int, ...]]) -> None:
-    """Raise ValueError if a state lacks an array, or it has another shape."""
-    for name in shapes:
-        if name not in state:
-            raise ValueError(f"state lacks {name!r}, which the learner {learner!r} needs")
-    check_shapes(state, shapes)
-
-
-def check_ages(state: State, settings: Linear) -> None:
-    """Raise ValueError for penalties that are pending where there is none, or that cannot be."""
-    ages = state.get("ages")
-    if settings.penalty is None:
-        if ages is not None and ages.any():
-            raise ValueError("state has pending penalties; pass the penalty that it was learnt with")
-    elif ages is None or ages.shape != state["coef"].shape or ages.dtype != np.int64 or (ages < 0).any():
-        raise ValueError("ages must have the shape of coef and hold whole numbers of at least 0")
-    elif settings.joint and (ages != ages[0]).any():
-        raise ValueError("ages must be the same for all classes of a joint decision")
+                decision.learners.append(Learner())
+    return Run(data.rows, found, settings, lambda found: ages | memory(found))
 
 
 def memory(found: list[Decision]) -> State:

@@ -31,7 +31,7 @@ class Csr:
 
     def __getitem__(self, number: int) -> Row:
         row = slice(self.indptr[number], self.indptr[number + 1])
-        return Row(self.indices[row], arith.widen(self.values[row]))
+        return Row(self.indices[row], self.values[row].astype(np.float64))
 
     def dots(self, numbers: NDArray[Any], w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Dot products of the rows with these numbers."""

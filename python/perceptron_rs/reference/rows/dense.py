@@ -38,7 +38,7 @@ class Dense:
         return n, d
 
     def __getitem__(self, number: int) -> Row:
-        return Row(np.arange(self.values.shape[1]), arith.widen(self.values[number]))
+        return Row(np.arange(self.values.shape[1]), self.values[number].astype(np.float64))
 
     def dots(self, numbers: NDArray[Any], w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Dot products of the rows with these numbers."""

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import SequenceReport, State
-from perceptron_rs.reference import arith
+from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.error import overflow
-from perceptron_rs.reference.linear.averaged import mean
+from perceptron_rs.reference.linear.averaged import mean as average
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.reference.structured.epochs import visit
@@ -42,7 +42,7 @@ __all__ = ["sequence_average", "sequence_fit"]
 ANSWERS = ("state", "average", "last")
 
 
-@arith.standard()
+@standard()
 def sequence_fit(
     rows: Any,
     labels: NDArray[np.uint32],
@@ -194,7 +194,7 @@ def finite_answer(w: State, answer: str, epoch: int) -> State:
     return packed(w) | (packed(w, "_u") if answer == "state" else {}) | seen
 
 
-@arith.standard()
+@standard()
 def sequence_average(state: State) -> State:
     """Return the averaged weights of a state, by the names of its weights."""
     check_state(state, len(state["emission_indptr"]) - 1)
@@ -211,4 +211,4 @@ def check_state(state: State, columns: int) -> int:
 
 def mean(w: State) -> State:
     """Return the averages of dense weights."""
-    return {name: mean(w[name], w[f"{name}_u"], w["seen"]) for name in names(w)}
+    return {name: average(w[name], w[f"{name}_u"], w["seen"]) for name in names(w)}
