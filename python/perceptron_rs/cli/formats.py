@@ -53,7 +53,7 @@ def read_columns(
 def _room_for_arrow(path: Path) -> Iterator[None]:
     """Raise MemoryError where Arrow, which ends the process without memory for its threads, would find none.
 
-    Its usual allocators reserve a gigabyte of addresses that the threads may need; that of the system does not.
+    Its usual allocators reserve a gigabyte of addresses that the threads may need; the system's does not.
     """
     arrow = import_module("pyarrow")
     threads = arrow.cpu_count() + arrow.io_thread_count()
