@@ -36,8 +36,8 @@ __all__ = ["FORMAT_VERSION", "pack", "unpack"]
 FORMAT_VERSION = 1
 _KEY = "perceptron_rs"
 _PREFIX = 8
-# The library panics or ends the process where it finds no memory. What it takes is measured: so many bytes for
-# each byte of a header, and copies of the tensors; one more before it took them by their addresses.
+# The library panics or ends the process where it finds no memory. What it takes is measured: so many bytes
+# for each byte of a header, and copies of the tensors; one more before it took them by their addresses.
 _OF_HEADER = 8
 _COPIES = 2 if hasattr(library, "TensorSpec") else 3
 _LARGEST_HEADER = 100_000_000  # the library's own limit
