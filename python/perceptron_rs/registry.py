@@ -2,7 +2,8 @@
 
 A learner belongs to a family, which is a folder of the package. ``models`` and ``cli`` know families by
 this table and by the modules that each of them has: ``files`` (what a model file holds), ``story`` (what
-``inspect`` shows) and ``options`` (of its commands). Nothing is imported before it is asked for, so ``--help`` is quick.
+``inspect`` shows) and ``options`` (of its commands). Nothing is imported before it is asked for, so that
+``--help`` is quick.
 """
 
 from __future__ import annotations

@@ -137,6 +137,8 @@ def _vectors(left: Tensors, planes: int, columns: int, *, precomputed: bool) -> 
         )
     if found["log_row"].max(initial=-1) >= needed[0]:
         raise ValueError(f"the tensor vectors_log_row must name one of {needed[0]} rows")
+    if precomputed and found["origin"].max(initial=-1) >= columns:  # which column holds a row's values
+        raise ValueError(f"the tensor vectors_origin must name columns below {columns}")
     return found
 
 
