@@ -6,7 +6,7 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, _core, reference
-from perceptron_rs.engines import ENGINES, Engine, get_engine
+from perceptron_rs.engines import ENGINES, Engine, Run, get_engine
 
 FUNCTIONS = [name for name, member in vars(Engine).items() if inspect.isfunction(member) and name[0] != "_"]
 
@@ -29,7 +29,13 @@ def test_signatures_are_those_of_the_protocol(engine, name):
 def test_the_core_exports_nothing_else():
     public = {name for name in _core.__all__ if not name.startswith("_")}
     readers = {"read_svmlight"}
-    assert public == {*FUNCTIONS, *readers, "ARITHMETIC_VERSION", "DenseRows", "CsrRows", "OnePass"}
+    assert public == {*FUNCTIONS, *readers, "ARITHMETIC_VERSION", "DenseRows", "CsrRows", "OnePass", "Run"}
+
+
+@pytest.mark.parametrize("name", ["epoch", "end", "state", "mistakes_per_example", "activations"])
+def test_runs_are_those_of_the_protocol(name):
+    for run in (_core.Run, reference.linear.run.Run):
+        assert parameters(getattr(run, name)) == parameters(getattr(Run, name))
 
 
 def test_one_arithmetic_version():

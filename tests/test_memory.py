@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, _core
+from perceptron_rs.settings import Data
 from perceptron_rs.common.storage import STORED
 
 N, D = 60, 7
@@ -58,12 +59,12 @@ def fixture_seen(monkeypatch):
         real = getattr(_core, name)
 
         def call(rows, *args, **kwargs):
-            seen.append(wrapped(rows))
+            seen.append(wrapped(rows.rows if isinstance(rows, Data) else rows))
             return real(rows, *args, **kwargs)
 
         monkeypatch.setattr(_core, name, call)
 
-    watch("fit")
+    watch("start")
     watch("scores")
     watch("votes")
     return seen

@@ -84,7 +84,8 @@ def test_the_interpreter_is_free_while_the_engine_works(call, form):
         coef, intercept = np.ones((20, 50)), np.ones(20)
         before = ticks[0]
         if call == "epoch":
-            run.epoch(0)
+            for number in range(20):
+                run.epoch(number)
         else:
             _core.scores(rows, coef, intercept, threads=1)
         found.append(ticks[0] - before)

@@ -147,17 +147,17 @@ def test_what_is_not_finite_ends_the_run(engine):
 @pytest.mark.parametrize(
     ("kernel", "words"),
     [
-        (KernelSpec("poly", gamma=0.0), "gamma must be finite and above 0, got 0"),
-        (KernelSpec("rbf", gamma=np.inf), "gamma must be finite and above 0, got inf"),
-        (KernelSpec("poly", coef0=np.nan), "coef0 must be finite, got"),
-        (KernelSpec("poly", degree=0), "degree must be at least 1, got 0"),
-        (KernelSpec("cubic"), "kernel must be .*cubic"),
+        ({"name": "poly", "gamma": 0.0}, "gamma must be finite and above 0, got 0"),
+        ({"name": "rbf", "gamma": np.inf}, "gamma must be finite and above 0, got inf"),
+        ({"name": "poly", "coef0": np.nan}, "coef0 must be finite, got"),
+        ({"name": "poly", "degree": 0}, "degree must be at least 1, got 0"),
+        ({"name": "cubic"}, "kernel must be .*cubic"),
         (
-            KernelSpec("precomputed"),
+            {"name": "precomputed"},
             "rows must have 4 columns, one for each of them, to be a Gram matrix, got 2",
         ),
     ],
 )
 def test_bad_kernels_are_refused(engine, kernel, words):
     with pytest.raises(ValueError, match=words):
-        kernel_run(engine, np.ones((4, 2)), [0, 1, 0, 1], kernel=kernel)
+        kernel_run(engine, np.ones((4, 2)), [0, 1, 0, 1], kernel=KernelSpec(**kernel))

@@ -114,9 +114,10 @@ def drive(
             if watch is not None:
                 ends = np.broadcast_to(watch(number, made, loss, run), len(judges))
                 stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]
-            for k in [k for k in goes_on if stopped[k]]:
-                run.end(k)
-                goes_on.remove(k)
+            for k in goes_on:
+                if stopped[k]:
+                    run.end(k)
+            goes_on = [k for k in goes_on if not stopped[k]]
             number += 1
     except KeyboardInterrupt:
         if not settings.keep_on_interrupt:
