@@ -96,8 +96,7 @@ pub fn fit(
         let loss = neuron::mean(total, n);
         losses.push(loss);
         let last = losses.len() as u64 == schedule.max_iter;
-        // There is no such thing as a mistake, which would end the run if there was none.
-        if let Some(stopped) = criterion.judge(1, loss, last) {
+        if let Some(stopped) = criterion.judge(loss, last) {
             return Ok(Report { losses, stopped });
         }
     }
