@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, _core
-from perceptron_rs.settings import Data
 from perceptron_rs.common.storage import STORED
+from perceptron_rs.settings import Data
 
 N, D = 60, 7
 Y = np.arange(N) % 3

@@ -74,7 +74,7 @@ impl Group {
     }
 
     pub fn goes_on_with(&self, problem: &Problem, decision: usize) -> bool {
-        self.planes.heads.iter().any(|head| problem.decision(head.plane as usize) == decision)
+        !self.planes_of(problem, decision).is_empty()
     }
 
     pub fn has_ended(&self) -> bool {
@@ -146,14 +146,20 @@ impl Group {
     /// Moves the planes of a decision to those that have ended; where they begin there.
     pub fn end(&mut self, problem: &Problem, decision: usize) -> usize {
         let before = self.ended.len();
-        for i in (0..self.planes.heads.len()).rev() {
-            if problem.decision(self.planes.heads[i].plane as usize) == decision {
-                let ages = self.planes.ages();
-                let (head, weights) = self.planes.remove(i);
-                self.ended.push(Ended { head, weights, ages });
-            }
+        for i in self.planes_of(problem, decision).rev() {
+            let ages = self.planes.ages();
+            let (head, weights) = self.planes.remove(i);
+            self.ended.push(Ended { head, weights, ages });
         }
         before
+    }
+
+    /// Where the planes of a decision stand among those that go on, which are in order.
+    fn planes_of(&self, problem: &Problem, decision: usize) -> Range<usize> {
+        let heads = &self.planes.heads;
+        let first = heads.partition_point(|head| problem.decision(head.plane as usize) < decision);
+        let last = heads.partition_point(|head| problem.decision(head.plane as usize) <= decision);
+        first..last
     }
 
     /// Puts the numbers of the planes into the state.

@@ -114,7 +114,7 @@ def drive(
             if watch is not None:
                 ends = np.broadcast_to(watch(number, made, loss, run), len(judges))
                 stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]
-            for k in goes_on:
+            for k in reversed(goes_on):  # the last ones are the cheapest to take out
                 if stopped[k]:
                     run.end(k)
             goes_on = [k for k in goes_on if not stopped[k]]
@@ -122,7 +122,7 @@ def drive(
     except KeyboardInterrupt:
         if not settings.keep_on_interrupt:
             raise
-    for k in goes_on:
+    for k in reversed(goes_on):
         stopped[k] = stopped[k] or "interrupt"
         run.end(k)
     D = len(judges)
