@@ -16,7 +16,17 @@ from perceptron_rs.cli.errors import CommandError, about
 
 Weights = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
 
-__all__ = ["Weights", "check_writable", "dump_text", "format_name", "load_model", "read_text", "save_model"]
+__all__ = [
+    "Weights",
+    "base_of",
+    "check_writable",
+    "dump_text",
+    "format_name",
+    "keep_base",
+    "load_model",
+    "read_text",
+    "save_model",
+]
 
 
 def check_writable(path: Path, data: Path) -> None:
@@ -66,6 +76,17 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
             f"{path}: holds {_article(kind)} {kind}, which does not label sequences; use predict and evaluate"
         )
     return model
+
+
+def keep_base(model: Any, zero_based: bool | None) -> None:
+    """Keep with a model whether the svmlight file that it learnt from counts columns from 0."""
+    if zero_based is not None:
+        model._column_base = 0 if zero_based else 1
+
+
+def base_of(model: Any) -> int | None:
+    """Return the number of the first column in the file that a model learnt from; None: it had no numbers."""
+    return getattr(model, "_column_base", None)
 
 
 def _article(name: str) -> str:
