@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -20,6 +20,7 @@ from perceptron_rs.estimators.multilayer_fitting import Layers, check_same_probl
 from perceptron_rs.estimators.multilayer_predicting import MultilayerPredicting
 from perceptron_rs.estimators.parameters import draw_seed
 from perceptron_rs.estimators.saved import Saved
+from perceptron_rs.estimators.scoring import Scoring
 from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["MultilayerPerceptron"]
@@ -27,7 +28,7 @@ __all__ = ["MultilayerPerceptron"]
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(MultilayerPredicting, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     """Layers of neurons, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron learns no exclusive or: no line separates its classes. One hidden layer of neurons

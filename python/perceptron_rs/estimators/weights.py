@@ -10,8 +10,9 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_rs.estimators.errors import naming
+from perceptron_rs.estimators.sparse_weights import dense
 
-__all__ = ["class_weights", "sample_weights", "start_value", "unvisited"]
+__all__ = ["assert_finite_weights", "class_weights", "sample_weights", "start_value", "unvisited"]
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +31,7 @@ def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | N
         low = weights.min()
         if not low >= 0 or not np.isfinite(weights.max()):  # a scalar is not looked at by scikit-learn
             raise ValueError(f"sample_weight must be finite and >= 0, got {low if not low >= 0 else np.inf}")
-    return weights
+    return np.require(weights, requirements=["C", "A"])  # a view of packed records is not aligned
 
 
 def class_weights(
@@ -73,6 +74,16 @@ def unvisited(
             "sample_weight and class_weight leave no example of positive weight; there is nothing to learn"
         )
     return idle if idle.any() else None
+
+
+def assert_finite_weights(estimator: Any) -> None:
+    """Raise if weights that predict were set to what no fit leaves."""
+    for name in ("coef_", "intercept_"):
+        numbers = np.asarray(dense(getattr(estimator, name)), dtype=np.float64)
+        if not np.isfinite(numbers).all():
+            raise ValueError(
+                f"{name} must be finite, got {numbers[~np.isfinite(numbers)][0]}; set other ones or fit again"
+            )
 
 
 def start_value(value: Any, name: str, shape: tuple[int, ...]) -> Floats:
