@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError, about
+from perceptron_rs.registry import LEARNERS, Learner, name_of
 
 Weights = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
 
@@ -23,6 +24,7 @@ __all__ = [
     "dump_text",
     "format_name",
     "keep_base",
+    "learner_of",
     "load_model",
     "read_text",
     "save_model",
@@ -65,8 +67,8 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
             raise CommandError(f"{path}: the file is empty; it is no model")
     with about(path):
         model = import_module("perceptron_rs.models").load(path)
-    kind = type(model).__name__
-    is_tagger = kind == "SequencePerceptron"
+    learner = learner_of(model)
+    kind, is_tagger = learner.class_name, learner.data == "sequences"
     if sequences is False and is_tagger:
         raise CommandError(
             f"{path}: holds a {kind}, which labels sequences; use the commands tag and tag-evaluate"
@@ -89,6 +91,13 @@ def base_of(model: Any) -> int | None:
     return getattr(model, "_column_base", None)
 
 
+def learner_of(model: Any) -> Learner:
+    """Return what the registry says of a loaded model."""
+    name = name_of(model)
+    assert name is not None  # else no file could have named it
+    return LEARNERS[name]
+
+
 def _article(name: str) -> str:
     return "an" if name[0] in "AEIOU" else "a"
 
@@ -100,7 +109,7 @@ def format_name() -> str:
 
 def dump_text(model: Any, file: TextIO) -> None:
     """Write all weights as exact hexadecimal numbers."""
-    import_module("perceptron_rs.models.text").dump_text(model, file)
+    import_module("perceptron_rs.linear.text").dump_text(model, file)
 
 
 def read_text(path: Path, names: Sequence[str] | None = None) -> Weights:
@@ -108,6 +117,6 @@ def read_text(path: Path, names: Sequence[str] | None = None) -> Weights:
     if path.is_dir():
         raise CommandError(f"{path}: is a folder; name a file in it")
     with about(path):
-        read = import_module("perceptron_rs.models.text").read_text
+        read = import_module("perceptron_rs.linear.text").read_text
         coef, intercept, classes = read(path, **({} if names is None else {"feature_names": names}))
     return coef, intercept, classes

@@ -15,12 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.common.data import examples
+from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.labels import check_classes, encode_new, label_array
+from perceptron_rs.common.scoring import Scoring
+from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import ENGINES, get_engine
-from perceptron_rs.estimators.data import examples
-from perceptron_rs.estimators.errors import restored_on_error
-from perceptron_rs.estimators.labels import check_classes, encode_new, label_array
-from perceptron_rs.estimators.scoring import Scoring
-from perceptron_rs.estimators.weights import assert_finite_weights
 from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.maximum import BUDGET, solve
 from perceptron_rs.margins.problem import BIASES, SOLVERS, Problem, check_options, threads
@@ -276,7 +276,7 @@ class MaxMarginClassifier(Scoring, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(str(error)) from None
             if not np.isfinite(scores).all():
                 data.assert_finite(self)
-                assert_finite_weights(self)
+                assert_finite_weights(coef_=self.coef_, intercept_=self.intercept_)
         check_classes(self.classes_, scores.shape[1])
         return scores.reshape(-1) if scores.shape[1] == 1 else scores
 
