@@ -8,7 +8,7 @@ use super::problem::Problem;
 use super::rule::Learner;
 use super::stopping::{Criterion, Stopped};
 use super::threads::share_out;
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
 use crate::order::shuffle;
@@ -80,11 +80,20 @@ fn memory(problem: &Problem, schedule: &Schedule, weights: usize) -> Option<usiz
 pub fn fit(
     problem: &Problem,
     schedule: &Schedule,
+    state: State,
+    learner: &mut dyn Learner,
+    monitor: &dyn Monitor,
+) -> Result<(State, Report)> {
+    standard(|| run(problem, schedule, state, learner, monitor))
+}
+
+fn run(
+    problem: &Problem,
+    schedule: &Schedule,
     mut state: State,
     learner: &mut dyn Learner,
     monitor: &dyn Monitor,
 ) -> Result<(State, Report)> {
-    let _standard = Standard::enter();
     let (n, planes) = (problem.rows.len(), problem.positive.len());
     check_state(problem, schedule, &state)?;
     learner.check(&state)?;

@@ -7,7 +7,7 @@ use super::fit::{Report, Schedule, State, check_state};
 use super::group::Group;
 use super::problem::Problem;
 use super::rule::Learner;
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 
@@ -27,7 +27,10 @@ const SCHEDULE: Schedule = Schedule {
 /// Learns from all rows and returns the mistakes of each decision. After an error neither the state
 /// nor the memory of the learner is to be used further.
 pub fn one_pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Vec<i64>> {
-    let _standard = Standard::enter();
+    standard(|| run(problem, state, learner))
+}
+
+fn run(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Vec<i64>> {
     check_state(problem, &SCHEDULE, state)?;
     learner.check(state)?;
     if !problem.is_plain() || !state.ages.is_empty() || learner.one_plane_at_a_time() {

@@ -162,7 +162,8 @@ def sequence_fit(
                 idle += 1
             history["held_out_errors"].append(wrong_held_out)
         errors = history["sequence_errors"][-1], history["token_errors"][-1]
-        is_last = on_epoch is not None and on_epoch(epoch, *errors, wrong_held_out)
+        with arith.foreign():
+            is_last = on_epoch is not None and on_epoch(epoch, *errors, wrong_held_out)
         if errors[0] == 0:
             stopped = "clean"
         elif held_out is not None and idle >= patience:
