@@ -117,7 +117,7 @@ fn kernel_fit<'py>(
         coef: numbers("sums", state, planes, Some(n))?,
         intercept: numbers("intercept", state, planes, None)?,
         seen: counters(state, planes)?,
-        ages: Vec::new(),
+        ages: None,
     };
     let norms = numbers("norm", state, planes, None)?;
     let (labels, positive, class_weight) = (labels.as_slice()?, positive.as_slice()?, pairs(&class_weight)?);
