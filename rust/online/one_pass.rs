@@ -41,6 +41,7 @@ fn run(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Resul
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
     }
+    learner.begin(problem, SCHEDULE.threads, &())?;
     let planes = 0..problem.positive.len();
     let mut group = Group::new(planes.clone(), problem, &SCHEDULE, state);
     let mut rules = learner.split(&[planes], problem);

@@ -61,8 +61,9 @@ def runs(draw):
 
 
 def fit(engine, X, labels, weight, state, options, sparse, **changes):
-    X = sp.csr_array(X) if sparse else np.ascontiguousarray(X)
-    parts = (X.indptr, X.indices, X.data, X.shape[1]) if sparse else (X.astype(np.float64),)
+    X = X.astype(np.float64)
+    X = sp.csr_array(X) if sparse else X
+    parts = (X.indptr, X.indices, X.data, X.shape[1]) if sparse else (X,)
     rows = engine.csr_rows(*parts) if sparse else engine.dense_rows(*parts)
     defaults = {
         "eta0": 1.0,

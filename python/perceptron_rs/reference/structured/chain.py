@@ -128,7 +128,8 @@ def sequence_fit(
             wrong = numbers[numbers >= len(parts)][0]
             raise ValueError(f"{name} must be below the number of sequences, {len(parts)}, got {wrong}")
 
-    w = unpacked(state) | unpacked(state, "_u") | {"seen": state["seen"].copy()}
+    w = unpacked(state) | unpacked(state, "_u") | {"seen": state["seen"]}
+    w = {name: values + 0 for name, values in w.items()}  # a copy; + 0 turns -0.0 into +0.0
     history: dict[str, list[int]] = {"sequence_errors": [], "token_errors": [], "held_out_errors": []}
     best: State | None = None
     idle, stopped, epoch = 0, "max_iter", first_epoch
