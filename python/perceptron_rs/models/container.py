@@ -25,8 +25,7 @@ from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
 from perceptron_rs.models.files import open_regular
-from perceptron_rs.models.layout import Tensors
-from perceptron_rs.models.values import decode, encode
+from perceptron_rs.models.values import Tensors, decode, encode
 
 __all__ = ["FORMAT_VERSION", "pack", "unpack"]
 
