@@ -167,7 +167,7 @@ def test_clone_pickle():
     [
         ({"X": []}, "X and y must have equal lengths"),
         ({"joint_feature": lambda x, y: {0: 1.0}}, "n_features must be given"),
-        ({"joint_feature": lambda x, y: {9: 1.0}, "n_features": 4}, "columns must be from 0 to 3, got 9"),
+        ({"joint_feature": lambda x, y: {9: 1.0}, "n_features": 4}, "below the number of weights, 4, got 9"),
         ({"joint_feature": lambda x, y: {0.5: 1.0}, "n_features": 4}, "whole numbers as columns, got 0.5"),
         (
             {"joint_feature": lambda x, y: {0: math.nan}, "n_features": 4},
