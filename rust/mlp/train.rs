@@ -12,7 +12,7 @@
 //!   start values: Glorot, Bengio 2010, equation 16.
 
 use super::network::{Layer, Network, read};
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
@@ -60,7 +60,17 @@ pub fn fit(
     }
     let weights: usize = network.layers.iter().map(|layer| layer.coef.len()).fold(0, usize::saturating_add);
     probe_memory(weights.saturating_add(n).saturating_add(rows.columns()).checked_mul(8))?;
-    let _standard = Standard::enter();
+    standard(|| run(rows, labels, network, schedule, monitor))
+}
+
+fn run(
+    rows: &dyn Table,
+    labels: &[u32],
+    network: &mut Network,
+    schedule: &Schedule,
+    monitor: &dyn Monitor,
+) -> Result<Report> {
+    let n = rows.len();
     let mut pass = Pass {
         values: network.room(rows.columns()),
         errors: network.layers.iter().map(|layer| vec![0.0; layer.neurons()]).collect(),

@@ -15,7 +15,7 @@ pub use super::prefix::Mending;
 use super::epochs::Run;
 use super::held_out::{Best, HeldOut};
 use super::{EpochErrors, Report, Sequences, State, Stopped, Weights};
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::online::{Flow, Monitor};
 use crate::order::shuffle;
@@ -138,7 +138,17 @@ pub fn fit(
     monitor: &dyn Monitor,
     watch: &mut dyn FnMut(&EpochErrors) -> Result<Flow>,
 ) -> Result<(Learnt, Report)> {
-    let _standard = Standard::enter();
+    standard(|| run(chain, schedule, state, answer, monitor, watch))
+}
+
+fn run(
+    chain: &Chain,
+    schedule: &Schedule,
+    state: &State,
+    answer: Answer,
+    monitor: &dyn Monitor,
+    watch: &mut dyn FnMut(&EpochErrors) -> Result<Flow>,
+) -> Result<(Learnt, Report)> {
     state.check(chain.rows.columns())?;
     chain.check_labels(state.weights.labels())?;
     let mut run = Run::new(chain, state)?;
