@@ -11,6 +11,7 @@ use super::threads::share_out;
 use crate::arith::environment::Standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
+use crate::memory::{collected, refill};
 use crate::order::shuffle;
 use crate::rows::{Noise, Tolerance};
 
@@ -109,7 +110,7 @@ pub fn fit(
     let noise = ranges.iter().map(|range| problem.noise(range)).collect();
     let mut groups = form_groups(problem, schedule, &state, &running, learner, noise);
     let kept = problem.kept();
-    let mut order: Option<Vec<u32>> = kept.clone();
+    let mut order = kept.as_ref().map(|kept| collected(kept.iter().copied())).transpose()?;
     let mut epoch = schedule.first_epoch;
     for e in 0..schedule.max_iter {
         epoch = schedule.first_epoch + e;
@@ -117,8 +118,8 @@ pub fn fit(
             // A permutation of positions in the kept rows, so always of a fresh ascending list.
             let order = order.get_or_insert_default();
             match &kept {
-                Some(kept) => order.clone_from(kept),
-                None => *order = (0..n as u32).collect(),
+                Some(kept) => refill(order, kept.iter().copied())?,
+                None => refill(order, 0..n as u32)?,
             }
             shuffle(order, seed, epoch, 0);
         }
