@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import Perceptron
+from perceptron_rs.common.data import examples
+from perceptron_rs.common.sparse import canonical
+from perceptron_rs.common.storage import STORED, to_stored
 from perceptron_rs.engines import get_engine
-from perceptron_rs.estimators.data import examples
-from perceptron_rs.estimators.sparse import canonical
-from perceptron_rs.estimators.storage import STORED, to_stored
 
 RNG = np.random.default_rng(6)
 SMALL = RNG.integers(0, 100, (30, 5))
@@ -106,6 +106,23 @@ def test_stored_types_are_not_copied(engine_name, dtype):
         found = examples(model, engine, matrix, reset=True)
         assert found.values.ctypes.data == matrix.data.ctypes.data
         assert found.indptr.ctypes.data == matrix.indptr.ctypes.data
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_boolean_is_true_unless_its_byte_is_0(engine_name, order):
+    """C code may leave other bytes than 0 and 1; NumPy takes them for true, and its comparisons go wrong."""
+    random = np.random.default_rng(0)
+    X, y = random.random((40, 5)) < 0.5, random.random(40) < 0.5
+    odd = np.array(np.where(X, 7, 0), dtype=np.uint8, order=order).view(np.bool_)
+    odd_y = np.where(y, random.integers(1, 256, 40), 0).astype(np.uint8).view(np.bool_)
+    model, other = (Perceptron(engine=engine_name, max_iter=3, tol=None) for _ in range(2))
+    model.fit(X, y)
+    assert other.fit(odd, odd_y).coef_.tobytes() == model.coef_.tobytes()
+    assert other.classes_.tolist() == [False, True]
+    assert other.score(odd, odd_y) == model.score(X, y)
+    weights = sp.csr_matrix(X)
+    weights.data = np.full(weights.nnz, 3, dtype=np.uint8).view(np.bool_)
+    assert other.fit(weights, y).coef_.tobytes() == model.coef_.tobytes()
 
 
 def test_bool_is_not_copied(engine_name):

@@ -1,0 +1,62 @@
+"""Values of any real type and layout, as the engines store them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["STORED", "refuse_type", "to_stored"]
+
+#: Types that the engines read in place.
+STORED = tuple(np.dtype(name) for name in ("f8", "f4", "i1", "u1", "i2", "u2", "i4"))
+_INT32 = np.iinfo(np.int32)
+
+
+def refuse_type(dtype: np.dtype[Any], name: str) -> None:
+    """Raise for a type that holds no real numbers."""
+    if dtype.kind in "biufO":
+        return
+    if dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} has the dtype {dtype}; "
+            f"give its real part, or real and imaginary parts as separate columns"
+        )
+    kind = ValueError if dtype.kind in "SU" else TypeError
+    raise kind(
+        f"{name} must hold real numbers, got the dtype {dtype}; convert it to numbers, "
+        f"for instance by {name}.astype(float) or an encoder"
+    )
+
+
+def to_stored(values: NDArray[Any], name: str = "X") -> NDArray[Any]:
+    """Return ``values`` as a C-contiguous array of one of the seven stored types.
+
+    An array that already is one is returned as it is. Everything else is converted once:
+    bool to uint8 (the same bytes), float16 to float32, 32- and 64-bit integers to int32 if all
+    fit and else to float64, other real types to float64; another byte order or layout is copied.
+    """
+    refuse_type(values.dtype, name)
+    flags = values.flags
+    if flags.c_contiguous and flags.aligned and values.dtype in STORED and values.dtype.isnative:
+        return values
+    if values.dtype == np.bool_:
+        as_bytes = values.view(np.uint8)
+        # NumPy takes every byte but 0 for true; such bytes come from other libraries.
+        is_usual = flags.c_contiguous and as_bytes.max(initial=0) <= 1
+        return as_bytes if is_usual else np.ascontiguousarray(as_bytes != 0).view(np.uint8)
+    return np.require(values.astype(_stored_type(values), order="C", copy=False), requirements=["C", "A"])
+
+
+def _stored_type(values: NDArray[Any]) -> np.dtype[Any]:
+    dtype = values.dtype.newbyteorder("=")
+    if dtype in STORED:
+        return dtype
+    if dtype == np.float16:
+        return np.dtype(np.float32)
+    if dtype.kind in "iu" and (
+        values.size == 0 or (values.min() >= _INT32.min and values.max() <= _INT32.max)
+    ):
+        return np.dtype(np.int32)
+    return np.dtype(np.float64)

@@ -1,0 +1,107 @@
+"""Functions about the perceptron's update that need no estimator."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from perceptron_rs.engines import get_engine
+
+__all__ = ["updates_until_right"]
+
+
+def updates_until_right(
+    x: ArrayLike,
+    y: int,
+    w: ArrayLike,
+    b: float | None = None,
+    *,
+    step: float = 1.0,
+    engine: str = "rust",
+) -> int:
+    """Count the updates in a row on one example after which the perceptron has it right.
+
+    One update, ``w += step * y * x`` and ``b += step * y``, moves the activation of its example by
+    ``step * (||x||**2 + 1)`` towards y. After k of them it is still wrong only while
+    ``k <= -y * (w . x + b) / (step * (||x||**2 + 1))``. Without an intercept there is no ``+ 1``.
+
+    Parameters
+    ----------
+    x : array-like of shape (n_features,)
+        The example.
+    y : {-1, 1}
+        Its label.
+    w : array-like of shape (n_features,)
+        The weights before the first of the updates.
+    b : float, default=None
+        The intercept before the first of them; None if there is no intercept.
+    step : float, default=1.0
+        Learning rate times the weight of the example; above 0.
+    engine : {"rust", "reference"}, default="rust"
+        What computes it; the answers are equal.
+
+    Returns
+    -------
+    int
+        0 if the example is right already, that is if ``y * (w . x + b) > 0``; else the least k for
+        which the inequality fails. The bound is computed in float64, its integer part is exact.
+
+    Raises
+    ------
+    TypeError
+        If x, w, b or step is not of real numbers.
+    ValueError
+        If an argument has the wrong shape or range or is not finite; if x is zero and there is no
+        intercept: then no number of updates is enough.
+    OverflowError
+        If the activation or its shift is too large for a float64.
+
+    References
+    ----------
+    A. B. J. Novikoff, "On convergence proofs for perceptrons", Symposium on the Mathematical Theory
+    of Automata, 1962.
+
+    Examples
+    --------
+    >>> from perceptron_rs import updates_until_right
+    >>> updates_until_right([1, 2], -1, [3, 1], 1.0)  # activation 6, one update takes 6 off it
+    2
+    >>> updates_until_right([1, 2], -1, [-3, 1])
+    0
+    """
+    x, w = _vector("x", x), _vector("w", w)
+    if x.shape != w.shape:
+        raise ValueError(f"x and w must have equal lengths, got {len(x)} and {len(w)}")
+    if not isinstance(y, Integral | np.floating | float) or y not in (-1, 1):
+        raise ValueError(f"y must be -1 or 1, got {y!r}")
+    if b is not None:
+        b = _number("b", b)
+    step = _number("step", step)
+    if step <= 0:
+        raise ValueError(f"step must be above 0, got {step}")
+    return get_engine(engine).updates_until_right(x, int(y), w, b, step=step)
+
+
+def _vector(name: str, values: Any) -> NDArray[np.float64]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}; convert it to float64")
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be a vector, got shape {array.shape}; pass one example")
+    vector = np.require(array, np.float64, ["C", "A", "E"])
+    if not np.isfinite(vector).all():
+        raise ValueError(f"{name} must be finite, got {vector[~np.isfinite(vector)][0]}; clean it first")
+    return vector
+
+
+def _number(name: str, value: Any) -> float:
+    if not isinstance(value, Real):
+        raise TypeError(f"{name} must be a real number, got {value!r}")
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {number}; choose a finite number")
+    return number
