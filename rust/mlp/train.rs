@@ -16,6 +16,7 @@ use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
+use crate::memory::refill;
 use crate::online::{Criterion, Flow, Monitor, Stopped};
 use crate::order::shuffle;
 use crate::rows::Table;
@@ -77,10 +78,10 @@ fn run(
         gradient: network.layers.iter().map(Layer::zeros).collect(),
     };
     let mut criterion = Criterion::new(schedule.tol, schedule.n_iter_no_change);
-    let mut losses = Vec::new();
+    let (mut losses, mut order) = (Vec::new(), Vec::new());
     loop {
         let epoch = schedule.first_epoch + losses.len() as u64;
-        let mut order: Vec<u32> = (0..n as u32).collect();
+        refill(&mut order, 0..n as u32)?;
         if let Some(seed) = schedule.seed {
             shuffle(&mut order, seed, epoch, 0);
         }

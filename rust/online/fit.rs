@@ -11,6 +11,7 @@ use super::threads::share_out;
 use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
+use crate::memory::{collected, refill};
 use crate::order::shuffle;
 use crate::rows::Tolerance;
 
@@ -118,7 +119,7 @@ fn run(
     let form = |range: &Range<usize>| Group::new(range.clone(), problem, schedule, &state);
     let mut groups: Vec<Group> = ranges.iter().map(form).collect();
     let kept = problem.kept();
-    let mut order: Option<Vec<u32>> = kept.clone();
+    let mut order = kept.as_ref().map(|kept| collected(kept.iter().copied())).transpose()?;
     let mut epoch = schedule.first_epoch;
     for e in 0..schedule.max_iter {
         epoch = schedule.first_epoch + e;
@@ -126,8 +127,8 @@ fn run(
             // A permutation of positions in the kept rows, so always of a fresh ascending list.
             let order = order.get_or_insert_default();
             match &kept {
-                Some(kept) => order.clone_from(kept),
-                None => *order = (0..n as u32).collect(),
+                Some(kept) => refill(order, kept.iter().copied())?,
+                None => refill(order, 0..n as u32)?,
             }
             shuffle(order, seed, epoch, 0);
         }

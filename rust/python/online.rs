@@ -10,7 +10,8 @@ use super::rows::{shape, with_rows};
 use crate::arith::decay::Decay;
 use crate::arith::elementary::Function;
 use crate::arith::environment::standard;
-use crate::error::probe_memory;
+use crate::error::{Result, probe_memory};
+use crate::memory::collected;
 use crate::online::{self, averaged, perceptron};
 use crate::order::shuffle;
 
@@ -79,13 +80,19 @@ fn settled<'py>(
 /// Visiting order of an epoch.
 #[pyfunction]
 #[pyo3(signature = (n, *, seed, epoch, partition))]
-fn permutation(py: Python<'_>, n: u32, seed: u64, epoch: u64, partition: u64) -> Bound<'_, PyArray1<u32>> {
-    let order = py.detach(|| {
-        let mut order: Vec<u32> = (0..n).collect();
+fn permutation(
+    py: Python<'_>,
+    n: u32,
+    seed: u64,
+    epoch: u64,
+    partition: u64,
+) -> PyResult<Bound<'_, PyArray1<u32>>> {
+    let order = py.detach(|| -> Result<_> {
+        let mut order = collected(0..n)?;
         shuffle(&mut order, seed, epoch, partition);
-        order
-    });
-    PyArray1::from_vec(py, order)
+        Ok(order)
+    })?;
+    Ok(PyArray1::from_vec(py, order))
 }
 
 /// A function of each number.
