@@ -10,9 +10,9 @@ use std::time::Instant;
 
 use divan::Bencher;
 use perceptron_rs::online::perceptron::Perceptron;
-use perceptron_rs::online::{Problem, Report, Schedule, State, fit};
+use perceptron_rs::online::{Epoch, Problem, Run, Settings, State};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Rows, Tie};
+use perceptron_rs::rows::{Csr, Dense, Rows};
 
 const COLUMNS: usize = 100;
 const BAR: f64 = 0.8;
@@ -32,26 +32,17 @@ fn planted(n: usize) -> (Vec<f64>, Vec<u32>, Vec<f64>) {
     (x, y, plane)
 }
 
-fn pass(rows: &dyn Rows, labels: &[u32], planes: u32, coef: Vec<f64>) -> Report {
+/// One epoch, from its start to the state that it leaves.
+fn pass(rows: &dyn Rows, labels: &[u32], planes: u32, coef: Vec<f64>) -> Epoch {
     let positive: Vec<u32> = if planes == 1 { vec![1] } else { (0..planes).collect() };
-    let weights = vec![[1.0, 1.0]; positive.len()];
-    let problem =
-        Problem::new(rows, labels, None, &positive, &weights, 1.0, Tie::Mistake, true).expect("valid");
-    let schedule = Schedule {
-        shuffle: None,
-        first_epoch: 0,
-        max_iter: 1,
-        tol: None,
-        n_iter_no_change: 5,
-        track_mistakes: false,
-        threads: 1,
-        keep_on_interrupt: false,
-        settle: true,
-        record: false,
-    };
     let state =
         State { coef, intercept: vec![0.0; positive.len()], seen: vec![0; positive.len()], ages: None };
-    fit(&problem, &schedule, state, &mut Perceptron, &()).expect("finite").1
+    let settings = Settings::new(positive);
+    let problem = Problem::new(rows, labels, None, &settings).expect("valid");
+    let mut run = Run::start(&problem, state, Box::new(Perceptron), &()).expect("valid");
+    let epoch = run.epoch(&problem, 0, &()).expect("finite");
+    black_box(run.state().expect("memory"));
+    epoch
 }
 
 fn zeros(rows: &dyn Rows, planes: u32) -> Vec<f64> {
@@ -97,7 +88,7 @@ fn ratio_to_a_read() {
     let n = 1_000_000;
     let (x, y, plane) = planted(n);
     let rows = Dense::new(&x, n, COLUMNS).expect("valid");
-    let mistakes = pass(&rows, &y, 1, plane.clone()).epochs[0].mistakes[0];
+    let mistakes = pass(&rows, &y, 1, plane.clone()).mistakes[0];
     assert_eq!(mistakes, mistakes_by_hand(&x, &y, plane.clone()), "the kernel's answer is wrong");
     let (mut passes, mut reads) = (Vec::new(), Vec::new());
     for _ in 0..7 {

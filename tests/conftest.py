@@ -11,7 +11,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import settings
 
-from perceptron_rs.engines import ENGINES, Engine, Report, Rows, State, get_engine
+from perceptron_rs.engines import ENGINES, Engine, Rows, State, get_engine
+from perceptron_rs.settings import Linear
+from tests.support import learn
 
 
 @pytest.fixture(scope="session", params=ENGINES)
@@ -47,42 +49,12 @@ class Trainer:
             state[name] = np.array(values, dtype=state[name].dtype).reshape(state[name].shape)
         return state
 
-    def fit(self, X: Any, labels: Any, **changes: Any) -> Report:
-        positive = np.array(changes.pop("positive", [1]), dtype=np.uint32)
-        sample_weight = changes.pop("sample_weight", None)
-        if sample_weight is not None:
-            sample_weight = np.array(sample_weight, dtype=np.float64)
-        arguments: dict[str, Any] = {
-            "learner": "averaged",
-            "state": self.start(X.shape[1], len(positive)),
-            "class_weight": np.ones((len(positive), 2)),
-            "eta0": 1.0,
-            "tie": "mistake",
-            "fit_intercept": True,
-            "seed": None,
-            "first_epoch": 0,
-            "max_iter": 1,
-            "tol": None,
-            "n_iter_no_change": 5,
-            "track_mistakes": False,
-            "threads": 1,
-            "margin": 0.0,
-            "added_feature": 0.0,
-            "max_mistakes_per_example": None,
-            "joint": None,
-            "penalty": None,
-            "settle": True,
-            "check": "run",
-            "record": False,
-            "on_epoch": None,
-            "with_state": False,
-            "keep_on_interrupt": False,
-        }
-        assert set(changes) <= set(arguments), changes
-        arguments |= changes
-        arguments["class_weight"] = np.array(arguments["class_weight"], dtype=np.float64)
-        labels = np.array(labels, dtype=np.uint32)
-        return self.engine.fit(self.rows(X), labels, sample_weight, positive=positive, **arguments)
+    def fit(self, X: Any, labels: Any, **changes: Any) -> dict[str, Any]:
+        arguments = {"learner": "averaged", "eta0": 1.0} | changes
+        state = arguments.pop("state", None)
+        if state is None:
+            state = self.start(X.shape[1], len(arguments.get("positive", [1])))
+        return learn(self.engine, Linear, self.rows(X), labels, state, **arguments)
 
     def scores(self, X: Any, coef: Any, intercept: Any) -> Any:
         coef = np.array(coef, dtype=np.float64, ndmin=2)

@@ -4,12 +4,13 @@
 
 use std::hint::black_box;
 
+use crate::support::driver::{Schedule, drive};
 use crate::support::{Case, compress, fractions, whole};
 use perceptron_rs::arith::environment::{STANDARD, swap_control};
 use perceptron_rs::error::Error;
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::updates_until_right;
-use perceptron_rs::online::{self, Flow, Monitor, Problem, Schedule, Shuffle, State};
+use perceptron_rs::online::{self, Flow, Monitor, Problem, Settings};
 use perceptron_rs::rows::{Csr, Dense, Rows};
 
 #[cfg(target_arch = "x86_64")]
@@ -46,7 +47,6 @@ fn within<R>(mode: u64, run: impl FnOnce() -> R) -> (R, bool) {
 
 struct Fit {
     case: Case,
-    positive: Vec<u32>,
     class_weight: Vec<[f64; 2]>,
 }
 
@@ -62,45 +62,32 @@ impl Fit {
         }
         case.sample_weight = Some(fractions(n, 1, 6).iter().map(|w| w.abs()).collect());
         let class_weight = (0..case.planes).map(|k| [1.0 / 3.0, 0.1 + k as f64]).collect();
-        Self { positive: (0..5).collect(), class_weight, case }
+        Self { case, class_weight }
     }
 
     fn run(&self, rows: &dyn Rows, threads: usize, monitor: &dyn Monitor) -> Result<Vec<u64>, Error> {
         let case = &self.case;
         let weights = case.sample_weight.as_deref();
-        let problem = Problem::new(
-            rows,
-            &case.labels,
-            weights,
-            &self.positive,
-            &self.class_weight,
-            case.eta,
-            case.tie,
-            case.fit_intercept,
-        )?;
-        let schedule = Schedule {
-            shuffle: Some(Shuffle { seed: 1 }),
-            first_epoch: 0,
-            max_iter: 3,
-            tol: Some(1e-3),
-            n_iter_no_change: 5,
+        let settings = Settings {
+            class_weight: self.class_weight.clone(),
+            seed: Some(1),
             track_mistakes: true,
             threads,
-            keep_on_interrupt: false,
-            settle: true,
-            record: false,
+            ..case.settings()
         };
-        let start = State { coef: case.start.clone(), intercept: vec![0.0; 5], seen: vec![0; 5], ages: None };
-        let mut learner = Averaged {
-            coef: vec![0.0; start.coef.len()],
+        let problem = Problem::new(rows, &case.labels, weights, &settings)?;
+        let learner = Averaged {
+            coef: vec![0.0; case.start.len()],
             intercept: vec![0.0; 5],
             fit_intercept: case.fit_intercept,
         };
-        let (state, report) = online::fit(&problem, &schedule, start, &mut learner, monitor)?;
+        let schedule = Schedule { tol: Some(1e-3), ..Schedule::epochs(3) };
+        let report = drive(&problem, case.state(), Box::new(learner), schedule, monitor)?;
+        let state = report.state();
         let mut scores = vec![0.0; case.n * 5];
         online::scores(rows, &state.coef, &state.intercept, threads, &mut scores)?;
-        let losses: Vec<f64> = report.epochs.into_iter().flat_map(|epoch| epoch.losses).collect();
-        let all = [state.coef, state.intercept, learner.coef, learner.intercept, losses, scores].concat();
+        let sums = ["coef_u", "intercept_u"].map(|name| report.floats(name)).concat();
+        let all = [state.coef, state.intercept, sums, report.losses(), scores].concat();
         Ok(all.iter().map(|v| v.to_bits()).collect())
     }
 }

@@ -1,6 +1,7 @@
 //! The golden files (tests/golden/*.txt; their heads say how to read them), every line, dense and CSR
 //! with both index types. The Python tests read the same files.
 
+use crate::support::driver::{Report, Schedule, drive};
 use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::Flow;
@@ -8,7 +9,7 @@ use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
-use perceptron_rs::online::{self, Learner, Numbers, Problem, Schedule, Shuffle, State, Vectors};
+use perceptron_rs::online::{self, Learner, Numbers, Problem, Settings, State, Vectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
 use perceptron_rs::rows::{Rows, Tie};
 use perceptron_rs::structured::{self, Answer, Chain, Limits, Mending, Sequences, Sparse, Weights};
@@ -159,7 +160,7 @@ fn dense(matrix: &Sparse, planes: usize) -> Vec<f64> {
 }
 
 /// What the pocket remembers, by the names of the files.
-fn is_pocket(case: &Case, pocket: &Pocket, layout: &str) {
+fn is_pocket(case: &Case, pocket: &dyn Learner, layout: &str) {
     for (name, values) in pocket.memory() {
         let name = match name {
             "coef_pocket" => "pocket_coef",
@@ -205,70 +206,68 @@ fn fit<T: Drawn + Default>(case: &Case) {
     };
     let fit_intercept = case.text("fit_intercept") == "1";
     let tie = if case.text("tie") == "positive" { Tie::Positive } else { Tie::Mistake };
-    let schedule = |threads| Schedule {
-        shuffle: (case.text("shuffle") != "none").then(|| Shuffle { seed: case.number("shuffle") }),
+    let settings = |threads| Settings {
+        class_weight: class_weight.clone(),
+        eta: case.floats("eta0")[0],
+        tie,
+        fit_intercept,
+        seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
+        track_mistakes: true,
+        threads,
+        ..Settings::new(positive.clone())
+    };
+    let schedule = Schedule {
         first_epoch: case.number("first_epoch"),
         max_iter: case.number("max_iter"),
         tol: (case.text("tol") != "none").then(|| case.floats("tol")[0]),
         n_iter_no_change: case.number("n_iter_no_change"),
-        track_mistakes: true,
-        threads,
         keep_on_interrupt: false,
-        settle: true,
-        record: false,
     };
     let values: Vec<T> = draw(seed, rows * columns, case.number("zeros"));
     each_layout(&values, rows, columns, |rows, layout| {
         for threads in [1, 2] {
-            let mut averaged =
-                Averaged { coef: start(2, planes * columns), intercept: start(3, planes), fit_intercept };
-            let mut voted = Voted::new(planes);
-            let is_averaged = case.file == "averaged";
             let check = match case.tokens.get("check").map(String::as_str) {
                 Some("ratchet") => Check::Ratchet,
                 Some("update") => Check::Update,
                 Some("epoch") => Check::Epoch,
                 _ => Check::Run,
             };
-            let mut pocket = Pocket::new(check, fit_intercept, &state);
-            let is_pocket_case = case.file == "pocket";
-            let learner: &mut dyn Learner = match case.file {
-                "averaged" => &mut averaged,
-                "pocket" => &mut pocket,
-                "voted" => &mut voted,
-                _ => &mut Perceptron,
+            let learner: Box<dyn Learner> = match case.file {
+                "averaged" => Box::new(Averaged {
+                    coef: start(2, planes * columns),
+                    intercept: start(3, planes),
+                    fit_intercept,
+                }),
+                "pocket" => Box::new(Pocket::new(check, fit_intercept, &state)),
+                "voted" => Box::new(Voted::new(planes)),
+                _ => Box::new(Perceptron),
             };
-            let weights = sample_weight.as_deref();
-            let eta = case.floats("eta0")[0];
+            let settings = settings(threads);
             let problem =
-                Problem::new(rows, &labels, weights, &positive, &class_weight, eta, tie, fit_intercept)
-                    .expect("a problem");
-            let (after, report) =
-                online::fit(&problem, &schedule(threads), state.clone(), learner, &()).expect("finite");
-            let mistakes: Vec<i64> = report.epochs.iter().flat_map(|epoch| epoch.mistakes.clone()).collect();
-            let losses: Vec<f64> = report.epochs.iter().flat_map(|epoch| epoch.losses.clone()).collect();
-            let stopped: Vec<&str> = report.stopped.iter().map(|stopped| stopped.name()).collect();
+                Problem::new(rows, &labels, sample_weight.as_deref(), &settings).expect("a problem");
+            let report = drive(&problem, state.clone(), learner, schedule, &()).expect("finite");
+            let after = report.state();
             case.is("n_iter", &whole(&report.n_iter), layout);
-            case.is("stopped", &stopped.join(","), layout);
-            case.is("mistakes", &whole(&mistakes), layout);
-            case.is("losses", &bits(&losses), layout);
-            case.is("per_example", &whole(&report.mistakes_per_example), layout);
+            case.is("stopped", &report.stopped.join(","), layout);
+            case.is("mistakes", &whole(&report.mistakes()), layout);
+            case.is("losses", &bits(&report.losses()), layout);
+            case.is("per_example", &whole(&report.per_example()), layout);
             case.is("coef", &bits(&after.coef), layout);
             case.is("intercept", &bits(&after.intercept), layout);
             case.is("seen", &whole(&after.seen), layout);
-            if is_pocket_case {
-                is_pocket(case, &pocket, layout);
-            }
-            if case.file == "voted" {
-                check_log(case, rows, &state, &after, &voted, fit_intercept, layout);
-            }
-            if is_averaged {
-                case.is("coef_u", &bits(&averaged.coef), layout);
-                case.is("intercept_u", &bits(&averaged.intercept), layout);
-                let mean = average(&after.coef, &averaged.coef, &after.seen, columns);
-                case.is("mean_coef", &bits(&mean), layout);
-                let mean = average(&after.intercept, &averaged.intercept, &after.seen, 1);
-                case.is("mean_intercept", &bits(&mean), layout);
+            match case.file {
+                "pocket" => is_pocket(case, report.run.learner(), layout),
+                "voted" => check_log(case, rows, &state, &report, fit_intercept, layout),
+                "averaged" => {
+                    let (coef, intercept) = (report.floats("coef_u"), report.floats("intercept_u"));
+                    case.is("coef_u", &bits(&coef), layout);
+                    case.is("intercept_u", &bits(&intercept), layout);
+                    let mean = average(&after.coef, &coef, &after.seen, columns);
+                    case.is("mean_coef", &bits(&mean), layout);
+                    let mean = average(&after.intercept, &intercept, &after.seen, 1);
+                    case.is("mean_intercept", &bits(&mean), layout);
+                }
+                _ => {}
             }
         }
     });
@@ -278,22 +277,16 @@ fn check_log(
     case: &Case,
     rows: &dyn Rows,
     start: &State,
-    after: &State,
-    voted: &Voted,
+    report: &Report,
     fit_intercept: bool,
     layout: &str,
 ) {
-    let memory = voted.memory();
-    let integers = |name: &str| match memory.iter().find(|(found, _)| *found == name) {
-        Some((_, Numbers::Integers(values))) => values.to_vec(),
-        _ => panic!("no integers {name}"),
-    };
-    let [starts, row, t] = ["log_start", "log_row", "log_t"].map(integers);
-    let Some((_, Numbers::Floats(step))) = memory.last() else { panic!("no steps") };
+    let [starts, row, t] = ["log_start", "log_row", "log_t"].map(|name| report.integers(name));
+    let (step, after) = (report.floats("log_step"), report.state());
     for (name, values) in [("log_start", &starts), ("log_row", &row), ("log_t", &t)] {
         case.is(name, &whole(values), layout);
     }
-    case.is("log_step", &bits(step), layout);
+    case.is("log_step", &bits(&step), layout);
 
     let planes = start.intercept.len();
     let mut counts = Vec::new();
@@ -306,7 +299,7 @@ fn check_log(
     }
     case.is("log_count", &whole(&counts), layout);
     let bias: Vec<f64> = step.iter().map(|&c| if fit_intercept { c } else { 0.0 }).collect();
-    let log = Log::new(&starts, &row, step, &bias, rows.len()).expect("a log");
+    let log = Log::new(&starts, &row, &step, &bias, rows.len()).expect("a log");
     let vectors =
         Vectors { stored: rows, log, coef: &start.coef, intercept: &start.intercept, counts: &counts };
     for threads in [1, 2] {

@@ -1,11 +1,12 @@
 //! The golden files of kernel and multilayer perceptrons, every line, dense and CSR with both index types.
 
+use crate::support::driver::{Report, Schedule, drive};
 use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 use perceptron_rs::arith::neuron::Activation;
 use perceptron_rs::kernel::{self, Answer, Dual, Kernel, Source, Vectors, kernel_matrix, scale_gamma};
 use perceptron_rs::mlp::{self, Layer, Network};
 use perceptron_rs::online::voted::{Log, Voted};
-use perceptron_rs::online::{self, Learner, Numbers, Problem, Report, Schedule, Shuffle, State};
+use perceptron_rs::online::{Problem, Settings, State};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Spread, Table, Tie, Tolerance};
 
@@ -99,7 +100,8 @@ fn run(
     let class_weight = case.floats("class_weight").as_chunks::<2>().0.to_vec();
     let with_bias = case.text("fit_intercept") == "1";
     let used = if source.is_some() { Kernel::Precomputed } else { kernel };
-    let dual = Dual::new(rows, used, source, &vec![0.0; planes], cache, threads).expect("a Gram matrix");
+    let asked = source.is_some();
+    let mut dual = Dual::new(rows, used, asked, &vec![0.0; planes], cache, threads).expect("a Gram matrix");
     let tie = if case.text("tie") == "positive" { Tie::Positive } else { Tie::Mistake };
     let eta = case.floats("eta0")[0];
     let tolerance = Tolerance {
@@ -107,27 +109,26 @@ fn run(
         added_feature: case.floats("added_feature")[0],
         max_mistakes: (case.text("most") != "none").then(|| case.number("most")),
     };
-    let mut problem =
-        Problem::new(&dual, &labels, sample_weight, &positive, &class_weight, eta, tie, with_bias)
-            .and_then(|problem| problem.tolerant(tolerance))
-            .expect("a problem");
-    match case.text("joint") {
-        "none" => {}
-        "max" => problem = problem.joint(Spread::Max).expect("a decision"),
-        "uniform" => problem = problem.joint(Spread::Uniform).expect("a decision"),
-        _ => problem = problem.joint(Spread::Proportional).expect("a decision"),
-    }
+    let settings = Settings {
+        class_weight,
+        eta,
+        tie,
+        fit_intercept: with_bias,
+        tolerance,
+        joint: match case.text("joint") {
+            "none" => None,
+            "max" => Some(Spread::Max),
+            "uniform" => Some(Spread::Uniform),
+            _ => Some(Spread::Proportional),
+        },
+        seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
+        track_mistakes: true,
+        ..Settings::new(positive)
+    };
     let schedule = Schedule {
-        shuffle: (case.text("shuffle") != "none").then(|| Shuffle { seed: case.number("shuffle") }),
         first_epoch: case.number("first_epoch"),
         max_iter: case.number("max_iter"),
-        tol: None,
-        n_iter_no_change: 5,
-        track_mistakes: true,
-        threads: 1,
-        keep_on_interrupt: false,
-        settle: true,
-        record: false,
+        ..Schedule::epochs(0)
     };
     let state = State {
         coef: vec![0.0; planes * n],
@@ -135,9 +136,10 @@ fn run(
         seen: vec![0; planes],
         ages: None,
     };
-    let mut voted = Voted::new(planes);
-    let (after, report) = online::fit(&problem, &schedule, state, &mut voted, &()).expect("finite");
-    let norms = dual.into_norms();
+    let examples = dual.rows(rows, source);
+    let problem = Problem::new(&examples, &labels, sample_weight, &settings).expect("a problem");
+    let report = drive(&problem, state, Box::new(Voted::new(planes)), schedule, &()).expect("finite");
+    let (after, norms) = (report.state(), dual.norms());
     is_report(case, &report, layout);
     case.is("intercept", &bits(&after.intercept), layout);
     case.is("seen", &whole(&after.seen), layout);
@@ -147,17 +149,15 @@ fn run(
         &bits(&norms.iter().flat_map(|norms| &norms[1..]).copied().collect::<Vec<_>>()),
         layout,
     );
-    let story = Story::of(case, &voted, layout);
-    story.is_judge(case, rows, kernel, &after.seen, &norms, threads, layout);
+    let story = Story::of(case, &report, layout);
+    story.is_judge(case, rows, kernel, &after.seen, norms, threads, layout);
 }
 
 fn is_report(case: &Case, report: &Report, layout: &str) {
-    let mistakes: Vec<i64> = report.epochs.iter().flat_map(|epoch| epoch.mistakes.clone()).collect();
-    let stopped: Vec<&str> = report.stopped.iter().map(|stopped| stopped.name()).collect();
     case.is("n_iter", &whole(&report.n_iter), layout);
-    case.is("stopped", &stopped.join(","), layout);
-    case.is("mistakes", &whole(&mistakes), layout);
-    case.is("per_example", &whole(&report.mistakes_per_example), layout);
+    case.is("stopped", &report.stopped.join(","), layout);
+    case.is("mistakes", &whole(&report.mistakes()), layout);
+    case.is("per_example", &whole(&report.per_example()), layout);
 }
 
 /// The log of a run.
@@ -169,19 +169,14 @@ struct Story {
 }
 
 impl Story {
-    fn of(case: &Case, voted: &Voted, layout: &str) -> Self {
-        let memory = voted.memory();
-        let integers = |name: &str| match memory.iter().find(|(found, _)| *found == name) {
-            Some((_, Numbers::Integers(values))) => values.to_vec(),
-            _ => panic!("no integers {name}"),
-        };
-        let [start, row, t] = ["log_start", "log_row", "log_t"].map(integers);
-        let Some((_, Numbers::Floats(step))) = memory.last() else { panic!("no steps") };
+    fn of(case: &Case, report: &Report, layout: &str) -> Self {
+        let [start, row, t] = ["log_start", "log_row", "log_t"].map(|name| report.integers(name));
+        let step = report.floats("log_step");
         for (name, values) in [("log_start", &start), ("log_row", &row), ("log_t", &t)] {
             case.is(name, &whole(values), layout);
         }
-        case.is("log_step", &bits(step), layout);
-        Self { start, row, t, step: step.to_vec() }
+        case.is("log_step", &bits(&step), layout);
+        Self { start, row, t, step }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -293,26 +288,15 @@ fn a_source_that_fails_ends_the_run() {
     let values = [0.0; 20];
     let rows = perceptron_rs::rows::Dense::new(&values, 20, 1).expect("shape");
     let source = Broken(std::sync::Mutex::new(0));
-    let refused = Dual::new(&rows, Kernel::Linear, Some(&source), &[0.0], 0, 1).err().expect("a kernel");
+    let refused = Dual::new(&rows, Kernel::Linear, true, &[0.0], 0, 1).err().expect("a kernel");
     assert!(refused.to_string().contains("kernel must be precomputed"), "{refused}");
-    let dual = Dual::new(&rows, Kernel::Precomputed, Some(&source), &[0.0], 1 << 20, 1).expect("a source");
-    let labels = [0; 20];
-    let problem =
-        Problem::new(&dual, &labels, None, &[1], &[[1.0, 1.0]], 1.0, Tie::Mistake, false).expect("a problem");
-    let schedule = Schedule {
-        shuffle: None,
-        first_epoch: 0,
-        max_iter: 1,
-        tol: None,
-        n_iter_no_change: 5,
-        track_mistakes: false,
-        threads: 1,
-        keep_on_interrupt: true,
-        settle: true,
-        record: false,
-    };
+    let dual = Dual::new(&rows, Kernel::Precomputed, true, &[0.0], 1 << 20, 1).expect("a source");
+    let (examples, labels) = (dual.rows(&rows, Some(&source)), [0; 20]);
+    let settings = Settings { fit_intercept: false, ..Settings::new(vec![1]) };
+    let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
+    let schedule = Schedule { keep_on_interrupt: true, ..Schedule::epochs(1) };
     let state = State { coef: vec![0.0; 20], intercept: vec![0.0], seen: vec![0], ages: None };
-    let error = online::fit(&problem, &schedule, state, &mut Voted::new(1), &()).expect_err("a failure");
+    let error = drive(&problem, state, Box::new(Voted::new(1)), schedule, &()).err().expect("a failure");
     assert!(error.to_string().contains("could not be had"), "{error}");
     assert_eq!(*source.0.lock().expect("one thread"), 3, "nothing is asked for behind a failure");
 }

@@ -1,17 +1,16 @@
 //! A pass is plain data: stopped anywhere and taken up again, it gives the bits of one that never
-//! stopped. A monitor ends a run between two blocks or after an epoch.
+//! stopped. A monitor breaks an epoch off between two blocks.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::support::driver::{Report, Schedule, drive};
 use crate::support::{Case, Outcome, assert_same, compress, fractions, keep, outcome, shuffled, whole};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::error::Error;
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::Perceptron;
-use perceptron_rs::online::{
-    self, EpochRecord, Flow, Learner, Monitor, Problem, Schedule, Snapshot, State, Stopped, Verdict, feed,
-};
-use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Planes, Rows};
+use perceptron_rs::online::{Epoch, Flow, Learner, Monitor, Numbers, Problem, Run, Settings, feed};
+use perceptron_rs::rows::{Csr, Cursor, Dense, Examples, Mistake, Planes, Rows};
 
 fn cases() -> Vec<(&'static str, Case)> {
     let n = 40;
@@ -45,13 +44,9 @@ fn with_storage<T: Value>(case: &Case, to: impl Fn(f64) -> T, name: &str, run: &
 /// A pass in pieces that end at `stops`; all of it is made anew from plain data between two pieces.
 fn in_pieces(case: &Case, rows: &dyn Rows, stops: &[usize]) -> (Outcome, Averaged) {
     let visit = case.visit();
-    let positive: Vec<u32> = case.heads().iter().map(|head| head.positive).collect();
-    let class_weight = vec![case.class_weight; case.planes];
-    let weights = case.sample_weight.as_deref();
-    let (eta, tie) = (case.eta, case.tie);
+    let settings = case.settings();
     let problem =
-        Problem::new(rows, &case.labels, weights, &positive, &class_weight, eta, tie, case.fit_intercept)
-            .expect("a problem");
+        Problem::new(rows, &case.labels, case.sample_weight.as_deref(), &settings).expect("a problem");
     let (mut heads, mut weights, mut pos, mut log) = (case.heads(), case.start.clone(), 0, Vec::new());
     let mut u = Averaged {
         coef: vec![0.0; case.start.len()],
@@ -63,10 +58,10 @@ fn in_pieces(case: &Case, rows: &dyn Rows, stops: &[usize]) -> (Outcome, Average
         let mut at = Cursor { pos };
         {
             let all = 0..case.planes;
-            let mut rules = u.split(std::slice::from_ref(&all), &problem);
+            let mut rules = u.split(std::slice::from_ref(&all), &problem).expect("rows");
             let absorb = &mut |new: &[Mistake]| {
                 log.extend_from_slice(new);
-                rules[0].absorb(rows, &visit, new, &())
+                rules[0].absorb(&visit, new, &())
             };
             feed(rows, &visit, &mut at, end, &mut planes, absorb, &()).expect("nobody interrupts");
         }
@@ -155,126 +150,73 @@ fn planes_go_on(is_meant: fn(&str, &str) -> bool) {
     }
 }
 
-/// Breaks at the block (or epoch) of this number, counted from 0.
+/// Breaks at the block of this number, counted from 0.
 struct BreakAt {
     block: usize,
-    epoch: usize,
     asked: AtomicUsize,
-    epochs: AtomicUsize,
 }
 
 impl BreakAt {
-    fn new(block: usize, epoch: usize) -> Self {
-        Self { block, epoch, asked: AtomicUsize::new(0), epochs: AtomicUsize::new(0) }
+    fn new(block: usize) -> Self {
+        Self { block, asked: AtomicUsize::new(0) }
     }
-}
-
-fn flow(number: usize, at: usize) -> Flow {
-    if number >= at { Flow::Break } else { Flow::Continue }
 }
 
 impl Monitor for BreakAt {
     fn block(&self) -> Flow {
-        flow(self.asked.fetch_add(1, Ordering::Relaxed), self.block)
-    }
-
-    fn epoch(&self, record: &EpochRecord, learnt: Option<Snapshot>) -> Result<Verdict, Error> {
-        let number = self.epochs.fetch_add(1, Ordering::Relaxed);
-        assert_eq!(record.epoch, 10 + number as u64);
-        assert!(learnt.is_none(), "nobody asked for it");
-        Ok(if number >= self.epoch { Verdict::Break } else { Verdict::Continue })
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        if number >= self.block { Flow::Break } else { Flow::Continue }
     }
 }
 
-struct Fit {
-    case: Case,
-    positive: Vec<u32>,
-    class_weight: Vec<[f64; 2]>,
+/// Labels are drawn, so no epoch is clean; the blocks of 16 rows come from wide rows.
+fn wide(classes: u32) -> Case {
+    let (n, d) = (100, 1200);
+    Case::new(fractions(n * d, 0, 1), n, d, classes, 2)
 }
 
-impl Fit {
-    /// Labels are drawn, so no epoch is clean; the blocks of 16 rows come from wide rows.
-    fn new(classes: u32) -> Self {
-        let (n, d) = (100, 1200);
-        let case = Case::new(fractions(n * d, 0, 1), n, d, classes, 2);
-        let labels = case.heads().iter().map(|head| head.positive).collect();
-        Self { positive: labels, class_weight: vec![[1.0; 2]; case.planes], case }
-    }
-
-    fn run(
-        &self,
-        max_iter: u64,
-        threads: usize,
-        monitor: &dyn Monitor,
-    ) -> Result<(State, online::Report), Error> {
-        self.run_and_keep(false, max_iter, threads, monitor)
-    }
-
-    fn run_and_keep(
-        &self,
-        keep_on_interrupt: bool,
-        max_iter: u64,
-        threads: usize,
-        monitor: &dyn Monitor,
-    ) -> Result<(State, online::Report), Error> {
-        let case = &self.case;
-        let rows = Dense::new(&case.x, case.n, case.d).expect("shape");
-        assert_eq!(rows.block(1), 16);
-        let (labels, positive) = (&case.labels, &self.positive);
-        let problem = Problem::new(&rows, labels, None, positive, &self.class_weight, 1.0, case.tie, true)
-            .expect("a problem");
-        let state = State {
-            coef: case.start.clone(),
-            intercept: case.intercept.clone(),
-            seen: vec![0; case.planes],
-            ages: None,
-        };
-        let schedule = Schedule {
-            shuffle: None,
-            first_epoch: 10,
-            max_iter,
-            tol: None,
-            n_iter_no_change: 5,
-            track_mistakes: true,
-            threads,
-            keep_on_interrupt,
-            settle: true,
-            record: false,
-        };
-        online::fit(&problem, &schedule, state, &mut Perceptron, monitor)
-    }
+fn run_and_keep(
+    case: &Case,
+    keep_on_interrupt: bool,
+    threads: usize,
+    monitor: &dyn Monitor,
+) -> Result<Report, Error> {
+    let rows = Dense::new(&case.x, case.n, case.d).expect("shape");
+    assert_eq!(rows.block(1), 16);
+    let settings = Settings { track_mistakes: true, threads, ..case.settings() };
+    let problem = Problem::new(&rows, &case.labels, None, &settings).expect("a problem");
+    let schedule = Schedule { keep_on_interrupt, ..Schedule::epochs(2) };
+    drive(&problem, case.state(), Box::new(Perceptron), schedule, monitor)
 }
 
 #[test]
 fn a_monitor_interrupts_a_run_between_any_two_blocks() {
-    let fit = Fit::new(2);
+    let case = wide(2);
     for block in 0..14 {
-        let monitor = BreakAt::new(block, usize::MAX);
-        assert_eq!(fit.run(2, 1, &monitor).expect_err("interrupted"), Error::Interrupted, "block {block}");
+        let monitor = BreakAt::new(block);
+        let error = run_and_keep(&case, false, 1, &monitor).err().expect("interrupted");
+        assert_eq!(error, Error::Interrupted, "block {block}");
         assert_eq!(monitor.asked.load(Ordering::Relaxed), block + 1, "it was asked again");
-        assert_eq!(monitor.epochs.load(Ordering::Relaxed), block / 7);
     }
-    assert!(fit.run(2, 1, &BreakAt::new(14, usize::MAX)).is_ok(), "two epochs are 14 blocks");
+    assert!(run_and_keep(&case, false, 1, &BreakAt::new(14)).is_ok(), "two epochs are 14 blocks");
 }
 
 #[test]
 fn a_monitor_interrupts_all_threads() {
-    let fit = Fit::new(5);
+    let case = wide(5);
     for (threads, block) in
         [2, 3, 5].into_iter().flat_map(|threads| [0, 1, 5, 9].map(|block| (threads, block)))
     {
-        let error = fit.run(1000, threads, &BreakAt::new(block, usize::MAX)).expect_err("interrupted");
+        let error = run_and_keep(&case, false, threads, &BreakAt::new(block)).err().expect("interrupted");
         assert_eq!(error, Error::Interrupted, "{threads} threads, block {block}");
     }
 }
 
 #[test]
 fn an_interrupted_run_that_is_kept_is_that_of_the_rows_before() {
-    let fit = Fit::new(2);
+    let case = wide(2);
     for block in 0..7 {
-        let monitor = BreakAt::new(block, usize::MAX);
-        let (state, report) = fit.run_and_keep(true, 9, 1, &monitor).expect("it is kept");
-        let case = &fit.case;
+        let report = run_and_keep(&case, true, 1, &BreakAt::new(block)).expect("it is kept");
         let rows = Dense::new(&case.x, case.n, case.d).expect("shape");
         let (visit, mut planes, mut at) = (case.visit(), case.planes(), Cursor::default());
         let (end, mut mistakes) = ((16 * (block + 1)).min(case.n), 0);
@@ -283,36 +225,102 @@ fn an_interrupted_run_that_is_kept_is_that_of_the_rows_before() {
             Ok(())
         };
         feed(&rows, &visit, &mut at, end, &mut planes, count, &()).expect("nobody interrupts");
+        let state = report.state();
         assert_eq!(state.seen, [end as u64]);
         assert_eq!((state.coef, state.intercept[0]), (planes.plane(0), planes.heads[0].intercept));
-        assert_eq!((report.n_iter, report.stopped), (vec![1], vec![Stopped::Interrupt]));
-        assert_eq!(report.epochs[0].mistakes, [mistakes]);
-        assert_eq!(report.mistakes_per_example.iter().sum::<i64>(), mistakes);
+        assert_eq!((&report.n_iter[..], &report.stopped[..]), (&[1][..], &["interrupt"][..]));
+        assert_eq!(report.mistakes(), [mistakes]);
+        assert_eq!(report.per_example().iter().sum::<i64>(), mistakes);
     }
 }
 
 #[test]
 fn feed_interrupted_after_a_block() {
-    let case = Fit::new(2).case;
+    let case = wide(2);
     let rows = Dense::new(&case.x, case.n, case.d).expect("shape");
     let (visit, mut planes, mut at) = (case.visit(), case.planes(), Cursor::default());
-    let monitor = BreakAt::new(1, usize::MAX);
+    let monitor = BreakAt::new(1);
     let stop = feed(&rows, &visit, &mut at, case.n, &mut planes, &mut |_| Ok(()), &monitor);
     assert_eq!((stop, at.pos), (Err(Error::Interrupted), 32));
 }
 
-#[test]
-fn a_monitor_ends_a_run_after_an_epoch() {
-    for (classes, threads) in [(2, 1), (5, 1), (5, 3)] {
-        let fit = Fit::new(classes);
-        for epoch in 0..3 {
-            let ended = fit.run(1000, threads, &BreakAt::new(usize::MAX, epoch)).expect("no error");
-            let limited = fit.run(epoch as u64 + 1, threads, &()).expect("no error");
-            assert_eq!(ended.0, limited.0);
-            assert_eq!(ended.1.epochs, limited.1.epochs);
-            assert_eq!(ended.1.n_iter, limited.1.n_iter);
-            assert_eq!(ended.1.mistakes_per_example, limited.1.mistakes_per_example);
-            assert!(ended.1.stopped.iter().all(|&stopped| stopped == Stopped::Monitor));
+/// What a run has learnt and remembers, and what it did, as text.
+fn told(run: &Run, epochs: &[Epoch]) -> String {
+    let memory: Vec<(&str, Numbers)> = run.learner().memory();
+    format!("{:?} {memory:?} {:?} {epochs:?}", run.state(), run.mistakes_per_example())
+}
+
+fn averaged(case: &Case) -> Box<dyn Learner> {
+    let (coef, intercept) = (vec![0.0; case.start.len()], vec![0.0; case.planes]);
+    Box::new(Averaged { coef, intercept, fit_intercept: case.fit_intercept })
+}
+
+/// Epochs of an averaged run in which decision `k` ends behind epoch `ends[k]`.
+fn run_with_ends(
+    case: &Case,
+    rows: &dyn Rows,
+    threads: usize,
+    ends: &[u64],
+    look: bool,
+) -> (Run, Vec<Epoch>) {
+    let settings = Settings { track_mistakes: true, seed: Some(3), threads, ..case.settings() };
+    let problem = Problem::new(rows, &case.labels, None, &settings).expect("a problem");
+    let mut run = Run::start(&problem, case.state(), averaged(case), &()).expect("a state");
+    let mut epochs = Vec::new();
+    for number in 0..=*ends.iter().max().expect("decisions") {
+        epochs.push(run.epoch(&problem, number, &()).expect("finite"));
+        if look {
+            told(&run, &epochs);
         }
+        for k in (0..ends.len()).filter(|&k| ends[k] == number) {
+            run.end(&problem, k, &()).expect("finite");
+            run.end(&problem, k, &()).expect("it is ended already");
+        }
+    }
+    (run, epochs)
+}
+
+#[test]
+fn a_look_at_the_state_changes_nothing() {
+    for (name, case) in cases() {
+        each_storage(&case, |rows, storage| {
+            let ends: Vec<u64> = (0..case.planes as u64).map(|k| 3 - k % 3).collect();
+            for threads in [1, 2] {
+                let [plain, seen] = [false, true].map(|look| {
+                    let (run, epochs) = run_with_ends(&case, rows, threads, &ends, look);
+                    told(&run, &epochs)
+                });
+                assert_eq!(plain, seen, "{name}, {storage}, {threads} threads");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_decision_that_has_ended_stays_as_it_is_and_others_go_on() {
+    for (name, case) in cases() {
+        each_storage(&case, |rows, storage| {
+            let d = case.d;
+            let ends: Vec<u64> = (0..case.planes as u64).map(|k| 3 - k % 3).collect();
+            for threads in [1, 2] {
+                let (run, epochs) = run_with_ends(&case, rows, threads, &ends, false);
+                let state = run.state().expect("memory");
+                for (k, &end) in ends.iter().enumerate() {
+                    let what = format!("{name}, {storage}, {threads} threads, plane {k}");
+                    let together = vec![end; case.planes];
+                    let (alone, its_epochs) = run_with_ends(&case, rows, 1, &together, false);
+                    let its = alone.state().expect("memory");
+                    assert_eq!(state.coef[k * d..][..d], its.coef[k * d..][..d], "{what}");
+                    assert_eq!(state.seen[k], (end + 1) * case.n as u64 + case.seen, "{what}");
+                    for (e, epoch) in epochs.iter().enumerate() {
+                        let (mistakes, loss) = match its_epochs.get(e) {
+                            Some(its) => (its.mistakes[k], its.losses[k]),
+                            None => (0, 0.0),
+                        };
+                        assert_eq!((epoch.mistakes[k], epoch.losses[k]), (mistakes, loss), "{what}, {e}");
+                    }
+                }
+            }
+        });
     }
 }

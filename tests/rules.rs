@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use crate::support::driver::{Report, Schedule, drive};
 use crate::support::{Case, fractions};
 use perceptron_rs::error::Error;
-use perceptron_rs::online::{self, Learner, Monitor, Numbers, Problem, Rule, Schedule, State, Stopped};
-use perceptron_rs::rows::{Dense, Mistake, Rows, Visit};
+use perceptron_rs::online::{Learner, Monitor, Numbers, Problem, Rule, Settings, State};
+use perceptron_rs::rows::{Dense, Head, Mistake, Visit};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
@@ -37,7 +38,7 @@ impl Part {
 }
 
 impl Rule for Part {
-    fn absorb(&mut self, _: &dyn Rows, _: &Visit, _: &[Mistake], _: &dyn Monitor) -> Result<(), Error> {
+    fn absorb(&mut self, _: &Visit, _: &[Mistake], _: &dyn Monitor) -> Result<(), Error> {
         self.at(Place::Absorb)
     }
 
@@ -59,40 +60,32 @@ impl Learner for Fails {
         Ok(())
     }
 
-    fn split<'a>(&'a mut self, ranges: &[Range<usize>], _: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
+    fn split<'a>(
+        &'a mut self,
+        ranges: &[Range<usize>],
+        _: &'a Problem,
+    ) -> Result<Vec<Box<dyn Rule + 'a>>, Error> {
         let part = |number| Part((number == self.range).then(|| self.clone()));
-        (0..ranges.len()).map(|number| Box::new(part(number)) as Box<dyn Rule>).collect()
+        Ok((0..ranges.len()).map(|number| Box::new(part(number)) as Box<dyn Rule>).collect())
     }
 
     fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
         Vec::new()
     }
 
-    fn answer_is_finite(&self, _: &State) -> bool {
+    fn answer_is_finite(&self, _: &Head, _: &[f64]) -> bool {
         true
     }
 }
 
-fn fit(learner: &mut Fails, threads: usize, keep: bool) -> Result<Vec<Stopped>, Error> {
+fn fit(learner: &Fails, threads: usize, keep_on_interrupt: bool) -> Result<Vec<&'static str>, Error> {
     let case = Case::new(fractions(40 * 3, 0, 1), 40, 3, 3, 1);
     let rows = Dense::new(&case.x, 40, 3).expect("shape");
-    let class_weight = [[1.0; 2]; 3];
-    let problem = Problem::new(&rows, &case.labels, None, &[0, 1, 2], &class_weight, 1.0, case.tie, true)
-        .expect("a problem");
-    let schedule = Schedule {
-        shuffle: None,
-        first_epoch: 0,
-        max_iter: 3,
-        tol: None,
-        n_iter_no_change: 5,
-        track_mistakes: false,
-        threads,
-        keep_on_interrupt: keep,
-        settle: true,
-        record: false,
-    };
+    let settings = Settings { threads, ..Settings::new(vec![0, 1, 2]) };
+    let problem = Problem::new(&rows, &case.labels, None, &settings).expect("a problem");
     let state = State { coef: vec![0.0; 9], intercept: vec![0.0; 3], seen: vec![0; 3], ages: None };
-    online::fit(&problem, &schedule, state, learner, &()).map(|(_, report)| report.stopped)
+    let schedule = Schedule { keep_on_interrupt, ..Schedule::epochs(3) };
+    drive(&problem, state, Box::new(learner.clone()), schedule, &()).map(|Report { stopped, .. }| stopped)
 }
 
 #[test]
@@ -109,11 +102,11 @@ fn an_error_of_any_rule_is_that_of_the_fit() {
     for error in errors {
         for place in [Place::Absorb, Place::Epoch, Place::Training] {
             for (threads, range) in [(1, 0), (3, 0), (3, 2)] {
-                let mut learner = Fails { place, range, error: error.clone() };
-                assert_eq!(fit(&mut learner, threads, false), Err(error.clone()), "{place:?}, {threads}");
-                let kept = fit(&mut learner, threads, true);
+                let learner = Fails { place, range, error: error.clone() };
+                assert_eq!(fit(&learner, threads, false), Err(error.clone()), "{place:?}, {threads}");
+                let kept = fit(&learner, threads, true);
                 if error == Error::Interrupted {
-                    assert!(kept.expect("it is kept").contains(&Stopped::Interrupt), "{place:?}");
+                    assert!(kept.expect("it is kept").contains(&"interrupt"), "{place:?}");
                 } else {
                     assert_eq!(kept, Err(error.clone()), "{place:?}, {threads} threads, kept");
                 }

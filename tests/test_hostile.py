@@ -12,6 +12,8 @@ import scipy.sparse as sp
 
 from perceptron_rs import Perceptron, updates_until_right
 from perceptron_rs.engines import get_engine
+from perceptron_rs.settings import Linear
+from tests.support import learn
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="limits and overcommit as on Linux")
 
@@ -135,25 +137,12 @@ def test_arrays_changed_after_they_were_checked(engine, call, part, value):
             fit(engine, rows)
 
 
-def fit(engine, rows, **changes):
+def fit(engine, rows, state=None, **changes):
     n, d = rows.shape
-    arguments = {
-        "learner": "perceptron",
-        "state": {"coef": np.zeros((1, d)), "intercept": np.zeros(1), "seen": np.zeros(1, dtype=np.int64)},
-        "positive": np.array([1], dtype=np.uint32),
-        "class_weight": np.ones((1, 2)),
-        "eta0": 1.0,
-        "tie": "mistake",
-        "fit_intercept": True,
-        "seed": None,
-        "first_epoch": 0,
-        "max_iter": 2,
-        "tol": None,
-        "n_iter_no_change": 5,
-        "track_mistakes": False,
-        "threads": 1,
-    } | changes
-    return engine.fit(rows, np.arange(n, dtype=np.uint32) % 2, None, **arguments)
+    if state is None:
+        state = {"coef": np.zeros((1, d)), "intercept": np.zeros(1), "seen": np.zeros(1, dtype=np.int64)}
+    arguments = {"learner": "perceptron", "eta0": 1.0, "max_iter": 2} | changes
+    return learn(engine, Linear, rows, np.arange(n, dtype=np.uint32) % 2, state, **arguments)
 
 
 def state(coef, planes):

@@ -35,20 +35,20 @@ SCRIPT = """
         random = model.random_state.get_state()
         return {name: bits(value) for name, value in vars(model).items()} | {"drawn": repr(random)}
 
-    real = _core.fit
+    real = _core.start
 
-    def fit(*args, **kwargs):
+    def start(*args):
         print("inside", flush=True)
-        return real(*args, **kwargs)
+        return real(*args)
 
     for _ in ("not fitted", "fitted"):
         model.set_params(max_iter=2**31 - 1)
-        before, _core.fit = contents(), fit
+        before, _core.start = contents(), start
         try:
             model.fit(X, y)
         except KeyboardInterrupt:
             print("unchanged" if contents() == before else "changed", flush=True)
-        _core.fit = real
+        _core.start = real
         print("alive" if model.set_params(max_iter=2).fit(X, y).n_iter_ == 2 else "dead", flush=True)
 """
 

@@ -24,6 +24,8 @@ from perceptron_rs import (
     _core,
 )
 from perceptron_rs.engines import get_engine
+from perceptron_rs.settings import Data, Linear
+from tests.support import learn
 
 
 def problem(n=20_000, d=50, classes=2):
@@ -31,27 +33,19 @@ def problem(n=20_000, d=50, classes=2):
     return rng.standard_normal((n, d)), rng.integers(0, classes, n).astype(np.uint32)
 
 
-def arguments(learner, d, epochs, threads=1, planes=1):
+def start(learner, d, planes=1):
     names = {"coef": (planes, d), "intercept": planes}
     if learner == "averaged":
         names |= {"coef_u": (planes, d), "intercept_u": planes}
-    return {
-        "learner": learner,
-        "state": {name: np.zeros(shape) for name, shape in names.items()}
-        | {"seen": np.zeros(planes, dtype=np.int64)},
-        "positive": np.arange(planes, dtype=np.uint32),
-        "class_weight": np.ones((planes, 2)),
-        "eta0": 0.1,
-        "tie": "mistake",
-        "fit_intercept": True,
-        "seed": 3,
-        "first_epoch": 0,
-        "max_iter": epochs,
-        "tol": None,
-        "n_iter_no_change": 5,
-        "track_mistakes": False,
-        "threads": threads,
-    }
+    state = {name: np.zeros(shape) for name, shape in names.items()}
+    return state | {"seen": np.zeros(planes, dtype=np.int64)}
+
+
+def fit(engine, rows, labels, learner, planes=1, **changes):
+    arguments = {"positive": range(planes), "eta0": 0.1, "seed": 3} | changes
+    return learn(
+        engine, Linear, rows, labels, start(learner, rows.shape[1], planes), learner=learner, **arguments
+    )
 
 
 @pytest.fixture(name="no_forced_switch")
@@ -74,7 +68,7 @@ def run_all(*targets):
 
 @pytest.mark.usefixtures("no_forced_switch")
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("call", ["fit", "scores"])
+@pytest.mark.parametrize("call", ["epoch", "scores"])
 def test_the_interpreter_is_free_while_the_engine_works(call, form):
     """Another thread counts between two lines that have only the call between them."""
     X, labels = problem()
@@ -92,11 +86,13 @@ def test_the_interpreter_is_free_while_the_engine_works(call, form):
 
     def work():
         counting.wait()
-        keywords = arguments("perceptron", 50, epochs=20)
+        weights = {"class_weight": np.ones((1, 2)), "positive": np.array([1], dtype=np.uint32)}
+        settings = Linear(learner="perceptron", eta0=0.1, seed=3, **weights)
+        run = _core.start(Data(rows, labels), start("perceptron", 50), settings)
         coef, intercept = np.ones((20, 50)), np.ones(20)
         before = ticks[0]
-        if call == "fit":
-            _core.fit(rows, labels, None, **keywords)
+        if call == "epoch":
+            run.epoch(0)
         else:
             _core.scores(rows, coef, intercept, threads=1)
         found.append(ticks[0] - before)
@@ -109,13 +105,12 @@ def test_the_interpreter_is_free_while_the_engine_works(call, form):
 @pytest.mark.usefixtures("no_forced_switch")
 def test_two_threads_are_inside_the_engine_at_once():
     X, labels = problem()
-    rows, start, events, results = _core.dense_rows(X), threading.Barrier(2), [], {}
+    rows, barrier, events, results = _core.dense_rows(X), threading.Barrier(2), [], {}
 
     def train(learner):
-        keywords = arguments(learner, 50, epochs=60)
-        start.wait()
+        barrier.wait()
         events.append(("enter", learner))
-        report = _core.fit(rows, labels, None, **keywords)
+        report = fit(_core, rows, labels, learner, max_iter=60)
         events.append(("leave", learner))
         results[learner] = report
 
@@ -123,7 +118,7 @@ def test_two_threads_are_inside_the_engine_at_once():
     run_all(*(lambda name=name: train(name) for name in learners))
     assert [what for what, _ in events] == ["enter", "enter", "leave", "leave"], events
     for learner in learners:
-        alone = _core.fit(rows, labels, None, **arguments(learner, 50, epochs=60))
+        alone = fit(_core, rows, labels, learner, max_iter=60)
         for name, values in alone["state"].items():
             assert values.tobytes() == results[learner]["state"][name].tobytes(), (learner, name)
 
@@ -172,8 +167,7 @@ def test_no_bit_depends_on_the_number_of_threads(planes, form, learner):
     for engine in (get_engine("rust"), get_engine("reference")):
         rows = engine.csr_rows(X.indptr, X.indices, X.data, 20) if sparse else engine.dense_rows(X)
         for threads in (1, 2, 3, 8, 64):
-            keywords = arguments(learner, 20, epochs=3, threads=threads, planes=planes)
-            report = engine.fit(rows, labels, None, **keywords)
+            report = fit(engine, rows, labels, learner, planes, max_iter=3, threads=threads)
             arrays = [*(report["state"][name] for name in sorted(report["state"])), report["losses"]]
             coef, intercept = report["state"]["coef"], report["state"]["intercept"]
             arrays.append(engine.scores(rows, coef, intercept, threads=threads))

@@ -6,16 +6,8 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import (
-    AskForRow,
-    KernelSpec,
-    NetworkReport,
-    OnEpoch,
-    Report,
-    SequenceReport,
-    Solution,
-    State,
-)
+from perceptron_rs.engines import NetworkReport, SequenceReport, Solution
+from perceptron_rs.settings import Data, Epoch, KernelSpec, Linear, State
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -23,6 +15,7 @@ __all__ = [
     "CsrRows",
     "DenseRows",
     "OnePass",
+    "Run",
     "_enter_standard",
     "_force_instruction_set",
     "_instruction_sets",
@@ -32,9 +25,6 @@ __all__ = [
     "csr_rows",
     "dense_rows",
     "elementary",
-    "fit",
-    "kernel_fit",
-    "kernel_fit_budget",
     "kernel_matrix",
     "kernel_scores",
     "margin",
@@ -52,6 +42,7 @@ __all__ = [
     "sequence_decode",
     "sequence_fit",
     "settled",
+    "start",
     "structured_update",
     "updates_until_right",
     "votes",
@@ -84,37 +75,15 @@ def dense_rows(values: NDArray[Any]) -> DenseRows: ...
 def csr_rows(
     indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_columns: int
 ) -> CsrRows: ...
-def fit(
-    rows: _AnyRows,
-    labels: NDArray[np.uint32],
-    sample_weight: NDArray[np.float64] | None,
-    *,
-    learner: str,
-    state: State,
-    positive: NDArray[np.uint32],
-    class_weight: NDArray[np.float64],
-    eta0: float,
-    tie: str,
-    fit_intercept: bool,
-    seed: int | None,
-    first_epoch: int,
-    max_iter: int,
-    tol: float | None,
-    n_iter_no_change: int,
-    track_mistakes: bool,
-    threads: int,
-    margin: float = 0.0,
-    added_feature: float = 0.0,
-    max_mistakes_per_example: int | None = None,
-    joint: str | None = None,
-    penalty: tuple[float, float] | None = None,
-    settle: bool = True,
-    check: str = "run",
-    record: bool = False,
-    on_epoch: OnEpoch | None = None,
-    with_state: bool = False,
-    keep_on_interrupt: bool = False,
-) -> Report: ...
+def start(data: Data, state: State, settings: Linear) -> Run: ...
+
+@final
+class Run:
+    def epoch(self, number: int) -> Epoch: ...
+    def end(self, decision: int) -> None: ...
+    def state(self) -> State: ...
+    def mistakes_per_example(self) -> NDArray[np.int64]: ...
+    def activations(self) -> NDArray[np.float64]: ...
 
 @final
 class OnePass:
@@ -144,63 +113,6 @@ def settled(state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArr
 def average(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def votes(rows: _AnyRows, stored_rows: _AnyRows, state: State, *, threads: int) -> NDArray[np.int64]: ...
 def replay(stored_rows: _AnyRows, state: State, *, upto: NDArray[np.int64]) -> State: ...
-def kernel_fit(
-    rows: _AnyRows,
-    labels: NDArray[np.uint32],
-    sample_weight: NDArray[np.float64] | None,
-    *,
-    kernel: KernelSpec,
-    cache_bytes: int,
-    state: State,
-    positive: NDArray[np.uint32],
-    class_weight: NDArray[np.float64],
-    eta0: float,
-    tie: str,
-    fit_intercept: bool,
-    seed: int | None,
-    first_epoch: int,
-    max_iter: int,
-    tol: float | None,
-    n_iter_no_change: int,
-    track_mistakes: bool,
-    threads: int,
-    margin: float = 0.0,
-    added_feature: float = 0.0,
-    max_mistakes_per_example: int | None = None,
-    joint: str | None = None,
-    record: bool = False,
-    on_epoch: OnEpoch | None = None,
-    keep_on_interrupt: bool = False,
-    ask: AskForRow | None = None,
-) -> Report: ...
-def kernel_fit_budget(
-    rows: _AnyRows,
-    stored_rows: _AnyRows,
-    labels: NDArray[np.uint32],
-    sample_weight: NDArray[np.float64] | None,
-    *,
-    kernel: KernelSpec,
-    budget: int,
-    policy: str,
-    policy_seed: int,
-    distance: float,
-    state: State,
-    positive: NDArray[np.uint32],
-    class_weight: NDArray[np.float64],
-    eta0: float,
-    tie: str,
-    seed: int | None,
-    first_epoch: int,
-    max_iter: int,
-    tol: float | None,
-    n_iter_no_change: int,
-    track_mistakes: bool,
-    margin: float = 0.0,
-    max_mistakes_per_example: int | None = None,
-    joint: str | None = None,
-    on_epoch: OnEpoch | None = None,
-    keep_on_interrupt: bool = False,
-) -> Report: ...
 def kernel_scores(
     rows: _AnyRows,
     stored_rows: _AnyRows,

@@ -8,11 +8,12 @@ signatures and equal results, to the last bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+
+from perceptron_rs.settings import AskForRow, Data, Epoch, KernelSpec, Linear, State
 
 __all__ = [
     "ENGINES",
@@ -20,10 +21,9 @@ __all__ = [
     "Engine",
     "KernelSpec",
     "NetworkReport",
-    "OnEpoch",
     "OnePass",
-    "Report",
     "Rows",
+    "Run",
     "SequenceReport",
     "Solution",
     "State",
@@ -32,48 +32,6 @@ __all__ = [
 
 EngineName: TypeAlias = Literal["rust", "reference"]
 ENGINES: tuple[EngineName, ...] = ("rust", "reference")
-
-#: A learner's numbers, by name; arrays of one entry (or row) per plane.
-#: ``coef`` float64 (K, d), ``intercept`` float64 (K,), ``seen`` int64 (K,): the examples seen, T.
-#: The averaged perceptron adds ``coef_u`` float64 (K, d) and ``intercept_u`` float64 (K,); the pocket
-#: perceptron adds, to the state that it returns, ``coef_pocket``, ``intercept_pocket``, ``pocket_errors``
-#: float64 (K,) and ``pocket_run`` int64 (K,), and a list of swaps: ``swap_plane``, ``swap_epoch``, ``swap_t``
-#: int64 and ``swap_errors`` float64; a penalty
-#: adds ``ages`` int64 (K, d): the examples whose penalty on each weight is pending.
-#: The voted perceptron returns the log of the call, plane by plane: ``log_start`` int64 (K + 1,), where each
-#: plane's M entries begin and end; ``log_row`` and ``log_t`` int64 (M,), ``log_step`` float64 (M,).
-State: TypeAlias = dict[str, NDArray[Any]]
-
-#: Sees every whole epoch: its number, the mistakes (K,) and losses (K,) of the planes, the state if
-#: asked for. Returns True to end the run, or booleans (K,) to end some planes; None goes on.
-#: Given the number of an example, its kernel values with all of them, float64 (n,).
-AskForRow: TypeAlias = Callable[[int], NDArray[np.float64]]
-
-OnEpoch: TypeAlias = Callable[
-    [int, NDArray[np.int64], NDArray[np.float64], State | None], bool | NDArray[np.bool_] | None
-]
-
-
-@dataclass(frozen=True)
-class KernelSpec:
-    """A kernel and its parameters; those that it has no use for are not looked at, but must be in range.
-
-    Parameters
-    ----------
-    name : "linear", "poly", "rbf", "sigmoid" or "precomputed"
-        ``x . z``; ``(gamma x . z + coef0) ** degree``; ``exp(-gamma ||x - z||^2)``;
-        ``tanh(gamma x . z + coef0)``; the rows are those of a Gram matrix.
-    gamma : float
-        Above 0.
-    coef0 : float
-    degree : int
-        At least 1.
-    """
-
-    name: str
-    gamma: float = 1.0
-    coef0: float = 0.0
-    degree: int = 1
 
 
 class Rows(Protocol):
@@ -88,16 +46,26 @@ class Rows(Protocol):
         """False if a CSR row has unsorted or duplicate columns; such rows cannot be learnt from."""
 
 
-class Report(TypedDict):
-    """What a fit returns. E epochs were run (the longest plane's), K planes."""
+class Run(Protocol):
+    """A learner at work, made by ``start``; D decisions: one a plane, or one of all planes together."""
 
-    state: State
-    mistakes: NDArray[np.int64]  # (E, K): 0 after a plane has stopped; K is 1 for a joint decision
-    losses: NDArray[np.float64]  # (E, K): mean perceptron loss, 0.0 after a plane has stopped
-    n_iter: NDArray[np.int64]  # (K,)
-    stopped: list[str]  # (K,): "clean", "tol", "max_iter", "callback" or "interrupt"
-    mistakes_per_example: NDArray[np.int64] | None  # (n, K)
-    activations: NDArray[np.float64] | None  # (n, K): before the update; NaN where none was computed
+    def epoch(self, number: int) -> Epoch:
+        """Visit all examples once, in the order of the epoch of this number, for decisions that go on.
+
+        Raises OverflowError, naming the epoch, if a number is not finite.
+        """
+
+    def end(self, decision: int) -> None:
+        """Say that a decision goes on no more. OverflowError if what it predicts with is not finite."""
+
+    def state(self) -> State:
+        """Return a copy of the weights and of all else that the learner keeps."""
+
+    def mistakes_per_example(self) -> NDArray[np.int64]:
+        """Return the mistakes (n, D) made on each example, if the settings track them."""
+
+    def activations(self) -> NDArray[np.float64]:
+        """Return those (n, K) of the last visit of each example, if the settings say so; else NaN."""
 
 
 class SequenceReport(TypedDict):
@@ -157,39 +125,11 @@ class Engine(Protocol):
     ) -> Rows:
         """Wrap the three arrays of a CSR matrix, without copying them."""
 
-    def fit(
-        self,
-        rows: Any,
-        labels: NDArray[np.uint32],
-        sample_weight: NDArray[np.float64] | None,
-        *,
-        learner: str,
-        state: State,
-        positive: NDArray[np.uint32],
-        class_weight: NDArray[np.float64],
-        eta0: float,
-        tie: str,
-        fit_intercept: bool,
-        seed: int | None,
-        first_epoch: int,
-        max_iter: int,
-        tol: float | None,
-        n_iter_no_change: int,
-        track_mistakes: bool,
-        threads: int,
-        margin: float = 0.0,
-        added_feature: float = 0.0,
-        max_mistakes_per_example: int | None = None,
-        joint: str | None = None,
-        penalty: tuple[float, float] | None = None,
-        settle: bool = True,
-        check: str = "run",
-        record: bool = False,
-        on_epoch: OnEpoch | None = None,
-        with_state: bool = False,
-        keep_on_interrupt: bool = False,
-    ) -> Report:
-        """Run epochs until every plane has stopped; ``state`` is not modified."""
+    def start(self, data: Data, state: State, settings: Linear) -> Run:
+        """Begin a run of the learner of these settings; ``state`` is not modified.
+
+        Raises ValueError if shapes do not agree, TypeError for arrays of another type.
+        """
 
     def one_pass(
         self,
@@ -227,69 +167,6 @@ class Engine(Protocol):
 
     def replay(self, stored_rows: Any, state: State, *, upto: NDArray[np.int64]) -> State:
         """Weights and their sums u after the first ``upto[k]`` mistakes of each plane of a log."""
-
-    def kernel_fit(
-        self,
-        rows: Any,
-        labels: NDArray[np.uint32],
-        sample_weight: NDArray[np.float64] | None,
-        *,
-        kernel: KernelSpec,
-        cache_bytes: int,
-        state: State,
-        positive: NDArray[np.uint32],
-        class_weight: NDArray[np.float64],
-        eta0: float,
-        tie: str,
-        fit_intercept: bool,
-        seed: int | None,
-        first_epoch: int,
-        max_iter: int,
-        tol: float | None,
-        n_iter_no_change: int,
-        track_mistakes: bool,
-        threads: int,
-        margin: float = 0.0,
-        added_feature: float = 0.0,
-        max_mistakes_per_example: int | None = None,
-        joint: str | None = None,
-        record: bool = False,
-        on_epoch: OnEpoch | None = None,
-        keep_on_interrupt: bool = False,
-        ask: AskForRow | None = None,
-    ) -> Report:
-        """Run epochs of the kernel perceptron until every plane has stopped; ``state`` is not modified."""
-
-    def kernel_fit_budget(
-        self,
-        rows: Any,
-        stored_rows: Any,
-        labels: NDArray[np.uint32],
-        sample_weight: NDArray[np.float64] | None,
-        *,
-        kernel: KernelSpec,
-        budget: int,
-        policy: str,
-        policy_seed: int,
-        distance: float,
-        state: State,
-        positive: NDArray[np.uint32],
-        class_weight: NDArray[np.float64],
-        eta0: float,
-        tie: str,
-        seed: int | None,
-        first_epoch: int,
-        max_iter: int,
-        tol: float | None,
-        n_iter_no_change: int,
-        track_mistakes: bool,
-        margin: float = 0.0,
-        max_mistakes_per_example: int | None = None,
-        joint: str | None = None,
-        on_epoch: OnEpoch | None = None,
-        keep_on_interrupt: bool = False,
-    ) -> Report:
-        """Run epochs of the kernel perceptron that keeps at most so many examples; see ``kernel/kept.py``."""
 
     def kernel_scores(
         self,

@@ -8,6 +8,7 @@ use super::axpy::axpy;
 use super::dot::dot;
 use super::simd::{Leaf, Simd, dispatch};
 
+#[derive(Clone)]
 pub struct Factor {
     size: usize,
     /// Distance of the columns in memory.

@@ -4,15 +4,14 @@
 //! are computed when it is visited, from its kernel values with the examples kept alone. These are computed
 //! for the next examples together, a window: first with all members, then with each one that is added.
 
-use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::kept::{Budget, Kept};
 use super::kernels::Kernel;
-use super::pool::Pool;
+use super::pool::{Pool, Rooms};
 use crate::arith::simd::{Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
-use crate::rows::{Cursor, Learn, Loop, Mistake, Planes, Rows, Stop, Table, Visit, Weights};
+use crate::rows::{Cursor, Examples, Learn, Loop, Mistake, Planes, Stop, Table, Visit};
 
 /// Examples of a window.
 const WINDOW: usize = 64;
@@ -24,25 +23,30 @@ const STRIDE: usize = WINDOW + 8;
 /// Examples between two looks at the monitor.
 const BLOCK: usize = 1024;
 
-struct Memory<'a> {
-    pool: Pool<'a>,
+struct Memory {
+    pool: Pool,
     sets: Vec<Kept>,
+}
+
+/// What a run on a budget keeps between its epochs.
+pub struct Budgeted {
+    budget: Budget,
+    /// Classes that share a set: 1, or all.
+    width: usize,
+    memory: Mutex<Memory>,
 }
 
 /// The examples of a run on a budget. They have no columns: the planes have no weights.
 pub struct BudgetRows<'a> {
-    len: usize,
-    budget: Budget,
-    /// Classes that share a set: 1, or all.
-    width: usize,
-    memory: Mutex<Memory<'a>>,
+    budgeted: &'a Budgeted,
+    rooms: Rooms<'a>,
 }
 
-impl<'a> BudgetRows<'a> {
+impl Budgeted {
     /// The members of the sets are numbers of stored rows, or behind these of rows of the run.
     pub fn new(
-        rows: &'a dyn Table,
-        stored: &'a dyn Table,
+        rows: &dyn Table,
+        stored: &dyn Table,
         kernel: Kernel,
         mut sets: Vec<Kept>,
         budget: Budget,
@@ -66,33 +70,43 @@ impl<'a> BudgetRows<'a> {
         let columns = if kernel == Kernel::Precomputed { 0 } else { columns };
         let most = budget.size.saturating_mul(sets.len()).min(stored.len().saturating_add(n));
         probe_memory(most.checked_add(1).and_then(|most| most.checked_mul(8 * (columns + STRIDE))))?;
-        let mut pool = Pool::new(rows, stored, kernel);
+        let rooms = Rooms { rows, stored };
+        let mut pool = Pool::new(rooms, kernel);
         for member in sets.iter_mut().flat_map(|kept| &mut kept.members) {
-            *member = pool.put(*member).0;
+            *member = pool.put(rooms, *member).0;
             pool.uses[*member] += 1;
         }
-        Ok(Self { len: n, budget, width, memory: Mutex::new(Memory { pool, sets }) })
+        Ok(Self { budget, width, memory: Mutex::new(Memory { pool, sets }) })
+    }
+
+    /// The examples for an epoch: those that [`Budgeted::new`] saw.
+    #[must_use]
+    pub fn rows<'a>(&'a self, rows: &'a dyn Table, stored: &'a dyn Table) -> BudgetRows<'a> {
+        BudgetRows { budgeted: self, rooms: Rooms { rows, stored } }
     }
 
     /// What is kept, by the numbers of rows again.
     #[must_use]
-    pub fn into_sets(self) -> Vec<Kept> {
-        let Memory { pool, mut sets } = self.memory.into_inner().unwrap_or_else(PoisonError::into_inner);
+    pub fn sets(&self) -> Vec<Kept> {
+        let memory = self.memory();
+        let (pool, mut sets) = (&memory.pool, memory.sets.clone());
         for member in sets.iter_mut().flat_map(|kept| &mut kept.members) {
             *member = pool.numbers[*member];
         }
         sets
     }
 
-    fn memory(&self) -> MutexGuard<'_, Memory<'a>> {
+    fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The examples that are visited next.
-struct Window<'a, 'b> {
-    rows: &'a BudgetRows<'b>,
-    memory: &'a mut Memory<'b>,
+struct Window<'a> {
+    rooms: Rooms<'a>,
+    budget: &'a Budget,
+    width: usize,
+    memory: &'a mut Memory,
     /// The planes that are trained, by their numbers.
     planes: Vec<usize>,
     numbers: &'a [u32],
@@ -106,7 +120,7 @@ struct Window<'a, 'b> {
     finite: bool,
 }
 
-impl Window<'_, '_> {
+impl Window<'_> {
     /// Computes the kernel values of a slot with the examples from a place on.
     fn look(&mut self, slot: usize, from: usize) {
         if self.values.len() < (slot + 1) * STRIDE {
@@ -114,7 +128,7 @@ impl Window<'_, '_> {
         }
         let (len, squares) = (self.numbers.len(), self.squares.get(from..).unwrap_or(&[]));
         let out = &mut self.values[slot * STRIDE..][from..len];
-        self.memory.pool.values(slot, &self.numbers[from..], squares, out);
+        self.memory.pool.values(self.rooms.rows, slot, &self.numbers[from..], squares, out);
     }
 
     /// Takes the last mistake in.
@@ -122,12 +136,12 @@ impl Window<'_, '_> {
         if self.update.is_empty() {
             return;
         }
-        let number = self.memory.pool.stored.len() + self.numbers[self.visited - 1] as usize;
-        let (slot, new) = self.memory.pool.put(number);
+        let number = self.memory.pool.stored + self.numbers[self.visited - 1] as usize;
+        let (slot, new) = self.memory.pool.put(self.rooms, number);
         if new && self.visited < self.numbers.len() {
             self.look(slot, self.visited);
         }
-        let width = self.rows.width;
+        let width = self.width;
         let mut steps = vec![0.0; width];
         let update = std::mem::take(&mut self.update);
         for (i, &(plane, c)) in update.iter().enumerate() {
@@ -145,8 +159,9 @@ impl Window<'_, '_> {
         let Memory { pool, sets } = &mut *self.memory;
         let kept = &mut sets[number];
         let before = kept.members.clone();
-        let values = |one: usize, others: &[usize], out: &mut Vec<f64>| pool.between(one, others, out);
-        self.finite &= kept.take(slot, steps, number, &self.rows.budget, &values);
+        let rows = self.rooms.rows;
+        let values = |one: usize, others: &[usize], out: &mut Vec<f64>| pool.between(rows, one, others, out);
+        self.finite &= kept.take(slot, steps, number, self.budget, &values);
         for &member in &kept.members {
             pool.uses[member] += 1;
         }
@@ -157,7 +172,7 @@ impl Window<'_, '_> {
     }
 }
 
-impl Loop for &mut Window<'_, '_> {
+impl Loop for &mut Window<'_> {
     const EXACT: bool = false;
 
     #[inline(always)]
@@ -167,7 +182,7 @@ impl Loop for &mut Window<'_, '_> {
         self.visited += 1;
         let values = &self.values;
         for (sum, &plane) in sums.iter_mut().zip(&self.planes) {
-            let (set, class) = if self.rows.width == 1 { (plane, 0) } else { (0, plane) };
+            let (set, class) = if self.width == 1 { (plane, 0) } else { (0, plane) };
             *sum = self.memory.sets[set].activation(class, |slot| values[slot * STRIDE + place]);
         }
     }
@@ -187,9 +202,9 @@ impl Loop for &mut Window<'_, '_> {
     fn prefetch(&self, _row: usize) {}
 }
 
-impl Rows for BudgetRows<'_> {
+impl Examples for BudgetRows<'_> {
     fn len(&self) -> usize {
-        self.len
+        self.rooms.rows.len()
     }
 
     fn columns(&self) -> usize {
@@ -210,14 +225,17 @@ impl Rows for BudgetRows<'_> {
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
     ) -> Stop {
-        let mut memory = self.memory();
+        let Budgeted { budget, width, .. } = self.budgeted;
+        let mut memory = self.budgeted.memory();
         let end = end.min(at.pos + WINDOW);
         let numbers: Vec<u32> = (at.pos..end).map(|pos| visit.row(pos) as u32).collect();
         let of_rows = &memory.pool.squares[1];
         let squares = numbers.iter().filter_map(|&row| of_rows.get(row as usize).copied()).collect();
         let used: Vec<usize> = memory.pool.slots.values().copied().collect();
         let mut window = Window {
-            rows: self,
+            rooms: self.rooms,
+            budget,
+            width: *width,
             memory: &mut memory,
             planes: planes.heads.iter().map(|head| head.plane as usize).collect(),
             numbers: &numbers,
@@ -234,29 +252,5 @@ impl Rows for BudgetRows<'_> {
         let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log });
         window.settle();
         if window.finite { stop } else { Stop::Overflow }
-    }
-
-    fn axpy(&self, _row: usize, _c: f64, _out: &mut [f64]) {
-        unreachable!("a run on a budget does not need it");
-    }
-
-    fn arrange(&self, coef: &[f64], _planes: usize) -> Weights {
-        Weights::ByPlane(coef.to_vec())
-    }
-
-    fn arrange_one(&self, coef: Vec<f64>) -> Weights {
-        Weights::ByPlane(coef)
-    }
-
-    fn entries(&self, rows: Range<usize>) -> usize {
-        rows.len()
-    }
-
-    fn narrow(&self, _row: usize, _out: &mut [i16]) -> bool {
-        false
-    }
-
-    fn scores(&self, _rows: Range<usize>, _weights: &Weights, _intercept: &[f64], _out: &mut [f64]) {
-        unreachable!("a run on a budget does not need it");
     }
 }

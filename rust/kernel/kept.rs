@@ -80,6 +80,7 @@ impl Budget {
 pub type Values<'a> = dyn Fn(usize, &[usize], &mut Vec<f64>) + 'a;
 
 /// What a set keeps.
+#[derive(Clone)]
 pub struct Kept {
     pub members: Vec<usize>,
     /// The numbers of the mistakes that added them, counted from 1.

@@ -4,7 +4,7 @@
 //! - [`gram`]: dot products of many rows with many rows
 //! - [`source`]: rows of the Gram matrix that somebody else computes
 //! - [`cache`]: rows of the Gram matrix that are kept
-//! - [`train`]: the sums of all examples, kept up to date; [`crate::online::fit`] runs over them
+//! - [`train`]: the sums of all examples, kept up to date; a [`crate::online::Run`] goes over them
 //! - [`window`]: the examples that are visited next
 //! - [`kept`], [`pool`], [`budget`]: at most so many examples, where they are, and the runs that keep them
 //! - [`predict`]: the vectors of a run on new rows
@@ -21,10 +21,10 @@ mod source;
 mod train;
 mod window;
 
-pub use budget::BudgetRows;
+pub use budget::{BudgetRows, Budgeted};
 pub use gram::{Form, kernel_matrix, scale_gamma};
 pub use kept::{Budget, Kept, Policy, Values};
 pub use kernels::Kernel;
 pub use predict::{Answer, Vectors, predict};
 pub use source::Source;
-pub use train::{Dual, Norms};
+pub use train::{Dual, DualRows, Norms};

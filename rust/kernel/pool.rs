@@ -8,13 +8,20 @@ use crate::arith::factor::inner;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::rows::Table;
 
-/// The examples that are kept, each once: a member of a set is a slot here.
-pub struct Pool<'a> {
+/// Where the examples are: the rows of the run, and those that are stored.
+#[derive(Clone, Copy)]
+pub struct Rooms<'a> {
     pub rows: &'a dyn Table,
     pub stored: &'a dyn Table,
+}
+
+/// The examples that are kept, each once: a member of a set is a slot here.
+pub struct Pool {
     pub kernel: Kernel,
     /// Of the stored rows, then of those of the run; empty if the kernel does not need them.
     pub squares: [Vec<f64>; 2],
+    /// How many rows are stored.
+    pub stored: usize,
     /// Each slot's row, written out; no columns for precomputed rows.
     columns: usize,
     wide: Vec<f64>,
@@ -25,14 +32,13 @@ pub struct Pool<'a> {
     pub slots: HashMap<usize, usize>,
 }
 
-impl<'a> Pool<'a> {
+impl Pool {
     #[must_use]
-    pub fn new(rows: &'a dyn Table, stored: &'a dyn Table, kernel: Kernel) -> Self {
+    pub fn new(Rooms { rows, stored }: Rooms, kernel: Kernel) -> Self {
         Self {
-            rows,
-            stored,
             kernel,
             squares: [squares(kernel, stored), squares(kernel, rows)],
+            stored: stored.len(),
             columns: if kernel == Kernel::Precomputed { 0 } else { rows.columns() },
             wide: Vec::new(),
             numbers: Vec::new(),
@@ -43,7 +49,7 @@ impl<'a> Pool<'a> {
     }
 
     /// The slot of a row; whether it is new there.
-    pub fn put(&mut self, number: usize) -> (usize, bool) {
+    pub fn put(&mut self, Rooms { rows, stored }: Rooms, number: usize) -> (usize, bool) {
         if let Some(&slot) = self.slots.get(&number) {
             return (slot, false);
         }
@@ -58,9 +64,9 @@ impl<'a> Pool<'a> {
         if self.columns > 0 {
             let wide = &mut self.wide[slot * self.columns..][..self.columns];
             wide.fill(0.0);
-            match number.checked_sub(self.stored.len()) {
-                None => self.stored.axpy(number, 1.0, wide),
-                Some(row) => self.rows.axpy(row, 1.0, wide),
+            match number.checked_sub(stored.len()) {
+                None => stored.axpy(number, 1.0, wide),
+                Some(row) => rows.axpy(row, 1.0, wide),
             }
         }
         (slot, true)
@@ -80,28 +86,31 @@ impl<'a> Pool<'a> {
     fn square(&self, slot: usize) -> f64 {
         let [stored, rows] = &self.squares;
         let number = self.numbers[slot];
-        let square = number.checked_sub(self.stored.len()).map_or(stored.get(number), |row| rows.get(row));
-        square.copied().unwrap_or(0.0)
+        number
+            .checked_sub(self.stored)
+            .map_or(stored.get(number), |row| rows.get(row))
+            .copied()
+            .unwrap_or(0.0)
     }
 
     /// Kernel values of a slot with rows of the run, of these squares.
-    pub fn values(&self, slot: usize, rows: &[u32], squares: &[f64], out: &mut [f64]) {
+    pub fn values(&self, rows: &dyn Table, slot: usize, numbers: &[u32], squares: &[f64], out: &mut [f64]) {
         if self.kernel == Kernel::Precomputed {
-            for (&row, out) in rows.iter().zip(&mut *out) {
-                *out = self.rows.value(row as usize, self.numbers[slot]);
+            for (&row, out) in numbers.iter().zip(&mut *out) {
+                *out = rows.value(row as usize, self.numbers[slot]);
             }
         } else {
-            self.rows.dots(rows, self.wide(slot), out);
+            rows.dots(numbers, self.wide(slot), out);
         }
         let square = self.square(slot);
         dispatch(Finish { kernel: self.kernel, square, squares, out });
     }
 
     /// Kernel values of a slot with others, appended.
-    pub fn between(&self, one: usize, others: &[usize], out: &mut Vec<f64>) {
+    pub fn between(&self, rows: &dyn Table, one: usize, others: &[usize], out: &mut Vec<f64>) {
         for &other in others {
             let mut value = [if self.kernel == Kernel::Precomputed {
-                self.rows.value(self.numbers[one], self.numbers[other])
+                rows.value(self.numbers[one], self.numbers[other])
             } else {
                 inner(self.wide(other), self.wide(one))
             }];

@@ -5,8 +5,8 @@
 //! - Update rule: in the dual form the sum of an example i is `S_i = sum_k c_k K(x_k, x_i)` over the mistakes
 //!   in their order, its activation `S_i + b`. A mistake on example k with the step c makes
 //!   `S_i += c K(x_k, x_i)` for every i, and `b += c`. So the sums are the weights of a perceptron whose
-//!   examples are unit vectors, and whose updates add rows of the Gram matrix: [`Dual`] is these
-//!   examples, and [`crate::online::fit`] runs over them as over any others.
+//!   examples are unit vectors, and whose updates add rows of the Gram matrix: [`DualRows`] are these
+//!   examples, and a [`crate::online::Run`] goes over them as over any others.
 //! - Given: the examples, a kernel; the sums to start from, and the squared norm N of the vector there.
 //! - Result: the log of mistakes ([`crate::online::voted`]), and N after each of them.
 //! - Paper: Aizerman, Braverman, Rozonoer 1964, Theoretical foundations of the potential function
@@ -31,7 +31,7 @@ use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
 use crate::online::threads::share_out;
-use crate::rows::{Cursor, Learn, Mistake, Planes, Rows, Stop, Table, Visit, Weights};
+use crate::rows::{Cursor, Examples, Learn, Mistake, Planes, Stop, Table, Visit, Weights};
 
 /// Mistaken examples whose rows are computed together, and their bytes as weights at most.
 const BATCH: usize = 32;
@@ -47,10 +47,8 @@ const STRIP: usize = 512;
 /// N of each plane: at the start, and after each update.
 pub type Norms = Vec<Vec<f64>>;
 
-/// The examples of the dual form: n unit vectors.
-pub struct Dual<'a> {
-    pub(super) rows: &'a dyn Table,
-    pub(super) source: Option<&'a dyn Source>,
+/// What a run of the dual form keeps between its epochs, beside the sums.
+pub struct Dual {
     pub(super) kernel: Kernel,
     pub(super) form: Form,
     pub(super) squares: Vec<f64>,
@@ -59,29 +57,37 @@ pub struct Dual<'a> {
     memory: Mutex<Memory>,
 }
 
+/// The examples of the dual form: n unit vectors.
+#[derive(Clone, Copy)]
+pub struct DualRows<'a> {
+    pub(super) dual: &'a Dual,
+    pub(super) rows: &'a dyn Table,
+    pub(super) source: Option<&'a dyn Source>,
+}
+
 struct Memory {
     cache: Cache,
     norms: Norms,
     window: usize,
 }
 
-impl<'a> Dual<'a> {
-    /// `norms` are those of the start; rows of the Gram matrix are kept in at most `cache` bytes. A
-    /// `source` gives these rows instead of the kernel, which must be [`Kernel::Precomputed`]; of `rows`
-    /// the number alone matters then.
+impl Dual {
+    /// `norms` are those of the start; rows of the Gram matrix are kept in at most `cache` bytes. If they are
+    /// `asked` for, a [`Source`] gives these rows instead of the kernel, which must be [`Kernel::Precomputed`];
+    /// of `rows` the number alone matters then.
     pub fn new(
-        rows: &'a dyn Table,
+        rows: &dyn Table,
         kernel: Kernel,
-        source: Option<&'a dyn Source>,
+        asked: bool,
         norms: &[f64],
         cache: usize,
         threads: usize,
     ) -> Result<Self> {
         let n = rows.len();
-        if source.is_some() && kernel != Kernel::Precomputed {
+        if asked && kernel != Kernel::Precomputed {
             return Err(Error::Invalid("kernel must be precomputed where a source gives its values".into()));
         }
-        if source.is_none() && kernel == Kernel::Precomputed && rows.columns() != n {
+        if !asked && kernel == Kernel::Precomputed && rows.columns() != n {
             return Err(Error::Invalid(format!(
                 "rows must have {n} columns, one for each of them, to be a Gram matrix, got {}",
                 rows.columns()
@@ -89,26 +95,33 @@ impl<'a> Dual<'a> {
         }
         let form = Form::of(kernel, &[rows]);
         // A source's rows are held until they are added to the sums: no more of them than may be kept.
-        let (bytes, width) = if source.is_some() { (cache, n) } else { (BATCH_BYTES, rows.columns()) };
+        let (bytes, width) = if asked { (cache, n) } else { (BATCH_BYTES, rows.columns()) };
         let batch = (bytes / (8 * width).max(1)).clamp(1, BATCH);
         probe_memory(n.checked_mul(8 * (batch + 1)))?;
         probe_memory(rows.columns().checked_mul(16 * batch))?;
         let norms = norms.iter().map(|&norm| vec![start(norm)]).collect();
         let memory = Memory { cache: Cache::new(cache), norms, window: WINDOW };
         let squares = squares(kernel, rows);
-        Ok(Self { rows, source, kernel, form, squares, threads, batch, memory: Mutex::new(memory) })
+        Ok(Self { kernel, form, squares, threads, batch, memory: Mutex::new(memory) })
+    }
+
+    /// The examples for an epoch: those that [`Dual::new`] saw. The source is there if it was `asked`.
+    #[must_use]
+    pub fn rows<'a>(&'a self, rows: &'a dyn Table, source: Option<&'a dyn Source>) -> DualRows<'a> {
+        DualRows { dual: self, rows, source }
     }
 
     /// N of each plane: at the start, and after each of its updates.
-    #[must_use]
-    pub fn into_norms(self) -> Norms {
-        self.memory.into_inner().unwrap_or_else(PoisonError::into_inner).norms
+    pub fn norms(&mut self) -> &Norms {
+        &self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).norms
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
+impl DualRows<'_> {
     /// Adds the rows of the Gram matrix of some updates to the sums of all examples (planes x n).
     fn flush(&self, cache: &mut Cache, updates: &mut Updates, sums: &mut [f64]) {
         let n = self.rows.len();
@@ -121,12 +134,12 @@ impl<'a> Dual<'a> {
         for (slot, &support) in updates.supports.iter().enumerate().skip(given) {
             kept.push(cache.take(support).unwrap_or_else(|| {
                 missing.push(slot);
-                Row::new(self.form, n)
+                Row::new(self.dual.form, n)
             }));
         }
         let numbers: Vec<u32> = missing.iter().map(|&slot| updates.supports[slot]).collect();
         // No weights can be laid out for no rows.
-        let left = (!numbers.is_empty()).then(|| Side::left(self.form, self.rows, &numbers, self.rows));
+        let left = (!numbers.is_empty()).then(|| Side::left(self.dual.form, self.rows, &numbers, self.rows));
         let updates = &*updates;
         let mut strips: Vec<Strip> = (0..n)
             .step_by(STRIP)
@@ -144,13 +157,13 @@ impl<'a> Dual<'a> {
         }
         share_out(
             strips.into_iter(),
-            self.threads,
+            self.dual.threads,
             |strip: Strip| {
                 let Strip { range, mut rows, mut sums } = strip;
                 if let Some(left) = &left {
                     self.compute(left, &missing, &range, &mut rows);
                 }
-                dispatch(Apply { dual: self, updates, range, rows: &rows, sums: &mut sums });
+                dispatch(Apply { dual: self.dual, updates, range, rows: &rows, sums: &mut sums });
             },
             || (),
         );
@@ -161,11 +174,11 @@ impl<'a> Dual<'a> {
 
     /// The rows that were not kept, in a strip.
     fn compute(&self, left: &Side, missing: &[usize], range: &Range<usize>, rows: &mut [Part]) {
-        let step = self.form.tile(self.rows.columns());
+        let step = self.dual.form.tile(self.rows.columns());
         for first in range.clone().step_by(step) {
             let end = range.end.min(first + step);
             let numbers: Vec<u32> = (first as u32..end as u32).collect();
-            let tile = Side::tile(self.form, self.rows, &numbers);
+            let tile = Side::tile(self.dual.form, self.rows, &numbers);
             let place = first - range.start..end - range.start;
             let mut slots = missing.iter();
             let mut next = slots.next();
@@ -189,7 +202,7 @@ struct Strip<'a> {
 }
 
 struct Apply<'a, 'b> {
-    dual: &'a Dual<'a>,
+    dual: &'a Dual,
     updates: &'a Updates,
     range: Range<usize>,
     rows: &'a [Part<'b>],
@@ -217,7 +230,7 @@ impl Leaf for Apply<'_, '_> {
     }
 }
 
-impl Rows for Dual<'_> {
+impl Examples for DualRows<'_> {
     fn len(&self) -> usize {
         self.rows.len()
     }
@@ -240,12 +253,12 @@ impl Rows for Dual<'_> {
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
     ) -> Stop {
-        let mut memory = self.memory();
+        let mut memory = self.dual.memory();
         let memory = &mut *memory;
         let end = end.min(at.pos + memory.window);
         let numbers: Vec<u32> = (at.pos..end).map(|pos| visit.row(pos) as u32).collect();
         let Weights::ByPlane(sums) = &mut planes.weights else { unreachable!("another form of the sums") };
-        let mut window = Window::new(self, &mut memory.cache, &numbers, sums);
+        let mut window = Window::new(*self, &mut memory.cache, &numbers, sums);
         let logged = log.len();
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
         let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log });
@@ -260,8 +273,8 @@ impl Rows for Dual<'_> {
         }
         let finite = memory.norms.iter().all(|norms| norms[norms.len() - 1].is_finite());
         // So wide that about a batch is mistaken in it.
-        let wider = updates.supports.len() < self.batch / 2;
-        let narrower = updates.supports.len() == self.batch && at.pos < end;
+        let wider = updates.supports.len() < self.dual.batch / 2;
+        let narrower = updates.supports.len() == self.dual.batch && at.pos < end;
         let width = if wider { 2 * memory.window } else { memory.window >> usize::from(narrower) };
         memory.window = width.clamp(WINDOWS.start, WINDOWS.end - 1);
         if stop == Stop::Overflow || !finite {
@@ -269,34 +282,5 @@ impl Rows for Dual<'_> {
         }
         self.flush(&mut memory.cache, &mut updates, sums);
         Stop::Block
-    }
-
-    fn axpy(&self, _row: usize, _c: f64, _out: &mut [f64]) {
-        unreachable!("a run over the examples of the dual form does not need it");
-    }
-
-    fn arrange(&self, coef: &[f64], _planes: usize) -> Weights {
-        Weights::ByPlane(coef.to_vec())
-    }
-
-    fn arrange_one(&self, coef: Vec<f64>) -> Weights {
-        Weights::ByPlane(coef)
-    }
-
-    fn entries(&self, rows: Range<usize>) -> usize {
-        rows.len()
-    }
-
-    fn narrow(&self, _row: usize, _out: &mut [i16]) -> bool {
-        false
-    }
-
-    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
-        let Weights::ByPlane(sums) = weights else { unreachable!("another form of the sums") };
-        for (row, out) in rows.zip(out.chunks_mut(intercept.len())) {
-            for ((out, sums), b) in out.iter_mut().zip(sums.chunks(self.rows.len())).zip(intercept) {
-                *out = sums[row] + b;
-            }
-        }
     }
 }

@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::gram::{Finish, Row, Side, square_of, squares_of};
 use super::source::Source;
-use super::train::Dual;
+use super::train::DualRows;
 use crate::arith::kernel::add;
 use crate::arith::simd::{Simd, dispatch};
 use crate::rows::Loop;
@@ -21,7 +21,7 @@ pub struct Updates {
 
 /// The window: the examples that are visited next, their sums (planes x window) up to date.
 pub struct Window<'a> {
-    dual: &'a Dual<'a>,
+    examples: DualRows<'a>,
     cache: &'a mut Cache,
     numbers: &'a [u32],
     tile: Side,
@@ -41,14 +41,14 @@ pub struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    pub fn new(dual: &'a Dual, cache: &'a mut Cache, numbers: &'a [u32], sums: &[f64]) -> Self {
-        let n = dual.rows.len();
+    pub fn new(examples: DualRows<'a>, cache: &'a mut Cache, numbers: &'a [u32], sums: &[f64]) -> Self {
+        let (dual, n) = (examples.dual, examples.rows.len());
         let own = |plane: &[f64]| numbers.iter().map(|&row| plane[row as usize]).collect::<Vec<_>>();
         Self {
-            dual,
+            examples,
             cache,
             numbers,
-            tile: Side::tile(dual.form, dual.rows, numbers),
+            tile: Side::tile(dual.form, examples.rows, numbers),
             squares: if dual.squares.is_empty() { Vec::new() } else { own(&dual.squares) },
             sums: sums.chunks(n).flat_map(own).collect(),
             at: 0,
@@ -63,15 +63,15 @@ impl<'a> Window<'a> {
 
     /// Computes the kernel values of the example that is visited.
     fn look(&mut self) {
-        let (dual, here) = (self.dual, self.numbers[self.at]);
+        let (DualRows { dual, rows, source }, here) = (self.examples, self.numbers[self.at]);
         self.ready = true;
         self.updates.supports.push(here);
-        if let Some(source) = dual.source {
+        if let Some(source) = source {
             return self.ask(source, here);
         }
-        let left = Side::left(dual.form, dual.rows, &[here], dual.rows);
+        let left = Side::left(dual.form, rows, &[here], rows);
         let mut row = Row::new(dual.form, self.numbers.len());
-        left.dots(dual.rows, &self.tile, self.at, &mut [row.whole()]);
+        left.dots(rows, &self.tile, self.at, &mut [row.whole()]);
         dispatch(Finish {
             kernel: dual.kernel,
             dots: &row.whole().sub(self.at..self.numbers.len()),
@@ -85,7 +85,7 @@ impl<'a> Window<'a> {
     /// memory allows.
     fn ask(&mut self, source: &dyn Source, here: u32) {
         let row = self.cache.take(here).unwrap_or_else(|| {
-            let mut row = vec![0.0; self.dual.rows.len()];
+            let mut row = vec![0.0; self.examples.rows.len()];
             self.failed |= !source.row(here as usize, &mut row);
             Row::Wide(row)
         });
@@ -122,7 +122,7 @@ impl Loop for &mut Window<'_> {
         self.before.push((sums[self.at], self.values[self.at]));
         self.updates.made.push((plane, self.updates.supports.len() - 1, c));
         add(c, &self.values[self.at..], &mut sums[self.at..]);
-        self.updates.supports.len() < self.dual.batch && !self.failed
+        self.updates.supports.len() < self.examples.dual.batch && !self.failed
     }
 
     #[inline(always)]

@@ -12,12 +12,13 @@
 //!   start values: Glorot, Bengio 2010, equation 16.
 
 use super::network::{Layer, Network, read};
+use super::stopping::{Criterion, Stopped};
 use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
 use crate::memory::refill;
-use crate::online::{Criterion, Flow, Monitor, Stopped};
+use crate::online::{Flow, Monitor};
 use crate::order::shuffle;
 use crate::rows::Table;
 
@@ -106,8 +107,7 @@ fn run(
         let loss = neuron::mean(total, n);
         losses.push(loss);
         let last = losses.len() as u64 == schedule.max_iter;
-        // There is no such thing as a mistake, which would end the run if there was none.
-        if let Some(stopped) = criterion.judge(1, loss, last) {
+        if let Some(stopped) = criterion.judge(loss, last) {
             return Ok(Report { losses, stopped });
         }
     }

@@ -14,14 +14,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::feed::Monitor;
-use super::fit::State;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
+use super::run::State;
 use crate::arith::average::{average as mean, timed};
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows, Visit};
+use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// The sums u of all planes: `coef` is K x columns.
 pub struct Averaged {
@@ -31,6 +31,7 @@ pub struct Averaged {
 }
 
 struct Part<'a> {
+    rows: &'a dyn Rows,
     first: usize,
     columns: usize,
     coef: &'a mut [f64],
@@ -41,20 +42,14 @@ struct Part<'a> {
 }
 
 impl Rule for Part<'_> {
-    fn absorb(
-        &mut self,
-        rows: &dyn Rows,
-        _visit: &Visit,
-        log: &[Mistake],
-        _monitor: &dyn Monitor,
-    ) -> Result<()> {
+    fn absorb(&mut self, _visit: &Visit, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
         // Plane by plane, so that one u stays in cache; within a plane in the order of the log.
         for k in 0..self.intercept.len() {
             let u = &mut self.coef[k * self.columns..][..self.columns];
             for mistake in log.iter().filter(|mistake| mistake.plane as usize == self.first + k) {
                 let tc = timed(mistake.t, mistake.c);
                 self.finite &= tc.is_finite();
-                rows.axpy(mistake.row as usize, tc, u);
+                self.rows.axpy(mistake.row as usize, tc, u);
                 if self.fit_intercept {
                     self.intercept[k] += tc;
                 }
@@ -87,8 +82,13 @@ impl Learner for Averaged {
         Ok(())
     }
 
-    fn split<'a>(&'a mut self, ranges: &[Range<usize>], _problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
-        let columns = self.coef.len() / self.intercept.len().max(1);
+    fn split<'a>(
+        &'a mut self,
+        ranges: &[Range<usize>],
+        problem: &'a Problem,
+    ) -> Result<Vec<Box<dyn Rule + 'a>>> {
+        let rows = problem.rows()?;
+        let columns = rows.columns();
         let fit_intercept = self.fit_intercept;
         let (mut coef, mut intercept) = (&mut self.coef[..], &mut self.intercept[..]);
         let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
@@ -97,6 +97,7 @@ impl Learner for Averaged {
             let (intercept_here, intercept_rest) = intercept.split_at_mut(range.len());
             (coef, intercept) = (coef_rest, intercept_rest);
             rules.push(Box::new(Part {
+                rows,
                 first: range.start,
                 columns,
                 coef: coef_here,
@@ -105,7 +106,7 @@ impl Learner for Averaged {
                 finite: true,
             }));
         }
-        rules
+        Ok(rules)
     }
 
     fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
@@ -113,20 +114,16 @@ impl Learner for Averaged {
         vec![("coef_u", floats(&self.coef)), ("intercept_u", floats(&self.intercept))]
     }
 
-    fn answer_is_finite(&self, state: &State) -> bool {
-        let columns = self.coef.len() / self.intercept.len().max(1);
-        means(&state.coef, &self.coef, &state.seen, columns).all(f64::is_finite)
-            && means(&state.intercept, &self.intercept, &state.seen, 1).all(f64::is_finite)
+    fn answer_is_finite(&self, head: &Head, weights: &[f64]) -> bool {
+        let (k, d, seen) = (head.plane as usize, weights.len(), head.seen);
+        let mut means = weights.iter().zip(&self.coef[k * d..][..d]).map(|(&w, &u)| mean(w, u, seen));
+        means.all(f64::is_finite) && mean(head.intercept, self.intercept[k], seen).is_finite()
     }
 }
 
 /// Averages of values `w` with sums `u`, `columns` of them for each plane of `seen`.
 #[must_use]
 pub fn average(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> Vec<f64> {
-    means(w, u, seen, columns).collect()
-}
-
-fn means(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> impl Iterator<Item = f64> {
     let planes = w.chunks(columns.max(1)).zip(u.chunks(columns.max(1))).zip(seen);
-    planes.flat_map(|((w, u), &seen)| w.iter().zip(u).map(move |(&w, &u)| mean(w, u, seen)))
+    planes.flat_map(|((w, u), &seen)| w.iter().zip(u).map(move |(&w, &u)| mean(w, u, seen))).collect()
 }

@@ -15,8 +15,8 @@ pub fn count(
     bound: f64,
     monitor: &dyn Monitor,
 ) -> Result<Option<f64>> {
-    let (rows, n) = (problem.rows, problem.rows.len());
-    let (positive, class_weight) = (problem.positive[plane], problem.class_weight[plane]);
+    let (rows, n) = (problem.rows()?, problem.examples.len());
+    let (positive, class_weight) = (problem.settings.positive[plane], problem.settings.class_weight[plane]);
     let weights = rows.arrange(coef, 1);
     let block = rows.block(1);
     let mut activations = vec![0.0; block.min(n)];
@@ -30,7 +30,7 @@ pub fn count(
             let sample = problem.sample_weight.map(|weights| weights[row]);
             let s = weight(sample, class_weight[usize::from(is_positive)]);
             // An example of weight 0 adds 0, whatever it holds.
-            let wrong = problem.tie.is_mistake(signed(a, is_positive), is_positive, 0.0);
+            let wrong = problem.settings.tie.is_mistake(signed(a, is_positive), is_positive, 0.0);
             errors += if wrong { s } else { 0.0 };
         }
         if errors >= bound {

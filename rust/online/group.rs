@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::feed::{Monitor, feed};
-use super::fit::{Report, Schedule, State};
 use super::problem::Problem;
 use super::rule::Rule;
+use super::run::State;
 use crate::error::{Error, Result};
 use crate::rows::{Cursor, Head, Planes, Record, Stop, Visit};
 
@@ -23,69 +23,69 @@ pub(super) struct GroupEpoch {
     pub interrupted: bool,
 }
 
-pub(super) struct Group {
-    first: usize,
-    planes: Planes,
-    /// Planes that have stopped, with their weights.
-    frozen: Vec<(Head, Vec<f64>)>,
-    /// Mistakes of this epoch and, if tracked, of each example (n x planes).
-    mistakes: Vec<u64>,
-    tally: Vec<i64>,
-    settle: bool,
+/// A plane that goes on no more.
+pub(super) struct Ended {
+    pub head: Head,
+    pub weights: Vec<f64>,
+    ages: Option<Vec<i64>>,
 }
 
-/// Whether the run was interrupted; any other error is one.
-fn was_interrupted(done: Result<()>) -> Result<bool> {
-    match done {
-        Ok(()) => Ok(false),
-        Err(Error::Interrupted) => Ok(true),
-        Err(error) => Err(error),
-    }
+pub(super) struct Group {
+    /// The first decision.
+    first: usize,
+    planes: Planes,
+    pub ended: Vec<Ended>,
+    /// Mistakes of this epoch and, if tracked, of each example (n x decisions).
+    mistakes: Vec<u64>,
+    tally: Vec<i64>,
 }
 
 impl Group {
-    pub fn new(range: Range<usize>, problem: &Problem, schedule: &Schedule, state: &State) -> Self {
-        let d = problem.rows.columns();
+    pub fn new(range: Range<usize>, problem: &Problem, state: &State) -> Self {
+        let (settings, n, d) = (problem.settings, problem.examples.len(), problem.examples.columns());
         let heads = range.clone().map(|k| Head {
             plane: k as u32,
-            positive: problem.positive[k],
-            class_weight: problem.class_weight[k],
+            positive: settings.positive[k],
+            class_weight: settings.class_weight[k],
             intercept: state.intercept[k],
             seen: state.seen[k],
             loss: 0.0,
         });
-        let width = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
+        let decisions = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
         let weights = state.coef[range.start * d..range.end * d].to_vec();
         let mut planes = Planes::new(heads.collect(), weights, d);
         planes.noise = problem.noise(&range);
-        planes.record = schedule.record.then(|| Record {
-            activations: vec![f64::NAN; problem.rows.len() * range.len()],
+        planes.record = settings.record.then(|| Record {
+            activations: vec![f64::NAN; n * range.len()],
             first: range.start,
             width: range.len(),
         });
         if let (Some(decay), Some(ages)) = (problem.decay(), &state.ages) {
             planes.put_under(decay, &ages[range.start * d..][..d]);
         }
-        let tally = if schedule.track_mistakes { problem.rows.len() * width } else { 0 };
+        let tally = if settings.track_mistakes { n * decisions } else { 0 };
         Self {
             first: problem.decision(range.start),
             planes,
-            frozen: Vec::new(),
-            mistakes: vec![0; width],
+            ended: Vec::new(),
+            mistakes: vec![0; decisions],
             tally: vec![0; tally],
-            settle: schedule.settle,
         }
     }
 
-    pub fn has_stopped(&self) -> bool {
+    pub fn goes_on_with(&self, problem: &Problem, decision: usize) -> bool {
+        self.planes.heads.iter().any(|head| problem.decision(head.plane as usize) == decision)
+    }
+
+    pub fn has_ended(&self) -> bool {
         self.planes.heads.is_empty()
     }
 
     /// Runs one epoch of the planes that go on.
     pub fn epoch(
         &mut self,
-        rule: &mut dyn Rule,
         problem: &Problem,
+        rule: &mut dyn Rule,
         order: Option<&[u32]>,
         epoch: u64,
         monitor: &dyn Monitor,
@@ -101,8 +101,8 @@ impl Group {
         let (first, width) = (self.first, self.mistakes.len());
         let (mistakes, tally) = (&mut self.mistakes, &mut self.tally);
         let mut at = Cursor::default();
-        let stop = feed(
-            problem.rows,
+        let fed = feed(
+            problem.examples,
             &visit,
             &mut at,
             visit.len(),
@@ -115,26 +115,22 @@ impl Group {
                         *count += 1;
                     }
                 }
-                rule.absorb(problem.rows, &visit, log, monitor)
+                rule.absorb(&visit, log, monitor)
             },
             monitor,
         );
-        let mut interrupted = match stop {
-            Ok(Stop::Block) => false,
-            Ok(Stop::Overflow) => return Err(Error::Overflow { epoch }),
-            Ok(Stop::Failed | Stop::Limit) => unreachable!("feed and the rows go on after these, or fail"),
-            Err(error) => was_interrupted(Err(error))?,
-        };
-        if self.settle {
+        let stop = unless_interrupted(fed)?;
+        if problem.settings.settle {
             self.planes.settle();
         }
-        if !self.planes.is_finite() || !rule.is_finite() {
+        if stop == Some(Stop::Overflow) || !self.planes.is_finite() || !rule.is_finite() {
             return Err(Error::Overflow { epoch });
         }
+        let mut interrupted = stop.is_none();
         if !interrupted {
             let clean = self.mistakes.iter().all(|&mistakes| mistakes == 0);
             let ended = rule.end_epoch(&visit, self.planes.heads[0].seen, clean, monitor);
-            interrupted = was_interrupted(ended)?;
+            interrupted = unless_interrupted(ended)?.is_none();
         }
         let visited = at.pos.max(1) as f64;
         // Of a joint decision the first plane keeps the loss.
@@ -147,55 +143,61 @@ impl Group {
         Ok(GroupEpoch { decisions: decisions.collect(), interrupted })
     }
 
-    /// Freezes the planes that run no more. True if these were the last.
-    pub fn freeze(&mut self, problem: &Problem, running: &[bool]) -> bool {
-        let stopped = self.has_stopped();
+    /// Moves the planes of a decision to those that have ended; where they begin there.
+    pub fn end(&mut self, problem: &Problem, decision: usize) -> usize {
+        let before = self.ended.len();
         for i in (0..self.planes.heads.len()).rev() {
-            if !running[problem.decision(self.planes.heads[i].plane as usize)] {
-                self.frozen.push(self.planes.remove(i));
+            if problem.decision(self.planes.heads[i].plane as usize) == decision {
+                let ages = self.planes.ages();
+                let (head, weights) = self.planes.remove(i);
+                self.ended.push(Ended { head, weights, ages });
             }
         }
-        !stopped && self.has_stopped()
+        before
     }
 
-    /// Lets the rule know that no plane goes on. The first decision, if it was interrupted in this.
-    pub fn end_training(&self, rule: &mut dyn Rule, monitor: &dyn Monitor) -> Result<Option<usize>> {
-        Ok(was_interrupted(rule.end_training(monitor))?.then_some(self.first))
-    }
-
-    /// Writes the planes into the state as they are now.
+    /// Puts the numbers of the planes into the state.
     pub fn write(&self, state: &mut State) {
+        for Ended { head, weights, ages } in &self.ended {
+            write_head(head, ages.as_deref(), state).copy_from_slice(weights);
+        }
         let ages = self.planes.ages();
-        let mut put = |head: &Head, weights: &[f64]| {
-            let (k, d) = (head.plane as usize, weights.len());
-            state.coef[k * d..][..d].copy_from_slice(weights);
-            if let (Some(all), Some(ages)) = (&mut state.ages, &ages) {
-                all[k * d..][..d].copy_from_slice(ages);
-            }
-            state.intercept[k] = head.intercept;
-            state.seen[k] = head.seen;
-        };
-        self.frozen.iter().for_each(|(head, weights)| put(head, weights));
         for (i, head) in self.planes.heads.iter().enumerate() {
-            put(head, &self.planes.plane(i));
+            self.planes.copy_plane(i, write_head(head, ages.as_deref(), state));
         }
     }
 
-    /// Writes the planes into the state, adds the counts of mistakes (n x all decisions) and puts
-    /// down the activations (n x all planes).
-    pub fn finish(self, problem: &Problem, state: &mut State, report: &mut Report) {
-        self.write(state);
-        let (width, all) = (self.mistakes.len(), problem.decisions());
-        for (out, counts) in report.mistakes_per_example.chunks_mut(all).zip(self.tally.chunks(width)) {
-            for (out, count) in out[self.first..][..width].iter_mut().zip(counts) {
-                *out += count;
-            }
-        }
-        if let Some(Record { activations, first, width }) = self.planes.record {
-            let rows = report.activations.chunks_mut(state.intercept.len());
-            for (out, row) in rows.zip(activations.chunks(width)) {
-                out[first..][..width].copy_from_slice(row);
-            }
-        }
+    /// The planes that go on.
+    pub fn heads(&self) -> &[Head] {
+        &self.planes.heads
+    }
+
+    /// Mistakes of each example, and how many decisions there are.
+    pub fn tally(&self) -> (&[i64], usize) {
+        (&self.tally, self.mistakes.len())
+    }
+
+    /// Activations of each example, and how many planes there are.
+    pub fn activations(&self) -> (&[f64], usize) {
+        self.planes.record.as_ref().map_or((&[], 1), |record| (&record.activations, record.width))
+    }
+}
+
+/// All but the weights of a plane; the place of these.
+fn write_head<'a>(head: &Head, ages: Option<&[i64]>, state: &'a mut State) -> &'a mut [f64] {
+    let (k, d) = (head.plane as usize, state.coef.len() / state.intercept.len());
+    (state.intercept[k], state.seen[k]) = (head.intercept, head.seen);
+    if let (Some(all), Some(ages)) = (&mut state.ages, ages) {
+        all[k * d..][..d].copy_from_slice(ages);
+    }
+    &mut state.coef[k * d..][..d]
+}
+
+/// `None` for what was interrupted.
+fn unless_interrupted<T>(done: Result<T>) -> Result<Option<T>> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(Error::Interrupted) => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -10,25 +10,19 @@
 use std::ops::Range;
 
 use super::feed::Monitor;
-use super::fit::State;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
+use super::run::State;
 use crate::arith::dot::dot;
 use crate::arith::environment::standard;
 use crate::arith::step::{moved_by, signed, updates_needed};
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows, Visit};
+use crate::rows::{Head, Mistake, Visit};
 
 pub struct Perceptron;
 
 impl Rule for Perceptron {
-    fn absorb(
-        &mut self,
-        _rows: &dyn Rows,
-        _visit: &Visit,
-        _log: &[Mistake],
-        _monitor: &dyn Monitor,
-    ) -> Result<()> {
+    fn absorb(&mut self, _visit: &Visit, _log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
         Ok(())
     }
 
@@ -42,8 +36,12 @@ impl Learner for Perceptron {
         Ok(())
     }
 
-    fn split<'a>(&'a mut self, ranges: &[Range<usize>], _problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
-        ranges.iter().map(|_| Box::new(Self) as Box<dyn Rule>).collect()
+    fn split<'a>(
+        &'a mut self,
+        ranges: &[Range<usize>],
+        _problem: &'a Problem,
+    ) -> Result<Vec<Box<dyn Rule + 'a>>> {
+        Ok(ranges.iter().map(|_| Box::new(Self) as Box<dyn Rule>).collect())
     }
 
     fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
@@ -54,7 +52,7 @@ impl Learner for Perceptron {
         true
     }
 
-    fn answer_is_finite(&self, _state: &State) -> bool {
+    fn answer_is_finite(&self, _head: &Head, _weights: &[f64]) -> bool {
         true
     }
 }

@@ -17,14 +17,14 @@ use std::ops::Range;
 
 use super::count::count;
 use super::feed::Monitor;
-use super::fit::State;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
+use super::run::State;
 use super::threads::share_out;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows, Visit};
+use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// When errors are counted. The vector of an epoch without a mistake is always counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +114,7 @@ struct Part<'a> {
     check: Check,
     fit_intercept: bool,
     problem: &'a Problem<'a>,
+    rows: &'a dyn Rows,
     k: usize,
     plane: &'a mut Plane,
 }
@@ -151,7 +152,7 @@ impl Part<'_> {
     /// to the one that made it longer than the recorded run.
     fn extend(&mut self, visit: &Visit, end: usize, monitor: &dyn Monitor) -> Result<()> {
         let (problem, k, plane) = (self.problem, self.k, &mut *self.plane);
-        let (positive, class_weight) = (problem.positive[k], problem.class_weight[k]);
+        let (positive, class_weight) = (problem.settings.positive[k], problem.settings.class_weight[k]);
         let weighted = problem.sample_weight.is_some() || class_weight != [1.0; 2];
         let ratchet = self.check == Check::Ratchet && !plane.counted;
         let mut longer = None;
@@ -173,20 +174,14 @@ impl Rule for Part<'_> {
         (self.plane.epoch, self.plane.at) = (epoch, 0);
     }
 
-    fn absorb(
-        &mut self,
-        rows: &dyn Rows,
-        visit: &Visit,
-        log: &[Mistake],
-        monitor: &dyn Monitor,
-    ) -> Result<()> {
+    fn absorb(&mut self, visit: &Visit, log: &[Mistake], monitor: &dyn Monitor) -> Result<()> {
         for &Mistake { row, t, c, .. } in log {
             let pos = (t - 1 - self.plane.seen) as usize;
             self.extend(visit, pos, monitor)?;
             if self.check == Check::Run {
                 self.consider_run(t, monitor)?;
             }
-            rows.axpy(row as usize, c, &mut self.plane.now.0);
+            self.rows.axpy(row as usize, c, &mut self.plane.now.0);
             if self.fit_intercept {
                 self.plane.now.1 += c;
             }
@@ -242,11 +237,16 @@ impl Learner for Pocket {
         counted.into_iter().collect()
     }
 
-    fn split<'a>(&'a mut self, ranges: &[Range<usize>], problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
+    fn split<'a>(
+        &'a mut self,
+        ranges: &[Range<usize>],
+        problem: &'a Problem,
+    ) -> Result<Vec<Box<dyn Rule + 'a>>> {
         debug_assert!(ranges.iter().all(|range| range.len() == 1));
-        let (check, fit_intercept) = (self.check, self.fit_intercept);
-        let part = |(k, plane)| Box::new(Part { check, fit_intercept, problem, k, plane }) as Box<dyn Rule>;
-        self.planes.iter_mut().enumerate().map(part).collect()
+        let (check, fit_intercept, rows) = (self.check, self.fit_intercept, problem.rows()?);
+        let part =
+            |(k, plane)| Box::new(Part { check, fit_intercept, problem, rows, k, plane }) as Box<dyn Rule>;
+        Ok(self.planes.iter_mut().enumerate().map(part).collect())
     }
 
     fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
@@ -270,7 +270,7 @@ impl Learner for Pocket {
         true
     }
 
-    fn answer_is_finite(&self, _state: &State) -> bool {
-        self.planes.iter().all(|plane| plane.errors.is_finite())
+    fn answer_is_finite(&self, head: &Head, _weights: &[f64]) -> bool {
+        self.planes[head.plane as usize].errors.is_finite()
     }
 }

@@ -1,30 +1,36 @@
-//! What is to be learnt: checked once, then infallible.
+//! What is to be learnt, and how: checked once, then infallible.
 
 use std::ops::Range;
 
 use crate::arith::decay::Decay;
 use crate::arith::step::weight;
 use crate::error::{Error, Result};
-use crate::rows::{Head, Mistake, Noise, Rows, Spread, Tie, Tolerance, Visit, integer_step};
+use crate::rows::{Examples, Head, Mistake, Noise, Rows, Spread, Tie, Tolerance, Visit, integer_step};
 
-/// What is to be learnt.
-#[derive(Clone, Copy)]
-pub struct Problem<'a> {
-    pub rows: &'a dyn Rows,
-    /// Class index of every row.
-    pub labels: &'a [u32],
-    pub sample_weight: Option<&'a [f64]>,
+/// How to learn.
+#[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools)] // four independent choices
+pub struct Settings {
     /// For each plane, the class index that is its +1.
-    pub positive: &'a [u32],
+    pub positive: Vec<u32>,
     /// For each plane, the weights of its negatives and positives.
-    pub class_weight: &'a [[f64; 2]],
+    pub class_weight: Vec<[f64; 2]>,
     pub eta: f64,
     pub tie: Tie,
     pub fit_intercept: bool,
-    pub(super) tolerance: Tolerance,
-    joint: Option<Spread>,
-    penalty: Option<Penalty>,
-    integer_step: Option<f64>,
+    pub tolerance: Tolerance,
+    /// The planes are the classes of one decision, in the order of their labels.
+    pub joint: Option<Spread>,
+    pub penalty: Option<Penalty>,
+    /// Each epoch visits a new permutation, drawn from this seed; `None`: the rows in their order.
+    pub seed: Option<u64>,
+    /// Penalties are applied to all weights at the end of each epoch; else they stay pending.
+    pub settle: bool,
+    /// Mistakes of each example are counted.
+    pub track_mistakes: bool,
+    /// The activations at the visits of the last epoch are kept.
+    pub record: bool,
+    pub threads: usize,
 }
 
 /// What every example takes from the weights (not from the intercept).
@@ -34,86 +40,68 @@ pub struct Penalty {
     pub l2: f64,
 }
 
-impl<'a> Problem<'a> {
-    #[allow(clippy::too_many_arguments)] // each is one plain input of the problem
-    pub fn new(
-        rows: &'a dyn Rows,
-        labels: &'a [u32],
-        sample_weight: Option<&'a [f64]>,
-        positive: &'a [u32],
-        class_weight: &'a [[f64; 2]],
-        eta: f64,
-        tie: Tie,
-        fit_intercept: bool,
-    ) -> Result<Self> {
-        let n = rows.len();
-        let same = |name: &str, got: usize, want: usize| {
-            if got == want {
-                Ok(())
-            } else {
-                Err(Error::Invalid(format!("{name} must have {want} entries, got {got}")))
-            }
-        };
-        same("labels", labels.len(), n)?;
-        same("sample_weight", sample_weight.map_or(n, <[f64]>::len), n)?;
-        same("class_weight", class_weight.len(), positive.len())?;
-        let mut weights = sample_weight.unwrap_or(&[]).iter().chain(class_weight.as_flattened());
-        if let Some(weight) = weights.find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
-            return Err(Error::Invalid(format!(
-                "sample_weight and class_weight must be finite and at least 0, got {weight}"
-            )));
-        }
-        if !(eta.is_finite() && eta > 0.0) {
-            return Err(Error::Invalid(format!("eta0 must be finite and above 0, got {eta}")));
-        }
-        let integer_step = integer_step(eta, sample_weight, class_weight);
-        Ok(Self {
-            rows,
-            labels,
-            sample_weight,
+impl Settings {
+    /// The plain perceptron, a plane for each of these classes.
+    #[must_use]
+    pub fn new(positive: Vec<u32>) -> Self {
+        Self {
+            class_weight: vec![[1.0; 2]; positive.len()],
             positive,
-            class_weight,
-            eta,
-            tie,
-            fit_intercept,
+            eta: 1.0,
+            tie: Tie::Mistake,
+            fit_intercept: true,
             tolerance: Tolerance::default(),
             joint: None,
             penalty: None,
-            integer_step,
-        })
+            seed: None,
+            settle: true,
+            track_mistakes: false,
+            record: false,
+            threads: 1,
+        }
     }
 
-    /// The same with what tolerates noise.
-    pub fn tolerant(self, tolerance: Tolerance) -> Result<Self> {
-        let Tolerance { margin, added_feature, max_mistakes } = tolerance;
-        for (name, value) in [("margin", margin), ("added_feature", added_feature)] {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(Error::Invalid(format!("{name} must be finite and at least 0, got {value}")));
-            }
-            if value != 0.0 && self.joint.is_some() {
-                return Err(Error::Invalid(format!("{name} must be 0 for a joint decision, got {value}")));
-            }
+    #[must_use]
+    pub fn planes(&self) -> usize {
+        self.positive.len()
+    }
+
+    /// How many planes stop on their own: all of them, or together.
+    #[must_use]
+    pub fn decisions(&self) -> usize {
+        if self.joint.is_some() { 1 } else { self.planes() }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.class_weight.len() != self.planes() {
+            let (got, want) = (self.class_weight.len(), self.planes());
+            return Err(Error::Invalid(format!("class_weight must have {want} entries, got {got}")));
         }
-        if max_mistakes == Some(0) {
+        check_weights(self.class_weight.as_flattened())?;
+        if !(self.eta.is_finite() && self.eta > 0.0) {
+            return Err(Error::Invalid(format!("eta0 must be finite and above 0, got {}", self.eta)));
+        }
+        let tolerance = self.tolerance;
+        let noise = [("margin", tolerance.margin), ("added_feature", tolerance.added_feature)];
+        let penalty = self.penalty.map(|Penalty { l1, l2 }| [("l1", l1), ("l2", l2)]);
+        for (name, value) in noise {
+            not_negative(name, value, value)?;
+        }
+        for (name, value) in penalty.into_iter().flatten() {
+            not_negative(name, value, self.eta * value)?;
+        }
+        if tolerance.max_mistakes == Some(0) {
             return Err(Error::Invalid("max_mistakes_per_example must be at least 1, got 0".into()));
         }
-        Ok(Self { tolerance, ..self })
-    }
-
-    /// The same with a penalty.
-    pub fn penalised(self, penalty: Penalty) -> Result<Self> {
-        for (name, value) in [("l1", penalty.l1), ("l2", penalty.l2)] {
-            if !((self.eta * value).is_finite() && value >= 0.0) {
-                return Err(Error::Invalid(format!("{name} must be finite and at least 0, got {value}")));
-            }
+        if self.joint.is_some() {
+            self.check_joint()?;
         }
-        Ok(Self { penalty: Some(penalty), ..self })
+        Ok(())
     }
 
-    /// The same with the planes as the classes of one decision, in the order of their labels.
-    pub fn joint(self, spread: Spread) -> Result<Self> {
-        let planes = self.positive.len();
-        if planes < 2 || self.positive.iter().enumerate().any(|(k, &positive)| positive as usize != k) {
+    fn check_joint(&self) -> Result<()> {
+        if self.planes() < 2 || self.positive.iter().enumerate().any(|(k, &positive)| positive as usize != k)
+        {
             return Err(Error::Invalid(format!(
                 "positive must be 0, 1, … of two classes or more for a joint decision, got {:?}",
                 self.positive
@@ -124,50 +112,137 @@ impl<'a> Problem<'a> {
                 "tie must be \"mistake\" for a joint decision, got \"positive\"".into(),
             ));
         }
-        if let Some(label) = self.labels.iter().find(|&&label| label as usize >= planes) {
+        let Tolerance { margin, added_feature, .. } = self.tolerance;
+        for (name, value) in [("margin", margin), ("added_feature", added_feature)] {
+            if value != 0.0 {
+                return Err(Error::Invalid(format!("{name} must be 0 for a joint decision, got {value}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn not_negative(name: &str, value: f64, used: f64) -> Result<()> {
+    if used.is_finite() && value >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!("{name} must be finite and at least 0, got {value}")))
+}
+
+fn check_weights(weights: &[f64]) -> Result<()> {
+    match weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+        None => Ok(()),
+        Some(weight) => Err(Error::Invalid(format!(
+            "sample_weight and class_weight must be finite and at least 0, got {weight}"
+        ))),
+    }
+}
+
+/// What is to be learnt: the examples with their labels and weights, and the settings.
+#[derive(Clone, Copy)]
+pub struct Problem<'a> {
+    pub examples: &'a dyn Examples,
+    /// Class index of every example.
+    pub labels: &'a [u32],
+    pub sample_weight: Option<&'a [f64]>,
+    pub settings: &'a Settings,
+    found: Found,
+}
+
+/// What a look at all labels and weights has found.
+#[derive(Debug, Clone, Copy)]
+pub struct Found {
+    /// See [`integer_step`].
+    integer_step: Option<f64>,
+}
+
+impl<'a> Problem<'a> {
+    /// Checks all of it.
+    pub fn new(
+        examples: &'a dyn Examples,
+        labels: &'a [u32],
+        sample_weight: Option<&'a [f64]>,
+        settings: &'a Settings,
+    ) -> Result<Self> {
+        let n = examples.len();
+        let weights = sample_weight.map_or(n, <[f64]>::len);
+        for (name, got) in [("labels", labels.len()), ("sample_weight", weights)] {
+            if got != n {
+                return Err(Error::Invalid(format!("{name} must have {n} entries, got {got}")));
+            }
+        }
+        check_weights(sample_weight.unwrap_or(&[]))?;
+        settings.check()?;
+        let planes = settings.planes();
+        if settings.joint.is_some()
+            && let Some(label) = labels.iter().find(|&&label| label as usize >= planes)
+        {
             return Err(Error::Invalid(format!(
                 "labels must be below {planes} for a joint decision, got {label}"
             )));
         }
         // The other two spreads divide the step.
-        let integer_step = self.integer_step.filter(|_| spread == Spread::Max);
-        Ok(Self { joint: Some(spread), integer_step, ..self })
-            .and_then(|problem: Self| problem.tolerant(self.tolerance))
+        let integer_step = if settings.joint.is_none_or(|spread| spread == Spread::Max) {
+            integer_step(settings.eta, sample_weight, &settings.class_weight)
+        } else {
+            None
+        };
+        Ok(Self { examples, labels, sample_weight, settings, found: Found { integer_step } })
+    }
+
+    /// The same again for another epoch, with what [`Problem::new`] found. If the numbers were changed in
+    /// between, the answers are wrong or a bounds check panics; nothing worse.
+    #[must_use]
+    pub fn again(
+        examples: &'a dyn Examples,
+        labels: &'a [u32],
+        sample_weight: Option<&'a [f64]>,
+        settings: &'a Settings,
+        found: Found,
+    ) -> Self {
+        Self { examples, labels, sample_weight, settings, found }
+    }
+
+    #[must_use]
+    pub fn found(&self) -> Found {
+        self.found
+    }
+
+    /// The examples as rows, for a learner that needs their numbers.
+    pub(super) fn rows(&self) -> Result<&'a dyn Rows> {
+        let text = "learner must be \"perceptron\" or \"voted\" for examples that are no rows";
+        self.examples.rows().ok_or_else(|| Error::Invalid(text.into()))
     }
 
     pub(super) fn decay(&self) -> Option<Decay> {
-        self.penalty.map(|Penalty { l1, l2 }| Decay::new(self.eta, l1, l2, self.rows.len()))
+        let eta = self.settings.eta;
+        self.settings.penalty.map(|Penalty { l1, l2 }| Decay::new(eta, l1, l2, self.examples.len()))
     }
 
     pub(super) fn is_joint(&self) -> bool {
-        self.joint.is_some()
-    }
-
-    /// How many planes stop on their own: all of them, or together.
-    pub(super) fn decisions(&self) -> usize {
-        if self.joint.is_some() { 1 } else { self.positive.len() }
+        self.settings.joint.is_some()
     }
 
     /// The decision that a plane belongs to.
     pub(super) fn decision(&self, plane: usize) -> usize {
-        if self.joint.is_some() { 0 } else { plane }
+        if self.is_joint() { 0 } else { plane }
     }
 
     /// Whether an entry of the log is the one by which the mistake is counted.
     pub(super) fn counts(&self, mistake: &Mistake) -> bool {
-        self.joint.is_none() || self.labels[mistake.row as usize] == mistake.plane
+        !self.is_joint() || self.labels[mistake.row as usize] == mistake.plane
     }
 
     /// Bytes that [`Problem::noise`] keeps of each example and decision.
     pub(super) fn noise_bytes(&self) -> usize {
-        let Tolerance { added_feature, max_mistakes, .. } = self.tolerance;
+        let Tolerance { added_feature, max_mistakes, .. } = self.settings.tolerance;
         8 * (usize::from(added_feature != 0.0) + usize::from(max_mistakes.is_some()))
     }
 
     /// What is kept of each example while a range of planes trains.
     pub(super) fn noise(&self, planes: &Range<usize>) -> Option<Noise> {
-        let width = if self.joint.is_some() { 1 } else { planes.len() };
-        Noise::new(self.tolerance, self.rows.len(), planes.start, width)
+        let width = if self.is_joint() { 1 } else { planes.len() };
+        Noise::new(self.settings.tolerance, self.examples.len(), planes.start, width)
     }
 
     /// A pass over all rows in their order.
@@ -177,12 +252,12 @@ impl<'a> Problem<'a> {
             order: None,
             labels: self.labels,
             sample_weight: self.sample_weight,
-            eta: self.eta,
-            tie: self.tie,
-            fit_intercept: self.fit_intercept,
-            margin: self.tolerance.margin,
-            joint: self.joint,
-            integer_step: self.integer_step,
+            eta: self.settings.eta,
+            tie: self.settings.tie,
+            fit_intercept: self.settings.fit_intercept,
+            margin: self.settings.tolerance.margin,
+            joint: self.settings.joint,
+            integer_step: self.found.integer_step,
         }
     }
 
@@ -194,53 +269,54 @@ impl<'a> Problem<'a> {
 
     /// Rows with a weight above 0 for at least one plane; `None`: all of them.
     pub(super) fn kept(&self) -> Option<Vec<u32>> {
+        let settings = self.settings;
         let weightless = |row: usize| {
-            if self.joint.is_some() {
+            if self.is_joint() {
                 let label = self.labels[row];
-                return self.weight(self.class_weight[label as usize], label, row) == 0.0;
+                return self.weight(settings.class_weight[label as usize], label, row) == 0.0;
             }
-            let mut planes = self.class_weight.iter().zip(self.positive);
+            let mut planes = settings.class_weight.iter().zip(&settings.positive);
             planes.all(|(&class_weight, &positive)| self.weight(class_weight, positive, row) == 0.0)
         };
         if self.sample_weight.is_none() && !self.has_zero_class_weight() {
             return None;
         }
         let kept: Vec<u32> =
-            (0..self.rows.len()).filter(|&row| !weightless(row)).map(|row| row as u32).collect();
-        (kept.len() < self.rows.len()).then_some(kept)
+            (0..self.examples.len()).filter(|&row| !weightless(row)).map(|row| row as u32).collect();
+        (kept.len() < self.examples.len()).then_some(kept)
     }
 
     /// No weights of examples, none of 0 of a class, and no penalty.
     pub(super) fn is_plain(&self) -> bool {
-        self.sample_weight.is_none() && self.penalty.is_none() && !self.has_zero_class_weight()
+        self.sample_weight.is_none() && self.settings.penalty.is_none() && !self.has_zero_class_weight()
     }
 
     fn has_zero_class_weight(&self) -> bool {
-        self.class_weight.iter().any(|weights| weights.contains(&0.0))
+        self.settings.class_weight.iter().any(|weights| weights.contains(&0.0))
     }
 
     /// The order without the rows that weigh 0 for this plane alone; `None`: there are none.
     pub(super) fn without_weightless(&self, head: &Head, order: Option<&[u32]>) -> Option<Vec<u32>> {
         let weighs = |row: &u32| self.weight(head.class_weight, head.positive, *row as usize) != 0.0;
-        if self.joint.is_some() || !head.class_weight.contains(&0.0) {
+        if self.is_joint() || !head.class_weight.contains(&0.0) {
             return None;
         }
         Some(match order {
             Some(order) => order.iter().copied().filter(weighs).collect(),
-            None => (0..self.rows.len() as u32).filter(weighs).collect(),
+            None => (0..self.examples.len() as u32).filter(weighs).collect(),
         })
     }
 
     /// Ranges of planes that train together: one for each thread, and each plane with a class
     /// weight of 0 alone. Planes of a range have equal `ages` (planes x columns, or none at all).
     pub(super) fn ranges(&self, threads: usize, ages: &[i64]) -> Vec<Range<usize>> {
-        let planes = self.positive.len();
-        if self.joint.is_some() {
+        let planes = self.settings.planes();
+        if self.is_joint() {
             return std::iter::once(0..planes).collect();
         }
         let width = planes.div_ceil(threads.max(1)).max(1);
-        let zero = |k: usize| self.class_weight[k].contains(&0.0);
-        let d = if ages.is_empty() { 0 } else { self.rows.columns() };
+        let zero = |k: usize| self.settings.class_weight[k].contains(&0.0);
+        let d = if ages.is_empty() { 0 } else { self.examples.columns() };
         let alone = |k: usize| zero(k) || ages[k * d..][..d] != ages[(k - 1) * d..][..d];
         let mut ranges: Vec<Range<usize>> = Vec::new();
         for k in 0..planes {

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::feed::Monitor;
-use super::fit::State;
 use super::problem::Problem;
+use super::run::State;
 use crate::error::Result;
-use crate::rows::{Mistake, Rows, Visit};
+use crate::rows::{Head, Mistake, Visit};
 
-/// The memory of a learner for a range of planes, for the time of an epoch or of the end. What takes long asks the monitor
+/// The memory of a learner for a range of planes, during an epoch or at the end. What takes long asks the monitor
 /// now and then, and returns [`crate::error::Error::Interrupted`] if it is to end.
 pub trait Rule: Send {
     /// Before an epoch of this number, in which some of the planes are trained.
@@ -17,13 +17,7 @@ pub trait Rule: Send {
 
     /// Takes in the mistakes of a block, in the order they were made. The planes have made the
     /// plain update already, and the rows are still in cache. `visit` is that of the epoch.
-    fn absorb(
-        &mut self,
-        rows: &dyn Rows,
-        visit: &Visit,
-        log: &[Mistake],
-        monitor: &dyn Monitor,
-    ) -> Result<()>;
+    fn absorb(&mut self, visit: &Visit, log: &[Mistake], monitor: &dyn Monitor) -> Result<()>;
 
     /// After a whole epoch; `seen` is that of the first plane trained, `clean` an epoch without a
     /// mistake.
@@ -31,7 +25,7 @@ pub trait Rule: Send {
         Ok(())
     }
 
-    /// After the last epoch of all of the planes, but not where the run was interrupted.
+    /// After the last epoch of all of the planes, unless it was interrupted.
     fn end_training(&mut self, _monitor: &dyn Monitor) -> Result<()> {
         Ok(())
     }
@@ -47,8 +41,8 @@ pub enum Numbers<'a> {
     Integers(Cow<'a, [i64]>),
 }
 
-/// A learner as a whole: it hands each range of planes its part of the memory.
-pub trait Learner {
+/// A learner as a whole. It hands each range of planes its part of the memory.
+pub trait Learner: Send + Sync {
     /// Refuses a memory that does not fit the state.
     fn check(&self, state: &State) -> Result<()>;
 
@@ -58,9 +52,12 @@ pub trait Learner {
         Ok(())
     }
 
-    /// One rule for each range. The ranges are disjoint and increasing, and cover all planes. They are made
-    /// anew for each epoch, so that the learner can be looked at between two.
-    fn split<'a>(&'a mut self, ranges: &[Range<usize>], problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>>;
+    /// One rule for each range. The ranges are disjoint and increasing, and cover all planes.
+    fn split<'a>(
+        &'a mut self,
+        ranges: &[Range<usize>],
+        problem: &'a Problem,
+    ) -> Result<Vec<Box<dyn Rule + 'a>>>;
 
     /// What it remembers besides the state, by name; empty for a learner that needs nothing. What
     /// is called `coef…` has a row of columns for each plane.
@@ -77,6 +74,6 @@ pub trait Learner {
         false
     }
 
-    /// Whether the answer that the learner makes of its memory and of the last weights is finite.
-    fn answer_is_finite(&self, state: &State) -> bool;
+    /// Whether the answer that the learner makes of its memory and of the last weights of a plane is finite.
+    fn answer_is_finite(&self, head: &Head, weights: &[f64]) -> bool;
 }

@@ -14,13 +14,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::feed::Monitor;
-use super::fit::State;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
+use super::run::State;
 use crate::arith::average::timed;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::rows::{Mistake, Rows, Visit};
+use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// The mistakes of each plane, in the order they were made.
 pub struct Voted {
@@ -47,13 +47,7 @@ struct Part<'a> {
 }
 
 impl Rule for Part<'_> {
-    fn absorb(
-        &mut self,
-        _rows: &dyn Rows,
-        _visit: &Visit,
-        log: &[Mistake],
-        _monitor: &dyn Monitor,
-    ) -> Result<()> {
+    fn absorb(&mut self, _visit: &Visit, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
         for &Mistake { row, plane, t, c } in log {
             let log = &mut self.log[plane as usize - self.first];
             log.try_reserve(1).map_err(|_| Error::Memory)?;
@@ -73,7 +67,11 @@ impl Learner for Voted {
         Ok(())
     }
 
-    fn split<'a>(&'a mut self, ranges: &[Range<usize>], _problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {
+    fn split<'a>(
+        &'a mut self,
+        ranges: &[Range<usize>],
+        _problem: &'a Problem,
+    ) -> Result<Vec<Box<dyn Rule + 'a>>> {
         let mut rest = &mut self.log[..];
         let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
         for range in ranges {
@@ -81,7 +79,7 @@ impl Learner for Voted {
             rest = others;
             rules.push(Box::new(Part { first: range.start, log }));
         }
-        rules
+        Ok(rules)
     }
 
     fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
@@ -99,7 +97,7 @@ impl Learner for Voted {
         ]
     }
 
-    fn answer_is_finite(&self, _state: &State) -> bool {
+    fn answer_is_finite(&self, _head: &Head, _weights: &[f64]) -> bool {
         true
     }
 }

@@ -1,29 +1,21 @@
-//! The kernel perceptron on a budget: arrays in, arrays out.
+//! The sets of a kernel perceptron on a budget: arrays in, arrays out.
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyDict};
+use pyo3::types::PyDict;
 
-use super::arrays::{counters, get, matrix, pairs, to_matrix, vector};
-use super::choices::{parse_joint, parse_tie};
-use super::fit::describe;
-use super::kernel::{array, parse};
-use super::memory::state_to_python;
-use super::rows::{shape, with_rows};
-use super::signals::Signals;
+use super::arrays::{get, matrix, to_matrix, vector};
+use super::kernel::array;
 use crate::arith::factor::Factor;
-use crate::kernel::{Budget, BudgetRows, Kept, Kernel, Policy};
-use crate::online::perceptron::Perceptron;
-use crate::online::{self, Problem, Schedule, Shuffle, Snapshot, State};
-use crate::rows::Tolerance;
+use crate::kernel::{Budget, Kept, Policy};
 
 fn invalid(text: String) -> PyErr {
     PyValueError::new_err(text)
 }
 
 /// The sets of a state, checked.
-fn read(
+pub(super) fn read_sets(
     state: &Bound<'_, PyDict>,
     budget: &Budget,
     sets: usize,
@@ -89,7 +81,8 @@ fn read(
     Ok(sets.collect())
 }
 
-fn write(state: &Bound<'_, PyDict>, sets: &[Kept], width: usize) -> PyResult<()> {
+/// What the sets keep, by the names of the protocol.
+pub(super) fn write_sets(state: &Bound<'_, PyDict>, sets: &[Kept], width: usize) -> PyResult<()> {
     let py = state.py();
     let (mut start, mut factor) = (vec![0], Vec::new());
     for kept in sets {
@@ -110,96 +103,4 @@ fn write(state: &Bound<'_, PyDict>, sets: &[Kept], width: usize) -> PyResult<()>
     state.set_item("kept_mistakes", PyArray1::from_vec(py, mistakes))?;
     state.set_item("kept_harm", PyArray1::from_vec(py, harm))?;
     state.set_item("kept_factor", PyArray1::from_vec(py, factor))
-}
-
-/// Run epochs of the kernel perceptron that keeps at most so many examples; `state` is not modified.
-#[pyfunction]
-#[pyo3(signature = (rows, stored_rows, labels, sample_weight, *, kernel, budget, policy, policy_seed, distance,
-                    state, positive, class_weight, eta0, tie, seed, first_epoch, max_iter, tol,
-                    n_iter_no_change, track_mistakes, margin=0.0, max_mistakes_per_example=None, joint=None,
-                    on_epoch=None, keep_on_interrupt=false))]
-#[allow(clippy::too_many_arguments)] // one per parameter of the protocol
-#[allow(clippy::needless_pass_by_value)]
-fn kernel_fit_budget<'py>(
-    rows: &Bound<'py, PyAny>,
-    stored_rows: &Bound<'py, PyAny>,
-    labels: PyReadonlyArray1<'py, u32>,
-    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
-    kernel: &Bound<'py, PyAny>,
-    budget: usize,
-    policy: &str,
-    policy_seed: u64,
-    distance: f64,
-    state: &Bound<'py, PyDict>,
-    positive: PyReadonlyArray1<'py, u32>,
-    class_weight: PyReadonlyArray2<'py, f64>,
-    eta0: f64,
-    tie: &str,
-    seed: Option<u64>,
-    first_epoch: u64,
-    max_iter: u64,
-    tol: Option<f64>,
-    n_iter_no_change: u64,
-    track_mistakes: bool,
-    margin: f64,
-    max_mistakes_per_example: Option<u64>,
-    joint: Option<&str>,
-    on_epoch: Option<Py<PyAny>>,
-    keep_on_interrupt: bool,
-) -> PyResult<Bound<'py, PyDict>> {
-    let py = rows.py();
-    let (kernel, tie, policy) = (parse(kernel)?, parse_tie(tie)?, Policy::new(policy)?);
-    let (planes, (n, _), (m, _)) = (positive.as_slice()?.len(), shape(rows)?, shape(stored_rows)?);
-    let budget = Budget { size: budget, policy, seed: policy_seed, distance, eta: eta0 };
-    budget.check()?;
-    let width = if joint.is_some() { planes } else { 1 };
-    let known = if kernel == Kernel::Precomputed { n } else { m };
-    let sets = read(state, &budget, if joint.is_some() { 1 } else { planes }, width, known)?;
-    let start =
-        State { coef: Vec::new(), intercept: vec![0.0; planes], seen: counters(state, planes)?, ages: None };
-    let (labels, positive, class_weight) = (labels.as_slice()?, positive.as_slice()?, pairs(&class_weight)?);
-    let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let schedule = Schedule {
-        shuffle: seed.map(|seed| Shuffle { seed }),
-        first_epoch,
-        max_iter,
-        tol,
-        n_iter_no_change,
-        track_mistakes,
-        threads: 1,
-        keep_on_interrupt,
-        settle: true,
-        record: false,
-    };
-    let tolerance = Tolerance { margin, added_feature: 0.0, max_mistakes: max_mistakes_per_example };
-    let joint = joint.map(parse_joint).transpose()?;
-    let signals = Signals::new(on_epoch, false);
-    let mut kept = Vec::new();
-    let run = |rows: &dyn crate::rows::Table, stored: &dyn crate::rows::Table| {
-        let examples = BudgetRows::new(rows, stored, kernel, sets, budget, width)?;
-        let mut problem =
-            Problem::new(&examples, labels, sample_weight, positive, &class_weight, eta0, tie, false)?
-                .tolerant(tolerance)?;
-        if let Some(spread) = joint {
-            problem = problem.joint(spread)?;
-        }
-        let done = online::fit(&problem, &schedule, start, &mut Perceptron, &signals);
-        kept = examples.into_sets();
-        done
-    };
-    let stored_rows = stored_rows.clone().unbind();
-    let done = with_rows(rows, |rows| {
-        Python::attach(|py| with_rows(stored_rows.bind(py), |stored| run(rows, stored)))
-    })??;
-    let (learnt, report) = signals.settle(done, py, keep_on_interrupt)?;
-    let state = state_to_python(py, &Snapshot { state: &learnt, learner: &Perceptron })?;
-    for name in ["coef", "intercept"] {
-        state.del_item(name)?;
-    }
-    write(&state, &kept, width)?;
-    describe(py, &state, &report, track_mistakes.then_some(n), None)
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(kernel_fit_budget, m)?)
 }

@@ -25,12 +25,9 @@ pub(super) fn parse_joint(joint: &str) -> PyResult<Spread> {
     }
 }
 
-pub(super) fn parse_check(check: &str, learner: &str) -> PyResult<Check> {
+pub(super) fn parse_check(check: &str) -> PyResult<Check> {
     match check {
         "run" => Ok(Check::Run),
-        _ if learner != "pocket" => Err(PyValueError::new_err(format!(
-            "check must be \"run\" for the learner {learner:?}, got {check:?}"
-        ))),
         "ratchet" => Ok(Check::Ratchet),
         "update" => Ok(Check::Update),
         "epoch" => Ok(Check::Epoch),

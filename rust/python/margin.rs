@@ -48,7 +48,7 @@ fn separate<'py>(
         threads,
     };
     let labels = labels.as_slice()?;
-    let signals = Signals::new(None, false);
+    let signals = Signals::new();
     let found = with_rows(rows, |rows| core::separate(rows, labels, &options, &signals))?;
     let found = signals.settle(found, py, false)?;
     let out = PyDict::new(py);

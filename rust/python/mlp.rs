@@ -129,7 +129,7 @@ fn mlp_fit<'py>(
     let mut network = network(columns, &coefs, &intercepts, activation)?;
     let labels = labels.as_array().to_vec();
     let schedule = Schedule { rate, alpha, batch_size, seed, first_epoch, max_iter, tol, n_iter_no_change };
-    let signals = Signals::new(None, false);
+    let signals = Signals::new();
     let done = with_rows(rows, |rows| mlp::fit(rows, &labels, &mut network, &schedule, &signals))?;
     let report = signals.settle(done, py, false)?;
     let (coefs, intercepts) = to_arrays(py, &network, columns)?;

@@ -1,6 +1,6 @@
 //! Passes over few rows on the attributes of an estimator.
 //!
-//! One crossing does all: for a single example, reading the arguments of `fit` and making its report
+//! One crossing does all: for a single example, reading the settings of a run and making its report
 //! takes many times longer than learning. Arrays are copied, which for few rows is cheaper than to
 //! borrow them, and the interpreter is not left.
 
@@ -15,8 +15,8 @@ use super::rows::{dense_rows, with_dense, with_many_or_few};
 use crate::error::Error;
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
-use crate::online::{self, Learner, Problem, State};
-use crate::rows::{Dense, Spread, Table, Tie, Tolerance};
+use crate::online::{self, Learner, Problem, Settings, State};
+use crate::rows::{Dense, Table, Tolerance};
 
 /// What parameters say of a pass, and how an estimator calls what it learns.
 #[pyclass(frozen, module = "perceptron_rs._core")]
@@ -31,13 +31,7 @@ pub struct OnePass {
     /// Of the averaged perceptron.
     sums: Option<(Name, Name)>,
     report: Report,
-    positive: Vec<u32>,
-    class_weight: Vec<[f64; 2]>,
-    eta: f64,
-    tie: Tie,
-    fit_intercept: bool,
-    tolerance: Tolerance,
-    joint: Option<Spread>,
+    settings: Settings,
 }
 
 /// Names of what a call reports.
@@ -88,7 +82,7 @@ fn one_pass(
             "averaged" => Some((attribute("coef_u")?, attribute("intercept_u")?)),
             _ => {
                 return Err(Error::Invalid(format!(
-                    "learner must be \"perceptron\" or \"averaged\" in one_pass, got {learner:?}; use fit"
+                    "learner must be \"perceptron\" or \"averaged\" in one_pass, got {learner:?}; use start"
                 ))
                 .into());
             }
@@ -100,13 +94,15 @@ fn one_pass(
             mistakes_per_epoch: own("mistakes_per_epoch_"),
             converged: own("converged_"),
         },
-        positive: positive.as_array().to_vec(),
-        class_weight: pairs(&class_weight)?,
-        eta: eta0,
-        tie: parse_tie(tie)?,
-        fit_intercept,
-        tolerance: Tolerance { margin, added_feature, max_mistakes: max_mistakes_per_example },
-        joint: joint.map(parse_joint).transpose()?,
+        settings: Settings {
+            class_weight: pairs(&class_weight)?,
+            eta: eta0,
+            tie: parse_tie(tie)?,
+            fit_intercept,
+            tolerance: Tolerance { margin, added_feature, max_mistakes: max_mistakes_per_example },
+            joint: joint.map(parse_joint).transpose()?,
+            ..Settings::new(positive.as_array().to_vec())
+        },
     })
 }
 
@@ -126,7 +122,7 @@ impl OnePass {
         }
         let labels = labels(&get(attributes, &self.classes)?, y)?;
         let coef = get(attributes, &self.coef)?;
-        let planes = self.positive.len();
+        let planes = self.settings.planes();
         let columns = coef.cast::<PyUntypedArray>()?.shape().get(1).copied().unwrap_or(0);
         let start = State {
             coef: matrix(&coef, planes, columns)?,
@@ -141,12 +137,12 @@ impl OnePass {
             Ok(Averaged {
                 coef: matrix(&get(attributes, coef)?, planes, columns)?,
                 intercept: vector(&get(attributes, intercept)?, planes)?,
-                fit_intercept: self.fit_intercept,
+                fit_intercept: self.settings.fit_intercept,
             })
         });
         let (mut state, mut sums) = (start, sums.transpose()?);
         let mut plain = Perceptron;
-        let learner: &mut (dyn Learner + Send) = match &mut sums {
+        let learner: &mut dyn Learner = match &mut sums {
             Some(sums) => sums,
             None => &mut plain,
         };
@@ -201,23 +197,10 @@ impl OnePass {
         rows: &Bound<'_, PyAny>,
         labels: &[u32],
         state: &mut State,
-        learner: &mut (dyn Learner + Send),
+        learner: &mut dyn Learner,
     ) -> PyResult<Vec<i64>> {
         let mut work = |rows: &dyn Table| {
-            let mut problem = Problem::new(
-                rows,
-                labels,
-                None,
-                &self.positive,
-                &self.class_weight,
-                self.eta,
-                self.tie,
-                self.fit_intercept,
-            )?
-            .tolerant(self.tolerance)?;
-            if let Some(spread) = self.joint {
-                problem = problem.joint(spread)?;
-            }
+            let problem = Problem::new(rows, labels, None, &self.settings)?;
             online::one_pass(&problem, state, learner)
         };
         if let Ok(values) = rows.cast::<PyArray2<f64>>() {

@@ -194,7 +194,7 @@ fn sequence_fit<'py>(
     let chosen = chosen.as_ref().map(|chosen| chosen.as_slice()).transpose()?;
     let held_out = held_out.as_ref().map(|held_out| held_out.as_slice()).transpose()?;
     let held_out = held_out.map(|sequences| HeldOut { sequences, patience, threads });
-    let signals = Signals::new(None, false);
+    let signals = Signals::new();
     let done = with_rows(rows, |rows| {
         let mut chain = Chain::new(rows, labels, &sequences, eta0, beam, mending)?;
         if let Some(chosen) = chosen {

@@ -35,7 +35,7 @@ fn read_svmlight(
         Some(true) => Base::Zero,
         Some(false) => Base::One,
     };
-    let signals = Signals::new(None, false);
+    let signals = Signals::new();
     let (rules, block) = (Rules { base, refuse_query_ids }, block.unwrap_or(text::BLOCK));
     let table = py.detach(|| text::read(&paths, rules, threads, block, &signals));
     let table = signals.settle(table, py, false)?;

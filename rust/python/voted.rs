@@ -36,7 +36,7 @@ fn votes<'py>(
     let intercept = numbers("intercept", state, log.planes(), None)?;
     let counts = counts.as_slice()?;
     let out = new_array::<i64>(py, [n, log.planes()])?;
-    let signals = Signals::new(None, false);
+    let signals = Signals::new();
     let done = {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;

@@ -10,7 +10,7 @@ use super::learn::Learn;
 use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, LARGE_BLOCK, Rows, Table, rows_in_block};
+use super::{BLOCK, Examples, LARGE_BLOCK, Rows, Table, rows_in_block};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
@@ -100,7 +100,7 @@ impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
     }
 }
 
-impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
+impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
     fn len(&self) -> usize {
         self.indptr.len() - 1
     }
@@ -160,6 +160,12 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         }
     }
 
+    fn rows(&self) -> Option<&dyn Rows> {
+        Some(self)
+    }
+}
+
+impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     fn axpy(&self, row: usize, c: f64, out: &mut [f64]) {
         let (columns, values) = self.row(row);
         axpy_entries(c, columns, values, out, (1, 0));

@@ -9,7 +9,7 @@ use super::planes::{Magnitude, Planes, Weights};
 use super::prefetch::{prefetch, rows_ahead};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Rows, Table, check_len, rows_in_block};
+use super::{BLOCK, Examples, Rows, Table, check_len, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::decay::scale;
 use crate::arith::dot::dots;
@@ -263,7 +263,7 @@ impl<T: Value> Leaf for Squares<'_, T> {
     }
 }
 
-impl<T: Value> Rows for Dense<'_, T> {
+impl<T: Value> Examples for Dense<'_, T> {
     fn len(&self) -> usize {
         self.len
     }
@@ -317,6 +317,12 @@ impl<T: Value> Rows for Dense<'_, T> {
         }
     }
 
+    fn rows(&self) -> Option<&dyn Rows> {
+        Some(self)
+    }
+}
+
+impl<T: Value> Rows for Dense<'_, T> {
     fn axpy(&self, row: usize, c: f64, out: &mut [f64]) {
         dispatch(Axpy(c, self.row(row), out));
     }

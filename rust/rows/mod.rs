@@ -37,8 +37,9 @@ pub(crate) use prefetch::prefetch;
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 
-/// Checked, immutable examples. Object safe: everything above this trait is compiled once.
-pub trait Rows: Sync {
+/// What a run goes over: examples by number, and the weights that suit them. Object safe: everything above this
+/// trait is compiled once.
+pub trait Examples: Sync {
     /// Number of examples.
     fn len(&self) -> usize;
 
@@ -46,12 +47,13 @@ pub trait Rows: Sync {
         self.len() == 0
     }
 
+    /// Number of weights of a plane.
     fn columns(&self) -> usize;
 
     /// How many examples make a block: few enough that those of its log are still in cache.
     fn block(&self, planes: usize) -> usize;
 
-    /// Brings the weights into the form that [`Rows::learn`] is fastest on.
+    /// Brings the weights into the form that [`Examples::learn`] is fastest on.
     fn prepare(&self, visit: &Visit, planes: &mut Planes);
 
     /// Visits positions `at.pos..end` of the order: updates the planes at each mistake, logs it,
@@ -65,6 +67,14 @@ pub trait Rows: Sync {
         log: &mut Vec<Mistake>,
     ) -> Stop;
 
+    /// These examples, if they are rows of a matrix.
+    fn rows(&self) -> Option<&dyn Rows> {
+        None
+    }
+}
+
+/// Checked, immutable rows of a matrix.
+pub trait Rows: Examples {
     /// `out += c*x` for one row.
     fn axpy(&self, row: usize, c: f64, out: &mut [f64]);
 

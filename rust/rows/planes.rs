@@ -124,12 +124,31 @@ impl Planes {
     /// The weights of one plane.
     #[must_use]
     pub fn plane(&self, k: usize) -> Vec<f64> {
+        let mut out = vec![0.0; self.columns];
+        self.copy_plane(k, &mut out);
+        out
+    }
+
+    /// Copies the weights of one plane, in whatever form they are.
+    pub fn copy_plane(&self, k: usize, out: &mut [f64]) {
         let d = self.columns;
         match &self.weights {
-            Weights::ByPlane(w) => w[k * d..][..d].to_vec(),
-            Weights::ByColumn { w, stride } => (0..d).map(|j| w[j * stride + k]).collect(),
-            Weights::Halves(w) => w[k].weights().iter().map(|&w| f64::from(w)).collect(),
-            Weights::Counts { w, stride } => (0..d).map(|j| f64::from(w[j * stride + k])).collect(),
+            Weights::ByPlane(w) => out.copy_from_slice(&w[k * d..][..d]),
+            Weights::ByColumn { w, stride } => {
+                for (out, column) in out.iter_mut().zip(w.chunks(*stride)) {
+                    *out = column[k];
+                }
+            }
+            Weights::Halves(w) => {
+                for (out, w) in out.iter_mut().zip(w[k].weights()) {
+                    *out = f64::from(*w);
+                }
+            }
+            Weights::Counts { w, stride } => {
+                for (out, column) in out.iter_mut().zip(w.chunks(*stride)) {
+                    *out = f64::from(column[k]);
+                }
+            }
         }
     }
 
@@ -220,7 +239,7 @@ impl Planes {
                 }
                 _ => {
                     for (k, plane) in w.chunks_mut(d.max(1)).enumerate() {
-                        plane.copy_from_slice(&self.plane(k));
+                        self.copy_plane(k, plane);
                     }
                 }
             }

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_rs import _core
-from perceptron_rs.engines import KernelSpec
+from perceptron_rs.settings import Budget, Kernel, KernelSpec
+from tests.support import learn
 
 STANDARD = _core._STANDARD_FLOAT_CONTROL
 MODES = {
@@ -69,28 +70,10 @@ def flat(values):
 
 
 def kernel_run(trainer, X, labels, **changes):
-    n = len(labels)
     state = {name: np.zeros(1) for name in ("intercept", "norm")}
-    return trainer.engine.kernel_fit(
-        trainer.rows(X),
-        np.array(labels, dtype=np.uint32),
-        None,
-        cache_bytes=1 << 20,
-        state=state | {"sums": np.zeros((1, n)), "seen": np.zeros(1, dtype=np.int64)},
-        positive=np.array([1], dtype=np.uint32),
-        class_weight=np.ones((1, 2)),
-        eta0=0.1,
-        tie="mistake",
-        fit_intercept=True,
-        seed=3,
-        first_epoch=0,
-        max_iter=4,
-        tol=None,
-        n_iter_no_change=5,
-        track_mistakes=False,
-        threads=1,
-        **changes,
-    )
+    state |= {"sums": np.zeros((1, len(labels))), "seen": np.zeros(1, dtype=np.int64)}
+    arguments = {"cache_bytes": 1 << 20, "eta0": 0.1, "seed": 3, "max_iter": 4} | changes
+    return learn(trainer.engine, Kernel, trainer.rows(X), labels, state, **arguments)
 
 
 def budget_run(trainer, X, labels, on_epoch=None):
@@ -106,28 +89,18 @@ def budget_run(trainer, X, labels, on_epoch=None):
         "kept_harm": np.zeros(1),
         "kept_factor": np.zeros(0),
     }
-    return trainer.engine.kernel_fit_budget(
+    terms = {"kernel": RBF, "budget": m // 4, "policy": "forgetron", "policy_seed": 0, "distance": 0.0}
+    return learn(
+        trainer.engine,
+        Budget,
         rows,
-        rows,
-        np.array(labels, dtype=np.uint32),
-        None,
-        kernel=RBF,
-        budget=m // 4,
-        policy="forgetron",
-        policy_seed=0,
-        distance=0.0,
-        state=state,
-        positive=np.array([1], dtype=np.uint32),
-        class_weight=np.ones((1, 2)),
+        labels,
+        state,
+        stored_rows=rows,
         eta0=0.1,
-        tie="mistake",
-        seed=None,
-        first_epoch=0,
         max_iter=4,
-        tol=None,
-        n_iter_no_change=5,
-        track_mistakes=False,
         on_epoch=on_epoch,
+        **terms,
     )
 
 

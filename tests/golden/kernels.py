@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from words import TYPES, Case, bits, draw, floats, rows, whole
 
-from perceptron_rs.engines import Engine, KernelSpec
+from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.engines import Engine
 from perceptron_rs.reference.order import splitmix64
+from perceptron_rs.settings import Data, Kernel, KernelSpec
 
 KERNEL = """
 Inputs. X (n x d) = draw(type, seed, n*d, zeros), times 2^-shift if it is float64. The same answer must
@@ -60,28 +62,15 @@ def kernel(engine: Engine, case: Case, layout: str) -> Case:
     }
     spec = KernelSpec(case["kernel"], number["gamma"], number["coef0"], int(case["degree"]))
     z = splitmix64(seed + 2, n)
-    report = engine.kernel_fit(
-        matrix,
-        (splitmix64(seed + 1, n) % np.uint64(int(case["classes"]))).astype(np.uint32),
-        None if case["weights"] == "none" else (z >> np.uint64(61)) * 0.25,
+    settings = Kernel(
         kernel=spec,
         cache_bytes=1000,
-        state={
-            "sums": np.zeros((K, n)),
-            "intercept": np.zeros(K),
-            "norm": np.zeros(K),
-            "seen": np.zeros(K, dtype=np.int64),
-        },
         positive=positive,
         class_weight=floats(case["class_weight"]).reshape(K, 2),
         eta0=number["eta0"],
         tie=case["tie"],
         fit_intercept=case["fit_intercept"] == "1",
         seed=None if case["shuffle"] == "none" else int(case["shuffle"]),
-        first_epoch=int(case["first_epoch"]),
-        max_iter=int(case["max_iter"]),
-        tol=None,
-        n_iter_no_change=5,
         track_mistakes=True,
         threads=2,
         margin=number["margin"],
@@ -89,14 +78,26 @@ def kernel(engine: Engine, case: Case, layout: str) -> Case:
         max_mistakes_per_example=None if case["most"] == "none" else int(case["most"]),
         joint=None if case["joint"] == "none" else case["joint"],
     )
-    after = report["state"]
+    start = {
+        "sums": np.zeros((K, n)),
+        "intercept": np.zeros(K),
+        "norm": np.zeros(K),
+        "seen": np.zeros(K, dtype=np.int64),
+    }
+    labels = (splitmix64(seed + 1, n) % np.uint64(int(case["classes"]))).astype(np.uint32)
+    weights = None if case["weights"] == "none" else (z >> np.uint64(61)) * 0.25
+    schedule = Schedule(int(case["first_epoch"]), int(case["max_iter"]))
+    report = drive(engine, Data(matrix, labels, weights), start, settings, schedule)
+    per_example = report.mistakes_per_example
+    assert per_example is not None
+    after = report.state
     found = {
         "scale": bits(engine.scale_gamma(matrix)),
         "values": bits(engine.kernel_matrix(matrix, matrix, kernel=spec, threads=2)[:3]),
-        "n_iter": whole(report["n_iter"]),
-        "stopped": ",".join(report["stopped"]),
-        "mistakes": whole(report["mistakes"]),
-        "per_example": whole(report["mistakes_per_example"]),
+        "n_iter": whole(report.n_iter),
+        "stopped": ",".join(report.stopped),
+        "mistakes": whole(report.mistakes),
+        "per_example": whole(per_example),
     }
     found |= {name: bits(after[name]) for name in ("intercept", "norm", "log_step", "log_norm")}
     found |= {name: whole(after[name]) for name in ("seen", "log_start", "log_row", "log_t")}

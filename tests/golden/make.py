@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.reference.order import splitmix64
+from perceptron_rs.settings import Data, Linear, State
 
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))  # this file is also loaded by its path
@@ -140,33 +142,34 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         if learner == "averaged" or not name.endswith("_u")
     }
     state["seen"] = np.array(case["start_seen"].split(","), dtype=np.int64)
-    report = engine.fit(
-        rows(engine, draw(case["type"], seed, (n, d), int(case["zeros"])), layout),
-        labels,
-        sample_weight,
+    settings = Linear(
         learner=learner,
-        state=state,
         positive=positive,
         class_weight=floats(case["class_weight"]).reshape(K, 2),
         eta0=float(floats(case["eta0"])[0]),
         tie=case["tie"],
         fit_intercept=case["fit_intercept"] == "1",
         seed=None if case["shuffle"] == "none" else int(case["shuffle"]),
+        track_mistakes=True,
+        check=case.get("check", "run"),
+    )
+    schedule = Schedule(
         first_epoch=int(case["first_epoch"]),
         max_iter=int(case["max_iter"]),
         tol=None if case["tol"] == "none" else float(floats(case["tol"])[0]),
         n_iter_no_change=int(case["n_iter_no_change"]),
-        track_mistakes=True,
-        threads=1,
-        check=case.get("check", "run"),
     )
-    after = report["state"]
+    X = rows(engine, draw(case["type"], seed, (n, d), int(case["zeros"])), layout)
+    report = drive(engine, Data(X, labels, sample_weight), state, settings, schedule)
+    per_example = report.mistakes_per_example
+    assert per_example is not None
+    after = report.state
     answer = {
-        "n_iter": whole(report["n_iter"]),
-        "stopped": ",".join(report["stopped"]),
-        "mistakes": whole(report["mistakes"]),
-        "losses": bits(report["losses"]),
-        "per_example": whole(report["mistakes_per_example"]),
+        "n_iter": whole(report.n_iter),
+        "stopped": ",".join(report.stopped),
+        "mistakes": whole(report.mistakes),
+        "losses": bits(report.losses),
+        "per_example": whole(per_example),
         "coef": bits(after["coef"]),
         "intercept": bits(after["intercept"]),
         "seen": whole(after["seen"]),
@@ -180,9 +183,8 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         answer |= {name: bits(after[name]) for name in ("pocket_errors", "swap_errors")}
         answer |= {name: whole(after[name]) for name in ("pocket_run", "swap_plane", "swap_epoch", "swap_t")}
     if learner == "voted":
-        X = draw(case["type"], seed, (n, d), int(case["zeros"]))
         bias = after["log_step"] * (case["fit_intercept"] == "1")
-        answer |= log(engine, rows(engine, X, layout), state, after | {"log_bias": bias})
+        answer |= log(engine, X, state, after | {"log_bias": bias})
     return answer
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.engines import Engine, KernelSpec, Report, State
+from perceptron_rs.engines import Engine
+from perceptron_rs.settings import Budget, KernelSpec, State
+from tests.support import learn
 
 from .support import rows_of
 
@@ -35,31 +37,19 @@ def nothing(planes: int = 1, width: int = 1) -> State:
     }
 
 
-def budget_run(engine: Engine, X: Any, labels: Any, planes: int = 1, **changes: Any) -> Report:
-    width = planes if changes.get("joint") else 1
-    stored = changes.pop("stored", np.zeros((0, X.shape[1])))
-    sample_weight = changes.pop("sample_weight", None)
+def budget_run(engine: Engine, X: Any, labels: Any, planes: int = 1, **changes: Any) -> dict[str, Any]:
+    X = X.astype(np.int32) if X.dtype == np.int64 else X
     arguments: dict[str, Any] = {
         "kernel": LINEAR,
         "budget": 2,
         "policy": "oldest",
         "policy_seed": 0,
         "distance": 0.0,
-        "state": nothing(planes, width),
-        "positive": np.array([1] if planes == 1 else range(planes), dtype=np.uint32),
-        "class_weight": np.ones((planes, 2)),
+        "state": nothing(planes, planes if changes.get("joint") else 1),
+        "stored": np.zeros((0, X.shape[1])),
+        "positive": [1] if planes == 1 else range(planes),
         "eta0": 1.0,
-        "tie": "mistake",
-        "seed": None,
-        "first_epoch": 0,
-        "max_iter": 1,
-        "tol": None,
-        "n_iter_no_change": 5,
         "track_mistakes": True,
-    }
-    others = {"margin", "max_mistakes_per_example", "joint", "on_epoch", "keep_on_interrupt"}
-    assert set(changes) <= {*arguments, *others}
-    labels = np.array(labels, dtype=np.uint32)
-    X = X.astype(np.int32) if X.dtype == np.int64 else X
-    rows, stored = rows_of(engine, X), rows_of(engine, stored)
-    return engine.kernel_fit_budget(rows, stored, labels, sample_weight, **(arguments | changes))
+    } | changes
+    rows, stored = rows_of(engine, X), rows_of(engine, arguments.pop("stored"))
+    return learn(engine, Budget, rows, labels, arguments.pop("state"), stored_rows=stored, **arguments)

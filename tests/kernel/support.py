@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_rs.engines import Engine, KernelSpec, Report, Rows, State
+from perceptron_rs.engines import Engine, Rows
+from perceptron_rs.settings import Kernel, KernelSpec, State
+from tests.support import learn
 
 SQUARE = KernelSpec("poly", gamma=1.0, coef0=1.0, degree=2)
 ANSWERS = (
@@ -29,37 +31,27 @@ def rows_of(engine: Engine, X: Any) -> Rows:
     return engine.dense_rows(np.ascontiguousarray(X))
 
 
-def kernel_run(engine: Engine, X: Any, labels: Any, planes: int = 1, **changes: Any) -> Report:
+def kernel_run(engine: Engine, X: Any, labels: Any, planes: int = 1, **changes: Any) -> dict[str, Any]:
     n = X.shape[0]
+    start = {
+        "sums": np.zeros((planes, n)),
+        "intercept": np.zeros(planes),
+        "norm": np.zeros(planes),
+        "seen": np.zeros(planes, dtype=np.int64),
+    }
     arguments: dict[str, Any] = {
         "kernel": SQUARE,
         "cache_bytes": 1 << 20,
-        "state": {
-            "sums": np.zeros((planes, n)),
-            "intercept": np.zeros(planes),
-            "norm": np.zeros(planes),
-            "seen": np.zeros(planes, dtype=np.int64),
-        },
-        "positive": np.array([1] if planes == 1 else range(planes), dtype=np.uint32),
-        "class_weight": np.ones((planes, 2)),
+        "state": start,
+        "positive": [1] if planes == 1 else range(planes),
         "eta0": 1.0,
-        "tie": "mistake",
         "fit_intercept": False,
-        "seed": None,
-        "first_epoch": 0,
-        "max_iter": 1,
-        "tol": None,
-        "n_iter_no_change": 5,
         "track_mistakes": True,
-        "threads": 1,
-    }
-    sample_weight = changes.pop("sample_weight", None)
-    assert set(changes) <= {*arguments, "margin", "added_feature", "max_mistakes_per_example", "joint"}
-    labels = np.array(labels, dtype=np.uint32)
-    return engine.kernel_fit(rows_of(engine, X), labels, sample_weight, **(arguments | changes))
+    } | changes
+    return learn(engine, Kernel, rows_of(engine, X), labels, arguments.pop("state"), **arguments)
 
 
-def vectors(report: Report, *, fit_intercept: bool = False, drawn: int = 0) -> State:
+def vectors(report: dict[str, Any], *, fit_intercept: bool = False, drawn: int = 0) -> State:
     """Return what a run from nothing has learnt, as ``kernel_scores`` takes it."""
     state = dict(report["state"])
     first, seen = state["log_start"][:-1], state["seen"]

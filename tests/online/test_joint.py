@@ -7,8 +7,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import learn
 
 from perceptron_rs.engines import get_engine
+from perceptron_rs.settings import Linear
 
 JOINT = ["max", "uniform", "proportional"]
 CLASSES = 3
@@ -154,26 +156,9 @@ def test_engines_storages_and_batches_agree(seed, joint, integers):
     weights[:, 1] = rng.integers(0, 3, classes)
 
     def run(engine, rows, labels, state):
-        return engine.fit(
-            rows,
-            labels.astype(np.uint32),
-            None,
-            learner="averaged",
-            state=state,
-            positive=np.arange(classes, dtype=np.uint32),
-            class_weight=weights,
-            eta0=1.0 if integers else 0.3,
-            tie="mistake",
-            fit_intercept=True,
-            seed=None,
-            first_epoch=0,
-            max_iter=1,
-            tol=None,
-            n_iter_no_change=5,
-            track_mistakes=True,
-            threads=2,
-            joint=joint,
-        )
+        arguments = {"eta0": 1.0 if integers else 0.3, "track_mistakes": True, "threads": 2, "joint": joint}
+        arguments |= {"positive": range(classes), "class_weight": weights}
+        return learn(engine, Linear, rows, labels, state, learner="averaged", **arguments)
 
     reports = []
     for name in ("reference", "rust"):

@@ -5,8 +5,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import learn
 
 from perceptron_rs.engines import get_engine
+from perceptron_rs.settings import Linear
 
 ARRAYS = ("mistakes", "losses", "n_iter", "mistakes_per_example", "activations")
 
@@ -72,7 +74,8 @@ def fit(engine, X, labels, weight, state, options, sparse, **changes):
         "track_mistakes": True,
         "record": True,
     }
-    return engine.fit(rows, labels.astype(np.uint32), weight, state=state, **defaults | options | changes)
+    arguments = defaults | options | changes
+    return learn(engine, Linear, rows, labels, state, sample_weight=weight, **arguments)
 
 
 def assert_same(a, b):

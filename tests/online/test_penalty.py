@@ -7,8 +7,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import learn
 
 from perceptron_rs.engines import get_engine
+from perceptron_rs.settings import Linear
 
 
 @st.composite
@@ -164,22 +166,8 @@ def fit(engine, X, labels, state, *, planes, settle=True, **arguments):
     rows = (
         engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1]) if sp.issparse(X) else engine.dense_rows(X)
     )
-    defaults = {
-        "learner": "perceptron",
-        "positive": np.arange(planes, dtype=np.uint32),
-        "class_weight": np.ones((planes, 2)),
-        "tie": "mistake",
-        "fit_intercept": True,
-        "first_epoch": 0,
-        "max_iter": 1,
-        "tol": None,
-        "n_iter_no_change": 5,
-        "track_mistakes": False,
-        "threads": 2,
-    }
-    return engine.fit(
-        rows, labels.astype(np.uint32), None, state=state, settle=settle, **defaults | arguments
-    )
+    arguments = {"learner": "perceptron", "positive": range(planes), "threads": 2} | arguments
+    return learn(engine, Linear, rows, labels, state, settle=settle, **arguments)
 
 
 def start(d, planes, ages):
@@ -290,7 +278,6 @@ def test_a_coordinate_older_than_the_table_of_factors(n):
         ({"penalty": (-1.0, 0.0)}, "l1 must be finite and at least 0, got -1"),
         ({"penalty": (0.0, np.nan)}, "l2 must be finite and at least 0"),
         ({"penalty": (0.0, np.inf)}, "l2 must be finite and at least 0"),
-        ({"settle": False, "max_iter": 2}, "settle may be False in a run of one epoch only"),
         ({"penalty": None}, "state has pending penalties"),
     ],
     ids=str,

@@ -1,10 +1,11 @@
 //! What the integration tests share: data by rule, a scalar form of the contract to compare with,
 //! and a short way to train.
 
+pub mod driver;
 pub mod golden;
 
 use perceptron_rs::arith::value::{Index, Value};
-use perceptron_rs::online::feed;
+use perceptron_rs::online::{Settings, State, feed};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Csr, Cursor, Dense, Head, Mistake, Planes, Rows, Stop, Tie, Visit, integer_step};
 
@@ -73,6 +74,25 @@ impl Case {
             loss: 0.0,
         };
         (0..self.planes).map(head).collect()
+    }
+
+    pub fn settings(&self) -> Settings {
+        Settings {
+            class_weight: vec![self.class_weight; self.planes],
+            eta: self.eta,
+            tie: self.tie,
+            fit_intercept: self.fit_intercept,
+            ..Settings::new(self.heads().iter().map(|head| head.positive).collect())
+        }
+    }
+
+    pub fn state(&self) -> State {
+        State {
+            coef: self.start.clone(),
+            intercept: self.intercept.clone(),
+            seen: vec![self.seen; self.planes],
+            ages: None,
+        }
     }
 
     pub fn planes(&self) -> Planes {

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.early_stopping import Validation
 from perceptron_rs.common.sklearn_callbacks import FitTask
-from perceptron_rs.engines import Engine, State
-from perceptron_rs.linear.penalty import keep_pending
-from perceptron_rs.reference.arith.environment import foreign, standard
+from perceptron_rs.engines import Run, State
+from perceptron_rs.float_mode import foreign, standard
 
 __all__ = ["Callback", "EpochRecord", "Observer"]
 
@@ -65,30 +64,35 @@ Callback: TypeAlias = Callable[[EpochRecord], Any]
 
 
 class Observer:
-    """The engine's ``on_epoch`` for callbacks, ``verbose`` and early stopping."""
+    """Watches the epochs of a run for callbacks, ``verbose`` and early stopping.
 
-    def __init__(self, estimator: Any, engine: Engine, n_examples: int, task: FitTask | None) -> None:
-        self.engine, self.task = engine, task
+    ``task`` tells scikit-learn's callbacks, for which ``publish`` puts what has been learnt on an estimator.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        n_examples: int,
+        task: FitTask | None = None,
+        publish: Callable[[Any, State], None] | None = None,
+    ) -> None:
+        self.task = task if task is not None and task.is_watched else None
+        self.publish = publish
         self.callback: Callback | None = estimator.callback
-        self.verbose, self.keep = bool(estimator.verbose), bool(estimator.keep_on_interrupt)
+        self.verbose = bool(estimator.verbose)
         self.n_examples = n_examples
         self.start = time.perf_counter()
-        self.interrupted = False  # by Ctrl-C while the callback ran
         self.validation: Validation | None = None
 
     @property
     def is_needed(self) -> bool:
         """Whether anybody wants to know."""
-        return self.callback is not None or self.verbose or self.needs_state
-
-    @property
-    def needs_state(self) -> bool:
-        """Whether what has been learnt is looked at."""
-        return self.validation is not None or (self.task is not None and self.task.is_watched)
+        watchers = (self.callback, self.task, self.validation)
+        return self.verbose or any(watcher is not None for watcher in watchers)
 
     @standard()
     def __call__(
-        self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], state: State | None
+        self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], run: Run
     ) -> bool | NDArray[np.bool_]:
         """Tell of an epoch; return whether it was the last, of all classes or of some."""
         record = EpochRecord(
@@ -100,23 +104,16 @@ class Observer:
             n_examples=self.n_examples,
             seconds=time.perf_counter() - self.start,
         )
-        try:
-            if self.verbose:
-                print(
-                    f"-- epoch {epoch + 1}: {record.mistakes} mistakes, mean loss {record.loss:.6g}, "
-                    f"{record.seconds:.2f} s"
-                )
-            with foreign():
-                ends = self.callback is not None and bool(self.callback(record))
-            if state is None:
-                return ends
-            if self.task is not None:
-                ends |= self.task.epoch(lambda model: model._publish(keep_pending(model, self.engine, state)))
-            if self.validation is not None:
-                return self.validation(state) | ends
-            return ends
-        except KeyboardInterrupt:
-            self.interrupted = self.keep
-            if self.keep:
-                return True
-            raise
+        if self.verbose:
+            print(
+                f"-- epoch {epoch + 1}: {record.mistakes} mistakes, mean loss {record.loss:.6g}, "
+                f"{record.seconds:.2f} s"
+            )
+        with foreign():
+            ends = self.callback is not None and bool(self.callback(record))
+        if self.task is not None and self.publish is not None:
+            publish, state = self.publish, run.state()
+            ends |= self.task.epoch(lambda model: publish(model, state))
+        if self.validation is not None:
+            return self.validation(run.state()) | ends
+        return ends

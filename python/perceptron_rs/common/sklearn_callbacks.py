@@ -9,7 +9,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from perceptron_rs.reference.arith.environment import foreign, standard
+from perceptron_rs.float_mode import foreign, standard
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.data import Examples
+from perceptron_rs.common.driver import Report
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.stored_rows import chosen, joined
-from perceptron_rs.engines import Engine, Report, State
+from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.kernel.vectors import rows_of, stored
-from perceptron_rs.reference.kernel.kept import POLICIES
+from perceptron_rs.settings import POLICIES, Budget, Linear, State
 
-__all__ = ["BUDGET", "begin_on_budget", "check_budget", "fit_on_budget", "log_of", "nothing"]
+__all__ = [
+    "BUDGET",
+    "Fit",
+    "begin_on_budget",
+    "check_budget",
+    "fit_on_budget",
+    "log_of",
+    "nothing",
+]
+
+#: Learns from examples, with other rows that the state names, a state and settings.
+Fit: TypeAlias = Callable[[Rows | None, State, Linear], Report]
 
 _LARGEST = 2**31 - 1
 
@@ -95,14 +107,9 @@ def nothing(planes: int, width: int) -> State:
 
 
 def fit_on_budget(
-    model: Any,
-    engine: Engine,
-    data: Examples,
-    labels: NDArray[np.uint32],
-    seed: int,
-    arguments: dict[str, Any],
+    model: Any, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], fit: Fit
 ) -> Report:
-    """Call the engine, and put what it keeps on the model; ``arguments`` are those of every fit."""
+    """Learn, and put what is kept on the model; ``shared`` are the settings of every kernel perceptron."""
     if model._policy_seed is None:
         model._policy_seed = seed
     origin, given = model._vectors["origin"], model._kept
@@ -111,19 +118,15 @@ def fit_on_budget(
         given = given | {"kept_row": origin[given["kept_row"]]}
     else:
         stored_rows = rows_of(model._vectors, engine, model.n_features_in_)
-    report = engine.kernel_fit_budget(
-        data.rows,
-        stored_rows,
-        labels,
-        kernel=model._spec,
+    settings = Budget(
+        **shared,
         budget=int(model.budget),
         policy=str(model.budget_policy),
         policy_seed=model._policy_seed,
         distance=float(model.projection_distance),
-        state=given | {"seen": model.n_seen_},
-        **arguments,
     )
-    state = report["state"]
+    report = fit(stored_rows, given | {"seen": model.n_seen_}, settings)
+    state = report.state
     kept = {name: state[name] for name in given}
     distinct, place = np.unique(kept["kept_row"], return_inverse=True)
     if model.kernel == "precomputed":

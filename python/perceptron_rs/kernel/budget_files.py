@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.kernel.budget import log_of, nothing
 from perceptron_rs.models.taken import take, take_counts
-from perceptron_rs.reference.kernel.kept import Budget, check_kept
+from perceptron_rs.settings import check_kept
 
 __all__ = ["checked_kept", "collect_kept"]
 
@@ -38,9 +38,8 @@ def checked_kept(
         shape = tuple(None if name != "kept_step" or axis == 0 else width for axis in range(example.ndim))
         kept[name] = (take_counts if example.dtype == np.int64 else _floats)(left, name, shape)
     seed = int(take_counts(left, "kept_seed", (1,))[0])
-    distance, eta0 = float(estimator.projection_distance), float(estimator.eta0)
-    size = Budget(int(estimator.budget), estimator.budget_policy, seed, distance, eta0)
-    check_kept(kept, size, planes // width, width, len(vectors["origin"]))
+    budget, rows = int(estimator.budget), len(vectors["origin"])
+    check_kept(kept, budget, estimator.budget_policy, sets=planes // width, width=width, rows=rows)
     start = kept["kept_start"]
     for g, mistakes in enumerate(kept["kept_mistakes"]):
         numbers = kept["kept_number"][start[g] : start[g + 1]]

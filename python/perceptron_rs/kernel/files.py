@@ -14,7 +14,6 @@ from perceptron_rs.kernel.terms import check_terms, terms
 from perceptron_rs.kernel.vectors import rows_of, stored
 from perceptron_rs.models.taken import refuse_left, take, take_counts
 from perceptron_rs.models.values import Tensors, is_count
-from perceptron_rs.reference.kernel.kernels import check_kernel
 
 __all__ = ["OWN_PARTS", "collect", "publish"]
 
@@ -87,7 +86,6 @@ def _checked(
     if not 1 <= degree < 2**31 or degree != int(degree):
         raise ValueError(f"the degree of its kernel must be a whole number of at least 1, got {degree}")
     spec = KernelSpec(estimator.kernel, gamma, coef0, int(degree))
-    check_kernel(spec)
     vectors = _vectors(left, planes, history["n_features"], precomputed=spec.name == "precomputed")
     kept = checked_kept(estimator, left, vectors, state["seen"])
     refuse_left(left)

@@ -1,4 +1,4 @@
-"""One call of an engine's ``kernel_fit`` for an estimator: what goes in, and where the report goes."""
+"""One run of an engine for an estimator: what goes in, and where the report goes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.data import Examples
+from perceptron_rs.common.driver import Report, Schedule, drive
 from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.weights import class_weights, sample_weights, unvisited
-from perceptron_rs.engines import Engine, Report, get_engine
+from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.kernel.answers import answers
-from perceptron_rs.kernel.budget import begin_on_budget, fit_on_budget
+from perceptron_rs.kernel.budget import Fit, begin_on_budget, fit_on_budget
 from perceptron_rs.kernel.terms import check_terms, terms
 from perceptron_rs.kernel.values import kernel_spec, matrix_of, rows_of_callable
 from perceptron_rs.kernel.vectors import begun, continued
-from perceptron_rs.linear.fitting import _publish_report
+from perceptron_rs.linear.fitting import publish_report
+from perceptron_rs.settings import Data, Kernel, Linear, State
 
 __all__ = ["begin", "learn"]
 
@@ -58,67 +60,62 @@ def learn(
     weights = sample_weights(sample_weight, labels)
     class_weight = class_weights(model.class_weight, model.classes_, labels, planes)
     idle = unvisited(weights, class_weight, labels, is_joint(model))
-    observer = Observer(model, engine, len(labels) if idle is None else int((~idle).sum()), None)
+    observer = Observer(model, len(labels) if idle is None else int((~idle).sum()))
     most = model.max_mistakes_per_example
     seed = draw_seed(model.random_state)
     if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
         raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}")
-    arguments: dict[str, Any] = {
-        "sample_weight": weights,
+    shared: dict[str, Any] = {
         "positive": positive_labels(planes),
         "class_weight": class_weight,
         "eta0": float(model.eta0),
         "tie": str(model.tie),
         "seed": seed if shuffle else None,
-        "first_epoch": model._n_epochs if shuffle else 0,
-        "max_iter": max_iter,
-        "tol": tol,
-        "n_iter_no_change": int(model.n_iter_no_change),
-        "track_mistakes": bool(model.track_mistakes),
         "margin": float(model.margin),
         "max_mistakes_per_example": None if most is None else int(most),
         "joint": joint_update(model),
-        "on_epoch": observer if observer.is_needed else None,
+        "track_mistakes": bool(model.track_mistakes),
         "keep_on_interrupt": bool(model.keep_on_interrupt),
+        "kernel": model._spec,
     }
+    schedule = Schedule(model._n_epochs if shuffle else 0, max_iter, tol, int(model.n_iter_no_change))
+
+    def fit(stored_rows: Rows | None, state: State, settings: Linear) -> Report:
+        examples = Data(data.rows, labels, weights, stored_rows)
+        return drive(engine, examples, state, settings, schedule, observer if observer.is_needed else None)
+
     try:
         if model.budget is not None:
-            report = fit_on_budget(model, engine, data, labels, seed, arguments)
+            report = fit_on_budget(model, engine, data, seed, shared, fit)
         else:
-            report = _fit(model, engine, data, labels, arguments)
+            report = _fit(model, engine, data, shared, fit)
     except OverflowError as error:
         raise ValueError(str(error)) from None
-    if observer.interrupted:
-        report["stopped"] = ["interrupt" if why == "callback" else why for why in report["stopped"]]
     model._seed = seed
-    _publish_report(model, report)
-    return report["stopped"]
+    publish_report(model, report)
+    return report.stopped
 
 
-def _fit(
-    model: Any, engine: Engine, data: Examples, labels: NDArray[np.uint32], arguments: dict[str, Any]
-) -> Report:
-    """Call the engine, and put its vectors on the model; ``arguments`` are those of every fit."""
-    report = engine.kernel_fit(
-        data.rows,
-        labels,
-        kernel=model._spec,
+def _fit(model: Any, engine: Engine, data: Examples, shared: dict[str, Any], fit: Fit) -> Report:
+    """Learn, and put the vectors on the model; ``shared`` are the settings of every kernel perceptron."""
+    settings = Kernel(
+        **shared,
         cache_bytes=min(int(float(model.cache_size) * _MEGABYTE), 2**62),
-        state={
-            "sums": _sums(model, engine, data),
-            "intercept": np.asarray(model.intercept_, np.float64),
-            "norm": model._norm,
-            "seen": model.n_seen_,
-        },
         fit_intercept=bool(model.fit_intercept),
         threads=n_threads(model),
         added_feature=float(model.added_feature),
         ask=rows_of_callable(model.kernel, matrix_of(data.stored, model.n_features_in_))
         if callable(model.kernel)
         else None,
-        **arguments,
     )
-    state = report["state"]
+    state = {
+        "sums": _sums(model, engine, data),
+        "intercept": np.asarray(model.intercept_, np.float64),
+        "norm": model._norm,
+        "seen": model.n_seen_,
+    }
+    report = fit(None, state, settings)
+    state = report.state
     model._vectors = continued(
         model._vectors,
         state,

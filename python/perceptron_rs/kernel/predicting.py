@@ -13,12 +13,12 @@ from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import check_parameters
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.engines import State, get_engine
+from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.budget import check_budget
 from perceptron_rs.kernel.terms import check_terms
 from perceptron_rs.kernel.values import check_kernel
 from perceptron_rs.kernel.vectors import counts_of
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["PREDICTIONS", "KernelPredicting"]
 

@@ -13,9 +13,9 @@ from perceptron_rs.common.data import examples
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
 from perceptron_rs.engines import get_engine
+from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.fitting import begin, learn
 from perceptron_rs.kernel.predicting import KernelPredicting
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["KernelTraining"]
 

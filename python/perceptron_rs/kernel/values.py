@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs.engines import AskForRow, Engine, KernelSpec, Rows
-from perceptron_rs.reference.arith.environment import foreign, standard
+from perceptron_rs.float_mode import foreign, standard
 
 __all__ = ["KERNELS", "callable_values", "check_kernel", "kernel_spec", "matrix_of", "rows_of_callable"]
 

@@ -18,11 +18,11 @@ from perceptron_rs.common.parameters import CONSTRAINTS, check_parameters, n_thr
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from perceptron_rs.engines import Engine, Rows, State, get_engine
+from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.fitting import check_same_problem, learn, read_state, start_state
 from perceptron_rs.linear.online import Online
 from perceptron_rs.linear.penalty import forget_pending
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["LinearLearner"]
 
@@ -133,7 +133,7 @@ class LinearLearner(CallbackSupportMixin, Online, Saved, Scoring, BaseEstimator)
         )
         self._n_epochs += self.n_iter_
         task.end()
-        return report["stopped"]
+        return report.stopped
 
     def _warn(self, stopped: list[str]) -> None:
         if self.tol is not None and "max_iter" in stopped:

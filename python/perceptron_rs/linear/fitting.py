@@ -1,4 +1,4 @@
-"""One call of an engine's ``fit`` for an estimator: what goes in, and where the report goes."""
+"""One run of an engine for an estimator: what goes in, and where the report goes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.data import Examples
+from perceptron_rs.common.driver import Report, Schedule, drive
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import draw_seed, n_threads
@@ -16,11 +17,12 @@ from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positi
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.weights import class_weights, sample_weights, start_value, unvisited
-from perceptron_rs.engines import Engine, Report, State
+from perceptron_rs.engines import Engine
 from perceptron_rs.linear.penalty import keep_pending, strengths, take_pending
 from perceptron_rs.linear.sparse_weights import dense
+from perceptron_rs.settings import Data, Linear, State
 
-__all__ = ["check_same_problem", "learn", "read_state", "start_state"]
+__all__ = ["check_same_problem", "learn", "publish_report", "read_state", "start_state"]
 
 
 def read_state(estimator: Any) -> State:
@@ -82,7 +84,7 @@ def learn(
     settle: bool,
     record: bool = False,
 ) -> Report:
-    """Run the engine and publish the new state and the story of the run on the estimator.
+    """Learn, and publish the new state and the story of the run on the estimator.
 
     ``task`` tells scikit-learn's callbacks; ``validation``, for early stopping, gives the examples
     of some rows.
@@ -94,7 +96,11 @@ def learn(
     idle = unvisited(weights, planes, labels, is_joint(estimator))
     if idle is not None:
         data.assert_finite_in(idle, estimator)  # the engine does not meet these rows
-    observer = Observer(estimator, engine, len(labels) if idle is None else int((~idle).sum()), task)
+
+    def publish(model: Any, state: State) -> None:
+        model._publish(keep_pending(model, engine, state))
+
+    observer = Observer(estimator, len(labels) if idle is None else int((~idle).sum()), task, publish)
     if validation is not None:
         part = split(estimator, labels)
         weight = None if weights is None else weights[part]
@@ -107,44 +113,40 @@ def learn(
     most = getattr(estimator, "max_mistakes_per_example", None)
     seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
     estimator._begin(engine, data, state, seed)
+    settings = Linear(
+        learner=estimator._learner,
+        positive=positive,
+        class_weight=planes,
+        eta0=float(estimator.eta0),
+        tie=str(estimator.tie),
+        fit_intercept=bool(estimator.fit_intercept),
+        seed=seed if shuffle else None,
+        margin=float(getattr(estimator, "margin", 0.0)),
+        added_feature=float(getattr(estimator, "added_feature", 0.0)),
+        max_mistakes_per_example=None if most is None else int(most),
+        joint=joint_update(estimator),
+        penalty=strengths(estimator),
+        settle=settle,
+        check=str(getattr(estimator, "check", "run")),
+        track_mistakes=bool(estimator.track_mistakes),
+        record=record,
+        keep_on_interrupt=bool(estimator.keep_on_interrupt),
+        threads=n_threads(estimator, len(positive)),
+    )
     try:
-        report = engine.fit(
-            data.rows,
-            labels,
-            weights,
-            learner=estimator._learner,
-            state=take_pending(estimator, state),
-            positive=positive,
-            class_weight=planes,
-            eta0=float(estimator.eta0),
-            tie=str(estimator.tie),
-            fit_intercept=bool(estimator.fit_intercept),
-            seed=seed if shuffle else None,
-            first_epoch=first_epoch,
-            max_iter=max_iter,
-            tol=tol,
-            n_iter_no_change=int(estimator.n_iter_no_change),
-            track_mistakes=bool(estimator.track_mistakes),
-            threads=n_threads(estimator, len(positive)),
-            margin=float(getattr(estimator, "margin", 0.0)),
-            added_feature=float(getattr(estimator, "added_feature", 0.0)),
-            max_mistakes_per_example=None if most is None else int(most),
-            joint=joint_update(estimator),
-            penalty=strengths(estimator),
-            settle=settle,
-            check=str(getattr(estimator, "check", "run")),
-            record=record,
-            on_epoch=observer if observer.is_needed else None,
-            with_state=observer.needs_state,
-            keep_on_interrupt=bool(estimator.keep_on_interrupt),
+        report = drive(
+            engine,
+            Data(data.rows, labels, weights),
+            take_pending(estimator, state),
+            settings,
+            Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change)),
+            observer if observer.is_needed else None,
         )
     except OverflowError as error:
         data.assert_finite(estimator)
         raise ValueError(str(error)) from None
-    if observer.interrupted:
-        report["stopped"] = ["interrupt" if reason == "callback" else reason for reason in report["stopped"]]
-    estimator._publish(keep_pending(estimator, engine, report["state"]))
-    _publish_report(estimator, report)
+    publish(estimator, report.state)
+    publish_report(estimator, report)
     _publish_validation(estimator, observer.validation)
     return report
 
@@ -156,14 +158,15 @@ def _publish_validation(estimator: Any, validation: Validation | None) -> None:
         estimator.validation_scores_ = scores.reshape(-1) if scores.shape[1] == 1 else scores
 
 
-def _publish_report(estimator: Any, report: Report) -> None:
-    mistakes, per_example = report["mistakes"], report["mistakes_per_example"]
+def publish_report(estimator: Any, report: Report) -> None:
+    """Put the story of a run on the estimator."""
+    mistakes, per_example = report.mistakes, report.mistakes_per_example
     one_plane = mistakes.shape[1] == 1
-    estimator.n_iter_per_class_ = report["n_iter"]
-    estimator.n_iter_ = int(report["n_iter"].max())
+    estimator.n_iter_per_class_ = report.n_iter
+    estimator.n_iter_ = int(report.n_iter.max())
     estimator.n_mistakes_ = int(mistakes.sum())
     estimator.mistakes_per_epoch_ = mistakes.reshape(-1) if one_plane else mistakes
-    estimator.converged_ = all(reason == "clean" for reason in report["stopped"])
+    estimator.converged_ = all(reason == "clean" for reason in report.stopped)
     if per_example is not None:
         estimator.mistakes_per_example_ = per_example.reshape(-1) if one_plane else per_example
     else:

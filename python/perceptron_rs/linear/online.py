@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.data import Examples, examples, unchecked
+from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, label_array, new_classes
 from perceptron_rs.common.validated import are_accepted, validated
-from perceptron_rs.engines import Engine, Report, State, get_engine
+from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.few_rows import learn_few
 from perceptron_rs.linear.fitting import check_same_problem, learn, read_state, start_state
 from perceptron_rs.linear.predicting import Predicting
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["Online"]
 
@@ -156,7 +157,7 @@ class Online(Predicting):
                 check_same_problem(self, state, self.classes_)
             labels = encode(y, self.classes_)
             report = self._one_pass(engine, data, labels, sample_weight, state, record=record)
-            activations = report["activations"]
+            activations = report.activations
             if activations is None:
                 return np.zeros((0, 1)), labels
             if np.isnan(activations).any():

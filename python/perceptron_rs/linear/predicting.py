@@ -13,8 +13,8 @@ from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, Rows, get_engine
+from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.sparse_weights import dense
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["Predicting"]
 

@@ -21,11 +21,11 @@ from perceptron_rs.common.labels import check_classes, encode_new, label_array
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import ENGINES, get_engine
+from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.maximum import BUDGET, solve
 from perceptron_rs.margins.problem import BIASES, SOLVERS, Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["MaxMarginClassifier"]
 

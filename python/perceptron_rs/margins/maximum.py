@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import novikoff
 from perceptron_rs.margins.problem import Problem, check_options, read
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["BUDGET", "is_separable", "max_margin", "solve"]
 

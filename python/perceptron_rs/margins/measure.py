@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.problem import read
 from perceptron_rs.margins.result import MarginInterval
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["margin", "plane"]
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import novikoff, up
 from perceptron_rs.margins.maximum import BUDGET, solve
 from perceptron_rs.margins.measure import plane
 from perceptron_rs.margins.problem import Problem, check_options, choice, read
 from perceptron_rs.margins.result import MistakeBounds
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["mistake_bounds"]
 

@@ -18,10 +18,10 @@ from perceptron_rs.common.labels import encode, encode_new, label_array, new_cla
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import ENGINES, get_engine
+from perceptron_rs.float_mode import standard
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.multilayer.network import Layers, check_same_problem, learn, start
 from perceptron_rs.multilayer.predicting import MultilayerPredicting
-from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["MultilayerPerceptron"]
 

@@ -1,22 +1,18 @@
 """The reference engine: the specification that the compiled core must match to the last bit.
 
-Written to be read. Start with ``online/perceptron.py`` and ``online/averaged.py`` (the learners), then
-``rows/learn.py`` (the loop), ``online/fit.py`` (epochs), ``order.py`` and ``arith/`` (the contract).
+Written to be read, like a lecture: the loop of the textbook in ``linear/perceptron.py``, what other learners
+make of its mistakes in ``linear/averaged.py``, ``voted.py`` and ``pocket.py``, one file for each option; what
+is not the algorithm in ``linear/run.py``. ``arith/`` and ``order.py`` are the contract.
 """
 
 from perceptron_rs.reference.arith import elementary
-from perceptron_rs.reference.kernel import (
-    kernel_fit,
-    kernel_fit_budget,
-    kernel_matrix,
-    kernel_scores,
-    scale_gamma,
-)
+from perceptron_rs.reference.kernel import kernel_matrix, kernel_scores, scale_gamma
+from perceptron_rs.reference.linear import average, one_pass, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.margin import margin, separate
 from perceptron_rs.reference.mlp import mlp_fit, mlp_scores, mlp_start
-from perceptron_rs.reference.online import average, fit, one_pass, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
+from perceptron_rs.reference.start import start
 from perceptron_rs.reference.structured import (
     sequence_average,
     sequence_decode,
@@ -30,9 +26,6 @@ __all__ = [
     "csr_rows",
     "dense_rows",
     "elementary",
-    "fit",
-    "kernel_fit",
-    "kernel_fit_budget",
     "kernel_matrix",
     "kernel_scores",
     "margin",
@@ -49,6 +42,7 @@ __all__ = [
     "sequence_decode",
     "sequence_fit",
     "settled",
+    "start",
     "structured_update",
     "updates_until_right",
     "votes",

@@ -12,8 +12,8 @@ from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.engines import State
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.float_mode import standard
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.reference.arith.environment import standard
 from perceptron_rs.sequence.encoded import Encoded
 from perceptron_rs.sequence.input import flat_labels, is_nested
 from perceptron_rs.sequence.parameters import CONSTRAINTS, check_parameters

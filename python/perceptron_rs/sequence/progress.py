@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from perceptron_rs.reference.arith.environment import foreign, standard
+from perceptron_rs.float_mode import foreign, standard
 
 __all__ = ["Callback", "Observer", "SequenceEpoch"]
 

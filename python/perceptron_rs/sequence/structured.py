@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.engines import ENGINES, get_engine
-from perceptron_rs.reference.arith.environment import foreign, standard
+from perceptron_rs.float_mode import foreign, standard
 
 __all__ = ["StructuredPerceptron"]
 

@@ -13,7 +13,7 @@ from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.reference.arith.environment import standard
+from perceptron_rs.float_mode import standard
 from perceptron_rs.sequence.input import (
     check_lengths,
     flat_labels,

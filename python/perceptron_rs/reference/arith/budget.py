@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["harm", "left_over", "plus", "shrinking", "shrunk", "within_span"]
+__all__ = ["harm", "shrinking", "within_span"]
 
 Vector = NDArray[np.float64]
 
@@ -14,11 +14,6 @@ SHARE = 15 / 32
 
 #: What is left of an example beside its projection, in proportion to its square, is rounding below this.
 NOTHING = 2.0**-40
-
-
-def plus(total: float, c: float, value: float) -> float:
-    """Return a sum over the examples kept with one term more: ``total + c * value``."""
-    return float(np.float64(total) + np.float64(c) * value)
 
 
 def harm(sigma: float, mu: float, phi: float) -> float:
@@ -72,22 +67,6 @@ def shrinking(
     largest = -2.0 * rest / (b + root)
     phi = float(np.where(largest > 1, 1.0, largest))
     return phi, so_far + harm(float(sigma), float(mu), phi)
-
-
-def shrunk(phi: float, steps: Vector) -> Vector:
-    """Return steps after shrinking."""
-    return phi * steps
-
-
-def left_over(own: float, projection: float) -> float:
-    """Return the square of what is left of an example beside its projection.
-
-    Parameters
-    ----------
-    own : the kernel of the example with itself
-    projection : the square of its projection
-    """
-    return float(np.float64(own) - projection)
 
 
 def within_span(rest: float, own: float, distance: float) -> bool:

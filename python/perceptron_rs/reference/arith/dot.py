@@ -18,9 +18,16 @@ from numpy.typing import NDArray
 
 from .axpy import widen
 
-__all__ = ["dot", "sparse_dot"]
+__all__ = ["dot", "row_dot", "sparse_dot"]
 
 LANES = 8
+
+
+def row_dot(column: NDArray[Any], x: NDArray[np.float64], w: NDArray[np.float64]) -> float:
+    """Dot product of one row with ``w``: columns increase, and x[i] stands in column[i]."""
+    lanes = np.zeros(LANES)
+    np.add.at(lanes, column % LANES, x * w[column])  # one entry after the other
+    return float(_tree(lanes[np.newaxis])[0])
 
 
 def dot(x: NDArray[Any], w: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .environment import standard
+from perceptron_rs.float_mode import standard
+
 from .exp import exp, logistic
 from .log import log
 from .tanh import tanh

@@ -5,16 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .step import total
+from .total import total
 
-__all__ = ["add", "affine", "grown", "normalised", "power", "scale", "squared_distance"]
+__all__ = ["grown", "normalised", "power", "scale", "squared_distance"]
 
 Floats = NDArray[np.float64]
-
-
-def affine(gamma: float, dots: Floats, coef0: float) -> Floats:
-    """Return ``gamma * dots + coef0``."""
-    return gamma * dots + coef0
 
 
 def power(base: Floats, degree: int) -> Floats:
@@ -29,11 +24,6 @@ def squared_distance(xx: float, zz: Floats, dots: Floats) -> Floats:
     """Return ``max(0, (xx + zz) - 2 * dots)``; not a number stays what it is."""
     distance = (xx + zz) - 2.0 * dots
     return np.where(distance < 0, 0.0, distance)
-
-
-def add(sums: Floats, c: float, values: Floats) -> Floats:
-    """Return the sums with one mistake more: ``sums + c * values``."""
-    return sums + c * values
 
 
 def grown(square: float, c: float, s: float, own: float) -> float:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import KernelSpec
+from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.kernel.kernels import check_kernel, finish, needs_squares
-from perceptron_rs.reference.rows.scores import check_canonical
+from perceptron_rs.reference.kernel.kernels import finish, needs_squares
+from perceptron_rs.reference.rows import check_canonical
+from perceptron_rs.settings import KernelSpec
 
 __all__ = ["Gram", "kernel_matrix", "same_columns", "scale_gamma", "squares", "wide"]
 
@@ -54,7 +55,7 @@ def _all_squares(rows: Any) -> NDArray[np.float64]:
     return found
 
 
-@arith.standard()
+@standard()
 def scale_gamma(rows: Any) -> float:
     """Return one divided by the number of columns and the variance of all values; 1 if that is 0."""
     check_canonical(rows)
@@ -73,7 +74,7 @@ def same_columns(kernel: KernelSpec, rows: Any, others: Any) -> None:
         raise ValueError(f"rows must have {needed} columns, {name}, got {rows.shape[1]}")
 
 
-@arith.standard()
+@standard()
 def kernel_matrix(
     rows: Any,
     others: Any,
@@ -99,7 +100,6 @@ def kernel_matrix(
     ValueError
         If the arguments do not fit together.
     """
-    check_kernel(kernel)
     same_columns(kernel, rows, others)
     gram = Gram(kernel, rows, others)
     out = np.empty((rows.shape[0], others.shape[0]))

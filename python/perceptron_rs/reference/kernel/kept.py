@@ -42,39 +42,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import State
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.order import below
+from perceptron_rs.settings import Budget, State
 
-__all__ = ["POLICIES", "Budget", "Kept", "check_kept", "kept_of", "state_of"]
-
-POLICIES = ("oldest", "random", "forgetron", "projectron")
+__all__ = ["Kept", "kept_of", "state_of"]
 
 #: Partitions of the draws of what goes: no permutation of examples has them.
 _FIRST_PARTITION = 2**63
 
 #: The kernel values of one example with some.
 Values = Callable[[int, list[int]], NDArray[np.float64]]
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How many examples are kept, and what is done when there are more."""
-
-    size: int
-    policy: str
-    seed: int
-    distance: float  # up to which "projectron" projects
-    eta0: float
-
-    def check(self) -> None:
-        """Raise ValueError for what is out of range."""
-        if self.size < 1:
-            raise ValueError(f"budget must be at least 1, got {self.size}")
-        if self.policy not in POLICIES:
-            raise ValueError(f"policy must be one of {POLICIES}, got {self.policy!r}")
-        if not 0 <= self.distance < np.inf:
-            raise ValueError(f"distance must be finite and at least 0, got {self.distance}")
 
 
 @dataclass
@@ -110,11 +88,13 @@ class Kept:
         self, member: int, steps: NDArray[np.float64], number: int, budget: Budget, values: Values
     ) -> None:
         """Add an example, and let one go if there are too many."""
-        if budget.policy == "random" and len(self.members) >= budget.size:
+        if budget.policy == "random" and len(self.members) >= budget.budget:
             partition = _FIRST_PARTITION + number
-            self._drop(below(len(self.members), seed=budget.seed, epoch=self.mistakes, partition=partition))
+            self._drop(
+                below(len(self.members), seed=budget.policy_seed, epoch=self.mistakes, partition=partition)
+            )
         self._add(member, steps)
-        if len(self.members) > budget.size:
+        if len(self.members) > budget.budget:
             if budget.policy == "forgetron":
                 self._shrink(budget, values)
             self._drop(0)
@@ -134,20 +114,20 @@ class Kept:
         for k in range(len(sums)):
             for steps, value in zip(self.steps, with_all, strict=True):
                 if steps[k] != 0:
-                    sums[k] = arith.plus(sums[k], steps[k], value)
+                    sums[k] = sums[k] + steps[k] * value
         phi, self.harm = arith.shrinking(
             self.steps[0], sums, eta0=budget.eta0, so_far=self.harm, mistakes=self.mistakes
         )
-        self.steps = [arith.shrunk(phi, steps) for steps in self.steps]
+        self.steps = [phi * steps for steps in self.steps]
 
     def _project(self, member: int, steps: NDArray[np.float64], budget: Budget, values: Values) -> None:
         """Add an example, or its projection on the span of the others."""
         r = self.factor.forward(values(member, self.members))
         own = float(values(member, [member])[0])
-        rest = arith.left_over(own, arith.inner(r, r))
+        rest = own - arith.inner(r, r)
         if not np.isfinite(rest):
             raise FloatingPointError
-        if len(self.members) < budget.size and not arith.within_span(rest, own, budget.distance):
+        if len(self.members) < budget.budget and not arith.within_span(rest, own, budget.distance):
             self.factor.append(r, float(np.sqrt(rest)), 0)
             self._add(member, steps)
             return
@@ -155,7 +135,7 @@ class Kept:
         for k, c in enumerate(steps):
             if c != 0:
                 for old, part in zip(self.steps, d, strict=True):
-                    old[k] = arith.plus(old[k], c, part)
+                    old[k] = old[k] + c * part
 
 
 def kept_of(state: State, policy: str) -> list[Kept]:
@@ -188,32 +168,3 @@ def state_of(sets: list[Kept], width: int) -> State:
         "kept_harm": np.array([kept.harm for kept in sets], dtype=np.float64),
         "kept_factor": np.concatenate([kept.factor.packed() for kept in sets]),
     }
-
-
-def check_kept(state: State, budget: Budget, sets: int, width: int, rows: int) -> None:
-    """Raise ValueError for a state whose arrays do not agree, or that names rows that are not there."""
-    start, members = state["kept_start"], len(state["kept_row"])
-    if len(start) != sets + 1 or start[0] != 0 or start[-1] != members or (start[1:] < start[:-1]).any():
-        raise ValueError(
-            f"kept_start must rise from 0 to {members}, the number of members, in {sets + 1} numbers"
-        )
-    sizes = start[1:] - start[:-1]
-    if sizes.max() > budget.size:
-        raise ValueError(f"budget must be at least {sizes.max()}, what is kept already, got {budget.size}")
-    factors = int(np.cumsum(sizes * (sizes + 1) // 2)[-1]) if budget.policy == "projectron" else 0
-    shapes = {
-        "kept_number": (members,),
-        "kept_step": (members, width),
-        "kept_mistakes": (sets,),
-        "kept_harm": (sets,),
-    }
-    for name, shape in (shapes | {"kept_factor": (factors,)}).items():
-        if state[name].shape != shape:
-            raise ValueError(f"{name} must have the shape {shape} for these sets, got {state[name].shape}")
-        if not np.isfinite(state[name]).all():
-            raise ValueError(f"{name} must be finite")
-    if (state["kept_mistakes"] < 0).any():
-        raise ValueError(f"kept_mistakes must be at least 0, got {state['kept_mistakes'].min()}")
-    outside = state["kept_row"][(state["kept_row"] < 0) | (state["kept_row"] >= rows)]
-    if len(outside):
-        raise ValueError(f"kept_row must name one of {rows} rows, got {outside[0]}")

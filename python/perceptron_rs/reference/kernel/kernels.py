@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import KernelSpec
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.arith import exp, tanh
+from perceptron_rs.settings import KernelSpec
 
-__all__ = ["KERNELS", "check_kernel", "finish", "needs_squares"]
-
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-
-
-def check_kernel(kernel: KernelSpec) -> None:
-    """Raise ValueError for parameters out of range."""
-    if not 0 < kernel.gamma < math.inf:
-        raise ValueError(f"gamma must be finite and above 0, got {kernel.gamma}")
-    if not math.isfinite(kernel.coef0):
-        raise ValueError(f"coef0 must be finite, got {kernel.coef0}")
-    if kernel.degree < 1:
-        raise ValueError(f"degree must be at least 1, got {kernel.degree}")
-    if kernel.name not in KERNELS:
-        raise ValueError(f"kernel must be one of {KERNELS}, got {kernel.name!r}")
+__all__ = ["finish", "needs_squares"]
 
 
 def needs_squares(kernel: KernelSpec) -> bool:
@@ -38,9 +22,9 @@ def finish(
 ) -> NDArray[np.float64]:
     """Return the kernel values of one row, of this square, with many, of these squares."""
     if kernel.name == "poly":
-        return arith.power(arith.affine(kernel.gamma, dots, kernel.coef0), kernel.degree)
+        return arith.power(kernel.gamma * dots + kernel.coef0, kernel.degree)
     if kernel.name == "rbf":
         return exp(-kernel.gamma * arith.squared_distance(square, squares, dots))
     if kernel.name == "sigmoid":
-        return tanh(arith.affine(kernel.gamma, dots, kernel.coef0))
+        return tanh(kernel.gamma * dots + kernel.coef0)
     return dots

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import KernelSpec, State
+from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import kernel_matrix, same_columns
-from perceptron_rs.reference.kernel.kernels import check_kernel
+from perceptron_rs.reference.linear.averaged import mean
+from perceptron_rs.settings import KernelSpec, State
 
 __all__ = ["ANSWERS", "kernel_scores"]
 
@@ -28,7 +29,7 @@ ANSWERS = (
 )
 
 
-@arith.standard()
+@standard()
 def kernel_scores(
     rows: Any,
     stored_rows: Any,
@@ -72,7 +73,6 @@ def kernel_scores(
     OverflowError
         If an activation is not finite.
     """
-    check_kernel(kernel)
     same_columns(kernel, rows, stored_rows)
     _check_log(stored_rows, state)
     if not set(answers) <= set(ANSWERS):
@@ -103,20 +103,20 @@ def _judge(values: NDArray[np.float64], state: State, k: int) -> dict[str, NDArr
             i = begin + vector - 1
             row, t = values[:, state["log_row"][i]], int(state["log_t"][i])
             c, bias = float(state["log_step"][i]), float(state["log_bias"][i])
-            S, U = arith.add(S, c, row), arith.add(U, arith.timed(t, c), row)
-            b, b_u = b + bias, b_u + arith.timed(t, bias)
+            S, U = S + c * row, U + (t * c) * row
+            b, b_u = b + bias, b_u + t * bias
         a = S + b
         votes += np.where(a >= 0, counts[vector], -counts[vector])
         if counts[vector] > 0:
-            shares = arith.add(shares, float(counts[vector]), arith.normalised(a, float(norms[vector])))
+            shares = shares + float(counts[vector]) * arith.normalised(a, float(norms[vector]))
         if vector == state["drawn"][k]:
             drawn, normalised_drawn = a, arith.normalised(a, float(norms[vector]))
     seen = state["seen"][k : k + 1]
-    mean_b = arith.average(np.array([b]), np.array([b_u]), seen)[0]
+    mean_b = mean(np.array([b]), np.array([b_u]), seen)[0]
     return {
         "sum": S,
         "last": S + b,
-        "average": arith.average(S, U, seen) + mean_b,
+        "average": mean(S, U, seen) + mean_b,
         "vote": votes.astype(np.float64),
         "drawn": drawn,
         "normalised last": arith.normalised(S + b, float(norms[-1])),
@@ -140,7 +140,7 @@ def _joint_votes(values: NDArray[np.float64], state: State) -> NDArray[np.float6
         votes[rows, np.argmax(S + b, axis=1)] += t - before
         for i in np.flatnonzero(state["log_t"] == t):
             k = planes[i]
-            S[:, k] = arith.add(S[:, k], float(state["log_step"][i]), values[:, state["log_row"][i]])
+            S[:, k] += state["log_step"][i] * values[:, state["log_row"][i]]
             b[k] = b[k] + float(state["log_bias"][i])
         before = t
     return votes.astype(np.float64)

@@ -5,9 +5,9 @@ Problem
 Update rule
     In the dual form the sum of an example i is ``S_i = sum_k c_k K(x_k, x_i)`` over the mistakes in their
     order, its activation ``S_i + b``. A mistake on example k with the step c makes ``S_i += c K(x_k, x_i)``
-    for every i, and ``b += c``. So the sums are the weights of a perceptron whose examples are unit
-    vectors, and whose updates add rows of the Gram matrix: `Dual` is these examples, and ``online.fit``
-    runs over them as over any others.
+    for every i, and ``b += c``. So the sums are a plane whose examples are their numbers, and whose updates
+    add rows of the Gram matrix; the loop is that of ``linear/perceptron.py``. N grows by
+    ``c (2 S_k + c K(x_k, x_k))``.
 Given
     The examples and a kernel; the sums to start from, and the squared norm N of the vector there.
 Result
@@ -21,188 +21,87 @@ Paper
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import AskForRow, KernelSpec, OnEpoch, Report, State
+from perceptron_rs.float_mode import foreign
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import Gram
-from perceptron_rs.reference.kernel.kernels import check_kernel
-from perceptron_rs.reference.online.fit import RULES, fit
-from perceptron_rs.reference.online.voted import Voted
-from perceptron_rs.reference.rows import Mistake, Rows
-from perceptron_rs.reference.rows.scores import check_canonical
+from perceptron_rs.reference.linear.perceptron import Plane
+from perceptron_rs.reference.linear.run import Decision, Run, check_shapes, decisions
+from perceptron_rs.reference.linear.voted import Voted, log_arrays
+from perceptron_rs.reference.rows import check_canonical
+from perceptron_rs.settings import Data, Kernel, State
 
-__all__ = ["Dual", "kernel_fit"]
-
-
-class Dual:
-    """The examples of the dual form: n unit vectors."""
-
-    canonical = True
-
-    def __init__(self, rows: Any, kernel: KernelSpec, ask: AskForRow | None = None) -> None:
-        self.row = Gram(kernel, rows, rows).row if ask is None else _foreign(ask)
-        self.n = rows.shape[0]
-        #: S before the update, and K(x, x), of each update in turn.
-        self.updates: list[tuple[float, float]] = []
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of examples, twice."""
-        return self.n, self.n
-
-    def dots(self, numbers: NDArray[Any], w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sums of the examples with these numbers."""
-        sums: NDArray[np.float64] = w[numbers]
-        return sums
-
-    def axpy(self, number: int, c: float, w: NDArray[np.float64]) -> None:
-        """Add ``c`` times one row of the Gram matrix to the sums."""
-        row = self.row(number)
-        self.updates.append((float(w[number]), float(row[number])))
-        w[:] = arith.add(w, c, row)
-
-    def read(self, number: int) -> NDArray[np.intp]:
-        """Return the place of the 1."""
-        return np.array([number])
+__all__ = ["Dual", "start_kernel"]
 
 
-def _foreign(ask: AskForRow) -> AskForRow:
-    def row(number: int) -> NDArray[np.float64]:
-        with arith.foreign():
-            return ask(number)
+class Dual(Plane):
+    """S of every example, b, and N of the vector and of each one that an update made."""
 
-    return row
+    def __init__(
+        self,
+        row: Callable[[int], NDArray[np.float64]],
+        S: NDArray[np.float64],
+        b: float,
+        norm: float,
+        fit_intercept: bool,
+    ) -> None:
+        super().__init__(S, b, fit_intercept)
+        self.row, self.norm, self.norms = row, norm, list[float]()
 
+    def activation(self, x: int) -> float:
+        """Return ``S_x + b``."""
+        return float(self.w[x] + self.b)
 
-class KernelRule(Voted):
-    """The log of each plane, and N after each entry."""
+    def update(self, c: float, x: int) -> None:
+        """``S += c K(x, .)``, ``b += c``."""
+        K = self.row(x)
+        self.norm = arith.grown(self.norm, c, float(self.w[x]), float(K[x]))
+        self.norms.append(self.norm)
+        self.w += c * K
+        if self.fit_intercept:
+            self.b += c
 
-    def __init__(self, state: State, fit_intercept: bool) -> None:
-        super().__init__(state, fit_intercept)
-        self.norms: list[list[float]] = [[] for _ in self.log]
-
-    def absorb(self, rows: Rows, log: list[Mistake]) -> None:
-        """Keep the log, and let the norms grow."""
-        super().absorb(rows, log)
-        assert isinstance(rows, Dual)
-        for entry, (s, own) in zip(log, rows.updates, strict=True):
-            norm = arith.grown(float(self.state["norm"][entry.plane]), entry.c, s, own)
-            self.state["norm"][entry.plane] = norm
-            self.norms[entry.plane].append(norm)
-        rows.updates.clear()
-
-    def memory(self) -> State:
-        """Return the log as arrays."""
-        norms = [norm for norms in self.norms for norm in norms]
-        return super().memory() | {"log_norm": np.array(norms, dtype=np.float64)}
-
-
-RULES["kernel"] = KernelRule
+    def is_finite(self) -> bool:
+        """Whether all sums, b and N are."""
+        return super().is_finite() and bool(np.isfinite(self.norm))
 
 
-def kernel_fit(
-    rows: Any,
-    labels: NDArray[np.uint32],
-    sample_weight: NDArray[np.float64] | None,
-    *,
-    kernel: KernelSpec,
-    cache_bytes: int,  # noqa: ARG001  each row of the Gram matrix is computed where it is needed
-    state: State,
-    positive: NDArray[np.uint32],
-    class_weight: NDArray[np.float64],
-    eta0: float,
-    tie: str,
-    fit_intercept: bool,
-    seed: int | None,
-    first_epoch: int,
-    max_iter: int,
-    tol: float | None,
-    n_iter_no_change: int,
-    track_mistakes: bool,
-    threads: int,
-    margin: float = 0.0,
-    added_feature: float = 0.0,
-    max_mistakes_per_example: int | None = None,
-    joint: str | None = None,
-    record: bool = False,
-    on_epoch: OnEpoch | None = None,
-    keep_on_interrupt: bool = False,
-    ask: AskForRow | None = None,
-) -> Report:
-    """Run epochs until every plane has stopped; ``state`` is not modified.
-
-    Parameters are those of ``fit``, and
-
-    kernel : KernelSpec
-    cache_bytes : int
-        Memory for rows of the Gram matrix that may be needed again. It changes no result.
-    state : dict of arrays
-        ``sums`` float64 (K, n): S of each example under the vectors to start from; ``intercept`` float64
-        (K,), ``norm`` float64 (K,): their N, and ``seen`` int64 (K,).
-    ask : callable or None
-        Returns the kernel values of all rows with the one of a number, float64 (n,), the same ones each
-        time; it is asked when they are needed. With it the kernel is "precomputed", and of ``rows`` the
-        number alone matters.
-
-    Returns
-    -------
-    Report
-        Its state holds ``intercept``, ``norm``, ``seen``, and the log of the call, plane by plane:
-        ``log_start`` int64 (K + 1,), ``log_row`` and ``log_t`` int64 (M,), ``log_step`` and ``log_norm``
-        float64 (M,).
-
-    Raises
-    ------
-    OverflowError
-        If a number is not finite; the text names the epoch. All sums are looked at, at the end of
-        each epoch.
-    ValueError
-        If arguments do not fit together.
-    """
-    check_kernel(kernel)
-    check_canonical(rows)
-    n, columns = rows.shape
-    if ask is not None and kernel.name != "precomputed":
-        raise ValueError("kernel must be precomputed where a source gives its values")
-    if ask is None and kernel.name == "precomputed" and n != columns:
+def start_kernel(data: Data, state: State, settings: Kernel) -> Run:
+    """Begin a run of the kernel perceptron."""
+    check_canonical(data.rows)
+    (n, columns), K = data.rows.shape, len(settings.positive)
+    if settings.ask is None and settings.kernel.name == "precomputed" and n != columns:
         raise ValueError(
             f"rows must have {n} columns, one for each of them, to be a Gram matrix, got {columns}"
         )
-    for name in ("sums", "norm"):
-        if name not in state:
-            raise ValueError(f"state lacks {name!r}, which the learner needs")
-    start = {"coef" if name == "sums" else name: values for name, values in state.items()}
-    with arith.standard():
-        dual = Dual(rows, kernel, ask)
-    report = fit(
-        dual,
-        labels,
-        sample_weight,
-        learner="kernel",
-        state=start,
-        positive=positive,
-        class_weight=class_weight,
-        eta0=eta0,
-        tie=tie,
-        fit_intercept=fit_intercept,
-        seed=seed,
-        first_epoch=first_epoch,
-        max_iter=max_iter,
-        tol=tol,
-        n_iter_no_change=n_iter_no_change,
-        track_mistakes=track_mistakes,
-        threads=threads,
-        margin=margin,
-        added_feature=added_feature,
-        max_mistakes_per_example=max_mistakes_per_example,
-        joint=joint,
-        record=record,
-        on_epoch=on_epoch,
-        keep_on_interrupt=keep_on_interrupt,
-    )
-    del report["state"]["coef"]
-    return report
+    check_shapes(state, {"sums": (K, n), "intercept": (K,), "norm": (K,), "seen": (K,)})
+    source = settings.ask or Gram(settings.kernel, data.rows, data.rows).row
+
+    def row(i: int) -> NDArray[np.float64]:  # a function: a run that is copied shares what is behind it
+        with nullcontext() if settings.ask is None else foreign():
+            return source(i)
+
+    S, b, norm = (state[name] + 0.0 for name in ("sums", "intercept", "norm"))
+    planes: list[Plane] = [
+        Dual(row, S[k], float(b[k]), float(norm[k]), settings.fit_intercept) for k in range(K)
+    ]
+    found = decisions(data, settings, planes, state["seen"])
+    for decision in found:
+        decision.learners += [Voted() for _ in decision.planes]
+    return Run(range(n), found, settings, memory)
+
+
+def memory(found: list[Decision]) -> State:
+    """Return the log of the run, intercepts and norms, as arrays."""
+    planes = [plane for decision in found for plane in decision.planes if isinstance(plane, Dual)]
+    logs = [learner.log for decision in found for learner in decision.learners if isinstance(learner, Voted)]
+    return log_arrays(logs) | {
+        "intercept": np.array([plane.b for plane in planes]),
+        "norm": np.array([plane.norm for plane in planes]),
+        "log_norm": np.array([norm for plane in planes for norm in plane.norms], dtype=np.float64),
+    }

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.arith import standard
 from perceptron_rs.reference.margin.certificate import (
     SMALLEST_NORMAL,
     Checked,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import Solution
-from perceptron_rs.reference.arith import standard
+from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end, upper_end
 from perceptron_rs.reference.margin.choose import solve
 from perceptron_rs.reference.margin.inner import Work

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.reference.arith import neuron, standard
+from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.arith import neuron
 from perceptron_rs.reference.order import splitmix64, state_of_epoch
 
 __all__ = ["check_network", "dense", "mlp_scores", "mlp_start", "values"]

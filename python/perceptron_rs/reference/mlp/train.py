@@ -29,10 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import NetworkReport
-from perceptron_rs.reference.arith import neuron, running_total, standard
+from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.arith import neuron, running_total
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.mlp.network import Arrays, check_activation, check_network, dense, values
-from perceptron_rs.reference.online.stopping import Criterion
+from perceptron_rs.reference.mlp.stopping import Criterion
 from perceptron_rs.reference.order import permutation
 
 __all__ = ["mlp_fit"]

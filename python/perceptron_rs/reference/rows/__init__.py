@@ -1,28 +1,16 @@
-"""Examples and the loop over them; the only folder that knows how examples are stored."""
+"""Examples as they are stored; the only folder that knows how."""
 
 from .csr import Csr, csr_rows
-from .dense import Dense, dense_rows
-from .joint import learn_jointly
-from .learn import Rows, learn
-from .noise import Noise
-from .pending import Pending
-from .scores import check_canonical, scores
-from .visit import Cursor, Mistake, Visit, is_mistake
+from .dense import Dense, Row, check_canonical, dense_rows
+from .scores import activations, scores
 
 __all__ = [
     "Csr",
-    "Cursor",
     "Dense",
-    "Mistake",
-    "Noise",
-    "Pending",
-    "Rows",
-    "Visit",
+    "Row",
+    "activations",
     "check_canonical",
     "csr_rows",
     "dense_rows",
-    "is_mistake",
-    "learn",
-    "learn_jointly",
     "scores",
 ]

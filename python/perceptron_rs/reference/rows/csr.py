@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.rows.dense import check_layout, check_storage
+from perceptron_rs.reference.rows.dense import Row, check_layout, check_storage
 
 __all__ = ["Csr", "csr_rows"]
 
@@ -29,6 +29,10 @@ class Csr:
         """Number of examples, number of columns."""
         return len(self.indptr) - 1, self.n_columns
 
+    def __getitem__(self, number: int) -> Row:
+        row = slice(self.indptr[number], self.indptr[number + 1])
+        return Row(self.indices[row], self.values[row].astype(np.float64))
+
     def dots(self, numbers: NDArray[Any], w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Dot products of the rows with these numbers."""
         numbers = numbers.astype(np.int64)
@@ -45,21 +49,14 @@ class Csr:
         """Return the rows with these numbers, as float64 and in full."""
         out = np.zeros((len(numbers), self.n_columns))
         for line, number in zip(out, numbers, strict=True):
-            row = slice(self.indptr[number], self.indptr[number + 1])
-            line[self.indices[row]] = self.values[row]
+            x = self[number]
+            line[x.columns] = x.values
         return out
 
     def axpy(self, number: int, c: float, w: NDArray[np.float64]) -> None:
         """Add ``c`` times one row to ``w``."""
-        row = slice(self.indptr[number], self.indptr[number + 1])
-        columns = self.indices[row]
-        w[columns] = arith.axpy(c, self.values[row], w[columns])
-
-    def read(self, number: int) -> NDArray[Any]:
-        """Columns in which a row is not 0."""
-        row = slice(self.indptr[number], self.indptr[number + 1])
-        columns: NDArray[Any] = self.indices[row][self.values[row] != 0]
-        return columns
+        columns, values = self[number]
+        w[columns] = arith.axpy(c, values, w[columns])
 
 
 def csr_rows(indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_columns: int) -> Csr:

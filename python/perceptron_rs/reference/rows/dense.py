@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 
-__all__ = ["STORAGE_TYPES", "Dense", "check_storage", "dense_rows"]
+__all__ = ["STORAGE_TYPES", "Dense", "Row", "check_canonical", "check_storage", "dense_rows"]
 
 STORAGE_TYPES = tuple(
     np.dtype(name) for name in ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32")
 )
+
+
+class Row(NamedTuple):
+    """One example: columns, increasing, and the values there. All others are 0."""
+
+    columns: NDArray[Any]
+    values: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,9 @@ class Dense:
         n, d = self.values.shape
         return n, d
 
+    def __getitem__(self, number: int) -> Row:
+        return Row(np.arange(self.values.shape[1]), self.values[number].astype(np.float64))
+
     def dots(self, numbers: NDArray[Any], w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Dot products of the rows with these numbers."""
         return arith.dot(self.values[numbers], w)
@@ -41,10 +51,6 @@ class Dense:
     def axpy(self, number: int, c: float, w: NDArray[np.float64]) -> None:
         """Add ``c`` times one row to ``w``."""
         w[:] = arith.axpy(c, self.values[number], w)
-
-    def read(self, number: int) -> NDArray[np.intp]:
-        """Columns in which a row is not 0."""
-        return np.flatnonzero(self.values[number])
 
 
 def dense_rows(values: NDArray[Any]) -> Dense:
@@ -81,4 +87,12 @@ def check_layout(name: str, values: NDArray[Any], n_axes: int) -> None:
     if not (values.flags.c_contiguous and values.flags.aligned):
         raise ValueError(
             f"{name} must be C-contiguous and aligned, got strides {values.strides}; copy it with np.array"
+        )
+
+
+def check_canonical(rows: Any) -> None:
+    """Refuse sparse rows whose sums would depend on how they are stored."""
+    if not rows.canonical:
+        raise ValueError(
+            "rows: the columns must be sorted and unique in every row; call sort_indices and sum_duplicates"
         )

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.reference.arith import standard
+from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.rows.dense import check_canonical
 
-__all__ = ["check_canonical", "scores"]
+__all__ = ["activations", "scores"]
 
 BLOCK = 128
 
@@ -42,22 +43,19 @@ def scores(
         If the shapes do not agree, or the columns of a sparse row are not sorted and unique.
     """
     check_canonical(rows)
-    n, d = rows.shape
+    d = rows.shape[1]
     if coef.ndim != 2 or coef.shape[1] != d:
         raise ValueError(f"coef must have shape (K, {d}), one column for each of rows, got {coef.shape}")
     if intercept.shape != coef.shape[:1]:
         raise ValueError(f"intercept must have shape {coef.shape[:1]} like coef, got {intercept.shape}")
-    out = np.empty((n, len(coef)))
-    for start in range(0, n, BLOCK):
-        numbers = np.arange(start, min(start + BLOCK, n))
-        for k, w in enumerate(coef):
-            out[numbers, k] = rows.dots(numbers, w) + intercept[k]
+    out = np.empty((rows.shape[0], len(coef)))
+    for k, (w, b) in enumerate(zip(coef, intercept, strict=True)):
+        out[:, k] = activations(rows, w, b)
     return out
 
 
-def check_canonical(rows: Any) -> None:
-    """Refuse sparse rows whose sums would depend on how they are stored."""
-    if not rows.canonical:
-        raise ValueError(
-            "rows: the columns must be sorted and unique in every row; call sort_indices and sum_duplicates"
-        )
+def activations(rows: Any, w: NDArray[np.float64], b: float) -> NDArray[np.float64]:
+    """Return ``w . x + b`` for all rows; a few at a time, because the products of each take memory."""
+    n: int = rows.shape[0]
+    parts = [rows.dots(np.arange(i, min(i + BLOCK, n)), w) for i in range(0, n, BLOCK)]
+    return np.concatenate([np.zeros(0), *parts]) + b

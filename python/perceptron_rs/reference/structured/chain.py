@@ -26,10 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import SequenceReport, State
-from perceptron_rs.reference import arith
+from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.reference.error import overflow
+from perceptron_rs.reference.linear.averaged import mean as average
 from perceptron_rs.reference.order import permutation
-from perceptron_rs.reference.rows.scores import check_canonical
+from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.reference.structured.epochs import visit
 from perceptron_rs.reference.structured.held_out import held_out_errors
 from perceptron_rs.reference.structured.prefix import UPDATES
@@ -41,7 +42,7 @@ __all__ = ["sequence_average", "sequence_fit"]
 ANSWERS = ("state", "average", "last")
 
 
-@arith.standard()
+@standard()
 def sequence_fit(
     rows: Any,
     labels: NDArray[np.uint32],
@@ -163,7 +164,7 @@ def sequence_fit(
                 idle += 1
             history["held_out_errors"].append(wrong_held_out)
         errors = history["sequence_errors"][-1], history["token_errors"][-1]
-        with arith.foreign():
+        with foreign():
             is_last = on_epoch is not None and on_epoch(epoch, *errors, wrong_held_out)
         if errors[0] == 0:
             stopped = "clean"
@@ -195,7 +196,7 @@ def finite_answer(w: State, answer: str, epoch: int) -> State:
     return packed(w) | (packed(w, "_u") if answer == "state" else {}) | seen
 
 
-@arith.standard()
+@standard()
 def sequence_average(state: State) -> State:
     """Return the averaged weights of a state, by the names of its weights."""
     check_state(state, len(state["emission_indptr"]) - 1)
@@ -212,4 +213,4 @@ def check_state(state: State, columns: int) -> int:
 
 def mean(w: State) -> State:
     """Return the averages of dense weights."""
-    return {name: arith.average(w[name], w[f"{name}_u"], w["seen"]) for name in names(w)}
+    return {name: average(w[name], w[f"{name}_u"], w["seen"]) for name in names(w)}

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import State
-from perceptron_rs.reference.arith import standard
-from perceptron_rs.reference.rows.scores import check_canonical
+from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.reference.structured.lattice import Lattice
 from perceptron_rs.reference.structured.sequences import sequences
 from perceptron_rs.reference.structured.weights import check, emissions, pairs, unpacked

@@ -21,6 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 
 __all__ = ["structured_update"]
@@ -28,7 +29,7 @@ __all__ = ["structured_update"]
 Features: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
-@arith.standard()
+@standard()
 def structured_update(
     w: NDArray[np.float64],
     u: NDArray[np.float64],
@@ -49,7 +50,7 @@ def structured_update(
     t : int
         The number of the example, from 1.
     """
-    tc = arith.timed(t, step)
+    tc = t * step
     if not math.isfinite(tc):
         raise OverflowError("step times t is not finite; lower eta0")
     if len(u) != len(w):

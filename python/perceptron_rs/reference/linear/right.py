@@ -1,21 +1,4 @@
-"""The perceptron.
-
-Problem
-    Find w, b with ``y (w . x + b) > 0`` for all examples (x, y), y in {-1, 1}, from one example
-    at a time.
-Update rule
-    ``a = w . x + b``; if ``y a <= 0`` (a mistake): ``w += c x``, ``b += c`` with
-    ``c = (eta0 s) y``. Under ``tie="positive"``, a = 0 counts as a prediction of +1.
-Given
-    Start values of w and b; the learning rate eta0 > 0; s >= 0, the example's sample weight
-    times its class weight.
-Result
-    ``coef`` and ``intercept`` of the state, updated in place; the mistakes, in a log.
-Paper
-    F. Rosenblatt, "The perceptron: a probabilistic model for information storage and organization
-    in the brain", Psychological Review 65, 1958; the algorithm of A. B. J. Novikoff, "On convergence
-    proofs for perceptrons", 1962.
-"""
+"""How often the perceptron must update on one example, before that is right."""
 
 from __future__ import annotations
 
@@ -24,14 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.reference.arith import dot, standard
-from perceptron_rs.reference.online.rule import Rule
+from perceptron_rs.float_mode import standard
+from perceptron_rs.reference import arith
 
-__all__ = ["Perceptron", "updates_until_right"]
-
-
-class Perceptron(Rule):
-    """The plain rule: ``learn`` has made the updates, nothing is left to do."""
+__all__ = ["updates_until_right"]
 
 
 @standard()
@@ -59,7 +38,7 @@ def updates_until_right(
     """
     if x.ndim != 1 or x.shape != w.shape:
         raise ValueError(f"x and w must be vectors of equal length, got shapes {x.shape} and {w.shape}")
-    a, square = float(dot(x[np.newaxis], w)[0]), float(dot(x[np.newaxis], x)[0])
+    a, square = arith.inner(x, w), arith.inner(x, x)
     if b is not None:
         a, square = a + b, square + 1.0
     if 0 < y * a < math.inf:

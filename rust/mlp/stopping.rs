@@ -1,34 +1,25 @@
-//! When a plane stops.
+//! When a network has learnt enough.
 
-/// Why a plane stopped.
+/// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// An epoch without a mistake.
-    Clean,
     /// The loss did not improve by `tol` for `n_iter_no_change` epochs in a row.
     Tol,
     /// The number of epochs was used up.
     MaxIter,
-    /// The monitor ended the run after an epoch.
-    Monitor,
-    /// The monitor ended the run in the midst of an epoch.
-    Interrupt,
 }
 
 impl Stopped {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Clean => "clean",
             Self::Tol => "tol",
             Self::MaxIter => "max_iter",
-            Self::Monitor => "callback",
-            Self::Interrupt => "interrupt",
         }
     }
 }
 
-/// Watches one plane.
+/// Watches the loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Criterion {
     tol: Option<f64>,
@@ -44,10 +35,7 @@ impl Criterion {
     }
 
     /// Judges an epoch; `last`: no further one is allowed.
-    pub fn judge(&mut self, mistakes: u64, loss: f64, last: bool) -> Option<Stopped> {
-        if mistakes == 0 {
-            return Some(Stopped::Clean);
-        }
+    pub fn judge(&mut self, loss: f64, last: bool) -> Option<Stopped> {
         if let Some(tol) = self.tol {
             if loss > self.best - tol {
                 self.without_progress += 1;

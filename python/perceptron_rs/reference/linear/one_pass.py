@@ -1,7 +1,7 @@
 """Passes over few rows on the attributes of an estimator.
 
 The core does all of it in one crossing of the border, because for a single example reading the
-arguments of `fit` takes longer than learning. Here it is a `fit`.
+settings takes longer than learning. Here it is a run of one epoch.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.reference.online.fit import fit
+from perceptron_rs.reference.linear.run import start_linear
 from perceptron_rs.reference.rows import dense_rows
+from perceptron_rs.settings import Data, Linear
 
 __all__ = ["OnePass", "one_pass"]
 
@@ -27,10 +28,10 @@ class OnePass:
         absent: Sequence[str],
         caches: Sequence[str],
         stored: dict[str, str],
-        arguments: dict[str, Any],
+        settings: Linear,
     ) -> None:
         self.parameters, self.absent, self.caches = parameters, absent, caches
-        self.stored, self.arguments = stored, arguments
+        self.stored, self.settings = stored, settings
 
     def learn(self, attributes: dict[str, Any], rows: Any, y: NDArray[Any]) -> bool:
         """Learn from the rows in their order and replace the attributes that change.
@@ -65,30 +66,22 @@ class OnePass:
         for name, values in state.items():
             if getattr(values, "dtype", None) != (np.int64 if name == "seen" else np.float64):
                 raise TypeError(f"{name} must be an array of float64, or int64 for counters; use fit")
-        report = fit(
+        data = Data(
             dense_rows(rows) if isinstance(rows, np.ndarray) else rows,
             np.array([known.index(label) for label in y.tolist()], dtype=np.uint32),
-            None,
-            state=state,
-            **self.arguments,
-            seed=None,
-            first_epoch=0,
-            max_iter=1,
-            tol=None,
-            n_iter_no_change=1,
-            track_mistakes=False,
-            threads=1,
-            settle=False,
         )
-        mistakes = report["mistakes"]
-        number = int(np.add.reduce(mistakes[0]))
-        attributes |= {self.stored[name]: report["state"][name] for name in self.stored}
+        run = start_linear(data, state, self.settings)
+        mistakes = run.epoch(0).mistakes
+        for k in range(len(mistakes)):
+            run.end(k)
+        learnt, number = run.state(), int(np.add.reduce(mistakes))
+        attributes |= {attribute: learnt[name] for name, attribute in self.stored.items()}
         attributes |= {name: [] for name in self.caches}
         attributes |= {
             "n_iter_": 1,
-            "n_iter_per_class_": report["n_iter"],
+            "n_iter_per_class_": np.ones(len(mistakes), dtype=np.int64),
             "n_mistakes_": number,
-            "mistakes_per_epoch_": mistakes[0] if mistakes.shape[1] == 1 else mistakes,
+            "mistakes_per_epoch_": mistakes if len(mistakes) == 1 else mistakes[np.newaxis],
             "converged_": number == 0,
         }
         return True
@@ -125,7 +118,7 @@ def one_pass(
         The attribute that holds each number of the state.
     learner : "perceptron" or "averaged"
     positive : uint32 array of shape (K,)
-        This and all that follow are arguments of `fit`.
+        This and all that follow are fields of `perceptron_rs.settings.Linear`.
     class_weight : float64 array of shape (K, 2)
     eta0 : float
     tie : "mistake" or "positive"
@@ -142,16 +135,17 @@ def one_pass(
     """
     if learner not in ("perceptron", "averaged"):
         raise ValueError(f'learner must be "perceptron" or "averaged" in one_pass, got {learner!r}; use fit')
-    arguments = {
-        "learner": learner,
-        "positive": positive.copy(),
-        "class_weight": class_weight.copy(),
-        "eta0": eta0,
-        "tie": tie,
-        "fit_intercept": fit_intercept,
-        "margin": margin,
-        "added_feature": added_feature,
-        "max_mistakes_per_example": max_mistakes_per_example,
-        "joint": joint,
-    }
-    return OnePass(dict(parameters), list(absent), list(caches), dict(stored), arguments)
+    settings = Linear(
+        learner=learner,
+        positive=positive.copy(),
+        class_weight=class_weight.copy(),
+        eta0=eta0,
+        tie=tie,
+        fit_intercept=fit_intercept,
+        margin=margin,
+        added_feature=added_feature,
+        max_mistakes_per_example=max_mistakes_per_example,
+        joint=joint,
+        settle=False,
+    )
+    return OnePass(dict(parameters), list(absent), list(caches), dict(stored), settings)

@@ -1,0 +1,136 @@
+"""Epochs: one loop for every learner whose engine offers a run, and all that is decided between two epochs.
+
+The engine visits the examples; here is told of each epoch, and decided which decisions go on. A decision is
+one plane, or all planes of a joint decision.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import Engine, Run
+from perceptron_rs.settings import Data, Linear, State
+
+__all__ = ["Report", "Schedule", "Watch", "drive"]
+
+#: Sees every whole epoch: its number, the mistakes (D,) and losses (D,) of the decisions, and the run.
+#: Returns True to end it, or booleans (D,) to end some decisions.
+Watch: TypeAlias = Callable[[int, NDArray[np.int64], NDArray[np.float64], Run], bool | NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long to learn.
+
+    Parameters
+    ----------
+    first_epoch : int
+        Number of the first epoch, for the orders and for errors.
+    max_iter : int
+        Largest number of epochs, at least 1.
+    tol : float or None
+        A decision ends when its mean loss has not improved by ``tol`` on the best one ``n_iter_no_change``
+        times in a row. An epoch without a mistake always ends it.
+    n_iter_no_change : int
+    """
+
+    first_epoch: int = 0
+    max_iter: int = 1
+    tol: float | None = None
+    n_iter_no_change: int = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """What was learnt, and the story of the run: E epochs (of the decision that learnt longest), K planes."""
+
+    state: State
+    mistakes: NDArray[np.int64]  # (E, D): 0 after a decision has ended
+    losses: NDArray[np.float64]  # (E, D): mean perceptron loss, 0.0 after a decision has ended
+    n_iter: NDArray[np.int64]  # (D,)
+    stopped: list[str]  # (D,): "clean", "tol", "max_iter", "callback" or "interrupt"
+    mistakes_per_example: NDArray[np.int64] | None  # (n, D)
+    activations: NDArray[np.float64] | None  # (n, K): before the update; NaN where none was computed
+
+
+class Judge:
+    """Says when a decision has learnt enough."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self.best, self.idle, self.epochs = math.inf, 0, 0
+
+    def reason_to_end(self, mistakes: int, loss: float) -> str:
+        """Return why a decision ends with this epoch, or nothing."""
+        self.epochs += 1
+        tol = self.schedule.tol
+        if mistakes == 0:
+            return "clean"
+        if tol is not None:
+            self.idle = self.idle + 1 if loss > self.best - tol else 0
+            self.best = min(self.best, loss)
+            if self.idle >= self.schedule.n_iter_no_change:
+                return "tol"
+        return "max_iter" if self.epochs == self.schedule.max_iter else ""
+
+
+def drive(
+    engine: Engine, data: Data, state: State, settings: Linear, schedule: Schedule, watch: Watch | None = None
+) -> Report:
+    """Learn until every decision has ended; ``state`` is not modified.
+
+    Raises
+    ------
+    OverflowError
+        If a number is not finite (rule 9). The text names the epoch.
+    ValueError
+        If arguments do not fit together.
+    KeyboardInterrupt
+        If Ctrl-C came, unless ``keep_on_interrupt`` is set: then it ends the run.
+    """
+    if schedule.max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1, got {schedule.max_iter}")
+    run = engine.start(data, state, settings)
+    judges = [Judge(schedule) for _ in range(1 if settings.joint else len(settings.positive))]
+    stopped = ["" for _ in judges]  # why each decision has ended
+    goes_on = list(range(len(judges)))
+    mistakes, losses = [], []
+    number = schedule.first_epoch
+    try:
+        while goes_on:
+            made, loss, interrupted = run.epoch(number)
+            if interrupted:
+                break
+            mistakes.append(made)
+            losses.append(loss)
+            for k in goes_on:
+                stopped[k] = judges[k].reason_to_end(int(made[k]), float(loss[k]))
+            if watch is not None:
+                ends = np.broadcast_to(watch(number, made, loss, run), len(judges))
+                stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]
+            for k in [k for k in goes_on if stopped[k]]:
+                run.end(k)
+                goes_on.remove(k)
+            number += 1
+    except KeyboardInterrupt:
+        if not settings.keep_on_interrupt:
+            raise
+    for k in goes_on:
+        stopped[k] = stopped[k] or "interrupt"
+        run.end(k)
+    D = len(judges)
+    return Report(
+        state=run.state(),
+        mistakes=np.array(mistakes, dtype=np.int64).reshape(-1, D),
+        losses=np.array(losses, dtype=np.float64).reshape(-1, D),
+        n_iter=np.array([judge.epochs for judge in judges], dtype=np.int64),
+        stopped=stopped,
+        mistakes_per_example=run.mistakes_per_example() if settings.track_mistakes else None,
+        activations=run.activations() if settings.record else None,
+    )

@@ -1,0 +1,20 @@
+"""Sums in the order given: NumPy's own add in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["running_total", "total"]
+
+
+def total(terms: NDArray[np.float64] | Sequence[float]) -> float:
+    """Return the sum in the given order, from the first term."""
+    return float(np.add.accumulate(np.append(0.0, terms))[-1])
+
+
+def running_total(start: float, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``start`` and the sums that grow from it, one after each term."""
+    return np.add.accumulate(np.append(start, terms))

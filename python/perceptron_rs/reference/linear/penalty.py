@@ -1,0 +1,95 @@
+"""Planes whose weights shrink with every example, by a penalty in closed form (see ``arith/decay.py``).
+
+What k examples take from a weight is taken when it is next read, by an example with another value than 0 in
+its column. Or, if the penalty only scales, one factor r^k stands for what all weights have coming, and
+those kept are the true ones divided by it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.float_mode import standard
+from perceptron_rs.reference import arith
+from perceptron_rs.reference.linear.perceptron import Plane
+from perceptron_rs.settings import Linear, State
+
+__all__ = ["Shrinking", "penalised", "settled"]
+
+
+class Shrinking(Plane):
+    """Each weight has been settled up to the example ``last[j]``; example ``now`` was the last one."""
+
+    def __init__(self, plane: Plane, ages: NDArray[np.int64], eta0: float, l1: float, l2: float) -> None:
+        super().__init__(plane.w, plane.b, plane.fit_intercept)
+        self.now, self.last = 0, -ages
+        self.eta0, self.l1, self.l2 = eta0, l1, l2
+
+    def ages(self) -> NDArray[np.int64]:
+        """Return how many examples each weight has not been settled for."""
+        return self.now - self.last
+
+    def settle(self, columns: Any = slice(None)) -> None:
+        """Take from these weights what is pending."""
+        self.w[columns] = arith.decay(self.w[columns], self.ages()[columns], self.eta0, self.l1, self.l2)
+        self.last[columns] = self.now
+
+    def activation(self, x: Any) -> float:
+        """Settle what x reads; return ``w . x + b``. From now on this example is pending, too."""
+        self.settle(x.columns[x.values != 0])
+        self.now += 1
+        return super().activation(x)
+
+
+class Scaled(Shrinking):
+    """All weights are pending alike, and only scaled."""
+
+    factor = 1.0
+
+    def activation(self, x: Any) -> float:
+        """Return ``factor (w . x) + b``."""
+        ages = self.ages()[:1]
+        if (self.last != self.last[:1]).any():  # the penalty was another one in an earlier run
+            self.settle()
+            ages = ages[:0]
+        self.factor = float(arith.decay_factor(ages, self.eta0, self.l2)[0]) if len(ages) else 1.0
+        if self.factor < arith.LEAST_FACTOR:
+            self.settle()
+            self.factor = 1.0
+        self.now += 1
+        return arith.row_dot(x.columns, x.values, self.w) * self.factor + self.b
+
+    def update(self, c: float, x: Any) -> None:
+        """``w += (c / factor) x``, ``b += c``."""
+        if not math.isfinite(c / self.factor):
+            raise FloatingPointError
+        self.w[x.columns] += (c / self.factor) * x.values
+        if self.fit_intercept:
+            self.b += c
+
+
+def penalised(planes: list[Plane], ages: NDArray[np.int64] | None, settings: Linear) -> list[Plane]:
+    """Return planes with the penalty of the settings, if any, of which ``ages`` (K, d) examples are pending.
+
+    Raises ValueError for penalties that are pending where there is none, or that cannot be.
+    """
+    if settings.penalty is None:
+        if ages is not None and ages.any():
+            raise ValueError("state has pending penalties; pass the penalty that it was learnt with")
+        return planes
+    shape = (len(planes), *planes[0].w.shape)
+    if ages is None or ages.shape != shape or ages.dtype != np.int64 or (ages < 0).any():
+        raise ValueError("ages must have the shape of coef and hold whole numbers of at least 0")
+    l1, l2 = settings.penalty
+    kind = Scaled if arith.is_common(settings.eta0, l1, l2) else Shrinking
+    return [kind(plane, ages[k], settings.eta0, l1, l2) for k, plane in enumerate(planes)]
+
+
+@standard()
+def settled(state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]:
+    """Weights (K, d) of a state with all pending penalties applied; the state is not modified."""
+    return arith.decay(state["coef"], state["ages"], eta0, *penalty)

@@ -1,0 +1,94 @@
+"""The perceptron.
+
+Problem
+    Find w, b with ``y (w . x + b) > 0`` for all examples (x, y), y in {-1, 1}, from one example
+    at a time.
+Update rule
+    ``a = w . x + b``; if ``y a <= 0`` (a mistake): ``w += c x``, ``b += c`` with ``c = (eta0 s) y``.
+Given
+    Start values of w and b; the learning rate eta0 > 0; s >= 0, the example's sample weight
+    times its class weight.
+Result
+    w and b; the log of mistakes, from which other learners make what they predict with.
+Paper
+    F. Rosenblatt, "The perceptron: a probabilistic model for information storage and organization
+    in the brain", Psychological Review 65, 1958; the algorithm of A. B. J. Novikoff, "On convergence
+    proofs for perceptrons", 1962.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.reference import arith
+
+__all__ = ["Learner", "Log", "Plane", "learn"]
+
+#: The mistakes: the t-th example seen was number i, and moved the plane by c x[i].
+Log = list[tuple[int, int, float]]
+
+
+class Plane:
+    """The hyperplane ``w . x + b = 0``."""
+
+    def __init__(self, w: NDArray[np.float64], b: float, fit_intercept: bool) -> None:
+        self.w, self.b, self.fit_intercept = w, b, fit_intercept
+
+    def activation(self, x: Any) -> float:
+        """Return ``w . x + b``."""
+        return arith.row_dot(x.columns, x.values, self.w) + self.b
+
+    def update(self, c: float, x: Any) -> None:
+        """``w += c x``, ``b += c``; FloatingPointError if c is not finite."""
+        if not math.isfinite(c):  # c times a stored zero would count, and times one left out would not
+            raise FloatingPointError
+        self.w[x.columns] += c * x.values
+        if self.fit_intercept:
+            self.b += c
+
+    def is_finite(self) -> bool:
+        """Whether all numbers of the plane are."""
+        return bool(np.isfinite(self.w).all() and np.isfinite(self.b))
+
+
+def learn(
+    x: Sequence[Any], y: Any, c: Any, own: Any, theta: Any, plane: Plane, order: list[int], t: int, seen: Any
+) -> tuple[Log, float]:
+    """Run through the examples of an epoch; return the log of mistakes and the sum of the losses.
+
+    An example i is a mistake if its margin ``m = y a`` is theta[i] or less. In the plain perceptron theta
+    is 0, and so is ``own``, what an example adds to its own activation. ``seen`` notes the activations.
+    """
+    log, loss = [], 0.0
+    for i in order:
+        t += 1
+        a = seen[i, 0] = plane.activation(x[i])
+        m = y[i] * (a + own[i])
+        loss += max(0.0, -m)
+        if m <= theta[i]:
+            plane.update(c[i], x[i])
+            log.append((t, i, c[i]))
+    return log, loss
+
+
+class Learner:
+    """What is made of the log of mistakes of a plane. The perceptron makes nothing of it."""
+
+    def epoch(self, number: int, x: Any, order: list[int], log: Log) -> None:
+        """Take in the epoch of this number: the examples in their order, and the mistakes among them."""
+
+    def end(self, x: Any) -> None:
+        """Take in that the plane learns no more."""
+
+    def is_finite(self) -> bool:
+        """Whether all numbers of the learner are."""
+        return True
+
+    def answer(self, plane: Plane, T: int) -> tuple[Any, ...]:  # noqa: ARG002
+        """Return what the learner predicts with, after T examples."""
+        return plane.w, plane.b

@@ -1,0 +1,128 @@
+"""The pocket perceptron.
+
+Problem
+    Data that no hyperplane separates. The perceptron never settles there; of the vectors that it
+    goes through, keep the one with the fewest errors on all examples.
+Update rule
+    The perceptron's. At certain moments, which ``check`` chooses, the errors of the vector of that
+    moment are counted; if there are strictly fewer than the pocket's vector has, it takes its
+    place. The start vector is in the pocket at first. A run is the examples in a row that a vector
+    gets right; it goes on across epochs. Its length is the sum of their weights, as errors are.
+
+    - "run": when a run ends (at a mistake, or with the training) that is longer than all that
+      were counted before;
+    - "ratchet": as soon as a run is longer than the one recorded with the pocket's vector when
+      that was put there;
+    - "update": after every update;
+    - "epoch": at the end of each epoch.
+
+    The vector of an epoch without a mistake is counted in any case.
+Given
+    What the perceptron is given, and ``check``.
+Result
+    The pocket's vector, its errors, and its run when it was put there; the swaps: what was put there, in
+    which epoch, after how many examples, with how many errors. Beside them the last w, b.
+Paper
+    S. I. Gallant, "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks 1(2),
+    1990: the pocket algorithm, and for "ratchet" the pocket algorithm with ratchet.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.reference import arith
+from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
+from perceptron_rs.reference.rows import activations
+from perceptron_rs.settings import State
+
+__all__ = ["Pocket", "pocket_arrays"]
+
+
+class Pocket(Learner):
+    """Goes through an epoch once more, by its log, with a plane of its own.
+
+    It looks at the decision's weights s of the examples, and at y and theta, as the loop does.
+    """
+
+    def __init__(self, plane: Plane, x: Any, decision: Any, check: str) -> None:
+        self.plane, self.check = plane, check
+        self.y, self.s, self.theta = decision.y, decision.s, decision.theta
+        self.t = self.born = decision.t  # examples seen, and those seen when the vector came to be
+        self.length, self.longest = 0.0, 0.0  # of its run, and of the longest one that was counted
+        self.counted = True  # whether its errors have been
+        self.number = -1  # of the epoch
+        self.best: tuple[NDArray[np.float64], float] = plane.w.copy(), plane.b
+        self.errors = self.count(x)
+        self.run, self.recorded = 0, 0.0  # of the pocket's vector: its run in examples, and its length
+        self.swaps: list[tuple[int, int, float]] = []
+
+    def epoch(self, number: int, x: Any, order: list[int], log: Log) -> None:
+        """Take in an epoch."""
+        self.number = number
+        made = {i: c for _, i, c in log}
+        for i in order:
+            self.t += 1
+            if i in made:
+                if self.check == "run":
+                    self.end_run(x, self.t - 1)
+                self.plane.update(made[i], x[i])
+                self.born, self.length, self.counted = self.t, 0.0, False
+                if self.check == "update":
+                    self.consider(x, self.t)
+            else:
+                self.length += float(self.s[i])
+                if self.check == "ratchet" and self.length > self.recorded:
+                    self.consider(x, self.t)
+        if self.check == "epoch" or not log:
+            self.consider(x, self.t)
+
+    def end(self, x: Any) -> None:
+        """End the last run, too."""
+        if self.check == "run":
+            self.end_run(x, self.t)
+
+    def end_run(self, x: Any, t: int) -> None:
+        """Consider the vector if its run, up to the t-th example, is the longest."""
+        if self.length > self.longest:
+            self.longest = self.length
+            self.consider(x, t)
+
+    def consider(self, x: Any, t: int) -> None:
+        """Count the errors of the vector, once, and put it into the pocket if they are fewer."""
+        if self.counted:
+            return
+        self.counted = True
+        errors = self.count(x)
+        if errors < self.errors:
+            self.best, self.errors = (self.plane.w.copy(), self.plane.b), errors
+            self.run, self.recorded = t - self.born, self.length
+            self.swaps.append((self.number, self.t, errors))
+
+    def count(self, x: Any) -> float:
+        """Weights of the examples that the vector gets wrong, added in row order."""
+        m = self.y * activations(x, self.plane.w, self.plane.b)
+        return arith.total(self.s[(self.s != 0) & ~(m > self.theta)])
+
+    def answer(self, plane: Plane, T: int) -> tuple[Any, ...]:  # noqa: ARG002
+        """Return the pocket's vector, and its errors, which may overflow as a sum."""
+        return *self.best, self.errors
+
+
+def pocket_arrays(pockets: list[Pocket]) -> State:
+    """Return the pockets of all planes as arrays, and the swaps, plane after plane."""
+    swaps = [(k, *swap) for k, pocket in enumerate(pockets) for swap in pocket.swaps]
+    plane, epoch, t = (np.array([swap[i] for swap in swaps], dtype=np.int64) for i in range(3))
+    return {
+        "coef_pocket": np.array([pocket.best[0] for pocket in pockets]),
+        "intercept_pocket": np.array([pocket.best[1] for pocket in pockets]),
+        "pocket_errors": np.array([pocket.errors for pocket in pockets]),
+        "pocket_run": np.array([pocket.run for pocket in pockets], dtype=np.int64),
+        "swap_plane": plane,
+        "swap_epoch": epoch,
+        "swap_t": t,
+        "swap_errors": np.array([swap[3] for swap in swaps], dtype=np.float64),
+    }

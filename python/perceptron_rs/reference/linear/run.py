@@ -1,0 +1,239 @@
+"""All of a run that is not the algorithm: what goes in and out, the order of an epoch, finite numbers.
+
+A run learns one decision a plane, or one of all planes together. Each has its own examples: those whose
+weight is not 0 for it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.error import overflow
+from perceptron_rs.reference.linear.averaged import Averaged
+from perceptron_rs.reference.linear.joint import learn_jointly, of_class
+from perceptron_rs.reference.linear.noise import Noise
+from perceptron_rs.reference.linear.penalty import Shrinking, penalised
+from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, learn
+from perceptron_rs.reference.linear.pocket import Pocket, pocket_arrays
+from perceptron_rs.reference.linear.voted import Voted, log_arrays
+from perceptron_rs.reference.order import permutation
+from perceptron_rs.reference.rows import check_canonical
+from perceptron_rs.settings import Data, Epoch, Linear, State
+
+__all__ = ["Decision", "Run", "check_shapes", "decisions", "start_linear"]
+
+
+@dataclass
+class Decision:
+    """What judges an example and ends on its own. Arrays have an entry for each of the n examples."""
+
+    classes: range  # numbers of its planes
+    planes: list[Plane]
+    learners: list[Learner]  # one a plane
+    t: int  # examples seen, T
+    y: NDArray[Any]  # -1.0 or 1.0; of a joint decision the class
+    s: NDArray[np.float64]  # weights; an example of weight 0 is left out
+    c: NDArray[np.float64]  # steps
+    theta: NDArray[np.float64]  # the largest margin that is a mistake
+    own: NDArray[np.float64]  # what an example adds to its own activation
+    noise: Noise | None
+    seen: NDArray[np.float64]  # (n, planes): activations of the last visits
+    made: NDArray[np.int64]  # mistakes
+    goes_on: bool = True
+
+    def epoch(self, number: int, x: Any, order: NDArray[Any], settings: Linear) -> tuple[int, float]:
+        """Return mistakes and mean loss of an epoch; FloatingPointError where rule 9 says so."""
+        visits = order[self.s[order] != 0]
+        todo, t, y, c, theta, seen = visits.tolist(), self.t, self.y, self.c, self.theta, self.seen
+        log: Any
+        if settings.joint is None:
+            log, loss = learn(x, y, c, self.own, theta, self.planes[0], todo, t, seen)
+            logs: list[Log] = [log]
+        else:
+            log, loss = learn_jointly(x, y, c, theta, self.planes, todo, t, seen, settings.joint)
+            logs = [of_class(log, k) for k in self.classes]
+        self.t += len(todo)
+        if not np.isfinite(self.seen[visits] + self.own[visits, np.newaxis]).all():
+            raise FloatingPointError
+        for plane, learner, mistakes in zip(self.planes, self.learners, logs, strict=True):
+            if isinstance(plane, Shrinking) and settings.settle:
+                plane.settle()
+            learner.epoch(number, x, todo, mistakes)
+            if not (plane.is_finite() and learner.is_finite()):
+                raise FloatingPointError
+        if self.noise is not None:
+            self.noise.epoch(log, self.own, self.theta)
+        self.made[[i for _, i, _ in log]] += 1
+        return len(log), loss / max(len(todo), 1)
+
+    def end(self, x: Any, interrupted: bool) -> None:
+        """Let the learners finish; FloatingPointError if what they predict with is not finite."""
+        self.goes_on = False
+        for plane, learner in zip(self.planes, self.learners, strict=True):
+            if not interrupted:
+                learner.end(x)
+            if not all(np.isfinite(numbers).all() for numbers in learner.answer(plane, self.t)):
+                raise FloatingPointError
+
+
+class Run:
+    """A learner at work on examples x; see `perceptron_rs.engines.Run`."""
+
+    def __init__(
+        self, x: Any, found: list[Decision], settings: Linear, memory: Callable[[list[Decision]], State]
+    ) -> None:
+        self.x, self.decisions, self.settings, self.memory = x, found, settings, memory
+        self.kept = np.flatnonzero(np.any([decision.s for decision in found], axis=0))
+        self.number, self.interrupted = -1, False  # of the last epoch; whether Ctrl-C ended it
+
+    @standard()
+    def epoch(self, number: int) -> Epoch:
+        """Visit all examples once, for the decisions that go on."""
+        self.number, order, D = number, self.kept, len(self.decisions)
+        if self.settings.seed is not None:
+            order = order[permutation(len(order), seed=self.settings.seed, epoch=number, partition=0)]
+        done = Epoch(np.zeros(D, dtype=np.int64), np.zeros(D), interrupted=False)
+        before = copy.deepcopy(self.decisions) if self.settings.keep_on_interrupt else None
+        try:
+            for k, decision in enumerate(self.decisions):
+                if decision.goes_on:
+                    done.mistakes[k], done.losses[k] = decision.epoch(number, self.x, order, self.settings)
+        except KeyboardInterrupt:
+            if before is None:
+                raise
+            self.decisions, self.interrupted = before, True
+            return Epoch(np.zeros(D, dtype=np.int64), np.zeros(D), interrupted=True)
+        except FloatingPointError:
+            raise overflow(number) from None
+        return done
+
+    @standard()
+    def end(self, decision: int) -> None:
+        """Say that a decision goes on no more."""
+        try:
+            self.decisions[decision].end(self.x, self.interrupted)
+        except FloatingPointError:
+            raise overflow(self.number) from None
+
+    def state(self) -> State:
+        """Return the weights and all that the learner keeps, as arrays of their own."""
+        seen = [decision.t for decision in self.decisions for _ in decision.planes]
+        return self.memory(self.decisions) | {"seen": np.array(seen, dtype=np.int64)}
+
+    def mistakes_per_example(self) -> NDArray[np.int64]:
+        """Return the mistakes made on each example."""
+        return np.stack([decision.made for decision in self.decisions], axis=1)
+
+    def activations(self) -> NDArray[np.float64]:
+        """Return the activations of the last visit of each example."""
+        return np.concatenate([decision.seen for decision in self.decisions], axis=1)
+
+
+def check_shapes(arrays: State, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Raise ValueError for an array that is missing or whose shape is another one."""
+    for name, needed in shapes.items():
+        if name not in arrays:
+            raise ValueError(f"state lacks {name!r}, which the learner needs")
+        if arrays[name].shape != needed:
+            shape = arrays[name].shape
+            raise ValueError(f"{name} must have shape {needed} for these rows and planes, got {shape}")
+
+
+def decisions(data: Data, settings: Linear, planes: list[Plane], seen: NDArray[np.int64]) -> list[Decision]:
+    """Lay out what is to be learnt; the learners are still to be added."""
+    n, labels, K = data.rows.shape[0], data.labels, len(planes)
+    check_canonical(data.rows)
+    weight = np.ones(n) if data.sample_weight is None else data.sample_weight
+    check_shapes({"labels": labels, "sample_weight": weight}, {"labels": (n,), "sample_weight": (n,)})
+    if settings.joint and n and labels.max() >= K:
+        raise ValueError(f"labels must be below {K} for a joint decision, got {labels.max()}")
+    delta, most = settings.added_feature, settings.max_mistakes_per_example
+    found = []
+    for classes in [range(K)] if settings.joint else [range(k, k + 1) for k in range(K)]:
+        k = classes[0]
+        y = np.ones(n) if settings.joint else np.where(labels == settings.positive[k], 1.0, -1.0)
+        of_positives = settings.class_weight[labels if settings.joint else k, 1]
+        s = weight * np.where(y > 0, of_positives, settings.class_weight[k, 0])
+        # Where sign(0) is +1, a margin of exactly tau is right if y is 1: the largest wrong one is below.
+        tau = float(settings.margin)
+        largest = np.nextafter(tau, -np.inf) if settings.tie == "positive" else tau
+        found.append(
+            Decision(
+                classes=classes,
+                planes=[planes[k] for k in classes],
+                learners=[],
+                t=int(seen[k]),
+                y=labels.astype(np.intp) if settings.joint else y,
+                s=s,
+                c=(settings.eta0 * s) * y,
+                theta=np.where(y > 0, largest, tau),
+                own=np.zeros(n),
+                noise=None if delta == 0 and most is None else Noise(n, delta, most),
+                seen=np.full((n, len(classes)), np.nan),
+                made=np.zeros(n, dtype=np.int64),
+            )
+        )
+    return found
+
+
+def start_linear(data: Data, state: State, settings: Linear) -> Run:
+    """Begin a run of a linear learner."""
+    K, d = len(settings.positive), data.rows.shape[1]
+    check_shapes(state, {"coef": (K, d), "intercept": (K,), "seen": (K,)})
+    if settings.learner == "averaged":
+        check_shapes(state, {"coef_u": (K, d), "intercept_u": (K,)})
+    given = {name: values + 0 for name, values in state.items()}  # a copy; + 0 turns -0.0 into +0.0
+
+    def plane_of(k: int, suffix: str = "") -> Plane:
+        w, b = given[f"coef{suffix}"][k].copy(), float(given[f"intercept{suffix}"][k])
+        return Plane(w, b, settings.fit_intercept)
+
+    planes = [plane_of(k) for k in range(K)]
+    if settings.penalty is not None or "ages" in given:
+        planes = penalised(planes, given.get("ages"), settings)
+        if settings.joint and (given["ages"] != given["ages"][0]).any():
+            raise ValueError("ages must be the same for all classes of a joint decision")
+    ages = {name: values for name, values in given.items() if name == "ages"}  # without a penalty all 0
+    found = decisions(data, settings, planes, given["seen"])
+    for decision in found:
+        for k in decision.classes:
+            if settings.learner == "averaged":
+                decision.learners.append(Averaged(plane_of(k, "_u")))
+            elif settings.learner == "voted":
+                decision.learners.append(Voted())
+            elif settings.learner == "pocket":
+                decision.learners.append(Pocket(plane_of(k), data.rows, decision, settings.check))
+            else:
+                decision.learners.append(Learner())
+    return Run(data.rows, found, settings, lambda found: ages | memory(found))
+
+
+def memory(found: list[Decision]) -> State:
+    """Return weights and intercepts, and what the learners keep, as arrays."""
+    planes = [plane for decision in found for plane in decision.planes]
+    learners = [learner for decision in found for learner in decision.learners]
+    state = weights(planes)
+    if ages := [plane.ages() for plane in planes if isinstance(plane, Shrinking)]:
+        state["ages"] = np.array(ages)
+    if sums := [learner.u for learner in learners if isinstance(learner, Averaged)]:
+        state |= weights(sums, "_u")
+    if logs := [learner.log for learner in learners if isinstance(learner, Voted)]:
+        state |= log_arrays(logs)
+    if pockets := [learner for learner in learners if isinstance(learner, Pocket)]:
+        state |= pocket_arrays(pockets)
+    return state
+
+
+def weights(planes: list[Plane], suffix: str = "") -> State:
+    """Return those of some planes."""
+    return {
+        f"coef{suffix}": np.array([plane.w for plane in planes]),
+        f"intercept{suffix}": np.array([plane.b for plane in planes]),
+    }

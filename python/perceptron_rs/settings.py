@@ -1,0 +1,345 @@
+"""What an engine is given, said once for both: the data, the settings of a learner, its state.
+
+Settings check themselves for what has no meaning; whether shapes agree with the data is checked where a run
+starts. Nothing here knows an engine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "POLICIES",
+    "AskForRow",
+    "Budget",
+    "Data",
+    "Epoch",
+    "Kernel",
+    "KernelSpec",
+    "Linear",
+    "State",
+    "check_kept",
+]
+
+#: What a learner has learnt: arrays by name, for K planes of d columns.
+#:
+#: linear      coef (K, d), intercept (K,), and the examples seen, seen int64 (K,)
+#: averaged    and the sums u: coef_u (K, d), intercept_u (K,)
+#: penalty     and the examples whose penalty on each weight is pending: ages int64 (K, d)
+#: pocket      returns also coef_pocket, intercept_pocket, pocket_errors (K,), pocket_run int64 (K,), and a
+#:             list of swaps: swap_plane, swap_epoch, swap_t int64, swap_errors
+#: voted       returns also the log of the run, plane by plane: log_start int64 (K + 1,), where the M entries
+#:             of each begin and end; log_row, log_t int64 (M,), log_step (M,)
+#: kernel      starts from sums (K, n), S of each example, intercept, norm (K,), N, and seen; returns
+#:             intercept, norm, seen, and the log with log_norm (M,), N after each entry
+#: budget      seen, and G sets, K or one of a joint decision: kept_start int64 (G + 1,), where the M members
+#:             of each begin and end; kept_row int64 (M,), their rows, those of the run after the stored ones;
+#:             kept_number int64 (M,), the numbers of their mistakes, from 1; kept_step (M, 1), or (M, K) of a
+#:             joint decision; kept_mistakes int64 (G,), kept_harm (G,); of "projectron" kept_factor, the
+#:             factors of the Gram matrices by columns, each as long as it has entries (else empty)
+State: TypeAlias = dict[str, NDArray[Any]]
+
+#: Given the number of an example, its kernel values with all of them, float64 (n,); the same ones each time.
+AskForRow: TypeAlias = Callable[[int], NDArray[np.float64]]
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+LEARNERS = ("perceptron", "averaged", "pocket", "voted")
+TIES = ("mistake", "positive")
+JOINT = (None, "max", "uniform", "proportional")
+CHECKS = ("run", "ratchet", "update", "epoch")
+POLICIES = ("oldest", "random", "forgetron", "projectron")
+
+
+class Epoch(NamedTuple):
+    """What a run tells of an epoch; D decisions: one a plane, or one of all planes together."""
+
+    mistakes: NDArray[np.int64]  # (D,): 0 of a decision that has ended
+    losses: NDArray[np.float64]  # (D,): mean perceptron loss, 0.0 of a decision that has ended
+    interrupted: bool  # Ctrl-C came, and ``keep_on_interrupt`` is set
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """Examples, their classes and weights.
+
+    Parameters
+    ----------
+    rows : made by ``dense_rows`` or ``csr_rows`` of the engine
+        n examples of d columns.
+    labels : uint32 array of shape (n,)
+        Class of each example.
+    sample_weight : float64 array of shape (n,), or None for ones
+        An example whose weight is 0 in every plane is left out before the order is drawn.
+    stored_rows : like ``rows``, or None
+        Of a learner on a budget, the rows that its state names besides ``rows``.
+    """
+
+    rows: Any
+    labels: NDArray[np.uint32]
+    sample_weight: NDArray[np.float64] | None = None
+    stored_rows: Any = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Linear:
+    """A linear learner.
+
+    Parameters
+    ----------
+    learner : "perceptron", "averaged", "pocket" or "voted"
+    positive : uint32 array of shape (K,)
+        The class that plane k tells from the others.
+    class_weight : float64 array of shape (K, 2)
+        Weights of the negative and of the positive examples of each plane.
+    eta0 : float
+        Learning rate, above 0.
+    tie : "mistake" or "positive"
+        Whether an activation of exactly 0 is always a mistake, or predicts +1.
+    fit_intercept : bool
+        If False, the intercept keeps its start value.
+    seed : int or None
+        Key of a new permutation in every epoch; None visits the rows as they stand.
+    margin : float
+        tau, at least 0: an example that is right by no more than this is a mistake.
+    added_feature : float
+        delta, at least 0: the value of a feature that each example has for itself in this run.
+    max_mistakes_per_example : int or None
+        How many updates an example may cause in this run, in each plane.
+    joint : "max", "uniform", "proportional" or None
+        The planes are the classes of one decision, and this is how the downward part of an update
+        is spread over the error set. ``positive`` is then 0, 1, ...
+    penalty : tuple of two floats, or None
+        Strengths of the l1 and of the l2 penalty that each example takes from the weights, for
+        the perceptron only.
+    settle : bool
+        Whether all pending penalties are applied at the end of each epoch. If not, they stay in the state.
+    check : "run", "ratchet", "update" or "epoch"
+        When the pocket perceptron counts errors.
+    track_mistakes : bool
+        Whether to count the mistakes made on each example.
+    record : bool
+        Whether to keep the activations of the last epoch, each before the update that it led to.
+    keep_on_interrupt : bool
+        Whether Ctrl-C within an epoch keeps what was learnt: here up to the epoch before, in the core
+        up to the last block of examples.
+    threads : int
+        They change no result; the reference has one.
+    """
+
+    learner: str
+    positive: NDArray[np.uint32]
+    class_weight: NDArray[np.float64]
+    eta0: float
+    tie: str = "mistake"
+    fit_intercept: bool = True
+    seed: int | None = None
+    margin: float = 0.0
+    added_feature: float = 0.0
+    max_mistakes_per_example: int | None = None
+    joint: str | None = None
+    penalty: tuple[float, float] | None = None
+    settle: bool = True
+    check: str = "run"
+    track_mistakes: bool = False
+    record: bool = False
+    keep_on_interrupt: bool = False
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        self._check_learner()
+        self._check_numbers()
+        if self.joint is not None:
+            self._check_joint()
+        if self.penalty is not None:
+            self._check_penalty(self.penalty)
+
+    def _check_learner(self) -> None:
+        """Raise ValueError for unknown names, and for what the pocket perceptron alone has or has not."""
+        if type(self) is Linear and self.learner not in LEARNERS:
+            raise ValueError(f"learner must be one of {LEARNERS}, got {self.learner!r}")
+        if self.tie not in TIES:
+            raise ValueError(f"tie must be one of {TIES}, got {self.tie!r}")
+        if self.joint not in JOINT:
+            raise ValueError(f"joint must be one of {JOINT}, got {self.joint!r}")
+        if self.learner != "pocket" and self.check != "run":
+            raise ValueError(f'check must be "run" for the learner {self.learner!r}, got {self.check!r}')
+        if self.check not in CHECKS:
+            raise ValueError(f"check must be one of {CHECKS}, got {self.check!r}")
+        tolerates = (self.margin, self.added_feature, self.max_mistakes_per_example) != (0, 0, None)
+        if self.learner == "pocket" and (self.joint is not None or tolerates):
+            raise ValueError(
+                "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner"
+            )
+
+    def _check_numbers(self) -> None:
+        planes = self.positive.shape
+        if len(planes) != 1 or planes == (0,):
+            raise ValueError(f"positive must name the class of one plane or more, got shape {planes}")
+        if self.class_weight.shape != (*planes, 2):
+            raise ValueError(
+                f"class_weight must have shape {(*planes, 2)} for these planes, got {self.class_weight.shape}"
+            )
+        if not 0 < self.eta0 < math.inf:
+            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0}")
+        for name, value in (("margin", self.margin), ("added_feature", self.added_feature)):
+            if not 0 <= value < math.inf:
+                raise ValueError(f"{name} must be finite and at least 0, got {value}")
+        if self.max_mistakes_per_example is not None and self.max_mistakes_per_example < 1:
+            raise ValueError(
+                f"max_mistakes_per_example must be at least 1, got {self.max_mistakes_per_example}"
+            )
+
+    def _check_joint(self) -> None:
+        classes = self.positive.tolist()
+        if len(classes) < 2 or classes != list(range(len(classes))):
+            raise ValueError(
+                f"positive must be 0, 1, ... of two classes or more for a joint decision, got {classes}"
+            )
+        if self.tie != "mistake":
+            raise ValueError(f'tie must be "mistake" for a joint decision, got {self.tie!r}')
+        for name, value in (("margin", self.margin), ("added_feature", self.added_feature)):
+            if value:
+                raise ValueError(f"{name} must be 0 for a joint decision, got {value}")
+
+    def _check_penalty(self, penalty: tuple[float, float]) -> None:
+        for name, value in zip(("l1", "l2"), penalty, strict=True):
+            if not 0 <= value < math.inf or not self.eta0 * value < math.inf:
+                raise ValueError(f"{name} must be finite and at least 0, got {value}")
+        if self.learner != "perceptron":
+            raise ValueError("penalty must be None for a learner that is a function of the mistakes")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSpec:
+    """A kernel and its parameters; those that it has no use for are not looked at, but must be in range.
+
+    Parameters
+    ----------
+    name : "linear", "poly", "rbf", "sigmoid" or "precomputed"
+        ``x . z``; ``(gamma x . z + coef0) ** degree``; ``exp(-gamma ||x - z||^2)``;
+        ``tanh(gamma x . z + coef0)``; the rows are those of a Gram matrix.
+    gamma : float
+        Above 0.
+    coef0 : float
+    degree : int
+        At least 1.
+    """
+
+    name: str
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.gamma < math.inf:
+            raise ValueError(f"gamma must be finite and above 0, got {self.gamma}")
+        if not math.isfinite(self.coef0):
+            raise ValueError(f"coef0 must be finite, got {self.coef0}")
+        if self.degree < 1:
+            raise ValueError(f"degree must be at least 1, got {self.degree}")
+        if self.name not in KERNELS:
+            raise ValueError(f"kernel must be one of {KERNELS}, got {self.name!r}")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Kernel(Linear):
+    """A kernel perceptron: parameters are those of `Linear` but for its penalty and check, and these.
+
+    Parameters
+    ----------
+    kernel : KernelSpec
+    cache_bytes : int
+        Memory for rows of the Gram matrix that may be needed again. It changes no result.
+    ask : callable or None
+        Returns the kernel values of all rows with the one of a number, when they are needed. With it the
+        kernel is "precomputed", and of the rows the number alone matters.
+    """
+
+    learner: str = field(default="kernel", init=False)
+    penalty: None = field(default=None, init=False)
+    settle: bool = field(default=True, init=False)
+    check: str = field(default="run", init=False)
+    kernel: KernelSpec
+    cache_bytes: int
+    ask: AskForRow | None = None
+
+    def __post_init__(self) -> None:
+        Linear.__post_init__(self)
+        if self.ask is not None and self.kernel.name != "precomputed":
+            raise ValueError("kernel must be precomputed where a source gives its values")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Budget(Linear):
+    """A kernel perceptron that keeps few examples: parameters are those that `Linear` gives it, and these.
+
+    It has no intercept, and no option that needs the activations of all examples.
+
+    Parameters
+    ----------
+    kernel : KernelSpec
+    budget : int
+        B, at least 1: the examples kept for each plane, or for all classes of a joint decision together.
+    policy : "oldest", "random", "forgetron" or "projectron"
+    policy_seed : int
+        Key of what "random" draws.
+    distance : float
+        Up to which "projectron" projects an example, at least 0.
+    """
+
+    learner: str = field(default="budget", init=False)
+    fit_intercept: bool = field(default=False, init=False)
+    added_feature: float = field(default=0.0, init=False)
+    penalty: None = field(default=None, init=False)
+    settle: bool = field(default=True, init=False)
+    check: str = field(default="run", init=False)
+    record: bool = field(default=False, init=False)
+    kernel: KernelSpec
+    budget: int
+    policy: str
+    policy_seed: int
+    distance: float
+
+    def __post_init__(self) -> None:
+        Linear.__post_init__(self)
+        if self.budget < 1:
+            raise ValueError(f"budget must be at least 1, got {self.budget}")
+        if self.policy not in POLICIES:
+            raise ValueError(f"policy must be one of {POLICIES}, got {self.policy!r}")
+        if not 0 <= self.distance < math.inf:
+            raise ValueError(f"distance must be finite and at least 0, got {self.distance}")
+
+
+def check_kept(state: State, budget: int, policy: str, *, sets: int, width: int, rows: int) -> None:
+    """Raise ValueError for a state whose arrays do not agree, or that names rows that are not there."""
+    start, members = state["kept_start"], len(state["kept_row"])
+    if len(start) != sets + 1 or start[0] != 0 or start[-1] != members or (start[1:] < start[:-1]).any():
+        raise ValueError(
+            f"kept_start must rise from 0 to {members}, the number of members, in {sets + 1} numbers"
+        )
+    sizes = start[1:] - start[:-1]
+    if sizes.max() > budget:
+        raise ValueError(f"budget must be at least {sizes.max()}, what is kept already, got {budget}")
+    factors = int(np.cumsum(sizes * (sizes + 1) // 2)[-1]) if policy == "projectron" else 0
+    shapes = {
+        "kept_number": (members,),
+        "kept_step": (members, width),
+        "kept_mistakes": (sets,),
+        "kept_harm": (sets,),
+    }
+    for name, shape in (shapes | {"kept_factor": (factors,)}).items():
+        if state[name].shape != shape:
+            raise ValueError(f"{name} must have the shape {shape} for these sets, got {state[name].shape}")
+        if not np.isfinite(state[name]).all():
+            raise ValueError(f"{name} must be finite")
+    if (state["kept_mistakes"] < 0).any():
+        raise ValueError(f"kept_mistakes must be at least 0, got {state['kept_mistakes'].min()}")
+    outside = state["kept_row"][(state["kept_row"] < 0) | (state["kept_row"] >= rows)]
+    if len(outside):
+        raise ValueError(f"kept_row must name one of {rows} rows, got {outside[0]}")

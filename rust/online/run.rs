@@ -1,0 +1,280 @@
+//! A run: epochs one by one, on weights that stay in the form of their storage in between.
+//!
+//! Whoever calls decides which epoch comes next, and which decisions go on.
+
+use std::ops::Range;
+
+use super::feed::Monitor;
+use super::group::{Group, GroupEpoch};
+use super::problem::Problem;
+use super::rule::Learner;
+use super::threads::share_out;
+use crate::arith::environment::standard;
+use crate::arith::step::start;
+use crate::error::{Error, Result, probe_memory};
+use crate::memory::refill;
+use crate::order::shuffle;
+use crate::rows::Tolerance;
+
+/// The numbers of K planes: `coef` is K x columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    pub coef: Vec<f64>,
+    pub intercept: Vec<f64>,
+    /// Examples seen since the last cold start.
+    pub seen: Vec<u64>,
+    /// Examples whose penalty is pending, K x columns, if there is a penalty.
+    pub ages: Option<Vec<i64>>,
+}
+
+/// What an epoch did, by decisions (a plane each, or all planes together); 0 for one that has ended before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Epoch {
+    pub mistakes: Vec<i64>,
+    /// Mean losses.
+    pub losses: Vec<f64>,
+    /// The monitor broke it off: what was learnt up to the last block is kept.
+    pub interrupted: bool,
+}
+
+/// Between two epochs all of it is plain data. It is always used with the problem that it was started
+/// with, and not at all after an error.
+pub struct Run {
+    learner: Box<dyn Learner>,
+    groups: Vec<Group>,
+    columns: usize,
+    /// The planes of each group.
+    ranges: Vec<Range<usize>>,
+    /// Rows with a weight above 0 for some plane; `None`: all.
+    kept: Option<Vec<u32>>,
+    /// Where orders are drawn.
+    order: Vec<u32>,
+    /// The number of the last epoch.
+    epoch: u64,
+    interrupted: bool,
+    /// The state has ages.
+    with_ages: bool,
+}
+
+/// Bytes that a run may need at once: the weights in two forms and as they are given out, and of each
+/// example the counts of its mistakes, of the groups and of all, and what tolerates noise.
+fn memory(problem: &Problem, weights: usize) -> Option<usize> {
+    let (n, settings) = (problem.examples.len(), problem.settings);
+    let counts = if settings.track_mistakes { 16 } else { 0 };
+    let examples = n.checked_mul(settings.decisions())?.checked_mul(counts + problem.noise_bytes())?;
+    let recorded = if settings.record { n.checked_mul(settings.planes())? } else { 0 };
+    examples.checked_add(recorded.checked_mul(16)?)?.checked_add(weights.checked_mul(24)?)
+}
+
+impl Run {
+    /// Checks the state; the learner may look at all examples.
+    pub fn start(
+        problem: &Problem,
+        state: State,
+        learner: Box<dyn Learner>,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
+        standard(|| Self::begin(problem, state, learner, monitor))
+    }
+
+    fn begin(
+        problem: &Problem,
+        mut state: State,
+        mut learner: Box<dyn Learner>,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
+        check_state(problem, &state)?;
+        learner.check(&state)?;
+        check_penalty(problem, &state, &*learner)?;
+        check_alone(problem, &*learner)?;
+        probe_memory(memory(problem, state.coef.len()))?;
+        for w in state.coef.iter_mut().chain(&mut state.intercept) {
+            *w = start(*w);
+        }
+        let settings = problem.settings;
+        learner.begin(problem, settings.threads, monitor)?;
+        let most = if learner.one_plane_at_a_time() { settings.planes() } else { settings.threads };
+        let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default());
+        Ok(Self {
+            learner,
+            groups: ranges.iter().map(|range| Group::new(range.clone(), problem, &state)).collect(),
+            columns: problem.examples.columns(),
+            ranges,
+            kept: problem.kept(),
+            order: Vec::new(),
+            epoch: 0,
+            interrupted: false,
+            with_ages: state.ages.is_some(),
+        })
+    }
+
+    /// Runs the epoch of this number, which chooses its order.
+    pub fn epoch(&mut self, problem: &Problem, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+        standard(|| self.visit_all(problem, number, monitor))
+    }
+
+    fn visit_all(&mut self, problem: &Problem, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+        self.epoch = number;
+        self.draw_order(problem, number)?;
+        let order = match problem.settings.seed {
+            Some(_) => Some(&self.order[..]),
+            None => self.kept.as_deref(),
+        };
+        let rules = self.learner.split(&self.ranges, problem)?;
+        let going = self.groups.iter_mut().zip(rules).filter(|(group, _)| !group.has_ended());
+        let threads = problem.settings.threads.min(self.ranges.len());
+        // The monitor is asked while waiting too, so that an interrupt is seen while others still work.
+        let done = share_out(
+            going,
+            threads,
+            |(group, mut rule)| group.epoch(problem, &mut *rule, order, number, monitor),
+            || {
+                let _ = monitor.block();
+            },
+        );
+        let done: Vec<GroupEpoch> = done.into_iter().collect::<Result<_>>()?;
+        let decisions = problem.settings.decisions();
+        let mut epoch =
+            Epoch { mistakes: vec![0; decisions], losses: vec![0.0; decisions], interrupted: false };
+        for group in done {
+            epoch.interrupted |= group.interrupted;
+            for done in group.decisions {
+                epoch.mistakes[done.decision] = done.mistakes as i64;
+                epoch.losses[done.decision] = done.loss;
+            }
+        }
+        self.interrupted = epoch.interrupted;
+        Ok(epoch)
+    }
+
+    fn draw_order(&mut self, problem: &Problem, number: u64) -> Result<()> {
+        let Some(seed) = problem.settings.seed else { return Ok(()) };
+        // A permutation of positions in the kept rows, so always of a fresh ascending list.
+        match &self.kept {
+            Some(kept) => refill(&mut self.order, kept.iter().copied())?,
+            None => refill(&mut self.order, 0..problem.examples.len() as u32)?,
+        }
+        shuffle(&mut self.order, seed, number, 0);
+        Ok(())
+    }
+
+    /// A decision goes on no more: its weights and counters stay as they are, and its answer is checked.
+    pub fn end(&mut self, problem: &Problem, decision: usize, monitor: &dyn Monitor) -> Result<()> {
+        standard(|| self.settle(problem, decision, monitor))
+    }
+
+    fn settle(&mut self, problem: &Problem, decision: usize, monitor: &dyn Monitor) -> Result<()> {
+        let Some(i) = self.groups.iter().position(|group| group.goes_on_with(problem, decision)) else {
+            return Ok(());
+        };
+        let first = self.groups[i].end(problem, decision);
+        let mut done = Ok(());
+        if self.groups[i].has_ended() && !self.interrupted {
+            let mut rules = self.learner.split(&self.ranges, problem)?;
+            done = rules[i].end_training(monitor);
+        }
+        let mut ended = self.groups[i].ended[first..].iter();
+        if ended.all(|plane| self.learner.answer_is_finite(&plane.head, &plane.weights)) {
+            return done;
+        }
+        Err(Error::Overflow { epoch: self.epoch })
+    }
+
+    /// What has been learnt so far, beside the memory of the learner.
+    pub fn state(&self) -> Result<State> {
+        let planes = self.ranges.last().map_or(0, |range| range.end);
+        let weights = planes * self.columns;
+        probe_memory(weights.checked_mul(if self.with_ages { 16 } else { 8 }))?;
+        let mut state = State {
+            coef: vec![0.0; weights],
+            intercept: vec![0.0; planes],
+            seen: vec![0; planes],
+            ages: self.with_ages.then(|| vec![0; weights]),
+        };
+        for group in &self.groups {
+            group.write(&mut state);
+        }
+        Ok(state)
+    }
+
+    #[must_use]
+    pub fn learner(&self) -> &dyn Learner {
+        &*self.learner
+    }
+
+    /// Mistakes of each example, n x all decisions; empty if they are not counted.
+    pub fn mistakes_per_example(&self) -> Result<Vec<i64>> {
+        side_by_side(&self.groups.iter().map(Group::tally).collect::<Vec<_>>())
+    }
+
+    /// Activations before the update, n x K; NaN where an example was not visited. Empty if they are not kept.
+    pub fn activations(&self) -> Result<Vec<f64>> {
+        side_by_side(&self.groups.iter().map(Group::activations).collect::<Vec<_>>())
+    }
+}
+
+/// One matrix of the columns of several with equally many rows (values, width), left to right.
+fn side_by_side<T: Copy>(parts: &[(&[T], usize)]) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    let size = parts.iter().map(|(values, _)| values.len()).sum();
+    all.try_reserve_exact(size).map_err(|_| Error::Memory)?;
+    let rows = parts.iter().map(|(values, width)| values.len() / width).max().unwrap_or(0);
+    for i in 0..rows {
+        for (values, width) in parts {
+            all.extend_from_slice(&values[i * width..][..*width]);
+        }
+    }
+    Ok(all)
+}
+
+pub(super) fn check_state(problem: &Problem, state: &State) -> Result<()> {
+    let planes = problem.settings.planes();
+    if state.coef.len() != planes * problem.examples.columns()
+        || state.intercept.len() != planes
+        || state.seen.len() != planes
+    {
+        return Err(Error::Invalid(format!(
+            "coef must hold {planes} x {} weights, got {}",
+            problem.examples.columns(),
+            state.coef.len()
+        )));
+    }
+    if planes == 0 {
+        return Err(Error::Invalid("positive must name the class of one plane or more, got none".into()));
+    }
+    Ok(())
+}
+
+fn check_penalty(problem: &Problem, state: &State, learner: &dyn Learner) -> Result<()> {
+    let invalid = |text: &str| Err(Error::Invalid(text.into()));
+    if problem.settings.penalty.is_none() {
+        return if state.ages.iter().flatten().any(|&age| age != 0) {
+            invalid("state has pending penalties; pass the penalty that it was learnt with")
+        } else {
+            Ok(())
+        };
+    }
+    if !learner.allows_penalty() {
+        return invalid("penalty must be None for a learner that is a function of the mistakes");
+    }
+    let fit = |ages: &&Vec<i64>| ages.len() == state.coef.len() && ages.iter().all(|&age| age >= 0);
+    let Some(ages) = state.ages.as_ref().filter(fit) else {
+        return invalid("ages must have the shape of coef and hold whole numbers of at least 0");
+    };
+    let mut planes = ages.chunks(problem.examples.columns().max(1));
+    if problem.is_joint() && planes.any(|plane| plane != &ages[..plane.len()]) {
+        return invalid("ages must be the same for all classes of a joint decision");
+    }
+    Ok(())
+}
+
+fn check_alone(problem: &Problem, learner: &dyn Learner) -> Result<()> {
+    let noisy = problem.settings.tolerance != Tolerance::default();
+    if learner.one_plane_at_a_time() && (problem.is_joint() || noisy) {
+        return Err(Error::Invalid(
+            "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner"
+                .into(),
+        ));
+    }
+    Ok(())
+}

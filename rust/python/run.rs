@@ -1,0 +1,257 @@
+//! A run: what it is started with is read once, and its arrays are borrowed during each call.
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+use super::arrays::{ages, counters, numbers, set_array, to_matrix};
+use super::budget::{read_sets, write_sets};
+use super::kernel::Asked;
+use super::memory::{read_learner, write_memory};
+use super::rows::{shape, with_rows};
+use super::settings::{Data, InDualForm, Linear, OnBudget};
+use super::signals::Signals;
+use crate::error;
+use crate::kernel::{Budgeted, Dual, Kernel, Source};
+use crate::online::perceptron::Perceptron;
+use crate::online::voted::Voted;
+use crate::online::{self, Found, Learner, Problem, Settings, State};
+use crate::rows::Examples;
+
+/// A learner at work.
+#[pyclass(module = "perceptron_rs._core")]
+pub struct Run {
+    data: Data,
+    view: View,
+    settings: Settings,
+    found: Found,
+    keep_on_interrupt: bool,
+    core: online::Run,
+}
+
+/// As what the core sees the rows, with what it keeps of them between epochs.
+enum View {
+    /// As they are.
+    Rows,
+    Dual {
+        dual: Dual,
+        ask: Option<Py<PyAny>>,
+    },
+    Budget {
+        budgeted: Budgeted,
+        stored_rows: Py<PyAny>,
+        width: usize,
+    },
+}
+
+impl View {
+    /// Calls `f` on the examples, their labels and weights, detached from the interpreter.
+    fn lend<R: Send>(
+        &self,
+        data: &Data,
+        py: Python<'_>,
+        (signals, keep_on_interrupt): (&Signals, bool),
+        f: impl FnOnce(&dyn Examples, &[u32], Option<&[f64]>) -> R + Send,
+    ) -> PyResult<R> {
+        let labels = data.labels.bind(py).try_readonly()?;
+        let labels = labels.as_slice()?;
+        let sample_weight = data.sample_weight.as_ref().map(|weights| weights.bind(py).try_readonly());
+        let sample_weight = sample_weight.transpose()?;
+        let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let rows = data.rows.bind(py);
+        match self {
+            Self::Rows => with_rows(rows, |rows| f(rows, labels, sample_weight)),
+            Self::Dual { dual, ask } => with_rows(rows, |rows| {
+                let asked = ask.as_ref().map(|ask| Asked { ask, signals, keep_on_interrupt });
+                let source = asked.as_ref().map(|asked| asked as &dyn Source);
+                f(&dual.rows(rows, source), labels, sample_weight)
+            }),
+            Self::Budget { budgeted, stored_rows, .. } => with_rows(rows, |rows| {
+                Python::attach(|py| {
+                    with_rows(stored_rows.bind(py), |stored| {
+                        f(&budgeted.rows(rows, stored), labels, sample_weight)
+                    })
+                })
+            })?,
+        }
+    }
+}
+
+/// Begin a run of the learner of these settings; `state` is not modified.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn start(
+    py: Python<'_>,
+    data: Data,
+    state: &Bound<'_, PyDict>,
+    settings: &Bound<'_, PyAny>,
+) -> PyResult<Run> {
+    let given: Linear = settings.extract()?;
+    let keep_on_interrupt = given.keep_on_interrupt;
+    let (view, begin, learner, settings) = match &*given.learner {
+        "kernel" => start_kernel(py, &data, state, settings, given.settings()?)?,
+        "budget" => start_budget(py, &data, state, settings, given.settings()?)?,
+        _ => start_linear(py, &data, state, &given)?,
+    };
+    let signals = Signals::new();
+    let done = view.lend(&data, py, (&signals, false), |examples, labels, sample_weight| {
+        let problem = Problem::new(examples, labels, sample_weight, &settings)?;
+        Ok((online::Run::start(&problem, begin, learner, &signals)?, problem.found()))
+    })?;
+    let (core, found) = signals.settle(done, py, false)?;
+    Ok(Run { data, view, settings, found, keep_on_interrupt, core })
+}
+
+/// What a run is made of.
+type Start = (View, State, Box<dyn Learner>, Settings);
+
+fn start_linear(py: Python<'_>, data: &Data, state: &Bound<'_, PyDict>, given: &Linear) -> PyResult<Start> {
+    let settings = given.settings()?;
+    let (planes, (_, columns)) = (settings.planes(), shape(data.rows.bind(py))?);
+    let with_ages = settings.penalty.is_some() || state.contains("ages")?;
+    let begin = State {
+        coef: numbers("coef", state, planes, Some(columns))?,
+        intercept: numbers("intercept", state, planes, None)?,
+        seen: counters(state, planes)?,
+        ages: with_ages.then(|| ages(state, planes, columns)).transpose()?,
+    };
+    let learner = read_learner(given, state, &settings, &begin)?;
+    Ok((View::Rows, begin, learner, settings))
+}
+
+fn start_kernel(
+    py: Python<'_>,
+    data: &Data,
+    state: &Bound<'_, PyDict>,
+    given: &Bound<'_, PyAny>,
+    mut settings: Settings,
+) -> PyResult<Start> {
+    let (planes, (n, _)) = (settings.planes(), shape(data.rows.bind(py))?);
+    let given: InDualForm = given.extract()?;
+    let begin = State {
+        coef: numbers("sums", state, planes, Some(n))?,
+        intercept: numbers("intercept", state, planes, None)?,
+        seen: counters(state, planes)?,
+        ages: None,
+    };
+    let norms = numbers("norm", state, planes, None)?;
+    // All planes share the rows of the Gram matrix; these are shared out over threads.
+    let threads = std::mem::replace(&mut settings.threads, 1);
+    let (kernel, cache, asked) = (given.kernel()?, given.cache_bytes, given.ask.is_some());
+    let dual = with_rows(data.rows.bind(py), |rows| Dual::new(rows, kernel, asked, &norms, cache, threads))??;
+    Ok((View::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)), settings))
+}
+
+fn start_budget(
+    py: Python<'_>,
+    data: &Data,
+    state: &Bound<'_, PyDict>,
+    given: &Bound<'_, PyAny>,
+    mut settings: Settings,
+) -> PyResult<Start> {
+    let planes = settings.planes();
+    let given: OnBudget = given.extract()?;
+    let (kernel, budget) = (given.kernel()?, given.budget(settings.eta)?);
+    let Some(stored_rows) = data.stored_rows.as_ref().map(|rows| rows.clone_ref(py)) else {
+        return Err(pyo3::exceptions::PyValueError::new_err(
+            "stored_rows must be rows for a learner on a budget, got None",
+        ));
+    };
+    let ((n, _), (m, _)) = (shape(data.rows.bind(py))?, shape(stored_rows.bind(py))?);
+    let width = if settings.joint.is_some() { planes } else { 1 };
+    let known = if kernel == Kernel::Precomputed { n } else { m };
+    let sets = read_sets(state, &budget, settings.decisions(), width, known)?;
+    let begin =
+        State { coef: Vec::new(), intercept: vec![0.0; planes], seen: counters(state, planes)?, ages: None };
+    settings.threads = 1;
+    let budgeted = with_rows(data.rows.bind(py), |rows| {
+        Python::attach(|py| {
+            with_rows(stored_rows.bind(py), |stored| Budgeted::new(rows, stored, kernel, sets, budget, width))
+        })
+    })???;
+    Ok((View::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron), settings))
+}
+
+impl Run {
+    /// Calls `f` on the run and its problem.
+    fn with_problem<R: Send>(
+        &mut self,
+        py: Python<'_>,
+        signals: &Signals,
+        f: impl FnOnce(&mut online::Run, &Problem) -> error::Result<R> + Send,
+    ) -> PyResult<error::Result<R>> {
+        let Self { data, view, settings, found, keep_on_interrupt, core } = self;
+        view.lend(data, py, (signals, *keep_on_interrupt), |examples, labels, sample_weight| {
+            f(core, &Problem::again(examples, labels, sample_weight, settings, *found))
+        })
+    }
+}
+
+#[pymethods]
+impl Run {
+    /// Visit all examples once, in the order of the epoch of this number, for decisions that go on.
+    fn epoch<'py>(&mut self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyAny>> {
+        static EPOCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let signals = Signals::new();
+        let done = self.with_problem(py, &signals, |run, problem| run.epoch(problem, number, &signals))?;
+        let epoch = signals.settle(done, py, self.keep_on_interrupt)?;
+        let mistakes = PyArray1::from_slice(py, &epoch.mistakes);
+        let losses = PyArray1::from_slice(py, &epoch.losses);
+        let class = EPOCH.import(py, "perceptron_rs.settings", "Epoch")?;
+        class.call1((mistakes, losses, epoch.interrupted))
+    }
+
+    /// Say that a decision goes on no more.
+    fn end(&mut self, py: Python<'_>, decision: usize) -> PyResult<()> {
+        let signals = Signals::new();
+        let done = self.with_problem(py, &signals, |run, problem| run.end(problem, decision, &signals))?;
+        signals.settle(done, py, false)
+    }
+
+    /// Return a copy of the weights and of all else that the learner keeps.
+    fn state<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let State { coef, intercept, seen, ages } = self.core.state()?;
+        let shape = [intercept.len(), coef.len() / intercept.len()];
+        let seen: Vec<i64> = seen.iter().map(|&seen| seen as i64).collect();
+        let out = PyDict::new(py);
+        set_array(&out, "seen", &seen, None)?;
+        match &mut self.view {
+            View::Rows => {
+                set_array(&out, "coef", &coef, Some(shape))?;
+                set_array(&out, "intercept", &intercept, None)?;
+                if let Some(ages) = &ages {
+                    set_array(&out, "ages", ages, Some(shape))?;
+                }
+            }
+            View::Dual { dual, .. } => {
+                let norms = dual.norms();
+                let last: Vec<f64> = norms.iter().map(|norms| norms[norms.len() - 1]).collect();
+                let log: Vec<f64> = norms.iter().flat_map(|norms| &norms[1..]).copied().collect();
+                set_array(&out, "intercept", &intercept, None)?;
+                set_array(&out, "norm", &last, None)?;
+                set_array(&out, "log_norm", &log, None)?;
+            }
+            View::Budget { budgeted, width, .. } => write_sets(&out, &budgeted.sets(), *width)?,
+        }
+        write_memory(&out, self.core.learner(), shape)?;
+        Ok(out)
+    }
+
+    /// Return the mistakes (n, D) made on each example, if the settings track them.
+    fn mistakes_per_example<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let (counts, decisions) = (self.core.mistakes_per_example()?, self.settings.decisions());
+        to_matrix(py, &counts, [counts.len() / decisions, decisions])
+    }
+
+    /// Return those (n, K) of the last visit of each example, if the settings say so; else NaN.
+    fn activations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (activations, planes) = (self.core.activations()?, self.settings.planes());
+        to_matrix(py, &activations, [activations.len() / planes, planes])
+    }
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Run>()?;
+    m.add_function(wrap_pyfunction!(start, m)?)
+}

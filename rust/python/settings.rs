@@ -1,0 +1,113 @@
+//! The dataclasses of `perceptron_rs.settings`, read once by the names of their attributes.
+
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use super::arrays::pairs;
+use super::choices::{parse_joint, parse_tie};
+use crate::kernel::{Budget, Kernel, Policy};
+use crate::online::{Penalty, Settings};
+use crate::rows::Tolerance;
+
+/// Examples, their classes and weights, as Python holds them.
+#[derive(FromPyObject)]
+pub(super) struct Data {
+    pub rows: Py<PyAny>,
+    pub labels: Py<PyArray1<u32>>,
+    pub sample_weight: Option<Py<PyArray1<f64>>>,
+    pub stored_rows: Option<Py<PyAny>>,
+}
+
+/// What every learner has.
+#[derive(FromPyObject)]
+#[allow(clippy::struct_excessive_bools)] // one for each attribute
+pub(super) struct Linear<'py> {
+    pub learner: String,
+    positive: PyReadonlyArray1<'py, u32>,
+    class_weight: PyReadonlyArray2<'py, f64>,
+    eta0: f64,
+    tie: String,
+    fit_intercept: bool,
+    seed: Option<u64>,
+    margin: f64,
+    added_feature: f64,
+    max_mistakes_per_example: Option<u64>,
+    joint: Option<String>,
+    penalty: Option<(f64, f64)>,
+    settle: bool,
+    pub check: String,
+    track_mistakes: bool,
+    record: bool,
+    pub keep_on_interrupt: bool,
+    threads: usize,
+}
+
+impl Linear<'_> {
+    pub(super) fn settings(&self) -> PyResult<Settings> {
+        Ok(Settings {
+            positive: self.positive.as_array().to_vec(),
+            class_weight: pairs(&self.class_weight)?,
+            eta: self.eta0,
+            tie: parse_tie(&self.tie)?,
+            fit_intercept: self.fit_intercept,
+            tolerance: Tolerance {
+                margin: self.margin,
+                added_feature: self.added_feature,
+                max_mistakes: self.max_mistakes_per_example,
+            },
+            joint: self.joint.as_deref().map(parse_joint).transpose()?,
+            penalty: self.penalty.map(|(l1, l2)| Penalty { l1, l2 }),
+            seed: self.seed,
+            settle: self.settle,
+            track_mistakes: self.track_mistakes,
+            record: self.record,
+            threads: self.threads,
+        })
+    }
+}
+
+/// What the kernel perceptron adds.
+#[derive(FromPyObject)]
+pub(super) struct InDualForm<'py> {
+    kernel: Bound<'py, PyAny>,
+    pub cache_bytes: usize,
+    pub ask: Option<Py<PyAny>>,
+}
+
+impl InDualForm<'_> {
+    pub(super) fn kernel(&self) -> PyResult<Kernel> {
+        kernel(&self.kernel)
+    }
+}
+
+/// What the kernel perceptron on a budget adds.
+#[derive(FromPyObject)]
+pub(super) struct OnBudget<'py> {
+    kernel: Bound<'py, PyAny>,
+    budget: usize,
+    policy: String,
+    policy_seed: u64,
+    distance: f64,
+}
+
+impl OnBudget<'_> {
+    pub(super) fn kernel(&self) -> PyResult<Kernel> {
+        kernel(&self.kernel)
+    }
+
+    pub(super) fn budget(&self, eta: f64) -> PyResult<Budget> {
+        let Self { budget: size, policy_seed: seed, distance, .. } = *self;
+        let budget = Budget { size, policy: Policy::new(&self.policy)?, seed, distance, eta };
+        budget.check()?;
+        Ok(budget)
+    }
+}
+
+/// The kernel of a `KernelSpec`.
+pub(super) fn kernel(spec: &Bound<'_, PyAny>) -> PyResult<Kernel> {
+    let name: String = spec.getattr("name")?.extract()?;
+    let gamma = spec.getattr("gamma")?.extract()?;
+    let coef0 = spec.getattr("coef0")?.extract()?;
+    let degree = spec.getattr("degree")?.extract()?;
+    Ok(Kernel::new(&name, gamma, coef0, degree)?)
+}

@@ -1,0 +1,48 @@
+"""A short way to learn with an engine: what its runs are given, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.engines import Engine, Rows, Run, State
+from perceptron_rs.settings import Data, Linear
+
+SCHEDULE = ("first_epoch", "max_iter", "tol", "n_iter_no_change")
+
+
+def learn(
+    engine: Engine,
+    kind: type[Linear],
+    rows: Rows,
+    labels: Any,
+    state: State,
+    *,
+    sample_weight: Any = None,
+    stored_rows: Rows | None = None,
+    on_epoch: Callable[..., Any] | None = None,
+    with_state: bool = False,
+    **given: Any,
+) -> dict[str, Any]:
+    """Drive a run with settings of this kind; return the report as a dict.
+
+    ``on_epoch`` sees the number of the epoch, mistakes, losses, and the state ``with_state`` (else None).
+    """
+    if sample_weight is not None:
+        sample_weight = np.array(sample_weight, dtype=np.float64)
+    given["positive"] = np.array(given.get("positive", [1]), dtype=np.uint32)
+    given["class_weight"] = np.array(
+        given.get("class_weight", np.ones((len(given["positive"]), 2))), dtype=np.float64
+    )
+    schedule = Schedule(**{name: given.pop(name) for name in SCHEDULE if name in given})
+    data = Data(rows, np.array(labels, dtype=np.uint32), sample_weight, stored_rows)
+
+    def watch(number: int, mistakes: Any, losses: Any, run: Run) -> Any:
+        ends = on_epoch(number, mistakes, losses, run.state() if with_state else None)
+        return False if ends is None else ends
+
+    report = drive(engine, data, state, kind(**given), schedule, watch if on_epoch else None)
+    return {name: getattr(report, name) for name in report.__slots__}

@@ -1,0 +1,119 @@
+"""The reference is a lecture: NumPy alone, a short loop, a short path, and one place for each option."""
+
+import ast
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perceptron_rs import AveragedPerceptron, reference
+
+from .test_contract import code_of
+
+REFERENCE = Path(reference.__file__).parent
+LINEAR = REFERENCE / "linear"
+
+ALONE = """
+    import sys
+
+    for name in ("perceptron_rs._core", "scipy", "sklearn"):
+        sys.modules[name] = None  # an import of it fails
+
+    import numpy as np
+    from perceptron_rs import reference
+    from perceptron_rs.settings import Data, Linear
+
+    X = reference.dense_rows(np.array([[1.0, 2.0], [2.0, -1.0]]))
+    state = {name: np.zeros((1, 2)) for name in ("coef", "coef_u")}
+    state |= {name: np.zeros(1) for name in ("intercept", "intercept_u")} | {"seen": np.zeros(1, np.int64)}
+    positive, weights = np.array([1], dtype=np.uint32), np.ones((1, 2))
+    settings = Linear(learner="averaged", positive=positive, class_weight=weights, eta0=1.0)
+    run = reference.start(Data(X, np.array([1, 0], dtype=np.uint32)), state, settings)
+    print(run.epoch(0).mistakes.tolist(), run.state()["coef"].tolist())
+    kin = {name.partition(".")[0] for name, module in sys.modules.items() if module is not None}
+    print(sorted(kin - sys.stdlib_module_names - {"__main__"}))
+"""
+
+
+def test_it_needs_numpy_and_the_standard_library_alone():
+    command = [sys.executable, "-c", textwrap.dedent(ALONE)]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert lines[0] == "[2] [[-1.0, 3.0]]"
+    assert {"numpy", "perceptron_rs"} <= set(ast.literal_eval(lines[1]))
+    assert all(re.match(r"numpy|perceptron_rs|_", name) for name in ast.literal_eval(lines[1])), lines[1]
+
+
+def entered(call):
+    """Return the files of the reference in which a call enters a function."""
+    files = set()
+
+    def note(frame, event, argument):
+        if event == "call" and frame.f_code.co_filename.startswith(str(REFERENCE)):
+            files.add(Path(frame.f_code.co_filename))
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return files
+
+
+def test_the_path_of_an_averaged_fit_is_short():
+    rng = np.random.default_rng(0)
+    model = AveragedPerceptron(engine="reference", max_iter=3, tol=None)
+    files = entered(lambda: model.fit(rng.standard_normal((20, 3)), rng.integers(0, 3, 20)))
+    lines = {
+        file.relative_to(REFERENCE).as_posix(): len(file.read_text("utf-8").splitlines()) for file in files
+    }
+    assert {"linear/perceptron.py", "linear/averaged.py", "linear/run.py", "order.py"} <= set(lines)
+    assert len(lines) <= 8, lines
+    assert np.sum(list(lines.values())) <= 700, lines
+
+
+@pytest.mark.parametrize("name", ["perceptron.py:learn", "joint.py:learn_jointly"])
+def test_a_loop_fits_on_a_slide(name):
+    file, function = name.split(":")
+    tree = ast.parse((LINEAR / file).read_text("utf-8"))
+    (found,) = [
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == function
+    ]
+    body = found.body[1:]  # without the docstring
+    assert body[-1].end_lineno - body[0].lineno < 25
+
+
+#: The files of linear learners that know of an option; ``run.py`` hands it on, ``one_pass.py`` lists all.
+OPTIONS = {
+    "joint": {"run.py", "joint.py", "one_pass.py"},
+    "added_feature": {"run.py", "one_pass.py"},
+    "max_mistakes_per_example": {"run.py", "one_pass.py"},
+    "delta": {"run.py", "noise.py"},
+    "most": {"run.py", "noise.py"},
+    "penalty": {"run.py", "penalty.py"},
+    "l1": {"penalty.py"},
+    "check": {"run.py", "pocket.py"},
+    "tie": {"run.py", "one_pass.py"},
+    "margin": {"run.py", "one_pass.py"},
+    "sample_weight": {"run.py"},
+    "class_weight": {"run.py", "one_pass.py"},
+    "seed": {"run.py"},
+    "keep_on_interrupt": {"run.py"},
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_has_one_place(option):
+    files = [file for file in LINEAR.glob("*.py") if file.name != "__init__.py"]
+    found = {file.name for file in files if re.search(rf"\b{option}\b", "\n".join(code_of(file)))}
+    assert found == OPTIONS[option]
+
+
+@pytest.mark.parametrize("word", ["threads", "block", "cache", "callback", "tol", "max_iter", "on_epoch"])
+def test_what_is_not_the_algorithm_is_elsewhere(word):
+    names = ("perceptron", "averaged", "pocket", "joint", "noise", "penalty", "run")
+    for name in names:
+        assert not re.search(rf"\b{word}\b", "\n".join(code_of(LINEAR / f"{name}.py"))), name
