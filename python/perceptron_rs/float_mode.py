@@ -1,7 +1,8 @@
 """The floating-point mode of the contract: round to nearest even, nothing flushed to zero.
 
 Another library may have left another mode on the calling thread. What computes learned numbers, in the
-reference and in the estimators, runs under ``standard``; the compiled core sees to itself.
+reference and in the estimators, runs under ``standard``; code of others that runs in its midst, such as a
+callback, under ``foreign``. The compiled core sees to itself.
 """
 
 from __future__ import annotations
@@ -12,26 +13,41 @@ from contextlib import contextmanager
 import numpy as np
 
 try:
-    from perceptron_rs._core import _STANDARD_FLOAT_CONTROL, _swap_float_control
+    from perceptron_rs._core import _enter_standard, _leave_standard
 except ImportError:  # without the compiled module nothing here can set a mode
 
-    def _swap_float_control(control: int) -> int:
-        return control
+    def _enter_standard() -> bool:
+        return False
 
-    _STANDARD_FLOAT_CONTROL = 0
+    _leave_standard = _enter_standard
 
-__all__ = ["standard"]
+__all__ = ["foreign", "standard"]
 
 
 @contextmanager
 def standard() -> Iterator[None]:
-    """Compute in the standard mode; put back what was there. Also a decorator.
+    """Compute in the standard mode; give back the caller's. Also a decorator.
 
     Numbers that leave the finite range are found by looking at them, not by NumPy's warnings.
     """
-    previous = _swap_float_control(_STANDARD_FLOAT_CONTROL)
+    entered = _enter_standard()
     try:
         with np.errstate(all="ignore"):
             yield
     finally:
-        _swap_float_control(previous)
+        if entered:
+            _leave_standard()
+
+
+@contextmanager
+def foreign() -> Iterator[None]:
+    """Run code of others in the mode that is theirs; then take ours again.
+
+    What they leave on stays on for them, and is never in force while we compute.
+    """
+    left = _leave_standard()
+    try:
+        yield
+    finally:
+        if left:
+            _enter_standard()

@@ -19,6 +19,7 @@ use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
 use crate::arith::average::{average as mean, timed};
 use crate::arith::finite::all_finite;
+use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::rows::{Head, Mistake, Rows, Visit};
 
@@ -74,6 +75,11 @@ impl Learner for Averaged {
             state.coef.len(),
             state.intercept.len()
         )))
+    }
+
+    fn begin(&mut self, _problem: &Problem, _threads: usize, _monitor: &dyn Monitor) -> Result<()> {
+        self.coef.iter_mut().chain(&mut self.intercept).for_each(|u| *u = start(*u));
+        Ok(())
     }
 
     fn split<'a>(

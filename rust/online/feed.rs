@@ -22,7 +22,8 @@ pub trait Monitor: Sync {
 impl Monitor for () {}
 
 /// Runs from the cursor to position `end`: learn a block, let `absorb` see its log, ask the
-/// monitor. The caller holds the standard floating-point environment. After an `Ok` the cursor, the planes and the rule's memory are a checkpoint.
+/// monitor. The caller computes in the standard environment. After an `Ok` the cursor, the planes and
+/// the rule's memory are a checkpoint.
 pub fn feed(
     examples: &dyn Examples,
     visit: &Visit,

@@ -7,7 +7,7 @@ use super::group::Group;
 use super::problem::Problem;
 use super::rule::Learner;
 use super::run::{State, check_state};
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::rows::Head;
@@ -18,7 +18,10 @@ const EPOCH: u64 = 0;
 /// Learns from all rows and returns the mistakes of each decision. After an error neither the state
 /// nor the memory of the learner is to be used further.
 pub fn one_pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Vec<i64>> {
-    let _standard = Standard::enter();
+    standard(|| pass(problem, state, learner))
+}
+
+fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Vec<i64>> {
     check_state(problem, state)?;
     learner.check(state)?;
     if !problem.is_plain() || state.ages.is_some() || learner.one_plane_at_a_time() {
@@ -29,6 +32,7 @@ pub fn one_pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner)
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
     }
+    learner.begin(problem, 1, &())?;
     let planes = 0..problem.settings.planes();
     let mut group = Group::new(planes.clone(), problem, state);
     let done = {

@@ -165,11 +165,6 @@ impl<'a> Problem<'a> {
         settings: &'a Settings,
     ) -> Result<Self> {
         let n = examples.len();
-        if u32::try_from(n).is_err() {
-            return Err(Error::Invalid(format!(
-                "rows must be fewer than 2^32, got {n}; feed them in batches"
-            )));
-        }
         let weights = sample_weight.map_or(n, <[f64]>::len);
         for (name, got) in [("labels", labels.len()), ("sample_weight", weights)] {
             if got != n {

@@ -9,9 +9,10 @@ use super::group::{Group, GroupEpoch};
 use super::problem::Problem;
 use super::rule::Learner;
 use super::threads::share_out;
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
+use crate::memory::refill;
 use crate::order::shuffle;
 use crate::rows::Tolerance;
 
@@ -69,11 +70,19 @@ impl Run {
     /// Checks the state; the learner may look at all examples.
     pub fn start(
         problem: &Problem,
+        state: State,
+        learner: Box<dyn Learner>,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
+        standard(|| Self::begin(problem, state, learner, monitor))
+    }
+
+    fn begin(
+        problem: &Problem,
         mut state: State,
         mut learner: Box<dyn Learner>,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
-        let _standard = Standard::enter();
         check_state(problem, &state)?;
         learner.check(&state)?;
         check_penalty(problem, &state, &*learner)?;
@@ -101,9 +110,12 @@ impl Run {
 
     /// Runs the epoch of this number, which chooses its order.
     pub fn epoch(&mut self, problem: &Problem, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
-        let _standard = Standard::enter();
+        standard(|| self.visit_all(problem, number, monitor))
+    }
+
+    fn visit_all(&mut self, problem: &Problem, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
         self.epoch = number;
-        self.draw_order(problem, number);
+        self.draw_order(problem, number)?;
         let order = match problem.settings.seed {
             Some(_) => Some(&self.order[..]),
             None => self.kept.as_deref(),
@@ -135,20 +147,23 @@ impl Run {
         Ok(epoch)
     }
 
-    fn draw_order(&mut self, problem: &Problem, number: u64) {
-        let Some(seed) = problem.settings.seed else { return };
+    fn draw_order(&mut self, problem: &Problem, number: u64) -> Result<()> {
+        let Some(seed) = problem.settings.seed else { return Ok(()) };
         // A permutation of positions in the kept rows, so always of a fresh ascending list.
-        self.order.clear();
         match &self.kept {
-            Some(kept) => self.order.extend_from_slice(kept),
-            None => self.order.extend(0..problem.examples.len() as u32),
+            Some(kept) => refill(&mut self.order, kept.iter().copied())?,
+            None => refill(&mut self.order, 0..problem.examples.len() as u32)?,
         }
         shuffle(&mut self.order, seed, number, 0);
+        Ok(())
     }
 
     /// A decision goes on no more: its weights and counters stay as they are, and its answer is checked.
     pub fn end(&mut self, problem: &Problem, decision: usize, monitor: &dyn Monitor) -> Result<()> {
-        let _standard = Standard::enter();
+        standard(|| self.settle(problem, decision, monitor))
+    }
+
+    fn settle(&mut self, problem: &Problem, decision: usize, monitor: &dyn Monitor) -> Result<()> {
         let Some(i) = self.groups.iter().position(|group| group.goes_on_with(problem, decision)) else {
             return Ok(());
         };

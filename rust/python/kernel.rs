@@ -9,6 +9,7 @@ use super::arrays::{get, new_array};
 use super::rows::{shape, with_rows};
 use super::settings;
 use super::signals::Signals;
+use crate::arith::environment::foreign;
 use crate::kernel::{self, Answer, Source, Vectors};
 use crate::online::voted::Log;
 
@@ -21,7 +22,7 @@ pub(super) struct Asked<'a> {
 
 impl Asked<'_> {
     fn call(&self, number: usize, out: &mut [f64]) -> PyResult<()> {
-        Python::attach(|py| {
+        let copy = |py: Python<'_>| {
             let answer = self.ask.bind(py).call1((number,))?;
             let values: PyReadonlyArray1<'_, f64> = answer.extract()?;
             let values = values.as_slice()?;
@@ -31,7 +32,8 @@ impl Asked<'_> {
             }
             out.copy_from_slice(values);
             Ok(())
-        })
+        };
+        foreign(|| Python::attach(copy))
     }
 }
 

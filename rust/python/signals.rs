@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
+use crate::arith::environment::foreign;
 use crate::error::Result;
 use crate::online::{Flow, Monitor};
 
@@ -69,7 +70,7 @@ impl Monitor for Signals {
             return Flow::Continue;
         }
         #[allow(clippy::redundant_closure_for_method_calls)] // the method itself is not general enough
-        match Python::attach(|py| py.check_signals()) {
+        match foreign(|| Python::attach(|py| py.check_signals())) {
             Ok(()) => Flow::Continue,
             Err(error) => {
                 self.keep_error(error);

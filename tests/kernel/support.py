@@ -17,6 +17,7 @@ ANSWERS = (
     "last",
     "average",
     "vote",
+    "joint vote",
     "drawn",
     "normalised last",
     "normalised average",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.early_stopping import Validation
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.engines import Run, State
+from perceptron_rs.float_mode import foreign, standard
 
 __all__ = ["Callback", "EpochRecord", "Observer"]
 
@@ -89,6 +90,7 @@ class Observer:
         watchers = (self.callback, self.task, self.validation)
         return self.verbose or any(watcher is not None for watcher in watchers)
 
+    @standard()
     def __call__(
         self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], run: Run
     ) -> bool | NDArray[np.bool_]:
@@ -107,7 +109,8 @@ class Observer:
                 f"-- epoch {epoch + 1}: {record.mistakes} mistakes, mean loss {record.loss:.6g}, "
                 f"{record.seconds:.2f} s"
             )
-        ends = self.callback is not None and bool(self.callback(record))
+        with foreign():
+            ends = self.callback is not None and bool(self.callback(record))
         if self.task is not None and self.publish is not None:
             publish, state = self.publish, run.state()
             ends |= self.task.epoch(lambda model: publish(model, state))

@@ -24,7 +24,6 @@ __all__ = [
     "Fit",
     "begin_on_budget",
     "check_budget",
-    "check_terms",
     "fit_on_budget",
     "log_of",
     "nothing",
@@ -89,7 +88,7 @@ def check_budget(model: Any) -> None:
 
 def begin_on_budget(model: Any, planes: int) -> None:
     """Start from nothing kept. Without a budget there is nothing to be kept beside the vectors."""
-    model._terms, model._policy_seed = terms(model), None
+    model._policy_seed = None
     model._kept = {} if model.budget is None else nothing(planes, planes if is_joint(model) else 1)
 
 
@@ -105,22 +104,6 @@ def nothing(planes: int, width: int) -> State:
         "kept_harm": np.zeros(sets),
         "kept_factor": np.zeros(0),
     }
-
-
-def terms(model: Any) -> tuple[int | None, str | None]:
-    """Return the budget and its policy, as they are to be in all calls of a run."""
-    return (None, None) if model.budget is None else (int(model.budget), str(model.budget_policy))
-
-
-def check_terms(model: Any) -> None:
-    """Refuse to go on from a run on other terms."""
-    if terms(model) != model._terms:
-        budget, policy = model._terms
-        raise ValueError(
-            f"budget={model.budget!r} and budget_policy={model.budget_policy!r} differ from those of the fit "
-            f"that this one goes on from, budget={budget!r} and budget_policy={policy!r}; set these, or "
-            f"begin anew by fit with warm_start=False"
-        )
 
 
 def fit_on_budget(

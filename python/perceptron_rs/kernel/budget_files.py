@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.planes import is_joint
-from perceptron_rs.kernel.budget import log_of, nothing, terms
+from perceptron_rs.kernel.budget import log_of, nothing
 from perceptron_rs.models.taken import take, take_counts
 from perceptron_rs.settings import check_kept
 
@@ -19,11 +19,6 @@ Tensors = dict[str, NDArray[Any]]
 
 def collect_kept(estimator: Any) -> Tensors:
     """Return the arrays of a fitted estimator; none without a budget."""
-    if terms(estimator) != estimator._terms:
-        raise ValueError(
-            f"budget={estimator.budget!r} and budget_policy={estimator.budget_policy!r} are not those of the "
-            f"fit, {estimator._terms}; fit again before saving"
-        )
     if not estimator._kept:
         return {}
     kept = {name: np.ascontiguousarray(array) for name, array in estimator._kept.items()}

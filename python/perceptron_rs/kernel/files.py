@@ -9,8 +9,8 @@ import numpy as np
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.storage import STORED
 from perceptron_rs.engines import KernelSpec, get_engine
-from perceptron_rs.kernel.budget import terms
 from perceptron_rs.kernel.budget_files import checked_kept, collect_kept
+from perceptron_rs.kernel.terms import check_terms, terms
 from perceptron_rs.kernel.vectors import rows_of, stored
 from perceptron_rs.models.taken import refuse_left, take, take_counts
 from perceptron_rs.models.values import Tensors, is_count
@@ -37,10 +37,7 @@ _ENTRIES = ("log_step", "log_bias", "log_norm")
 def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     """Return the arrays of a fitted estimator, and the parts of its description that only it has."""
     spec: KernelSpec = estimator._spec
-    if estimator.kernel != spec.name:
-        raise ValueError(
-            f"kernel={estimator.kernel!r:.80} is not that of the fit, {spec.name!r}; fit again before saving"
-        )
+    check_terms(estimator)
     tensors = {f"vectors_{name}": np.ascontiguousarray(array) for name, array in estimator._vectors.items()}
     tensors |= collect_kept(estimator)
     for name, attribute in _STATE.items():

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.progress import Callback
+from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import KernelSpec
 from perceptron_rs.kernel.budget import BUDGET
 from perceptron_rs.kernel.predicting import PREDICTIONS
@@ -26,7 +27,7 @@ __all__ = ["KernelPerceptron"]
 _LEFT_OUT = ("early_stopping", "validation_fraction")
 
 
-class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     r"""The perceptron in the space of a kernel.
 
     What is learnt is the log of mistakes: each mistake on an example :math:`x_k`, with the step
@@ -59,12 +60,14 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, Ba
     coef0 : float, default=0.0
         r, finite.
     prediction : {"vote", "average", "last", "random"}, default="vote"
-        What predicts: the vote of all vectors, each with the number of examples that it survived; their
-        average over the examples; the last vector; or one vector for each class, drawn at random by
-        the survival counts when the estimator is fitted.
+        What predicts: the vote of all vectors, each with the number of examples that it survived (in a
+        joint decision, for the class of its largest activation); their average over the examples; the last
+        vector; or one vector for each class, drawn at random by the survival counts when the estimator is
+        fitted.
     normalize : bool, default=False
-        Whether each activation is divided by the norm of its vector in the space of the kernel, for all
-        kinds but the vote, which it cannot change. Classes are then compared by their distances.
+        Whether each activation is divided by the norm of its vector in the space of the kernel, so that
+        classes are compared by their distances. For each ``prediction`` but the vote, which it cannot change;
+        for the vote of a joint decision it is refused.
     fit_intercept : bool, default=False
         Whether to learn an intercept.
     max_iter : int, default=10

@@ -7,14 +7,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 
-from perceptron_rs.common.data import Examples, examples
+from perceptron_rs.common.data import Examples, as_array, examples
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.parameters import CONSTRAINTS, check_parameters, n_threads
+from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
@@ -26,7 +27,7 @@ from perceptron_rs.models.saved import Saved
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(CallbackSupportMixin, Online, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearLearner(CallbackSupportMixin, Online, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
@@ -91,16 +92,18 @@ class LinearLearner(CallbackSupportMixin, Online, Saved, ClassifierMixin, BaseEs
         sklearn.exceptions.ConvergenceWarning
             If ``max_iter`` ended the fit, unless ``tol`` is None, or if Ctrl-C did.
         """
-        with restored_on_error(self), standard():
+        with restored_on_error(self):
             self._warn(self._fit(X, y, coef_init, intercept_init, sample_weight))
         return self
 
     # Inside restored_on_error: callbacks are torn down before an error takes away what they need.
     @with_callbacks  # type: ignore[untyped-decorator]
+    @standard()
     def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> list[str]:
         self._check_parameters()
         engine = get_engine(self.engine)
         state = read_state(self) if self.warm_start and hasattr(self, "classes_") else None
+        X = as_array(X)
         data = examples(self, engine, X, reset=True)
         classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
         if state is not None and (coef_init is None or intercept_init is None):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.engines import ENGINES, get_engine
-from perceptron_rs.float_mode import standard
+from perceptron_rs.float_mode import foreign, standard
 
 __all__ = ["StructuredPerceptron"]
 
@@ -203,7 +203,9 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         if not math.isfinite(float(self.eta0)):
             raise ValueError(f"eta0 must be finite and above 0, got {self.eta0!r}")
         engine = get_engine(self.engine)
-        d = self._columns(self.joint_feature(X[0], y[0]))
+        with foreign():
+            first = self.joint_feature(X[0], y[0])
+        d = self._columns(first)
         w, u = np.zeros(d), np.zeros(d)
         seed = draw_seed(self.random_state) if self.shuffle else None
         seen, mistakes, losses = 0, [], []
@@ -215,13 +217,16 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
             losses.append(0.0)
             for i in order:
                 seen += 1
-                answer = self.inference(X[i], _readonly(w))
+                with foreign():
+                    answer = self.inference(X[i], _readonly(w))
                 loss = self._loss(y[i], answer)
                 if loss == 0:
                     continue
                 mistakes[-1] += 1
                 losses[-1] += loss
-                truth, wrong = (_features(self.joint_feature(X[i], z), d) for z in (y[i], answer))
+                with foreign():
+                    given = [self.joint_feature(X[i], z) for z in (y[i], answer)]
+                truth, wrong = (_features(features, d) for features in given)
                 try:
                     engine.structured_update(w, u, truth, wrong, step=float(self.eta0), t=seen)
                 except OverflowError as error:
@@ -289,9 +294,10 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         return d
 
     def _loss(self, truth: Any, answer: Any) -> float:
-        if self.loss is None:
-            return float(not _equal(truth, answer))
-        loss = float(self.loss(truth, answer))
+        with foreign():
+            if self.loss is None:
+                return float(not _equal(truth, answer))
+            loss = float(self.loss(truth, answer))
         if not 0 <= loss < math.inf:
             raise ValueError(f"loss must return a finite number of at least 0, got {loss}")
         return loss

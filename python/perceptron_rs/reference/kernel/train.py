@@ -22,10 +22,12 @@ Paper
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.float_mode import foreign
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import Gram
 from perceptron_rs.reference.linear.perceptron import Plane
@@ -81,7 +83,8 @@ def start_kernel(data: Data, state: State, settings: Kernel) -> Run:
     source = settings.ask or Gram(settings.kernel, data.rows, data.rows).row
 
     def row(i: int) -> NDArray[np.float64]:  # a function: a run that is copied shares what is behind it
-        return source(i)
+        with nullcontext() if settings.ask is None else foreign():
+            return source(i)
 
     S, b, norm = (state[name] + 0.0 for name in ("sums", "intercept", "norm"))
     planes: list[Plane] = [

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import SequenceReport, State
-from perceptron_rs.float_mode import standard
+from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.linear.averaged import mean as average
 from perceptron_rs.reference.order import permutation
@@ -129,7 +129,8 @@ def sequence_fit(
             wrong = numbers[numbers >= len(parts)][0]
             raise ValueError(f"{name} must be below the number of sequences, {len(parts)}, got {wrong}")
 
-    w = unpacked(state) | unpacked(state, "_u") | {"seen": state["seen"].copy()}
+    w = unpacked(state) | unpacked(state, "_u") | {"seen": state["seen"]}
+    w = {name: values + 0 for name, values in w.items()}  # a copy; + 0 turns -0.0 into +0.0
     history: dict[str, list[int]] = {"sequence_errors": [], "token_errors": [], "held_out_errors": []}
     best: State | None = None
     idle, stopped, epoch = 0, "max_iter", first_epoch
@@ -163,7 +164,8 @@ def sequence_fit(
                 idle += 1
             history["held_out_errors"].append(wrong_held_out)
         errors = history["sequence_errors"][-1], history["token_errors"][-1]
-        is_last = on_epoch is not None and on_epoch(epoch, *errors, wrong_held_out)
+        with foreign():
+            is_last = on_epoch is not None and on_epoch(epoch, *errors, wrong_held_out)
         if errors[0] == 0:
             stopped = "clean"
         elif held_out is not None and idle >= patience:
