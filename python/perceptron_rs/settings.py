@@ -152,32 +152,12 @@ class Linear:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        self._check_learner()
-        self._check_numbers()
-        if self.joint is not None:
-            self._check_joint()
-        if self.penalty is not None:
-            self._check_penalty(self.penalty)
-
-    def _check_learner(self) -> None:
-        """Raise ValueError for unknown names, and for what the pocket perceptron alone has or has not."""
-        if type(self) is Linear and self.learner not in LEARNERS:
+        if self.learner not in LEARNERS and type(self) is Linear:
             raise ValueError(f"learner must be one of {LEARNERS}, got {self.learner!r}")
         if self.tie not in TIES:
             raise ValueError(f"tie must be one of {TIES}, got {self.tie!r}")
-        if self.joint not in JOINT:
-            raise ValueError(f"joint must be one of {JOINT}, got {self.joint!r}")
-        if self.learner != "pocket" and self.check != "run":
-            raise ValueError(f'check must be "run" for the learner {self.learner!r}, got {self.check!r}')
-        if self.check not in CHECKS:
-            raise ValueError(f"check must be one of {CHECKS}, got {self.check!r}")
-        tolerates = (self.margin, self.added_feature, self.max_mistakes_per_example) != (0, 0, None)
-        if self.learner == "pocket" and (self.joint is not None or tolerates):
-            raise ValueError(
-                "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner"
-            )
-
-    def _check_numbers(self) -> None:
+        if not 0 < self.eta0 < math.inf:
+            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0}")
         planes = self.positive.shape
         if len(planes) != 1 or planes == (0,):
             raise ValueError(f"positive must name the class of one plane or more, got shape {planes}")
@@ -185,8 +165,16 @@ class Linear:
             raise ValueError(
                 f"class_weight must have shape {(*planes, 2)} for these planes, got {self.class_weight.shape}"
             )
-        if not 0 < self.eta0 < math.inf:
-            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0}")
+        if self.margin or self.added_feature or self.max_mistakes_per_example is not None:
+            self._check_tolerance()
+        if self.check != "run":
+            self._check_moments()
+        if self.joint is not None:
+            self._check_joint()
+        if self.penalty is not None:
+            self._check_penalty(self.penalty)
+
+    def _check_tolerance(self) -> None:
         for name, value in (("margin", self.margin), ("added_feature", self.added_feature)):
             if not 0 <= value < math.inf:
                 raise ValueError(f"{name} must be finite and at least 0, got {value}")
@@ -194,8 +182,25 @@ class Linear:
             raise ValueError(
                 f"max_mistakes_per_example must be at least 1, got {self.max_mistakes_per_example}"
             )
+        self._refuse_if_alone()
+
+    def _check_moments(self) -> None:
+        if self.learner != "pocket":
+            raise ValueError(f'check must be "run" for the learner {self.learner!r}, got {self.check!r}')
+        if self.check not in CHECKS:
+            raise ValueError(f"check must be one of {CHECKS}, got {self.check!r}")
+
+    def _refuse_if_alone(self) -> None:
+        """Raise ValueError for a learner that judges by the activations of one plane."""
+        if self.learner == "pocket":
+            raise ValueError(
+                "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner"
+            )
 
     def _check_joint(self) -> None:
+        if self.joint not in JOINT:
+            raise ValueError(f"joint must be one of {JOINT}, got {self.joint!r}")
+        self._refuse_if_alone()
         classes = self.positive.tolist()
         if len(classes) < 2 or classes != list(range(len(classes))):
             raise ValueError(

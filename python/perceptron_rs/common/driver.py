@@ -109,15 +109,16 @@ def drive(
                 break
             mistakes.append(made)
             losses.append(loss)
+            m, mean = made.tolist(), loss.tolist()
             for k in goes_on:
-                stopped[k] = judges[k].reason_to_end(int(made[k]), float(loss[k]))
+                stopped[k] = judges[k].reason_to_end(m[k], mean[k])
             if watch is not None:
                 ends = np.broadcast_to(watch(number, made, loss, run), len(judges))
                 stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]
-            for k in reversed(goes_on):  # the last ones are the cheapest to take out
-                if stopped[k]:
-                    run.end(k)
-            goes_on = [k for k in goes_on if not stopped[k]]
+            ended = [k for k in goes_on if stopped[k]]
+            for k in reversed(ended):  # the last ones are the cheapest to take out
+                run.end(k)
+            goes_on = [k for k in goes_on if not stopped[k]] if ended else goes_on
             number += 1
     except KeyboardInterrupt:
         if not settings.keep_on_interrupt:
