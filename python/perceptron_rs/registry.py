@@ -43,6 +43,7 @@ LEARNERS: dict[str, Learner] = {
     "pocket": Learner("linear", "pocket", "PocketPerceptron", is_linear=True),
     "voted": Learner("linear", "voted", "VotedPerceptron", is_linear=True),
     "kernel": Learner("kernel", "perceptron", "KernelPerceptron"),
+    "budgeted-kernel": Learner("kernel", "budgeted", "BudgetedKernelPerceptron"),
     "multilayer": Learner("multilayer", "perceptron", "MultilayerPerceptron"),
     "sequence": Learner("sequence", "perceptron", "SequencePerceptron", data="sequences"),
 }

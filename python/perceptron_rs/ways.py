@@ -198,8 +198,6 @@ def _scores(model: Any, X: Any) -> NDArray[Any]:
 def _predictions(model: Any, X: Any) -> Arrays:
     """Return what a learner says that predicts in several ways from one fit."""
     kinds = getattr(model, "_predictions", ())
-    if getattr(model, "budget", None) is not None:
-        kinds = ("last",)
     asked = {kind: clone(model) for kind in kinds}
     for kind, other in asked.items():
         vars(other).update(vars(model))
@@ -247,7 +245,7 @@ def _arrays(model: Any) -> Arrays:
     names = {name for name in vars(model) if name.endswith("_")}
     names |= {name for name in ("coef_", "intercept_") if hasattr(model, name)}
     names |= {*getattr(model, "_stored", {}).values(), *getattr(type(model), "_kept", ())}
-    names |= {name for name in model._computed if hasattr(model, name)}  # some are not there on a budget
+    names |= set(model._computed)
     return {name: _array(getattr(model, name)) for name in sorted(names)}
 
 

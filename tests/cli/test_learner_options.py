@@ -48,14 +48,11 @@ CASES = [
     ),
     (["--gamma", 0.01], {"gamma": 0.01}),
     (["--prediction", "last", "--normalize"], {"prediction": "last", "normalize": True}),
-    (["--prediction", "last", "--budget", 20], {"prediction": "last", "budget": 20}),
+    (["--budget", 20], {"budget": 20}),
+    (["--budget", 20, "--budget-policy", "forgetron"], {"budget": 20, "budget_policy": "forgetron"}),
     (
-        ["--prediction", "last", "--budget", 20, "--budget-policy", "forgetron"],
-        {"prediction": "last", "budget": 20, "budget_policy": "forgetron"},
-    ),
-    (
-        ["--prediction=last", "--budget=9", "--budget-policy=projectron", "--projection-distance=0.1"],
-        {"prediction": "last", "budget": 9, "budget_policy": "projectron", "projection_distance": 0.1},
+        ["--budget=9", "--budget-policy=projectron", "--projection-distance=0.1"],
+        {"budget": 9, "budget_policy": "projectron", "projection_distance": 0.1},
     ),
     (["--cache-size", 0.001, "--gamma", 2], {"cache_size": 0.001, "gamma": 2.0}),
     (["--hidden-layer-sizes", "5,3"], {"hidden_layer_sizes": (5, 3)}),

@@ -29,7 +29,6 @@ COMMON = {
     "class_weight": "class_weight",
 }
 
-_ANY_NUMBER = range(1, 2**31)
 _SWITCH = {"action": argparse.BooleanOptionalAction}
 
 
@@ -42,7 +41,7 @@ class Option:
     how: Mapping[str, Any]
     #: Values of other parameters without which this one would do nothing, of learners that have those; None
     #: stands for the default.
-    needs: Mapping[str, tuple[Any, ...] | range] = field(default_factory=dict)
+    needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def flag(self) -> str:
@@ -115,18 +114,17 @@ OPTIONS = (
     Option("cache_size", "megabytes for rows of kernel values (200)", _number(kinds.rate)),
     Option(
         "budget",
-        "most mistakes that a kernel perceptron keeps; prediction last",
+        "most mistakes that are kept (100)",
         _number(kinds.positive, "N"),
     ),
     Option(
         "budget_policy",
-        "what goes when there are more (oldest)",
+        "which example to discard when the budget is full (oldest)",
         _one_of("oldest", "random", "forgetron", "projectron"),
-        needs={"budget": _ANY_NUMBER},
     ),
     Option(
         "projection_distance",
-        "up to which an example is projected though there is room (0)",
+        "distance up to which an example is projected even if there is room (0)",
         _number(kinds.amount),
         needs={"budget_policy": ("projectron",)},
     ),
@@ -183,8 +181,8 @@ def chosen(arguments: Namespace) -> dict[str, Any]:
     return given
 
 
-def _written(name: str, values: tuple[Any, ...] | range) -> str:
+def _written(name: str, values: tuple[Any, ...]) -> str:
     (flag,) = (option.flag for option in OPTIONS if option.parameter == name)
-    if values in ((True,), _ANY_NUMBER):
+    if values == (True,):
         return flag
     return f"{flag} {' or '.join(str(value) for value in values if value)}"

@@ -14,29 +14,25 @@ from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.weights import class_weights, sample_weights, unvisited
 from perceptron_rs.engines import Engine, Report, get_engine
 from perceptron_rs.kernel.answers import answers
-from perceptron_rs.kernel.budget import begin_on_budget, check_terms, fit_on_budget
 from perceptron_rs.kernel.values import kernel_spec, matrix_of, rows_of_callable
 from perceptron_rs.kernel.vectors import begun, continued
 from perceptron_rs.linear.fitting import _publish_report
 
-__all__ = ["begin", "learn"]
+__all__ = ["begin", "fit", "learn", "start"]
 
 _MEGABYTE = 1 << 20
 
 
-def begin(model: Any, data: Examples, classes: NDArray[Any]) -> None:
+def start(model: Any, data: Examples, classes: NDArray[Any]) -> None:
     """Start from the vector 0."""
     planes = n_planes(model, classes)
     model.classes_ = classes
     data.assert_finite(model)
     model._spec = kernel_spec(model, get_engine(model.engine), data.rows)
-    columns = None if model.kernel == "precomputed" else model.n_features_in_
-    model._vectors = begun(planes, columns)
-    model._norm = np.zeros(planes)
-    model.intercept_ = np.zeros(planes)
+    model._vectors = begun(planes, None if model.kernel == "precomputed" else model.n_features_in_)
     model.n_seen_ = np.zeros(planes, dtype=np.int64)
     model._n_epochs = 0
-    begin_on_budget(model, planes)
+    model._begin(planes)
 
 
 def learn(
@@ -51,12 +47,11 @@ def learn(
 ) -> list[str]:
     """Run the engine once, publish what comes of it, and return why each class stopped."""
     data.assert_finite(model)
-    engine, planes = get_engine(model.engine), len(model._norm)
+    engine, planes = get_engine(model.engine), len(model.n_seen_)
     if planes != n_planes(model, model.classes_):
         raise ValueError(
             f"multi_class={model.multi_class!r} differs from that of the fit that this one goes on from"
         )
-    check_terms(model)
     weights = sample_weights(sample_weight, labels)
     class_weight = class_weights(model.class_weight, model.classes_, labels, planes)
     idle = unvisited(weights, class_weight, labels, is_joint(model))
@@ -84,10 +79,7 @@ def learn(
         "keep_on_interrupt": bool(model.keep_on_interrupt),
     }
     try:
-        if model.budget is not None:
-            report = fit_on_budget(model, engine, data, labels, seed, arguments)
-        else:
-            report = _fit(model, engine, data, labels, arguments)
+        report: Report = model._run(engine, data, labels, seed, arguments)
     except OverflowError as error:
         raise ValueError(str(error)) from None
     if observer.interrupted:
@@ -97,10 +89,15 @@ def learn(
     return report["stopped"]
 
 
-def _fit(
+def begin(model: Any, planes: int) -> None:
+    """Start with the intercepts and norms of the vector 0."""
+    model.intercept_, model._norm = np.zeros(planes), np.zeros(planes)
+
+
+def fit(
     model: Any, engine: Engine, data: Examples, labels: NDArray[np.uint32], arguments: dict[str, Any]
 ) -> Report:
-    """Call the engine, and put its vectors on the model; ``arguments`` are those of every fit."""
+    """Call the engine, and put all vectors of the run on the model; ``arguments`` are those of every fit."""
     report = engine.kernel_fit(
         data.rows,
         labels,
@@ -134,5 +131,5 @@ def _fit(
 def _sums(model: Any, engine: Engine, data: Examples) -> NDArray[np.float64]:
     """Return S (K, n) of the examples under the vectors so far."""
     if len(model._vectors["origin"]) == 0:
-        return np.zeros((len(model._norm), data.rows.shape[0]))
+        return np.zeros((len(model.n_seen_), data.rows.shape[0]))
     return np.ascontiguousarray(answers(model, engine, data, "sum").T)

@@ -12,24 +12,17 @@ from perceptron_rs.common.data import examples
 from perceptron_rs.common.parameters import check_parameters
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.kernel.answers import answers
-from perceptron_rs.kernel.budget import check_budget
 from perceptron_rs.kernel.values import check_kernel
 from perceptron_rs.kernel.vectors import counts_of
 from perceptron_rs.reference.arith.environment import standard
 
-__all__ = ["PREDICTIONS", "KernelPredicting"]
-
-PREDICTIONS = ("vote", "average", "last", "random")
-#: What the engines call them.
-_ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "drawn"}
+__all__ = ["KernelPredicting"]
 
 
 class KernelPredicting:
     """The methods ``decision_function`` and ``predict``."""
 
     kernel: Any
-    prediction: str
-    normalize: bool
     tie: str
     engine: str
     classes_: NDArray[Any]
@@ -67,9 +60,7 @@ class KernelPredicting:
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             data.assert_finite(self)
-            answer = _ANSWERS[self.prediction]
-            if self.normalize and answer != "vote":
-                answer = f"normalised {answer}"
+            answer = self._answer()
             scores = answers(self, engine, data, answer)
             if answer == "vote":
                 number = np.array([count.sum() for count in counts_of(self._vectors, self.n_seen_)])
@@ -105,6 +96,7 @@ class KernelPredicting:
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         check_parameters(self, for_partial_fit=for_partial_fit)
         check_kernel(self)
-        if self.prediction not in PREDICTIONS:
-            raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
-        check_budget(self)
+
+    def _answer(self) -> str:
+        """Return what predicts, as the engines call it."""
+        raise NotImplementedError

@@ -13,7 +13,7 @@ from perceptron_rs.common.data import examples
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
 from perceptron_rs.engines import get_engine
-from perceptron_rs.kernel.fitting import begin, learn
+from perceptron_rs.kernel.fitting import learn, start
 from perceptron_rs.kernel.predicting import KernelPredicting
 from perceptron_rs.reference.arith.environment import standard
 
@@ -74,7 +74,7 @@ class KernelTraining(KernelPredicting):
                     f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
                 )
             if not warm:
-                begin(self, data, classes)
+                start(self, data, classes)
             stopped = learn(
                 self,
                 data,
@@ -129,7 +129,7 @@ class KernelTraining(KernelPredicting):
             data = examples(self, get_engine(self.engine), X, reset=first)
             y = label_array(self, y, data.rows.shape[0])
             if first:
-                begin(self, data, given)
+                start(self, data, given)
             labels = encode(y, self.classes_)
             learn(self, data, labels, sample_weight, max_iter=1, tol=None, shuffle=False)
         return self
