@@ -24,6 +24,8 @@ class Learner:
     class_name: str
     #: What it learns from.
     data: Literal["examples", "sequences"] = "examples"
+    #: Whether it learns in epochs: what the commands ``train`` and ``parity`` are about.
+    in_epochs: bool = True
     #: Whether it has one weight a feature, so that a fit may start from weights in a text.
     is_linear: bool = False
 
@@ -45,6 +47,7 @@ LEARNERS: dict[str, Learner] = {
     "kernel": Learner("kernel", "perceptron", "KernelPerceptron"),
     "budgeted-kernel": Learner("kernel", "budgeted", "BudgetedKernelPerceptron"),
     "multilayer": Learner("multilayer", "perceptron", "MultilayerPerceptron"),
+    "max-margin": Learner("margins", "classifier", "MaxMarginClassifier", in_epochs=False),
     "sequence": Learner("sequence", "perceptron", "SequencePerceptron", data="sequences"),
 }
 

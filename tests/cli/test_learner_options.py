@@ -11,13 +11,13 @@ import pytest
 from perceptron_rs import Perceptron
 from perceptron_rs.cli import learner_options, modelfile
 from perceptron_rs.cli.learner_options import COMMON, OPTIONS
-from perceptron_rs.cli.options import LINEAR_NAMES, parser
+from perceptron_rs.cli.options import LEARNER_NAMES, LINEAR_NAMES, parser
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
 from .support import svmlight
 
-LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if learner.data == "examples"}
+LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in LEARNER_NAMES}
 
 CASES = [
     (["--multi-class", "joint"], {"multi_class": "joint"}),

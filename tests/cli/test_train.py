@@ -7,12 +7,12 @@ import pytest
 
 from perceptron_rs import AveragedPerceptron, Perceptron
 from perceptron_rs.cli import modelfile
-from perceptron_rs.cli.options import LINEAR_NAMES
+from perceptron_rs.cli.options import LEARNER_NAMES, LINEAR_NAMES
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
 from .support import X, Y, svmlight
 
-LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if learner.data == "examples"}
+LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in LEARNER_NAMES}
 
 OPTIONS = [
     ((), {}),

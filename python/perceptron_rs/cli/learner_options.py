@@ -163,7 +163,7 @@ def chosen(arguments: Namespace) -> dict[str, Any]:
     parameters = {
         name: learner.kind._get_param_names()
         for name, learner in LEARNERS.items()
-        if learner.data == "examples"
+        if learner.data == "examples" and learner.in_epochs
     }
     flags = {parameter: "--" + name.replace("_", "-") for name, parameter in COMMON.items()}
     flags |= {option.parameter: option.flag for option in OPTIONS}

@@ -13,7 +13,9 @@ from perceptron_rs.registry import LEARNERS
 __all__ = ["LEARNER_NAMES", "LINEAR_NAMES", "parser"]
 
 LINEAR_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.is_linear)
-LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.data == "examples")
+LEARNER_NAMES = tuple(
+    name for name, learner in LEARNERS.items() if learner.data == "examples" and learner.in_epochs
+)
 
 DATA = """\
 DATA by its suffix: .svm .libsvm .svmlight .txt (svmlight text), .csv, each also with .gz behind it; .npz (a

@@ -23,6 +23,7 @@ from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.maximum import BUDGET, solve
 from perceptron_rs.margins.problem import BIASES, SOLVERS, Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
+from perceptron_rs.models.saved import Saved
 from perceptron_rs.reference.arith.environment import standard
 
 __all__ = ["MaxMarginClassifier"]
@@ -30,7 +31,7 @@ __all__ = ["MaxMarginClassifier"]
 _BITS = 1200  # behind the binary point: more than the smallest float has
 
 
-class MaxMarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MaxMarginClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""The plane with the largest margin between classes: the hard-margin support vector machine.
 
     Its margin is certified: the largest one lies in ``margin_interval_``, and that of the plane itself is
