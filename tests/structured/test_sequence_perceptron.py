@@ -129,7 +129,7 @@ def test_n_jobs_changes_nothing():
 def test_early_stopping_keeps_the_best_epoch():
     X, y, lengths = numbers(sequences=60)
     model = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=30).fit(X, y, lengths)
-    scores = model.validation_scores_
+    scores = model.validation_scores_[:, 0]
     assert len(scores) == model.n_iter_ < 30
     best = int(np.argmax(scores))
     assert model.n_iter_ == best + 1 + model.n_iter_no_change
@@ -137,7 +137,7 @@ def test_early_stopping_keeps_the_best_epoch():
         X, y, lengths
     )
     assert all(array.tobytes() == model._weights[name].tobytes() for name, array in upto._weights.items())
-    assert upto.validation_scores_.tolist() == scores[: best + 1].tolist()
+    assert upto.validation_scores_[:, 0].tolist() == scores[: best + 1].tolist()
     # What is held out is not learnt from.
     assert model.n_seen_ == model.n_iter_ * (60 - 18)
 
@@ -256,7 +256,7 @@ def test_callback_sees_the_held_out_part(engine_name):
     model = SequencePerceptron(
         callback=seen.append, early_stopping=True, validation_fraction=0.4, engine=engine_name
     ).fit(X, y, lengths)
-    assert [record.validation_score for record in seen] == model.validation_scores_.tolist()
+    assert [record.validation_score for record in seen] == model.validation_scores_[:, 0].tolist()
     assert {record.n_sequences for record in seen} == {12 - 5}
 
 

@@ -64,7 +64,7 @@ def test_learns_the_bits_of_the_chain(engine_name, feature, eta0):
     chain = SequencePerceptron(**parameters).fit(np.concatenate(X), np.concatenate(y), lengths)
     parts = (chain.coef_.T, chain.transition_, chain.start_, chain.end_)
     assert np.concatenate([part.ravel() for part in parts]).tobytes() == general.coef_.tobytes()
-    assert general.mistakes_per_epoch_.tolist() == chain.sequence_errors_per_epoch_.tolist()
+    assert general.mistakes_per_epoch_[:, 0].tolist() == chain.sequence_errors_per_epoch_.tolist()
     assert general.n_seen_ == chain.n_seen_
     found = np.split(chain.predict(np.concatenate(X), lengths), np.cumsum(lengths)[:-1])
     assert general.predict(X) == [tuple(z.tolist()) for z in found]

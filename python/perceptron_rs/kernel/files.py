@@ -101,11 +101,10 @@ def _mistakes_of(estimator: Any) -> Any:
 
 
 def _check_reports(left: Tensors, history: dict[str, Any], decisions: int) -> None:
-    shape = () if decisions == 1 else (decisions,)
     n_iter = take_counts(left, "n_iter_per_class", (decisions,))
-    mistakes = take_counts(left, "mistakes_per_epoch", (history["n_iter"], *shape))
+    mistakes = take_counts(left, "mistakes_per_epoch", (history["n_iter"], decisions))
     if "mistakes_per_example" in left:
-        take_counts(left, "mistakes_per_example", (None, *shape))
+        take_counts(left, "mistakes_per_example", (None, decisions))
     if n_iter.max() != history["n_iter"] or mistakes.sum() != history["n_mistakes"]:
         raise ValueError("the history and the tensors tell of different numbers of epochs or mistakes")
 

@@ -136,10 +136,10 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, Ba
         Number of updates made on each of them.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         The last intercepts.
-    n_vectors_ : int or ndarray of shape (n_classes,), int64
-        Number of vectors: one more than the updates. One number for two classes.
-    survival_ : ndarray of shape (n_vectors_,), int64, or list of such
-        Survival count of each vector, the start first. One array for two classes.
+    n_vectors_ : ndarray of shape (1,) or (n_classes,), int64
+        Number of vectors: one more than the updates.
+    survival_ : list of 1 or n_classes ndarrays of shape (n_vectors_[k],), int64
+        Survival count of each vector, the start first.
     classes_ : ndarray of shape (n_classes,)
         The distinct labels, sorted.
     n_iter_ : int
@@ -148,11 +148,11 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, Ba
         Epochs run for each class.
     n_mistakes_ : int
         Mistakes in the last ``fit`` or ``partial_fit``.
-    mistakes_per_epoch_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), int64
+    mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Mistakes in each epoch of the last call; 0 after a class has stopped.
     converged_ : bool
         Whether every class ended on an epoch without a mistake.
-    mistakes_per_example_ : ndarray of shape (n_samples,) or (n_samples, n_classes), int64
+    mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
         Mistakes made on each example in the last call; with ``track_mistakes`` only.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
         Examples seen by each class since the last cold start, over all calls.
@@ -274,16 +274,15 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, Ba
         self.keep_on_interrupt = keep_on_interrupt
 
     @property
-    def n_vectors_(self) -> int | NDArray[np.int64]:
+    def n_vectors_(self) -> NDArray[np.int64]:
         """Number of vectors, of each class."""
         numbers: NDArray[np.int64] = np.diff(self._vectors["log_start"]) + 1
-        return int(numbers[0]) if len(numbers) == 1 else numbers
+        return numbers
 
     @property
-    def survival_(self) -> NDArray[np.int64] | list[NDArray[np.int64]]:
+    def survival_(self) -> list[NDArray[np.int64]]:
         """Survival count of each vector, of each class."""
-        counts = counts_of(self._vectors, self.n_seen_)
-        return counts[0] if len(counts) == 1 else counts
+        return counts_of(self._vectors, self.n_seen_)
 
     def _begin(self, planes: int) -> None:
         begin(self, planes)

@@ -25,7 +25,7 @@ def describe(model: Any, top: int) -> dict[str, Any]:
         ]
         plane: dict[str, Any] = {"class": plain(label)}
         if hasattr(model, "n_vectors_"):  # on a budget there is no intercept, and the last vector alone
-            vectors = int(np.atleast_1d(model.n_vectors_)[k])
+            vectors = int(model.n_vectors_[k])
             plane |= {"intercept": float(model.intercept_[k]), "n_vectors": vectors}
         found.append(plane | {"most_mistaken": examples})
     return {

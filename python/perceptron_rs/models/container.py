@@ -30,7 +30,7 @@ from perceptron_rs.models.values import Tensors, decode, encode
 __all__ = ["FORMAT_VERSION", "pack", "unpack"]
 
 #: Raised when a file of the new version cannot be read by a program that knows the old one.
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _KEY = "perceptron_rs"
 _PREFIX = 8
 _LARGEST_HEADER = 100_000_000  # the library's own limit

@@ -107,7 +107,7 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
         Sequences that led to an update, and labels that differed in what was compared, while training.
     converged_ : bool
         Whether the last epoch was without a mistake.
-    validation_scores_ : ndarray of shape (n_iter_,)
+    validation_scores_ : ndarray of shape (n_iter_, 1)
         With ``early_stopping``: the accuracy on the held-out tokens after each whole epoch.
 
     Notes

@@ -66,7 +66,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         Epochs run.
     n_seen_ : int
         Examples seen, T.
-    mistakes_per_epoch_ : ndarray of shape (n_iter_,), int64
+    mistakes_per_epoch_ : ndarray of shape (n_iter_, 1), int64
         Updates.
     loss_per_epoch_ : ndarray of shape (n_iter_,), float64
         Sum of the losses of an epoch, in visiting order.
@@ -239,7 +239,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
             if not np.isfinite(self.coef_).all():
                 raise ValueError("training overflowed: an average is not finite; scale the features")
         self.n_seen_, self.n_iter_, self.converged_ = seen, len(mistakes), mistakes[-1] == 0
-        self.mistakes_per_epoch_ = np.array(mistakes, dtype=np.int64)
+        self.mistakes_per_epoch_ = np.array(mistakes, dtype=np.int64).reshape(-1, 1)
         self.loss_per_epoch_ = np.array(losses)
 
     def predict(self, X: Sequence[Any]) -> list[Any]:

@@ -52,7 +52,8 @@ def train(model: Any, data: Examples, labels: NDArray[np.uint32], lengths: NDArr
     model.converged_ = report["stopped"] == "clean"
     vars(model).pop("validation_scores_", None)
     if held_out is not None:
-        model.validation_scores_ = (held_out_tokens - report["held_out_errors"]) / held_out_tokens
+        right = held_out_tokens - report["held_out_errors"]
+        model.validation_scores_ = (right / held_out_tokens).reshape(-1, 1)
     if report["stopped"] == "interrupt" or observer.interrupted:
         warnings.warn(
             f"ctrl-c ended the fit in epoch {model.n_iter_} (counted from 1); "

@@ -88,7 +88,7 @@ class OnePass:
             "n_iter_": 1,
             "n_iter_per_class_": report["n_iter"],
             "n_mistakes_": number,
-            "mistakes_per_epoch_": mistakes[0] if mistakes.shape[1] == 1 else mistakes,
+            "mistakes_per_epoch_": mistakes,
             "converged_": number == 0,
         }
         return True
