@@ -30,6 +30,10 @@ __all__ = ["PREDICTIONS", "VotedPerceptron"]
 
 PREDICTIONS = ("vote", "average", "last", "random", "longest")
 Weights = tuple[NDArray[np.float64], NDArray[np.float64]]
+_NOT_SET = (
+    "{name} of a VotedPerceptron is that of the last of its vectors and cannot be set; "
+    "start a fit from it by {name}init, or take Perceptron"
+)
 
 
 class _Run(NamedTuple):
@@ -270,10 +274,18 @@ class VotedPerceptron(LinearLearner):
         """The last weights."""
         return self._coef
 
+    @coef_.setter
+    def coef_(self, _: Any) -> None:
+        raise AttributeError(_NOT_SET.format(name="coef_"))
+
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The last intercepts."""
         return self._intercept
+
+    @intercept_.setter
+    def intercept_(self, _: Any) -> None:
+        raise AttributeError(_NOT_SET.format(name="intercept_"))
 
     @property
     def n_vectors_(self) -> NDArray[np.int64]:

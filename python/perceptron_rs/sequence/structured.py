@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.fitted import FittedAttributes
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.engines import ENGINES, get_engine
 from perceptron_rs.reference.arith.environment import standard
@@ -25,7 +26,7 @@ _LARGEST = 2**31 - 1
 Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
-class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
+class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[misc]
     """Structured perceptron whose features and search are functions of the caller.
 
     The score of a structure y for an input x is ``w . joint_feature(x, y)``; ``inference(x, w)`` returns the
