@@ -63,9 +63,9 @@ def test_a_matrix_and_attributes_are_one():
     by_attributes = SequencePerceptron().fit(ATTRIBUTES, TAGS)
     X = by_attributes.encoder_.transform([token for sentence in ATTRIBUTES for token in sentence])
     y, lengths = [tag for tags in TAGS for tag in tags], [len(tags) for tags in TAGS]
-    by_matrix = SequencePerceptron().fit(X, y, lengths)
+    by_matrix = SequencePerceptron().fit(X, y, lengths=lengths)
     assert state_of(by_attributes) == state_of(by_matrix)
-    assert by_matrix.predict(X, lengths).tolist() == y
+    assert by_matrix.predict(X, lengths=lengths).tolist() == y
     assert by_matrix.coef_.shape == (3, X.shape[1])
 
 
@@ -73,12 +73,14 @@ def test_a_matrix_and_attributes_are_one():
 def test_the_engines_agree(changes):
     X, y, lengths = numbers()
     models = [
-        SequencePerceptron(engine=engine, max_iter=4, random_state=3, **changes).fit(kind(X), y, lengths)
+        SequencePerceptron(engine=engine, max_iter=4, random_state=3, **changes).fit(
+            kind(X), y, lengths=lengths
+        )
         for engine in ("rust", "reference")
         for kind in (np.asarray, sp.csr_array, lambda X: X.astype(np.int8))
     ]
     assert all(state_of(model) == state_of(models[0]) for model in models)
-    found = {model.predict(X, lengths).tobytes() for model in models}
+    found = {model.predict(X, lengths=lengths).tobytes() for model in models}
     assert len(found) == 1
 
 
@@ -99,8 +101,8 @@ def test_unknown_attributes_are_ignored_and_unknown_labels_are_errors():
 
 def test_allowed_and_forbidden(engine_name):
     X, y, lengths = numbers(labels=3)
-    model = SequencePerceptron(max_iter=3, engine=engine_name).fit(X, y, lengths)
-    free = model.predict(X, lengths)
+    model = SequencePerceptron(max_iter=3, engine=engine_name).fit(X, y, lengths=lengths)
+    free = model.predict(X, lengths=lengths)
     allowed = [None] * len(X)
     allowed[2] = {1}
     allowed[4] = [0, 2]
@@ -121,14 +123,16 @@ def test_allowed_and_forbidden(engine_name):
 
 def test_n_jobs_changes_nothing():
     X, y, lengths = numbers(sequences=500)
-    model = SequencePerceptron(max_iter=2).fit(X, y, lengths)
-    alone = model.predict(X, lengths).tobytes()
-    assert model.set_params(n_jobs=3).predict(X, lengths).tobytes() == alone
+    model = SequencePerceptron(max_iter=2).fit(X, y, lengths=lengths)
+    alone = model.predict(X, lengths=lengths).tobytes()
+    assert model.set_params(n_jobs=3).predict(X, lengths=lengths).tobytes() == alone
 
 
 def test_early_stopping_keeps_the_best_epoch():
     X, y, lengths = numbers(sequences=60)
-    model = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=30).fit(X, y, lengths)
+    model = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=30).fit(
+        X, y, lengths=lengths
+    )
     scores = model.validation_scores_[:, 0]
     assert len(scores) == model.n_iter_ < 30
     best = int(np.argmax(scores))
@@ -144,18 +148,18 @@ def test_early_stopping_keeps_the_best_epoch():
 
 def test_verbose_changes_nothing_but_prints(capsys):
     X, y, lengths = numbers()
-    quiet = SequencePerceptron(max_iter=4).fit(X, y, lengths)
+    quiet = SequencePerceptron(max_iter=4).fit(X, y, lengths=lengths)
     assert capsys.readouterr().out == ""
-    loud = SequencePerceptron(max_iter=4, verbose=1).fit(X, y, lengths)
+    loud = SequencePerceptron(max_iter=4, verbose=1).fit(X, y, lengths=lengths)
     assert state_of(loud) == state_of(quiet)
     assert capsys.readouterr().out.count("-- epoch") == loud.n_iter_
 
 
 def test_last_weights_are_those_of_the_run():
     X, y, lengths = numbers()
-    last = SequencePerceptron(averaged=False, max_iter=4).fit(X, y, lengths)
+    last = SequencePerceptron(averaged=False, max_iter=4).fit(X, y, lengths=lengths)
     assert (last.coef_ == np.trunc(last.coef_)).all()
-    assert (last.coef_ != SequencePerceptron(max_iter=4).fit(X, y, lengths).coef_).any()
+    assert (last.coef_ != SequencePerceptron(max_iter=4).fit(X, y, lengths=lengths).coef_).any()
 
 
 def test_clone_params_pickle_repr():
@@ -200,7 +204,7 @@ def test_bad_input(engine_name, X, y, lengths, text):
     model = SequencePerceptron(engine=engine_name, max_iter=50).fit(ATTRIBUTES, TAGS)
     before = copy.deepcopy(vars(model))
     with pytest.raises((ValueError, TypeError), match=text):
-        model.fit(X, y, lengths)
+        model.fit(X, y, lengths=lengths)
     assert vars(model).keys() == before.keys()
     assert model.predict(ATTRIBUTES) == TAGS
 
@@ -238,15 +242,19 @@ def test_forms_are_not_mixed():
 def test_callback_sees_each_epoch_and_can_stop(engine_name):
     X, y, lengths = numbers()
     seen = []
-    watched = SequencePerceptron(callback=seen.append, max_iter=4, engine=engine_name).fit(X, y, lengths)
+    watched = SequencePerceptron(callback=seen.append, max_iter=4, engine=engine_name).fit(
+        X, y, lengths=lengths
+    )
     assert [record.epoch for record in seen] == list(range(watched.n_iter_))
     assert [record.sequence_errors for record in seen] == watched.sequence_errors_per_epoch_.tolist()
     assert [record.token_errors for record in seen] == watched.token_errors_per_epoch_.tolist()
     assert {record.n_sequences for record in seen} == {len(lengths)}
     assert {record.validation_score for record in seen} == {None}
-    assert state_of(watched) == state_of(SequencePerceptron(max_iter=4).fit(X, y, lengths))
-    two = SequencePerceptron(callback=lambda record: record.epoch == 1, engine=engine_name).fit(X, y, lengths)
-    assert state_of(two) == state_of(SequencePerceptron(max_iter=2).fit(X, y, lengths))
+    assert state_of(watched) == state_of(SequencePerceptron(max_iter=4).fit(X, y, lengths=lengths))
+    two = SequencePerceptron(callback=lambda record: record.epoch == 1, engine=engine_name).fit(
+        X, y, lengths=lengths
+    )
+    assert state_of(two) == state_of(SequencePerceptron(max_iter=2).fit(X, y, lengths=lengths))
     assert not two.converged_
 
 
@@ -255,21 +263,21 @@ def test_callback_sees_the_held_out_part(engine_name):
     seen = []
     model = SequencePerceptron(
         callback=seen.append, early_stopping=True, validation_fraction=0.4, engine=engine_name
-    ).fit(X, y, lengths)
+    ).fit(X, y, lengths=lengths)
     assert [record.validation_score for record in seen] == model.validation_scores_[:, 0].tolist()
     assert {record.n_sequences for record in seen} == {12 - 5}
 
 
 def test_an_error_in_the_callback_leaves_the_model_as_it_was(engine_name):
     X, y, lengths = numbers()
-    model = SequencePerceptron(engine=engine_name).fit(X, y, lengths)
+    model = SequencePerceptron(engine=engine_name).fit(X, y, lengths=lengths)
     before = state_of(model)
 
     def fail(record):
         raise LookupError("no")
 
     with pytest.raises(LookupError):
-        model.set_params(callback=fail).fit(X, y + 1, lengths)
+        model.set_params(callback=fail).fit(X, y + 1, lengths=lengths)
     assert state_of(model) == before
 
 
@@ -284,12 +292,12 @@ def test_ctrl_c_in_the_callback(engine_name, keep):
     model = SequencePerceptron(callback=interrupt, keep_on_interrupt=keep, engine=engine_name)
     if not keep:
         with pytest.raises(KeyboardInterrupt):
-            model.fit(X, y, lengths)
+            model.fit(X, y, lengths=lengths)
         assert not hasattr(model, "classes_")
         return
     with pytest.warns(ConvergenceWarning, match="ctrl-c ended the fit in epoch 2"):
-        model.fit(X, y, lengths)
-    assert state_of(model) == state_of(SequencePerceptron(max_iter=2).fit(X, y, lengths))
+        model.fit(X, y, lengths=lengths)
+    assert state_of(model) == state_of(SequencePerceptron(max_iter=2).fit(X, y, lengths=lengths))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
@@ -301,12 +309,12 @@ def test_ctrl_c_in_an_epoch(keep):
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     if keep:
         with pytest.warns(ConvergenceWarning, match="ctrl-c ended the fit"):
-            model.fit(X, y, lengths)
+            model.fit(X, y, lengths=lengths)
         assert 0 < model.n_iter_ == len(model.token_errors_per_epoch_)
-        assert len(model.predict(X, lengths)) == len(X)
+        assert len(model.predict(X, lengths=lengths)) == len(X)
     else:
         with pytest.raises(KeyboardInterrupt):
-            model.fit(X, y, lengths)
+            model.fit(X, y, lengths=lengths)
         assert not hasattr(model, "classes_")
 
 
@@ -314,19 +322,19 @@ def test_encoded_rows_are_the_attributes(engine_name):
     encoder = AttributeEncoder()
     X = encoder.fit_transform(token for sentence in ATTRIBUTES for token in sentence)
     y, lengths = [tag for tags in TAGS for tag in tags], [len(tags) for tags in TAGS]
-    model = SequencePerceptron(engine=engine_name).fit_encoded(encoder, X, y, lengths)
+    model = SequencePerceptron(engine=engine_name).fit_encoded(encoder, X, y, lengths=lengths)
     whole = SequencePerceptron(engine=engine_name).fit(ATTRIBUTES, TAGS)
     assert state_of(model) == state_of(whole)
     assert model.encoder_.vocabulary_ == whole.encoder_.vocabulary_
     assert model.predict(ATTRIBUTES) == whole.predict(ATTRIBUTES)
     with pytest.raises(ValueError, match="columns, but X has"):
-        model.fit_encoded(encoder, X[:, 1:], y, lengths)
+        model.fit_encoded(encoder, X[:, 1:], y, lengths=lengths)
     with pytest.raises(
         ValueError, match="min_count and hash_columns must be those of the encoder, 1 and None"
     ):
-        SequencePerceptron(min_count=2).fit_encoded(encoder, X, y, lengths)
+        SequencePerceptron(min_count=2).fit_encoded(encoder, X, y, lengths=lengths)
     with pytest.raises(TypeError, match="encoder must be an AttributeEncoder"):
-        model.fit_encoded(None, X, y, lengths)
+        model.fit_encoded(None, X, y, lengths=lengths)
 
 
 def test_sparse_coef_is_coef():

@@ -61,12 +61,12 @@ def test_learns_the_bits_of_the_chain(engine_name, feature, eta0):
     parameters = {"max_iter": 4, "eta0": eta0, "random_state": 5, "engine": engine_name}
     general = StructuredPerceptron(feature, chain_inference, n_features=SIZE, **parameters).fit(X, y)
     lengths = [len(x) for x in X]
-    chain = SequencePerceptron(**parameters).fit(np.concatenate(X), np.concatenate(y), lengths)
+    chain = SequencePerceptron(**parameters).fit(np.concatenate(X), np.concatenate(y), lengths=lengths)
     parts = (chain.coef_.T, chain.transition_, chain.start_, chain.end_)
     assert np.concatenate([part.ravel() for part in parts]).tobytes() == general.coef_.tobytes()
     assert general.mistakes_per_epoch_[:, 0].tolist() == chain.sequence_errors_per_epoch_.tolist()
     assert general.n_seen_ == chain.n_seen_
-    found = np.split(chain.predict(np.concatenate(X), lengths), np.cumsum(lengths)[:-1])
+    found = np.split(chain.predict(np.concatenate(X), lengths=lengths), np.cumsum(lengths)[:-1])
     assert general.predict(X) == [tuple(z.tolist()) for z in found]
 
 
@@ -106,7 +106,7 @@ def test_no_more_mistakes_than_the_bound(engine_name, seed):
     assert 0 < model.mistakes_per_epoch_.sum() <= (radius / gamma) ** 2
     lengths = [len(x) for x in X]
     chain = SequencePerceptron(max_iter=10_000, engine=engine_name)
-    chain.fit(np.concatenate(X), np.concatenate(y), lengths)
+    chain.fit(np.concatenate(X), np.concatenate(y), lengths=lengths)
     assert chain.converged_
     assert chain.sequence_errors_per_epoch_.sum() <= (radius / gamma) ** 2
 

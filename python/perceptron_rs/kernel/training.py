@@ -31,7 +31,7 @@ class KernelTraining(KernelPredicting):
     _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Learn from X and y in epochs, until the stopping rule ends it.
 
         Parameters

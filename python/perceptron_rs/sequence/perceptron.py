@@ -199,7 +199,7 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
         self.engine = engine
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, lengths: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
         """Learn from sequences.
 
         Parameters

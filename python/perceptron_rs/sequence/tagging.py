@@ -37,7 +37,7 @@ class Tagging:
     hash_columns: int | None
     engine: str
 
-    def predict(self, X: Any, lengths: Any = None, *, allowed: Any = None, forbidden: Any = None) -> Any:
+    def predict(self, X: Any, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None) -> Any:
         """Return the best labels of sequences.
 
         Parameters
@@ -78,7 +78,7 @@ class Tagging:
         """
         return self._decode(X, lengths, None, None)[1]
 
-    def score(self, X: Any, y: Any, lengths: Any = None) -> float:
+    def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
         """Return the part of the tokens whose label is right; labels never seen in training are wrong.
 
         Parameters

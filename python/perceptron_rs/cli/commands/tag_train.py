@@ -133,7 +133,7 @@ def _fit(arguments: Namespace, tokens: Iterator[list[str]], y: list[str], length
     encoder = AttributeEncoder(arguments.min_count, arguments.hash_columns)
     X = encoder.fit_transform(tokens)
     with redirect_stdout(sys.stderr):  # the estimator prints its progress; results are on standard output
-        model.fit_encoded(encoder, X, y, lengths)
+        model.fit_encoded(encoder, X, y, lengths=lengths)
     return model.set_params(verbose=0, n_jobs=None)  # they belong to this run, not to the model
 
 
