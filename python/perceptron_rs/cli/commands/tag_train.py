@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> int:
         "bytes": out.stat().st_size,
     }
     if hasattr(model, "validation_scores_"):
-        result["validation_scores"] = model.validation_scores_.tolist()
+        result["validation_scores"] = model.validation_scores_[:, 0].tolist()
     print(json.dumps(result) if arguments.json else _as_text(result), end="\n" if arguments.json else "")
     return 0
 
