@@ -1,8 +1,9 @@
 """All learners, by the names that model files and the command line give them: one line a learner.
 
 A learner belongs to a family, which is a folder of the package. ``models`` and ``cli`` know families by
-this table and by the modules that each of them has: ``files`` (what a model file holds) and ``story`` (what
-``inspect`` shows). Nothing is imported before it is asked for, so ``--help`` is quick.
+this table and by the modules that each of them has: ``files`` (what a model file holds), ``story`` (what
+``inspect`` shows) and ``options`` (of its commands). Nothing is imported before it is asked for, so that
+``--help`` is quick.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-__all__ = ["LEARNERS", "Learner", "name_of"]
+__all__ = ["FAMILIES", "LEARNERS", "Learner", "family_part", "name_of"]
+
+Part: TypeAlias = Literal["files", "story", "options"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +37,9 @@ class Learner:
         """The class of the estimator."""
         return getattr(import_module(f"perceptron_rs.{self.family}.{self.module}"), self.class_name)
 
-    def part(self, name: Literal["files", "story"]) -> ModuleType:
+    def part(self, name: Part) -> ModuleType:
         """Return the module of the family for one purpose."""
-        return import_module(f"perceptron_rs.{self.family}.{name}")
+        return family_part(self.family, name)
 
 
 LEARNERS: dict[str, Learner] = {
@@ -50,6 +53,18 @@ LEARNERS: dict[str, Learner] = {
     "max-margin": Learner("margins", "classifier", "MaxMarginClassifier", in_epochs=False),
     "sequence": Learner("sequence", "perceptron", "SequencePerceptron", data="sequences"),
 }
+
+#: Those whose learners are trained on examples, by one command with the options of all of them.
+FAMILIES = tuple(
+    dict.fromkeys(
+        learner.family for learner in LEARNERS.values() if learner.in_epochs and learner.data == "examples"
+    )
+)
+
+
+def family_part(family: str, name: Part) -> ModuleType:
+    """Return the module of a family for one purpose."""
+    return import_module(f"perceptron_rs.{family}.{name}")
 
 
 def name_of(estimator: Any) -> str | None:

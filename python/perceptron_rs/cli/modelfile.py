@@ -44,7 +44,7 @@ def check_writable(path: Path, data: Path) -> None:
     if not folder.is_dir():
         raise CommandError(f"--model {path}: there is no folder {folder}; make it first")
     try:
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}."):
+        with tempfile.TemporaryFile(dir=folder):  # without a name where the system can: a kill leaves nothing
             pass
     except OSError as error:
         raise CommandError(f"--model {path}: cannot write to {folder}: {error.strerror}") from error

@@ -129,6 +129,8 @@ def _rows(left: Tensors, columns: int, *, precomputed: bool) -> Tensors:
             f"the tensor vectors_rows has the shape {rows.shape}, or columns out of order; "
             f"{needed} is needed, in order"
         )
+    if precomputed and found["origin"].max(initial=-1) >= columns:  # which column holds a row's values
+        raise ValueError(f"the tensor vectors_origin must name columns below {columns}")
     return found
 
 

@@ -82,8 +82,8 @@ def _weights(pairs: list[Any]) -> dict[Any, float]:
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | int | float)):
             raise ValueError("its parameter class_weight must hold pairs of a label and a weight")
         label, weight = pair
-        if not isinstance(weight, int | float) or label in found:
-            raise ValueError("its parameter class_weight must hold one number for each label")
+        if not isinstance(weight, int | float) or weight < 0 or label in found:
+            raise ValueError("its parameter class_weight must hold one number of at least 0 for each label")
         found[label] = weight
     return found
 
@@ -91,4 +91,7 @@ def _weights(pairs: list[Any]) -> dict[Any, float]:
 def checked(estimator: Any) -> None:
     """Raise ValueError if a parameter is not one that ``fit`` accepts."""
     estimator._validate_params()
+    # scikit-learn leaves 0 to joblib, and joblib to the first call.
+    if getattr(estimator, "n_jobs", None) == 0:
+        raise ValueError("n_jobs must not be 0; give a number of threads, or None")
     estimator._check_parameters()

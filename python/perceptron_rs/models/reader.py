@@ -54,6 +54,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         If the file is not a model file, is damaged, or needs a newer version of perceptron-rs.
     OSError
         If the file cannot be read; `FileNotFoundError` if it is not there.
+    MemoryError
+        If there is no memory for the model.
 
     Warns
     -----
@@ -116,6 +118,9 @@ def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
         return _restore(document, tensors), document, tensors
     except ValueError as error:
         raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from None
+    except MemoryError as error:
+        reason = str(error) or "there is not enough memory"
+        raise MemoryError(f"cannot load {os.fspath(path)!r}: {reason}") from None
 
 
 def _restore(document: dict[str, Any], tensors: Tensors) -> Any:

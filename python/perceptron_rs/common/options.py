@@ -1,16 +1,24 @@
-"""What the values of options must be."""
+"""Options of commands: one entry a parameter, and what values must be. Only argparse is imported here."""
 
 from __future__ import annotations
 
+import argparse
 import math
 from argparse import ArgumentTypeError
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = [
+    "SWITCH",
+    "Option",
     "amount",
     "count",
     "finite",
     "fraction",
     "gamma",
+    "number",
+    "one_of",
     "positive",
     "rate",
     "ratio",
@@ -22,14 +30,44 @@ __all__ = [
 ]
 
 
+SWITCH = {"action": argparse.BooleanOptionalAction}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option that sets the parameter of its name, and what argparse is to know of it."""
+
+    parameter: str
+    help: str
+    how: Mapping[str, Any]
+    #: Values of other parameters without which this one would do nothing, of learners that have those; None
+    #: stands for the default.
+    needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def flag(self) -> str:
+        """The option as it is written."""
+        return "--" + self.parameter.replace("_", "-")
+
+
+def number(kind: Any, name: str = "X") -> dict[str, Any]:
+    """Return what argparse is to know of an option that takes a number."""
+    return {"type": kind, "metavar": name}
+
+
+def one_of(*choices: str) -> dict[str, Any]:
+    """Return what argparse is to know of an option that takes one of these words."""
+    return {"choices": choices}
+
+
 def _whole(text: str, low: int, high: int) -> int:
     try:
-        number = int(text)
+        value = int(text)
     except ValueError:
-        number = low - 1
-    if not low <= number <= high:
+        value = low - 1
+    if not low <= value <= high:
         raise ArgumentTypeError(f"must be a whole number from {low} to {high}, got {text!r}")
-    return number
+    return value
 
 
 def positive(text: str) -> int:
@@ -49,70 +87,70 @@ def seed(text: str) -> int:
 
 def threads(text: str) -> int:
     """Return a number of threads as joblib reads it: negative ones count from all processors."""
-    number = _whole(text, -(2**15), 2**15)
-    if number == 0:
+    value = _whole(text, -(2**15), 2**15)
+    if value == 0:
         raise ArgumentTypeError("must not be 0; 1 is one thread, -1 one for each processor")
-    return number
+    return value
 
 
 def rate(text: str) -> float:
     """Return a finite number above 0."""
-    number = _number(text)
-    if not 0 < number < math.inf:
+    value = _number(text)
+    if not 0 < value < math.inf:
         raise ArgumentTypeError(f"must be a finite number above 0, got {text!r}")
-    return number
+    return value
 
 
 def amount(text: str) -> float:
     """Return a finite number, 0 or more."""
-    number = _number(text)
-    if not 0 <= number < math.inf:
+    value = _number(text)
+    if not 0 <= value < math.inf:
         raise ArgumentTypeError(f"must be a finite number from 0 up, got {text!r}")
-    return number
+    return value
 
 
 def ratio(text: str) -> float:
     """Return a number from 0 to 1."""
-    number = _number(text)
-    if not 0 <= number <= 1:
+    value = _number(text)
+    if not 0 <= value <= 1:
         raise ArgumentTypeError(f"must be a number from 0 to 1, got {text!r}")
-    return number
+    return value
 
 
 def fraction(text: str) -> float:
     """Return a number between 0 and 1."""
-    number = _number(text)
-    if not 0 < number < 1:
+    value = _number(text)
+    if not 0 < value < 1:
         raise ArgumentTypeError(f"must be a number above 0 and below 1, got {text!r}")
-    return number
+    return value
 
 
 def tolerance(text: str) -> float | None:
     """Return a finite number, 0 or more; None for the word none."""
     if text.lower() == "none":
         return None
-    number = _number(text)
-    if not 0 <= number < math.inf:
+    value = _number(text)
+    if not 0 <= value < math.inf:
         raise ArgumentTypeError(f"must be a finite number from 0 up, or none, got {text!r}")
-    return number
+    return value
 
 
 def finite(text: str) -> float:
-    """Return a finite number."""
-    number = _number(text)
-    if not math.isfinite(number):
+    """Return a finite value."""
+    value = _number(text)
+    if not math.isfinite(value):
         raise ArgumentTypeError(f"must be a finite number, got {text!r}")
-    return number
+    return value
 
 
 def gamma(text: str) -> float | str:
     """Return a finite number above 0, or a rule that finds one."""
     if text in ("scale", "auto"):
         return text
-    number = _number(text)
-    if not 0 < number < math.inf:
+    value = _number(text)
+    if not 0 < value < math.inf:
         raise ArgumentTypeError(f"must be scale, auto or a finite number above 0, got {text!r}")
-    return number
+    return value
 
 
 def sizes(text: str) -> tuple[int, ...]:
