@@ -87,7 +87,7 @@ def test_the_engines_agree(changes):
 def test_no_lengths_are_one_sequence():
     X, y, _ = numbers()
     one = SequencePerceptron().fit(X, y)
-    assert state_of(one) == state_of(SequencePerceptron().fit(X, y, [len(X)]))
+    assert state_of(one) == state_of(SequencePerceptron().fit(X, y, lengths=[len(X)]))
 
 
 def test_unknown_attributes_are_ignored_and_unknown_labels_are_errors():
@@ -106,19 +106,19 @@ def test_allowed_and_forbidden(engine_name):
     allowed = [None] * len(X)
     allowed[2] = {1}
     allowed[4] = [0, 2]
-    found = model.predict(X, lengths, allowed=allowed)
+    found = model.predict(X, lengths=lengths, allowed=allowed)
     assert found[2] == 1
     assert found[4] in (0, 2)
     mask = np.ones((len(X), 3), dtype=bool)
     mask[2], mask[4] = [False, True, False], [True, False, True]
-    assert model.predict(X, lengths, allowed=mask).tolist() == found.tolist()
-    assert model.predict(X, lengths, allowed=[None] * len(X)).tolist() == free.tolist()
+    assert model.predict(X, lengths=lengths, allowed=mask).tolist() == found.tolist()
+    assert model.predict(X, lengths=lengths, allowed=[None] * len(X)).tolist() == free.tolist()
     forbidden = [(k, k) for k in range(3)]
-    found = model.predict(X, lengths, forbidden=forbidden)
+    found = model.predict(X, lengths=lengths, forbidden=forbidden)
     ends = set(np.cumsum(lengths))
     assert all(found[i] != found[i - 1] for i in range(1, len(found)) if i not in ends)
     with pytest.raises(ValueError, match="allowed and forbidden leave no labels for sequence"):
-        model.predict(X, lengths, forbidden=[(a, b) for a in range(3) for b in range(3)])
+        model.predict(X, lengths=lengths, forbidden=[(a, b) for a in range(3) for b in range(3)])
 
 
 def test_n_jobs_changes_nothing():
@@ -138,7 +138,7 @@ def test_early_stopping_keeps_the_best_epoch():
     best = int(np.argmax(scores))
     assert model.n_iter_ == best + 1 + model.n_iter_no_change
     upto = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=best + 1).fit(
-        X, y, lengths
+        X, y, lengths=lengths
     )
     assert all(array.tobytes() == model._weights[name].tobytes() for name, array in upto._weights.items())
     assert upto.validation_scores_[:, 0].tolist() == scores[: best + 1].tolist()
@@ -229,8 +229,8 @@ def test_bad_parameters(changes, text):
 def test_forms_are_not_mixed():
     by_attributes = SequencePerceptron().fit(ATTRIBUTES, TAGS)
     with pytest.raises(ValueError, match="X must be a list of sequences of attributes"):
-        by_attributes.predict(X, LENGTHS)
-    by_matrix = SequencePerceptron().fit(X, Y, LENGTHS)
+        by_attributes.predict(X, lengths=LENGTHS)
+    by_matrix = SequencePerceptron().fit(X, Y, lengths=LENGTHS)
     with pytest.raises(ValueError, match="X must be a matrix"):
         by_matrix.predict(ATTRIBUTES)
     with pytest.raises(ValueError, match="which is not in classes_"):

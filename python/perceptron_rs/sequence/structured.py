@@ -66,7 +66,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
     n_iter_ : int
         Epochs run.
     n_seen_ : int
-        Examples seen, T.
+        Examples seen since the last ``fit`` began, T.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1), int64
         Updates.
     loss_per_epoch_ : ndarray of shape (n_iter_,), float64
@@ -139,6 +139,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
 
     coef_: NDArray[np.float64]
     last_coef_: NDArray[np.float64]
+    _u: NDArray[np.float64]  # the sum that the average is computed from
     n_iter_: int
     n_seen_: int
     mistakes_per_epoch_: NDArray[np.int64]
@@ -193,10 +194,72 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
             finite, or if training overflows. The estimator is then as it was before the call.
         """
         with restored_on_error(self), standard():
-            self._fit(X, y)
+            seed = draw_seed(self.random_state) if self.shuffle else None
+            self._learn(X, y, max_iter=int(self.max_iter), seed=seed, going_on=False)
         return self
 
-    def _fit(self, X: Sequence[Any], y: Sequence[Any]) -> None:
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Sequence[Any], y: Sequence[Any]) -> Self:
+        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+
+        Batches one after another give what one pass over all of them gives. The attributes that report a fit
+        (``n_iter_``, ``mistakes_per_epoch_``, ``loss_per_epoch_``, ``converged_``) describe this call alone.
+
+        Parameters
+        ----------
+        X : sequence of inputs
+            As for ``fit``.
+        y : sequence of structures
+            The true structure of each input.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            As ``fit``. The estimator is then as it was before the call.
+        """
+        with restored_on_error(self), standard():
+            self._learn(X, y, max_iter=1, seed=None, going_on=hasattr(self, "last_coef_"))
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def predict_then_learn(self, X: Sequence[Any], y: Sequence[Any]) -> tuple[list[Any], int]:
+        """Predict each example before learning from it, as a stream would (prequential evaluation).
+
+        One pass in the given order, which learns what ``partial_fit`` learns from it. Each example is
+        predicted by the last weights that the examples before it have led to.
+
+        Parameters
+        ----------
+        X : sequence of inputs
+            As for ``fit``.
+        y : sequence of structures
+            The true structure of each input.
+
+        Returns
+        -------
+        y_pred : list
+            The structure predicted for each input.
+        n_errors : int
+            How many of them are wrong.
+
+        Raises
+        ------
+        ValueError
+            As ``fit``. The estimator is then as it was before the call.
+        """
+        with restored_on_error(self), standard():
+            answers = self._learn(X, y, max_iter=1, seed=None, going_on=hasattr(self, "last_coef_"))
+        return answers, int(self.mistakes_per_epoch_[0, 0])
+
+    def _learn(
+        self, X: Sequence[Any], y: Sequence[Any], *, max_iter: int, seed: int | None, going_on: bool
+    ) -> list[Any]:
+        """Run epochs, and return the answers of the last one in its order."""
         if len(X) != len(y):
             raise ValueError(f"X and y must have equal lengths, got {len(X)} and {len(y)}")
         if len(X) == 0:
@@ -205,10 +268,19 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
             raise ValueError(f"eta0 must be finite and above 0, got {self.eta0!r}")
         engine = get_engine(self.engine)
         d = self._columns(self.joint_feature(X[0], y[0]))
-        w, u = np.zeros(d), np.zeros(d)
-        seed = draw_seed(self.random_state) if self.shuffle else None
-        seen, mistakes, losses = 0, [], []
-        for epoch in range(int(self.max_iter)):
+        w, u, seen = np.zeros(d), np.zeros(d), 0
+        if going_on:
+            if len(self.last_coef_) != d:
+                raise ValueError(
+                    f"joint_feature gave vectors of length {len(self.last_coef_)} before, and of length {d} "
+                    f"now; give the same features, or begin anew by fit"
+                )
+            # The engine changes them in place; + 0.0 makes a copy.
+            w, u, seen = self.last_coef_ + 0.0, self._u + 0.0, self.n_seen_
+        mistakes: list[int] = []
+        losses: list[float] = []
+        for epoch in range(max_iter):
+            answers = []
             order: Any = range(len(X))
             if seed is not None:
                 order = engine.permutation(len(X), seed=seed, epoch=epoch, partition=0)
@@ -217,6 +289,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
             for i in order:
                 seen += 1
                 answer = self.inference(X[i], _readonly(w))
+                answers.append(answer)
                 loss = self._loss(y[i], answer)
                 if loss == 0:
                     continue
@@ -231,7 +304,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
                 raise ValueError(f"training overflowed in epoch {epoch} (counted from 0); scale the features")
             if mistakes[-1] == 0:
                 break
-        self.last_coef_ = w
+        self.last_coef_, self._u = w, u
         self.coef_ = w
         if self.averaged:
             zero = np.zeros(1)
@@ -242,6 +315,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
         self.n_seen_, self.n_iter_, self.converged_ = seen, len(mistakes), mistakes[-1] == 0
         self.mistakes_per_epoch_ = np.array(mistakes, dtype=np.int64).reshape(-1, 1)
         self.loss_per_epoch_ = np.array(losses)
+        return answers
 
     def predict(self, X: Sequence[Any]) -> list[Any]:
         """Return the best structure of each input.
