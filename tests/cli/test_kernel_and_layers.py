@@ -86,7 +86,12 @@ def test_inspect_a_multilayer_perceptron(call, data, tmp_path):
     assert call("train", data, "--model", out, "--quiet", "--tol", "none", *LAYERS).status == 0
     model = modelfile.load_model(out)
     found = call("inspect", out, "--json").json
-    assert found["history"] == {"n_iter": 9, "losses": model.loss_curve_}
+    assert found["history"] == {
+        "n_iter": 9,
+        "converged": model.converged_,
+        "n_mistakes": model.n_mistakes_,
+        "losses": model.loss_curve_,
+    }
     assert [(layer["inputs"], layer["outputs"]) for layer in found["layers"]] == [(4, 6), (6, 3), (3, 3)]
     assert found["layers"][0]["largest_weight"] == np.abs(model.coefs_[0]).max()
     text = call("inspect", out).out
@@ -109,7 +114,7 @@ def test_the_story_of_a_fit(call, data, tmp_path):
     assert "mistakes" in answer.out
     found = call("train", data, "--model", tmp_path / "m", "--quiet", "--json", *LAYERS).json
     assert len(found["losses"]) == found["n_iter"] <= 9
-    assert "n_mistakes" not in found
+    assert len(found["mistakes_per_epoch"]) == found["n_iter"]
     answer = call("train", data, "--model", tmp_path / "m", *LAYERS)
     assert "the limit of 9 epochs ended the fit before the stopping rule did; raise --epochs" in answer.err
     assert f"loss      {found['losses'][-1]:.6g} in the last epoch\n" in answer.out

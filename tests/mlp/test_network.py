@@ -43,7 +43,7 @@ def outputs(classes):
 
 
 def frozen(report):
-    arrays = [*report["coefs"], *report["intercepts"], report["losses"]]
+    arrays = [*report["coefs"], *report["intercepts"], report["losses"], report["mistakes"]]
     return [array.tobytes() for array in arrays], report["stopped"]
 
 
