@@ -14,7 +14,15 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, _core
+from perceptron_rs import (
+    AveragedPerceptron,
+    KernelPerceptron,
+    MultilayerPerceptron,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+    _core,
+)
 from perceptron_rs.engines import get_engine
 
 
@@ -257,3 +265,86 @@ def test_free_threaded_python_is_declared():
     if not source.exists():
         pytest.skip("neither a free-threaded interpreter nor the sources are here")
     assert re.search(r"#\[pymodule\(gil_used = false\)\]\s*fn _core\b", source.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        Perceptron,
+        AveragedPerceptron,
+        PocketPerceptron,
+        VotedPerceptron,
+        KernelPerceptron,
+        MultilayerPerceptron,
+    ],
+)
+def test_threads_that_fit_one_estimator_take_turns(learner):
+    """Each fit is whole, and one that fails takes nothing of another away."""
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((300, 4)), rng.integers(0, 2, 300)
+    model, errors = learner(max_iter=20, tol=None), []
+    expected = learner(max_iter=20, tol=None).fit(X, y).decision_function(X).tobytes()
+
+    def work(labels):
+        try:
+            for _ in range(3):
+                model.fit(X, labels)
+        except ValueError as error:
+            errors.append(str(error))
+
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=work, args=(y[: 300 - i % 2],)) for i in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(switch)
+    assert len(errors) == 3
+    assert all("y has 299 entries" in error for error in errors)
+    assert model.decision_function(X).tobytes() == expected
+
+
+def test_one_that_fails_takes_nothing_away():
+    """A fit begins before another one and fails after it."""
+    X, y = problem(200, 3)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def callback(record):
+        if not begun.is_set():
+            begun.set()
+            assert go_on.wait(10)
+            raise RuntimeError(record)
+
+    model = Perceptron(callback=callback, tol=None, max_iter=3)
+    errors = []
+
+    def fail():
+        with pytest.raises(RuntimeError) as caught:
+            model.fit(X, y)
+        errors.append(caught.value)
+
+    slow = threading.Thread(target=fail)
+    slow.start()
+    assert begun.wait(10)
+    other = threading.Thread(target=lambda: model.fit(X, y))
+    other.start()
+    other.join(0.2)
+    go_on.set()
+    slow.join()
+    other.join()
+    assert len(errors) == 1
+    assert model.coef_.shape == (1, 3)
+
+
+def test_a_callback_may_use_its_estimator():
+    X, y = problem(200, 3)
+    model = Perceptron(
+        callback=lambda record: clone(model).set_params(callback=None).fit(X, y), max_iter=2, tol=None
+    )
+    model.fit(X, y)
+    model.set_params(callback=lambda record: model.set_params(callback=None).partial_fit(X, y))
+    model.fit(X, y)
+    assert model.coef_.shape == (1, 3)

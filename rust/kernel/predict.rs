@@ -26,6 +26,8 @@ pub enum Answer {
     Average,
     /// The votes of all vectors: their counts, or minus them.
     Vote,
+    /// The same in a joint decision: the counts of the vectors whose largest score is that of the class.
+    JointVote,
     Drawn,
     NormalisedLast,
     NormalisedAverage,
@@ -39,6 +41,7 @@ impl Answer {
             "last" => Self::Last,
             "average" => Self::Average,
             "vote" => Self::Vote,
+            "joint vote" => Self::JointVote,
             "drawn" => Self::Drawn,
             "normalised last" => Self::NormalisedLast,
             "normalised average" => Self::NormalisedAverage,
@@ -94,6 +97,28 @@ impl Vectors<'_> {
         }
         Ok(())
     }
+
+    /// The mistakes of all planes in the order of their examples, for a joint vote: t, plane, place in the log.
+    fn together(&self) -> Result<Vec<(i64, usize, usize)>> {
+        let seen = self.seen[0];
+        if let Some(other) = self.seen.iter().find(|other| **other != seen) {
+            return Err(Error::Invalid(format!(
+                "seen must be one number in a joint vote, got {seen} and {other}"
+            )));
+        }
+        if let Some(t) = self.t.iter().find(|t| !(1..=seen).contains(*t)) {
+            return Err(Error::Invalid(format!(
+                "log_t must be from 1 to seen, {seen}, in a joint vote, got {t}"
+            )));
+        }
+        let mut all = Vec::new();
+        all.try_reserve_exact(self.t.len()).map_err(|_| Error::Memory)?;
+        for plane in 0..self.log.planes() {
+            all.extend(self.log.entries(plane).map(|place| (self.t[place], plane, place)));
+        }
+        all.sort_unstable();
+        Ok(all)
+    }
 }
 
 /// The answers for every row, into `out` (rows x answers x planes).
@@ -120,7 +145,8 @@ pub fn predict(
     let d = rows.columns();
     let laid_out = if form == Form::Sparse { BLOCK } else { stored.len() + BLOCK };
     probe_memory(laid_out.checked_mul(8 * (d + 8)))?;
-    probe_memory((stored.len() + d).checked_mul(8 * BLOCK * threads))?;
+    probe_memory((stored.len() + d + 2 * vectors.log.planes()).checked_mul(8 * BLOCK * threads))?;
+    let together = answers.contains(&Answer::JointVote).then(|| vectors.together()).transpose()?;
     let step = form.tile(d);
     let numbers: Vec<u32> = (0..stored.len() as u32).collect();
     let tiles: Vec<Side> = numbers.chunks(step).map(|numbers| Side::tile(form, stored, numbers)).collect();
@@ -128,6 +154,7 @@ pub fn predict(
         rows,
         vectors,
         answers,
+        together,
         form,
         step,
         tiles,
@@ -146,6 +173,7 @@ struct Judge<'a> {
     rows: &'a dyn Table,
     vectors: &'a Vectors<'a>,
     answers: &'a [Answer],
+    together: Option<Vec<(i64, usize, usize)>>,
     form: Form,
     step: usize,
     /// The stored rows.
@@ -165,6 +193,17 @@ impl Judge<'_> {
                 return Err(Error::TooLarge(
                     "rows: the activation of a vector is not finite; scale the features".into(),
                 ));
+            }
+        }
+        if let Some(together) = &self.together {
+            let votes = dispatch(Joint { vectors: self.vectors, together, values: &values });
+            for (number, out) in out.chunks_mut(planes).enumerate() {
+                let (row, answer) = (number / self.answers.len(), number % self.answers.len());
+                if self.answers[answer] == Answer::JointVote {
+                    for (out, votes) in out.iter_mut().zip(&votes) {
+                        *out = votes[row] as f64;
+                    }
+                }
             }
         }
         Ok(())
@@ -289,6 +328,7 @@ impl Leaf for (Plane<'_>, &mut [f64]) {
                     Answer::Last => a,
                     Answer::Average => biased(average(now.s[i], now.u[i], seen), average(b, b_u, seen)),
                     Answer::Vote => now.votes[i] as f64,
+                    Answer::JointVote => 0.0, // cast by all planes together, after this
                     Answer::Drawn => now.drawn[i],
                     Answer::NormalisedLast => normalised(a, last_norm),
                     Answer::NormalisedAverage => share(now.shares[i], total.max(1_i64) as usize),
@@ -298,5 +338,52 @@ impl Leaf for (Plane<'_>, &mut [f64]) {
             }
         }
         finite
+    }
+}
+
+/// The vectors of a joint run, which are changed by its mistakes on all planes at once, and the kernel values
+/// of a block of rows.
+struct Joint<'a> {
+    vectors: &'a Vectors<'a>,
+    together: &'a [(i64, usize, usize)],
+    values: &'a [[f64; BLOCK]],
+}
+
+impl Leaf for Joint<'_> {
+    type Output = Vec<[i64; BLOCK]>;
+
+    /// The votes for each plane.
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) -> Self::Output {
+        let Joint { vectors, together, values } = self;
+        let planes = vectors.log.planes();
+        let (mut sums, mut votes) = (vec![[0.0; BLOCK]; planes], vec![[0; BLOCK]; planes]);
+        let mut biases: Vec<f64> = vectors.intercept.iter().map(|b| b + 0.0).collect();
+        let mut cast = |count: i64, sums: &[[f64; BLOCK]], biases: &[f64]| {
+            let (mut best, mut largest) = ([0; BLOCK], sums[0].map(|s| biased(s, biases[0])));
+            for (plane, (sums, b)) in sums.iter().zip(biases).enumerate().skip(1) {
+                for ((best, largest), s) in best.iter_mut().zip(&mut largest).zip(sums) {
+                    let a = biased(*s, *b);
+                    if a > *largest {
+                        (*best, *largest) = (plane, a);
+                    }
+                }
+            }
+            for (i, plane) in best.into_iter().enumerate() {
+                votes[plane][i] += count;
+            }
+        };
+        let mut before = 1;
+        for &(t, plane, place) in together {
+            if t > before {
+                cast(t - before, &sums, &biases);
+                before = t;
+            }
+            let (row, [c, bias]) = vectors.log.entry(place);
+            add(c, &values[row], &mut sums[plane]);
+            biases[plane] = biased(biases[plane], bias);
+        }
+        cast(vectors.seen[0] - before + 1, &sums, &biases);
+        votes
     }
 }

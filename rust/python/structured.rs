@@ -232,6 +232,20 @@ fn sequence_average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDi
     Ok(out)
 }
 
+/// The booleans of a matrix, row by row. They are read as bytes: `NumPy` takes every byte but 0 for true,
+/// and Rust knows 0 and 1 alone.
+fn mask(name: &str, given: &PyReadonlyArray2<bool>, needed: [usize; 2]) -> PyResult<Vec<bool>> {
+    let shape = given.shape();
+    if shape != needed {
+        return Err(PyValueError::new_err(format!("{name} must have the shape {needed:?}, got {shape:?}")));
+    }
+    let bytes: PyReadonlyArray2<u8> = given.call_method1("view", ("uint8",))?.extract()?;
+    let mut found = Vec::new();
+    found.try_reserve_exact(bytes.len()).map_err(|_| Error::Memory)?;
+    found.extend(bytes.as_array().iter().map(|byte| *byte != 0));
+    Ok(found)
+}
+
 type Decoded<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 
 /// The best labels of every row, and the score of every sequence.
@@ -253,21 +267,9 @@ fn sequence_decode<'py>(
     let arrays = Arrays::of(weights, "")?;
     let weights = arrays.weights()?;
     let labels = weights.labels();
-    for (name, given, needed) in
-        [("allowed", &allowed, [n, labels]), ("forbidden", &forbidden, [labels, labels])]
-    {
-        if let Some(given) = given
-            && given.shape() != needed
-        {
-            return Err(PyValueError::new_err(format!(
-                "{name} must have the shape {needed:?}, got {:?}",
-                given.shape()
-            )));
-        }
-    }
-    let allowed = allowed.as_ref().map(|given| given.as_slice()).transpose()?;
-    let forbidden = forbidden.as_ref().map(|given| given.as_slice()).transpose()?;
-    let limits = Limits { beam, allowed, forbidden };
+    let allowed = allowed.map(|given| mask("allowed", &given, [n, labels])).transpose()?;
+    let forbidden = forbidden.map(|given| mask("forbidden", &given, [labels, labels])).transpose()?;
+    let limits = Limits { beam, allowed: allowed.as_deref(), forbidden: forbidden.as_deref() };
     let (path, scores) =
         with_rows(rows, |rows| structured::decode(rows, &sequences, &weights, limits, threads))??;
     Ok((PyArray1::from_vec(py, path), PyArray1::from_vec(py, scores)))

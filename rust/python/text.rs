@@ -14,9 +14,11 @@ type Parts<'py> = (
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyArray1<f64>>,
     u64,
+    bool,
 );
 
-/// Values, columns, row starts and labels of svmlight files, and the least number of columns.
+/// Values, columns, row starts and labels of svmlight files, the least number of columns, and whether they are
+/// counted from 0.
 #[pyfunction]
 #[pyo3(signature = (paths, *, zero_based, refuse_query_ids, threads, block=None))]
 #[allow(clippy::needless_pass_by_value)]
@@ -43,6 +45,7 @@ fn read_svmlight(
         PyArray1::from_vec(py, table.starts),
         PyArray1::from_vec(py, table.labels),
         table.width,
+        table.zero_based,
     ))
 }
 

@@ -21,6 +21,8 @@ pub struct Table {
     pub values: Vec<f64>,
     /// One more than the largest column; at least 1, like scikit-learn's.
     pub width: u64,
+    /// Whether the lowest column is called 0 in the files, and not 1.
+    pub zero_based: bool,
 }
 
 /// Bytes of a block: the text and what is read from it fit into the second cache.
@@ -132,6 +134,7 @@ impl Joined {
             Some(widest) => u64::from(widest) + u64::from(is_zero_based),
             None => 1,
         };
+        table.zero_based = is_zero_based;
         if table.starts.is_empty() {
             table.starts.push(0);
         }

@@ -21,7 +21,7 @@ def test_json(call, model):
     (plane,) = found["weights"]
     assert plane["class"] == 1
     order = sorted(range(3), key=lambda j: -abs(expected.coef_[0, j]))[:2]
-    assert plane["largest"] == [{"feature": f"x{j}", "weight": expected.coef_[0, j]} for j in order]
+    assert plane["largest"] == [{"feature": f"x{j + 1}", "weight": expected.coef_[0, j]} for j in order]
     assert found["bytes"] == model.stat().st_size
 
 

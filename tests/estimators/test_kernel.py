@@ -165,6 +165,7 @@ def test_bad_arguments_leave_the_estimator_as_it_was(method, changes, words):
         if changes == {"max_iter": 0}:
             pytest.skip("it is a single pass")
         words = "is not available with partial_fit" if changes == {"kernel": "precomputed"} else words
+        words = "differs from the fit" if callable(changes.get("kernel")) else words
     model = KernelPerceptron(max_iter=1).fit(X, Y)
     model.set_params(**changes)
     before = dict(vars(model))
@@ -226,3 +227,67 @@ class Products:
 )
 def test_sklearn_checks_of_other_parameters(estimator, check):
     check(estimator)
+
+
+def test_the_vote_of_a_joint_run_is_as_good_as_its_average(engine_name):
+    X, y = load_digits(return_X_y=True)
+    size = 700 if engine_name == "rust" else 100
+    model = KernelPerceptron("poly", degree=2, multi_class="joint", max_iter=3, engine=engine_name)
+    model.fit(X[:size], y[:size])
+    found = {
+        name: model.set_params(prediction=name).score(X[-500:], y[-500:]) for name in ("vote", "average")
+    }
+    assert found["vote"] > found["average"] - (0.02 if size == 700 else 0.1)
+    votes = model.set_params(prediction="vote").decision_function(X[-50:])
+    assert np.allclose(votes.sum(axis=1), 1)
+    two = KernelPerceptron(multi_class="joint", engine=engine_name).fit(X[:60], y[:60] > 4)
+    assert (abs(two.decision_function(X[:60])) <= 1).all()
+    with pytest.raises(ValueError, match="normalize=True is not available with prediction='vote'"):
+        model.set_params(normalize=True).predict(X)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kernel"),
+    [
+        ("kernel", "linear", "rbf"),
+        ("gamma", 0.5, "rbf"),
+        ("gamma", 0.5, "sigmoid"),
+        ("gamma", "auto", "poly"),
+        ("coef0", 2.0, "poly"),
+        ("degree", 2, "poly"),
+        ("multi_class", "joint", "rbf"),
+        ("kernel", lambda A, B: A @ B.T, "rbf"),
+        ("kernel", lambda A, B: A @ B.T, lambda A, B: (A @ B.T) ** 2),
+        ("kernel", lambda A, B: A @ B.T, "precomputed"),
+    ],
+)
+def test_a_run_has_one_kernel(name, value, kernel, tmp_path):
+    data = X[:40] @ X[:40].T if kernel == "precomputed" else X[:40] / 16
+    model = KernelPerceptron(kernel, max_iter=2, warm_start=True, random_state=3)
+    model.fit(data, Y[:40])
+    before = model.decision_function(data).tobytes()
+    old = getattr(model, name)
+    model.set_params(**{name: value})
+    for call in (
+        lambda: model.fit(data, Y[:40]),
+        lambda: model.partial_fit(data, Y[:40]),
+        lambda: model.predict(data),
+        lambda: model.save(tmp_path / "m"),
+    ):
+        if "partial_fit" in call.__code__.co_names and kernel == "precomputed":
+            continue
+        if "save" in call.__code__.co_names and callable(value):
+            continue
+        with pytest.raises(
+            ValueError, match=rf"{name}=.* differs from the fit .* had {name}=.* warm_start=False"
+        ):
+            call()
+    model.set_params(**{name: old})
+    assert model.decision_function(data).tobytes() == before
+    if kernel != "precomputed":
+        model.set_params(**{name: value, "warm_start": False}).fit(data, Y[:40]).predict(data)
+
+
+def test_parameters_that_the_kernel_does_not_have_may_change():
+    model = KernelPerceptron("linear", max_iter=2, warm_start=True).fit(X[:40], Y[:40])
+    model.set_params(gamma=0.5, coef0=2.0, degree=7).fit(X[:40], Y[:40]).predict(X[:40])

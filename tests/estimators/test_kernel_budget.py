@@ -137,7 +137,7 @@ def test_the_terms_stay_those_of_the_first_call():
     for changes in ({"budget": 20}, {"budget_policy": "random"}):
         model = budgeted().partial_fit(X, Y, classes=[0, 1, 2])
         before = learnt(model)
-        with pytest.raises(ValueError, match=r"differ from those of the fit .* fit with warm_start=False"):
+        with pytest.raises(ValueError, match=r"differs from the fit .* fit with warm_start=False"):
             model.set_params(**changes).partial_fit(X, Y)
         assert learnt(model) == before
         model.fit(X, Y)

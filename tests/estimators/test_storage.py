@@ -108,6 +108,23 @@ def test_stored_types_are_not_copied(engine_name, dtype):
         assert found.indptr.ctypes.data == matrix.indptr.ctypes.data
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_boolean_is_true_unless_its_byte_is_0(engine_name, order):
+    """C code may leave other bytes than 0 and 1; NumPy takes them for true, and its comparisons go wrong."""
+    random = np.random.default_rng(0)
+    X, y = random.random((40, 5)) < 0.5, random.random(40) < 0.5
+    odd = np.array(np.where(X, 7, 0), dtype=np.uint8, order=order).view(np.bool_)
+    odd_y = np.where(y, random.integers(1, 256, 40), 0).astype(np.uint8).view(np.bool_)
+    model, other = (Perceptron(engine=engine_name, max_iter=3, tol=None) for _ in range(2))
+    model.fit(X, y)
+    assert other.fit(odd, odd_y).coef_.tobytes() == model.coef_.tobytes()
+    assert other.classes_.tolist() == [False, True]
+    assert other.score(odd, odd_y) == model.score(X, y)
+    weights = sp.csr_matrix(X)
+    weights.data = np.full(weights.nnz, 3, dtype=np.uint8).view(np.bool_)
+    assert other.fit(weights, y).coef_.tobytes() == model.coef_.tobytes()
+
+
 def test_bool_is_not_copied(engine_name):
     X = SMALL > 50
     found = examples(Perceptron(), get_engine(engine_name), X, reset=True).values

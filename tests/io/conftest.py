@@ -82,7 +82,7 @@ class Compare:
         """Where the text is cut must not matter; files of a test are too small to be cut otherwise."""
         based = None if zero_based == "auto" else zero_based
         for block, threads in ((1, 1), (13, 2)):
-            values, columns, starts, labels, width = _core.read_svmlight(
+            values, columns, starts, labels, width, _ = _core.read_svmlight(
                 [str(path) for path in paths],
                 zero_based=based,
                 refuse_query_ids=False,

@@ -15,6 +15,7 @@ ANSWERS = (
     "last",
     "average",
     "vote",
+    "joint vote",
     "drawn",
     "normalised last",
     "normalised average",

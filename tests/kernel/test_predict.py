@@ -31,6 +31,7 @@ def by_definition(X, stored, state, intercept):
                 "last": all_a[-1],
                 "average": whole,
                 "vote": sum(n if a >= 0 else -n for n, a in zip(counts, all_a, strict=True)),
+                "joint vote": T,  # there is no other plane
                 "drawn": all_a[drawn],
                 "normalised last": shares[-1],
                 "normalised average": sum(n * s for n, s in zip(counts, shares, strict=True)) / T,
@@ -51,7 +52,7 @@ def test_every_answer_is_that_of_the_definition(engine, intercept):
     for row, answers in zip(found, by_definition(X, X, state, intercept), strict=True):
         for answer, value in answers.items():
             ours = row[ANSWERS.index(answer), 0]
-            if answer in ("last", "vote", "drawn"):
+            if answer in ("last", "vote", "joint vote", "drawn"):
                 assert ours == value, answer
             else:
                 assert ours == pytest.approx(float(value), rel=1e-12, abs=1e-12), answer
@@ -77,3 +78,38 @@ def test_a_log_that_names_other_rows_is_refused(engine):
         scores(engine, X, X, state, answers=["best"])
     with pytest.raises(ValueError, match="rows must have 3 columns, like the other rows, got 2"):
         scores(engine, X[:, :2], X, state)
+
+
+def votes_by_definition(X, stored, state, planes, intercept):
+    """Votes of the vectors of a joint run: one for each example, of what it has left behind. All exactly."""
+    K = [[int((1 + x @ z) ** 2) for z in stored.astype(int)] for x in X.astype(int)]
+    plane = np.repeat(range(planes), np.diff(state["log_start"]))
+    votes = np.zeros((len(X), planes))
+    for row, values in enumerate(K):
+        a = [Fraction(0)] * planes
+        for t in range(1, int(state["seen"][0]) + 1):
+            for i in np.flatnonzero(state["log_t"] == t):
+                c = Fraction(float(state["log_step"][i]))
+                a[plane[i]] += c * values[state["log_row"][i]] + (c if intercept else 0)
+            votes[row, a.index(max(a))] += 1
+    return votes
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_in_a_joint_run_each_vector_votes_for_the_class_of_its_largest_score(engine, intercept):
+    random = np.random.default_rng(4)
+    X, y = random.integers(0, 4, (40, 2)).astype(np.uint8), random.integers(0, 4, 40)
+    report = kernel_run(engine, X, y, planes=4, max_iter=2, joint="max", fit_intercept=intercept)
+    state = vectors(report, fit_intercept=intercept)
+    found = scores(engine, X, X, state)[:, ANSWERS.index("joint vote")]
+    assert len(state["log_row"]) > 40
+    assert found.tolist() == votes_by_definition(X, X, state, 4, intercept).tolist()
+
+
+def test_a_joint_vote_of_another_run_is_refused(engine):
+    X, y = np.eye(3), [0, 1, 2]
+    state = vectors(kernel_run(engine, X, y, planes=3, joint="max"))
+    with pytest.raises(ValueError, match="seen must be one number in a joint vote"):
+        scores(engine, X, X, state | {"seen": state["seen"] + np.arange(3)})
+    with pytest.raises(ValueError, match="log_t must be from 1 to seen, 3, in a joint vote, got 4"):
+        scores(engine, X, X, state | {"log_t": np.full_like(state["log_t"], 4)})

@@ -89,6 +89,35 @@ def test_only_the_chosen_sequences_are_learnt_from(engine):
     same(some, alone)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.asfortranarray,
+        lambda mask: np.repeat(mask, 2, axis=1)[:, ::2],
+        lambda mask: (mask * np.uint8(2)).view(np.bool_),
+        lambda mask: (mask * np.arange(1, 1 + mask.size, dtype=np.uint8).reshape(mask.shape)).view(np.bool_),
+    ],
+    ids=["Fortran order", "strided", "bytes of 2", "all bytes"],
+)
+def test_masks_are_read_as_numpy_reads_them(engine, given):
+    """Any byte but 0 is true, as in booleans that C code made; and any layout is read row by row."""
+    random = np.random.default_rng(9)
+    lengths, labels, d = [4, 3, 5], 3, 2
+    X, y = problem(9, d, labels, lengths)
+    oracle, ends = Oracle(d, labels, False), np.cumsum(lengths)
+    for n, e in zip(lengths, ends, strict=True):
+        oracle.learn(X[e - n : e].tolist(), y[e - n : e])
+    allowed = random.random((sum(lengths), labels)) < 0.6
+    allowed[np.arange(sum(lengths)), random.integers(0, labels, sum(lengths))] = True
+    forbidden = np.zeros((labels, labels), dtype=bool)
+    forbidden[1, 2] = True
+    weights, limits = oracle.arrays(oracle.w), {"allowed": allowed, "forbidden": forbidden}
+    path, scores = decode(engine, X, lengths, weights, **limits)
+    again = decode(engine, X, lengths, weights, **{name: given(mask) for name, mask in limits.items()})
+    assert (again[0].tolist(), again[1].tolist()) == (path.tolist(), scores.tolist())
+    assert path.tolist() != decode(engine, X, lengths, weights)[0].tolist()
+
+
 def test_limits_against_the_enumeration(engine):
     random = np.random.default_rng(8)
     lengths, labels, d = [4, 3, 5], 3, 2

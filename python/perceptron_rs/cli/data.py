@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError, about
 from perceptron_rs.cli.labels import read_labels, tidy
+from perceptron_rs.cli.modelfile import base_of
 
 __all__ = ["TEXT", "Data", "Wanted", "load", "suffix_of", "wanted"]
 
@@ -32,6 +33,7 @@ class Wanted:
     names: tuple[str, ...] | None = None  # of the model's columns
     strings: bool = False  # whether the model's classes are strings
     zero_based: bool | str = "auto"
+    base_of_model: bool = False  # whether the model says so, and not an option
     threads: int | None = None
 
 
@@ -42,6 +44,7 @@ class Data:
     X: Any
     y: NDArray[Any] | None = None
     names: tuple[str, ...] | None = None
+    zero_based: bool | None = None  # of svmlight text
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -53,11 +56,14 @@ class Data:
 def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> Wanted:
     """Return what the options and the model ask of the file."""
     features = getattr(arguments, "features", None)
-    zero_based: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
-    names = None
+    named: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
+    zero_based = named[arguments.zero_based]
+    base, names = None, None
     if model is not None:
         features = int(model.n_features_in_)
         names = getattr(model, "feature_names_in_", None)
+        if zero_based == "auto":
+            base = base_of(model)
     return Wanted(
         labels=labels,
         target=arguments.target,
@@ -66,7 +72,8 @@ def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> W
         features=features,
         names=None if names is None else tuple(str(name) for name in names),
         strings=labels and model is not None and model.classes_.dtype.kind in "OU",
-        zero_based=zero_based[arguments.zero_based],
+        zero_based=zero_based if base is None else base == 0,
+        base_of_model=base is not None,
         threads=getattr(arguments, "threads", None),
     )
 
@@ -133,21 +140,27 @@ def _read(path: Path, suffix: str, wanted: Wanted) -> Data:
 
 def _read_svmlight(path: Path, wanted: Wanted) -> Data:
     try:
-        X, y = _load_svmlight(path, wanted)
+        X, y, zero_based = _load_svmlight(path, wanted)
     except ValueError as error:
-        if wanted.features is not None and "n_features" in str(error):
-            X, _ = _load_svmlight(path, replace(wanted, features=None))
+        if wanted.base_of_model and "has the column 0" in str(error):
             raise CommandError(
-                f"{path}: has {X.shape[1]} features, but {wanted.features} are expected; "
+                f"{path}: has the column 0, but the model counts columns from 1, as the file did that it was "
+                f"trained on; if both count from 0, train with --zero-based yes"
+            ) from error
+        if wanted.features is not None and "n_features" in str(error):
+            X, _, zero_based = _load_svmlight(path, replace(wanted, features=None))
+            counted = f", counted from {int(not zero_based)} as by the model" if wanted.base_of_model else ""
+            raise CommandError(
+                f"{path}: has {X.shape[1]} features{counted}, but {wanted.features} are expected; "
                 f"a model can be trained for more than its file has: train --features N"
             ) from error
         raise
-    return Data(X, y)
+    return Data(X, y, zero_based=zero_based)
 
 
-def _load_svmlight(path: Path, wanted: Wanted) -> tuple[Any, NDArray[np.float64]]:
-    from perceptron_rs.io import load_svmlight
+def _load_svmlight(path: Path, wanted: Wanted) -> tuple[Any, NDArray[np.float64], bool]:
+    from perceptron_rs.io.svmlight import load_with_base
 
-    return load_svmlight(
+    return load_with_base(
         path, n_features=wanted.features, zero_based=wanted.zero_based, n_jobs=wanted.threads
     )

@@ -19,9 +19,11 @@ Weights = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
 
 __all__ = [
     "Weights",
+    "base_of",
     "check_writable",
     "dump_text",
     "format_name",
+    "keep_base",
     "learner_of",
     "load_model",
     "read_text",
@@ -76,6 +78,17 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
             f"{path}: holds {_article(kind)} {kind}, which does not label sequences; use predict and evaluate"
         )
     return model
+
+
+def keep_base(model: Any, zero_based: bool | None) -> None:
+    """Keep with a model whether the svmlight file that it learnt from counts columns from 0."""
+    if zero_based is not None:
+        model._column_base = 0 if zero_based else 1
+
+
+def base_of(model: Any) -> int | None:
+    """Return the number of the first column in the file that a model learnt from; None: it had no numbers."""
+    return getattr(model, "_column_base", None)
 
 
 def learner_of(model: Any) -> Learner:

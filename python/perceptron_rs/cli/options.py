@@ -208,7 +208,9 @@ def _data(command: argparse.ArgumentParser, *, model: bool) -> None:
         "--zero-based",
         choices=("auto", "yes", "no"),
         default="auto",
-        help="whether svmlight columns count from 0; auto (the default): yes if the file has a column 0",
+        help="whether svmlight columns count from 0; auto (the default): "
+        + ("as in the file of the training, else " if model else "")
+        + "yes if the file has a column 0",
     )
     if model:
         group.add_argument(

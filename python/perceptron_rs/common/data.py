@@ -16,7 +16,7 @@ from perceptron_rs.common.sparse import canonical, checked_format, csr_arrays
 from perceptron_rs.common.storage import refuse_type, to_stored
 from perceptron_rs.engines import Engine, Rows
 
-__all__ = ["Examples", "examples", "unchecked"]
+__all__ = ["Examples", "as_array", "examples", "unchecked"]
 
 _BLOCK = 1 << 20
 
@@ -57,6 +57,8 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
 
     Whether all values are finite is not looked at here: the engine notices it while it works.
     """
+    if reset:
+        vars(estimator).pop("_column_base", None)  # the command line says it of a file, after the fit
     with naming("X"):
         if _is_known(X, estimator, reset):
             pass
@@ -111,8 +113,16 @@ def _is_known(X: Any, estimator: Any, reset: bool) -> bool:
     )
 
 
+def as_array(X: Any) -> Any:
+    """Return an object that can do no more than become an array as that array; anything else as it is."""
+    if hasattr(X, "shape") or not (hasattr(X, "__array__") or hasattr(X, "__array_interface__")):
+        return X
+    return np.asarray(X)
+
+
 def _refuse_odd(X: Any) -> Any:
     """Refuse what scikit-learn would let through, crash on, or refuse without naming it."""
+    X = as_array(X)
     if issparse(X):
         return checked_format(X)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock, get_ident
 from typing import Any
 
 import numpy as np
@@ -25,27 +27,48 @@ def naming(argument: str) -> Iterator[None]:
         raise kind(f"{argument}: {text}") from error
 
 
+#: Who changes an estimator at present, by the id of the estimator.
+_turns: dict[int, restored_on_error] = {}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_turns.clear)  # the other threads are not there
+
+
 class restored_on_error:  # noqa: N801  called like a function
     """Give the estimator back its ``__dict__`` if the block is left by an exception of any kind.
 
     A shallow copy is enough, because no array of the fitted state is modified in place. A
     ``RandomState`` among the parameters is the one object that a fit does modify.
+
+    Threads that change one estimator take turns: one that fails would otherwise take away what another one
+    has learnt meanwhile.
     """
 
-    __slots__ = ("before", "drawn", "estimator")  # no generator: that would take longer than a small pass
+    # No generator: that would take longer than a small pass.
+    __slots__ = ("before", "busy", "drawn", "estimator", "thread")
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
+        self.thread = get_ident()
+        self.busy = Lock()
 
     def __enter__(self) -> None:
+        self.busy.acquire()
+        while True:
+            turn = _turns.setdefault(id(self.estimator), self)  # in one step, for all threads
+            if turn is self or turn.thread == self.thread:
+                break
+            with turn.busy:  # wait until it is over
+                pass
         self.before = vars(self.estimator).copy()
         source = self.before.get("random_state")
         self.drawn = source.get_state() if isinstance(source, np.random.RandomState) else None
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            return
-        vars(self.estimator).clear()
-        vars(self.estimator).update(self.before)
-        if self.drawn is not None:
-            self.before["random_state"].set_state(self.drawn)
+        if kind is not None:
+            vars(self.estimator).clear()
+            vars(self.estimator).update(self.before)
+            if self.drawn is not None:
+                self.before["random_state"].set_state(self.drawn)
+        if _turns.get(id(self.estimator)) is self:  # and not a block around this one
+            del _turns[id(self.estimator)]
+        self.busy.release()

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from perceptron_rs.common.errors import naming
 
-__all__ = ["encode", "encode_new", "label_array", "new_classes"]
+__all__ = ["check_classes", "encode", "encode_new", "label_array", "new_classes"]
 
 Labels = NDArray[np.uint32]
 _SORT_BELOW = 512  # below, sorting costs less than the passes
@@ -47,6 +47,8 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
             )
         if not y.dtype.isnative:
             y = y.astype(y.dtype.newbyteorder("="))
+        if kind == "b":  # comparisons of NumPy go wrong for bytes that are neither 0 nor 1
+            y = y.view(np.uint8) != 0
         if kind == "O":  # a string type by itself is always discrete
             check_classification_targets(y)
     return cast("NDArray[Any]", y)
@@ -134,6 +136,7 @@ def new_classes(classes: Any, estimator: Any) -> NDArray[Any]:
 
 def encode(y: NDArray[Any], classes: NDArray[Any]) -> Labels:
     """Return the index of each label of y in ``classes``; refuse labels that are not there."""
+    check_classes(classes)
     if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):
         _refuse_unknown(y, classes)
     if len(classes) == 2:
@@ -150,6 +153,16 @@ def encode(y: NDArray[Any], classes: NDArray[Any]) -> Labels:
         _refuse_unknown(y[~known], classes)
     labels: Labels = found.astype(np.uint32)
     return labels
+
+
+def check_classes(classes: NDArray[Any], planes: int | None = None) -> None:
+    """Refuse ``classes_`` that a caller has assigned, unless there are at least two, or as many as planes."""
+    n = len(classes)
+    if n < 2 or planes not in ((None, 1, 2) if n == 2 else (None, n)):
+        needed = "at least 2" if planes is None else max(2, planes)
+        raise ValueError(
+            f"classes_ must hold {needed} labels, as after a fit, got {np.asarray(classes).tolist()!r:.200}"
+        )
 
 
 def _table_of(y: NDArray[Any], classes: NDArray[Any]) -> Labels | None:

@@ -37,6 +37,10 @@ def checked_format(X: Any) -> Any:
     """
     _check_parts(X)
     refuse_type(np.dtype(X.dtype), "X")
+    if X.dtype.kind == "O":
+        raise TypeError(
+            "X must hold real numbers, got a sparse matrix of objects; convert it by X.astype(float)"
+        )
     if X.format == "csr":
         return X
     X = copy.copy(X)  # scipy's own check rebinds its attributes

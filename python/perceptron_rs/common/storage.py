@@ -41,8 +41,11 @@ def to_stored(values: NDArray[Any], name: str = "X") -> NDArray[Any]:
     flags = values.flags
     if flags.c_contiguous and flags.aligned and values.dtype in STORED and values.dtype.isnative:
         return values
-    if values.dtype == np.bool_ and flags.c_contiguous:
-        return values.view(np.uint8)
+    if values.dtype == np.bool_:
+        as_bytes = values.view(np.uint8)
+        # NumPy takes every byte but 0 for true; such bytes come from other libraries.
+        is_usual = flags.c_contiguous and as_bytes.max(initial=0) <= 1
+        return as_bytes if is_usual else np.ascontiguousarray(as_bytes != 0).view(np.uint8)
     return np.require(values.astype(_stored_type(values), order="C", copy=False), requirements=["C", "A"])
 
 
@@ -50,8 +53,6 @@ def _stored_type(values: NDArray[Any]) -> np.dtype[Any]:
     dtype = values.dtype.newbyteorder("=")
     if dtype in STORED:
         return dtype
-    if dtype.kind == "b":
-        return np.dtype(np.uint8)
     if dtype == np.float16:
         return np.dtype(np.float32)
     if dtype.kind in "iu" and (

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_rs.common.errors import naming
 
-__all__ = ["class_weights", "sample_weights", "start_value", "unvisited"]
+__all__ = ["assert_finite_weights", "class_weights", "sample_weights", "start_value", "unvisited"]
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | N
         low = weights.min()
         if not low >= 0 or not np.isfinite(weights.max()):  # a scalar is not looked at by scikit-learn
             raise ValueError(f"sample_weight must be finite and >= 0, got {low if not low >= 0 else np.inf}")
-    return weights
+    return np.require(weights, requirements=["C", "A"])  # a view of packed records is not aligned
 
 
 def class_weights(
@@ -73,6 +73,15 @@ def unvisited(
             "sample_weight and class_weight leave no example of positive weight; there is nothing to learn"
         )
     return idle if idle.any() else None
+
+
+def assert_finite_weights(**weights: Any) -> None:
+    """Raise if weights that predict, given by the attribute's name, were set to what no fit leaves."""
+    for name, numbers in weights.items():
+        bad = np.asarray(numbers, dtype=np.float64)
+        bad = bad[~np.isfinite(bad)]
+        if bad.size:
+            raise ValueError(f"{name} must be finite, got {bad[0]}; set other ones or fit again")
 
 
 def start_value(value: Any, name: str, shape: tuple[int, ...]) -> Floats:

@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 
 from perceptron_rs._core import read_svmlight
 
-__all__ = ["load_svmlight"]
+__all__ = ["load_svmlight", "load_with_base"]
 
 _Path: TypeAlias = str | os.PathLike[str]
 
@@ -86,6 +86,21 @@ def load_svmlight(
     >>> y
     array([ 1., -1.])
     """
+    X, y, _ = load_with_base(
+        path, n_features=n_features, zero_based=zero_based, query_id=query_id, n_jobs=n_jobs
+    )
+    return X, y
+
+
+def load_with_base(
+    path: _Path | Sequence[_Path],
+    *,
+    n_features: int | None,
+    zero_based: bool | str,
+    query_id: str = "ignore",
+    n_jobs: int | None = None,
+) -> tuple[Any, NDArray[np.float64], bool]:
+    """Return what `load_svmlight` does, and whether the lowest index of the files is 0."""
     paths = _paths(path)
     if isinstance(zero_based, np.bool_):
         zero_based = bool(zero_based)
@@ -102,7 +117,7 @@ def load_svmlight(
             )
     if n_jobs is not None:
         _check_integer("n_jobs", n_jobs)
-    values, columns, starts, y, width = read_svmlight(
+    values, columns, starts, y, width, is_zero_based = read_svmlight(
         paths,
         zero_based=None if isinstance(zero_based, str) else zero_based,
         refuse_query_ids=query_id == "refuse",
@@ -119,7 +134,7 @@ def load_svmlight(
             f"n_features is {n_features}, but {paths[0]}{' and the others' * (len(paths) > 1)} need {width}, "
             f"for row {row} (counted from 0) on; raise n_features or leave it None"
         )
-    return _csr(values, columns, starts, (len(y), int(n_features))), y
+    return _csr(values, columns, starts, (len(y), int(n_features))), y, is_zero_based
 
 
 def _csr(

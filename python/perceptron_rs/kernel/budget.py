@@ -14,13 +14,13 @@ from perceptron_rs.common.stored_rows import chosen, joined
 from perceptron_rs.engines import Engine, Report, State
 from perceptron_rs.kernel.vectors import rows_of, stored
 
-__all__ = ["begin", "fit", "log_of", "nothing", "terms"]
+__all__ = ["begin", "fit", "log_of", "nothing"]
 
 
 def begin(model: Any, planes: int) -> None:
     """Start with nothing kept."""
     model._kept = nothing(planes, planes if is_joint(model) else 1)
-    model._terms, model._policy_seed = terms(model), None
+    model._policy_seed = None
 
 
 def nothing(planes: int, width: int) -> State:
@@ -37,22 +37,6 @@ def nothing(planes: int, width: int) -> State:
     }
 
 
-def terms(model: Any) -> tuple[int, str]:
-    """Return the budget and its policy, which are the same in all calls of a run."""
-    return int(model.budget), str(model.budget_policy)
-
-
-def _check_terms(model: Any) -> None:
-    """Refuse to go on from a run on other terms."""
-    if terms(model) != model._terms:
-        budget, policy = model._terms
-        raise ValueError(
-            f"budget={model.budget!r} and budget_policy={model.budget_policy!r} differ from those of the fit "
-            f"that this one goes on from, budget={budget!r} and budget_policy={policy!r}; set these, or "
-            f"begin anew by fit with warm_start=False"
-        )
-
-
 def fit(
     model: Any,
     engine: Engine,
@@ -62,7 +46,6 @@ def fit(
     arguments: dict[str, Any],
 ) -> Report:
     """Call the engine, and put what it keeps on the model; ``arguments`` are those of every fit."""
-    _check_terms(model)
     if model._policy_seed is None:
         model._policy_seed = seed
     origin, given = model._vectors["origin"], model._kept

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.planes import is_joint
-from perceptron_rs.kernel.budget import log_of, nothing, terms
+from perceptron_rs.kernel.budget import log_of, nothing
 from perceptron_rs.models import taken
 from perceptron_rs.models.values import Tensors
 from perceptron_rs.reference.kernel.kept import Budget, check_kept
@@ -18,11 +18,6 @@ __all__ = ["collect", "take"]
 
 def collect(estimator: Any) -> Tensors:
     """Return the arrays of a fitted estimator."""
-    if terms(estimator) != estimator._terms:
-        raise ValueError(
-            f"budget={estimator.budget!r} and budget_policy={estimator.budget_policy!r} are not those of the "
-            f"fit, {estimator._terms}; fit again before saving"
-        )
     kept = {name: np.ascontiguousarray(array) for name, array in estimator._kept.items()}
     return kept | {"kept_seed": np.array([estimator._policy_seed], dtype=np.int64)}
 
@@ -50,6 +45,5 @@ def take(estimator: Any, left: Tensors, seen: NDArray[np.int64], rows: int) -> d
     return {
         "_kept": kept,
         "_policy_seed": seed,
-        "_terms": terms(estimator),
         "_vectors": log_of(kept, planes),
     }

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.data import Examples
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.progress import Callback
+from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import Engine, KernelSpec, Report, State
 from perceptron_rs.kernel.budget import begin, fit
 from perceptron_rs.kernel.support import KernelSupport
@@ -28,7 +29,7 @@ _LEFT_OUT = ("early_stopping", "validation_fraction", "fit_intercept")
 _LARGEST = 2**31 - 1
 
 
-class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     r"""The kernel perceptron that keeps a bounded number of mistakes, for streams that do not end.
 
     It learns as `KernelPerceptron` does: a mistake on an example :math:`x_k`, with the step
@@ -193,7 +194,6 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierM
     _spec: KernelSpec  # with its gamma settled
     _seed: int  # of the last call that learnt
     _kept: State  # what is kept, as the engines have it; ``_vectors`` are made of it
-    _terms: tuple[int, str]  # budget and policy, the same in all calls of a run
     _policy_seed: int | None  # of the first call of a run
 
     def __init__(

@@ -17,6 +17,7 @@ from perceptron_rs.common.storage import STORED
 from perceptron_rs.engines import KernelSpec, get_engine
 from perceptron_rs.kernel import budget_files
 from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
+from perceptron_rs.kernel.terms import check_terms, terms
 from perceptron_rs.kernel.vectors import rows_of, stored
 from perceptron_rs.models.taken import refuse_left, take, take_counts
 from perceptron_rs.models.values import Tensors, is_count
@@ -41,10 +42,7 @@ _ENTRIES = ("log_step", "log_bias", "log_norm")
 def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     """Return the arrays of a fitted estimator, and the parts of its description that only it has."""
     spec: KernelSpec = estimator._spec
-    if estimator.kernel != spec.name:
-        raise ValueError(
-            f"kernel={estimator.kernel!r:.80} is not that of the fit, {spec.name!r}; fit again before saving"
-        )
+    check_terms(estimator)
     vectors = {"origin": estimator._vectors["origin"]} | stored(estimator._vectors)
     tensors = {f"vectors_{name}": np.ascontiguousarray(array) for name, array in vectors.items()}
     tensors |= _mistakes_of(estimator).collect(estimator)
@@ -90,7 +88,7 @@ def _checked(estimator: Any, tensors: Tensors, history: Any) -> dict[str, Any]:
     found: dict[str, Any] = _mistakes_of(estimator).take(estimator, left, seen, len(rows["origin"]))
     refuse_left(left)
     found["_vectors"] |= rows
-    return found | {"_spec": spec, "n_seen_": seen}
+    return found | {"_spec": spec, "_terms": terms(estimator), "n_seen_": seen}
 
 
 def _mistakes_of(estimator: Any) -> Any:

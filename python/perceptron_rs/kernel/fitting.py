@@ -14,6 +14,7 @@ from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.weights import class_weights, sample_weights, unvisited
 from perceptron_rs.engines import Engine, Report, get_engine
 from perceptron_rs.kernel.answers import answers
+from perceptron_rs.kernel.terms import check_terms, terms
 from perceptron_rs.kernel.values import kernel_spec, matrix_of, rows_of_callable
 from perceptron_rs.kernel.vectors import begun, continued
 from perceptron_rs.linear.fitting import _publish_report
@@ -32,6 +33,7 @@ def start(model: Any, data: Examples, classes: NDArray[Any]) -> None:
     model._vectors = begun(planes, None if model.kernel == "precomputed" else model.n_features_in_)
     model.n_seen_ = np.zeros(planes, dtype=np.int64)
     model._n_epochs = 0
+    model._terms = terms(model)
     model._begin(planes)
 
 
@@ -47,11 +49,8 @@ def learn(
 ) -> list[str]:
     """Run the engine once, publish what comes of it, and return why each class stopped."""
     data.assert_finite(model)
+    check_terms(model)
     engine, planes = get_engine(model.engine), len(model.n_seen_)
-    if planes != n_planes(model, model.classes_):
-        raise ValueError(
-            f"multi_class={model.multi_class!r} differs from that of the fit that this one goes on from"
-        )
     weights = sample_weights(sample_weight, labels)
     class_weight = class_weights(model.class_weight, model.classes_, labels, planes)
     idle = unvisited(weights, class_weight, labels, is_joint(model))

@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.data import Examples
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
+from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
+from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import Engine, KernelSpec, Report
 from perceptron_rs.kernel.fitting import begin, fit
 from perceptron_rs.kernel.support import KernelSupport
@@ -30,7 +32,7 @@ _ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "dra
 PREDICTIONS = tuple(_ANSWERS)
 
 
-class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     r"""The perceptron in the space of a kernel.
 
     What is learnt is the log of mistakes: each mistake on an example :math:`x_k`, with the step
@@ -63,12 +65,14 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, Ba
     coef0 : float, default=0.0
         r, finite.
     prediction : {"vote", "average", "last", "random"}, default="vote"
-        What predicts: the vote of all vectors, each with the number of examples that it survived; their
-        average over the examples; the last vector; or one vector for each class, drawn at random by
-        the survival counts when the estimator is fitted.
+        What predicts: the vote of all vectors, each with the number of examples that it survived (in a
+        joint decision, for the class of its largest activation); their average over the examples; the last
+        vector; or one vector for each class, drawn at random by the survival counts when the estimator is
+        fitted.
     normalize : bool, default=False
-        Whether each activation is divided by the norm of its vector in the space of the kernel, for all
-        kinds but the vote, which it cannot change. Classes are then compared by their distances.
+        Whether each activation is divided by the norm of its vector in the space of the kernel, so that
+        classes are compared by their distances. For each ``prediction`` but the vote, which it cannot change;
+        for the vote of a joint decision it is refused.
     fit_intercept : bool, default=False
         Whether to learn an intercept.
     max_iter : int, default=10
@@ -299,7 +303,9 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, Ba
 
     def _answer(self) -> str:
         answer = _ANSWERS[self.prediction]
-        return f"normalised {answer}" if self.normalize and answer != "vote" else answer
+        if answer == "vote":
+            return "joint vote" if is_joint(self) else answer
+        return f"normalised {answer}" if self.normalize else answer
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         super()._check_parameters(for_partial_fit=for_partial_fit)
@@ -309,6 +315,11 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, ClassifierMixin, Ba
             raise ValueError(f"cache_size must be a finite float64 above 0, got {self.cache_size!r:.80}")
         if not isinstance(self.normalize, (bool, np.bool_)):
             raise ValueError(f"normalize must be True or False, got {self.normalize!r:.80}")
+        if self.normalize and self.prediction == "vote" and is_joint(self):
+            raise ValueError(
+                "normalize=True is not available with prediction='vote' and multi_class='joint', where each "
+                "vector votes by its activations; set normalize=False or another prediction"
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

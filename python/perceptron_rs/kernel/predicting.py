@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.data import examples
+from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import check_parameters
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.kernel.answers import answers
+from perceptron_rs.kernel.terms import check_terms
 from perceptron_rs.kernel.values import check_kernel
 from perceptron_rs.kernel.vectors import counts_of
 from perceptron_rs.reference.arith.environment import standard
@@ -42,10 +44,11 @@ class KernelPredicting:
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             For ``prediction="vote"`` the votes for less those against, divided by their number, in
-            [-1, 1]. Otherwise the activation, divided by the norm of its vector if ``normalize`` is
-            set. For two classes it is for ``classes_[1]`` (of a joint decision, by how much it exceeds that
-            for ``classes_[0]``); otherwise there is one column a class. The bits depend neither on the
-            storage of X, nor on the batch, nor on ``n_jobs``.
+            [-1, 1]; of a joint decision the votes for the class, divided by their number. Otherwise the
+            activation, divided by the norm of its vector if ``normalize`` is set. For two classes it is for
+            ``classes_[1]`` (of a joint decision, by how much it exceeds that for ``classes_[0]``); otherwise
+            there is one column a class. The bits depend neither on the storage of X, nor on the batch, nor
+            on ``n_jobs``.
 
         Raises
         ------
@@ -57,14 +60,16 @@ class KernelPredicting:
         check_is_fitted(self)
         with standard():
             self._check_parameters()
+            check_terms(self)
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             data.assert_finite(self)
             answer = self._answer()
             scores = answers(self, engine, data, answer)
-            if answer == "vote":
+            if answer in ("vote", "joint vote"):
                 number = np.array([count.sum() for count in counts_of(self._vectors, self.n_seen_)])
                 scores = scores / np.maximum(number, 1)
+            check_classes(self.classes_, scores.shape[1])
             if scores.shape[1] == 1:
                 return scores.reshape(-1)
             if len(self.classes_) == 2:  # a joint decision of two classes

@@ -7,14 +7,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 
-from perceptron_rs.common.data import Examples, examples
+from perceptron_rs.common.data import Examples, as_array, examples
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.parameters import CONSTRAINTS, check_parameters, n_threads
+from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.linear.fitting import check_same_problem, learn, read_state, start_state
@@ -26,7 +27,7 @@ from perceptron_rs.reference.arith.environment import standard
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(CallbackSupportMixin, Online, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearLearner(CallbackSupportMixin, Online, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
@@ -101,6 +102,7 @@ class LinearLearner(CallbackSupportMixin, Online, Saved, ClassifierMixin, BaseEs
         self._check_parameters()
         engine = get_engine(self.engine)
         state = read_state(self) if self.warm_start and hasattr(self, "classes_") else None
+        X = as_array(X)
         data = examples(self, engine, X, reset=True)
         classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
         if state is not None and (coef_init is None or intercept_init is None):

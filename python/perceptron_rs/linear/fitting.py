@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.data import Examples
 from perceptron_rs.common.early_stopping import Validation, split
+from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
@@ -50,6 +51,7 @@ def start_state(
 
 def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> None:
     """Raise if numbers learnt before do not fit the classes and columns of this call."""
+    check_classes(classes)
     if classes is not estimator.classes_ and not np.array_equal(classes, estimator.classes_):
         raise ValueError(
             f"warm_start=True goes on from a fit with the classes {estimator.classes_.tolist()!r:.200}, "

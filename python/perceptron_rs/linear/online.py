@@ -74,8 +74,11 @@ class Online(Predicting):
             return self
         with restored_on_error(self):
             engine = get_engine(self.engine)
+            data = unchecked(engine, X)
             labels = encode(y, self.classes_)
-            self._one_pass(engine, unchecked(engine, X), labels, sample_weight, read_state(self))
+            if len(labels) != data.rows.shape[0]:
+                label_array(self, y, data.rows.shape[0])  # says so
+            self._one_pass(engine, data, labels, sample_weight, read_state(self))
         return self
 
     @validated

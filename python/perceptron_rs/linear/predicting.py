@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.data import examples
+from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.linear.sparse_weights import dense
 from perceptron_rs.reference.arith.environment import standard
@@ -46,7 +48,7 @@ class Predicting:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has a wrong shape or holds a NaN or an infinity.
+            If X has a wrong shape or holds a NaN or an infinity, or if weights were set to such.
         """
         check_is_fitted(self)
         with standard():
@@ -59,6 +61,8 @@ class Predicting:
                 raise ValueError(str(error)) from None
             if not np.isfinite(scores).all():
                 data.assert_finite(self)
+                assert_finite_weights(coef_=dense(self.coef_), intercept_=self.intercept_)
+        check_classes(self.classes_, scores.shape[1])
         return self._scores(scores)
 
     def _scores(self, activations: NDArray[np.float64]) -> NDArray[np.float64]:

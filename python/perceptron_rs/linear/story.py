@@ -15,13 +15,14 @@ def describe(model: Any, top: int) -> dict[str, Any]:
     """Return what a model is and how it came to be."""
     names = getattr(model, "feature_names_in_", None)
     per_epoch = model.mistakes_per_epoch_
+    base = vars(model).get("_column_base")
     coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     planes = model.classes_[1:] if len(coef) == 1 else model.classes_
     weights = []
     for label, row, bias in zip(planes, coef, intercept, strict=True):
         order = np.argsort(-np.abs(row), kind="stable")[:top]
         largest = [
-            {"feature": f"x{j}" if names is None else str(names[j]), "weight": float(row[j])}
+            {"feature": f"x{j + (base or 0)}" if names is None else str(names[j]), "weight": float(row[j])}
             for j in order.tolist()
             if row[j] != 0
         ]
@@ -35,6 +36,7 @@ def describe(model: Any, top: int) -> dict[str, Any]:
             "mistakes_per_epoch": per_epoch.tolist(),
             "n_seen": model.n_seen_.tolist(),
         },
+        "column_base": base,
         "nonzero_weights": int(np.count_nonzero(coef)),
         "weights": weights,
     }
@@ -45,9 +47,11 @@ def as_text(story: dict[str, Any]) -> str:
     history = story["history"]
     per_epoch = [int(np.sum(entry)) for entry in history["mistakes_per_epoch"]]
     shown = " ".join(map(str, per_epoch[:20])) + (f" ... {per_epoch[-1]}" if len(per_epoch) > 20 else "")
+    base = story["column_base"]
+    counted = "" if base is None else f" counted from {base}"
     lines = [
         *head(story),
-        f"features    {story['n_features']}, {story['nonzero_weights']} weights are not 0",
+        f"features    {story['n_features']}{counted}, {story['nonzero_weights']} weights are not 0",
         f"epochs      {history['n_iter']}, {'converged' if history['converged'] else 'not converged'}",
         f"mistakes    {history['n_mistakes']}; by epoch: {shown}",
         f"seen        {' '.join(map(str, history['n_seen'][:20]))} examples",

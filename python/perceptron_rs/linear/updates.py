@@ -92,7 +92,7 @@ def _vector(name: str, values: Any) -> NDArray[np.float64]:
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}; convert it to float64")
     if array.ndim != 1:
         raise ValueError(f"{name} must be a vector, got shape {array.shape}; pass one example")
-    vector = np.ascontiguousarray(array, dtype=np.float64)
+    vector = np.require(array, np.float64, ["C", "A", "E"])
     if not np.isfinite(vector).all():
         raise ValueError(f"{name} must be finite, got {vector[~np.isfinite(vector)][0]}; clean it first")
     return vector

@@ -10,14 +10,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.data import examples
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import encode_new, label_array
+from perceptron_rs.common.labels import check_classes, encode_new, label_array
+from perceptron_rs.common.scoring import Scoring
+from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import ENGINES, get_engine
 from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.maximum import BUDGET, solve
@@ -31,7 +33,7 @@ __all__ = ["MaxMarginClassifier"]
 _BITS = 1200  # behind the binary point: more than the smallest float has
 
 
-class MaxMarginClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     r"""The plane with the largest margin between classes: the hard-margin support vector machine.
 
     Its margin is certified: the largest one lies in ``margin_interval_``, and that of the plane itself is
@@ -44,7 +46,7 @@ class MaxMarginClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignor
     bias : {"free", "augmented", "none"}, default="free"
         Whether the intercept is free, counted in the norm of the weights, or 0.
     tol : float, default=1e-8
-        Largest relative width of the interval, in (0, inf).
+        Largest relative width of the interval, in (0, inf). A ``solver`` may find a narrower one.
     budget : int, default=1000000
         Largest amount of work for each class, in steps of the solver, in [0, 2**62].
     solver : {"auto", "wolfe", "descent"}, default="auto"
@@ -275,6 +277,8 @@ class MaxMarginClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignor
                 raise ValueError(str(error)) from None
             if not np.isfinite(scores).all():
                 data.assert_finite(self)
+                assert_finite_weights(coef_=self.coef_, intercept_=self.intercept_)
+        check_classes(self.classes_, scores.shape[1])
         return scores.reshape(-1) if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -112,7 +112,7 @@ def _numbers(name: str, value: Any) -> NDArray[np.float64]:
     array = np.asarray(value)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got the dtype {array.dtype}; convert it to float64")
-    numbers = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+    numbers = np.require(array, np.float64, ["C", "A", "E"])
     if not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be finite, got {numbers[~np.isfinite(numbers)][0]}; clean it first")
     return numbers

@@ -27,7 +27,7 @@ _KEYS = {
     "classes",
     "history",
 }
-_OPTIONAL = {"feature_names"}
+_OPTIONAL = {"feature_names", "column_base"}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -98,7 +98,8 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         ``format_version`` (of the file; what follows is as the present version writes it),
         ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
         registry of learners), ``parameters``, ``classes``, ``history``, ``tensors`` and perhaps
-        ``feature_names``, as in JSON.
+        ``feature_names`` and ``column_base``, the number of the first column in an svmlight file, as in
+        JSON.
 
     Raises
     ------
@@ -147,6 +148,10 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
     files.publish(estimator, tensors, document)
     if "feature_names" in document:
         estimator.feature_names_in_ = _feature_names(document["feature_names"], estimator.n_features_in_)
+    if "column_base" in document:
+        if document["column_base"] not in (0, 1) or type(document["column_base"]) is not int:
+            raise ValueError(f"its column_base must be 0 or 1, got {document['column_base']!r:.80}")
+        estimator._column_base = document["column_base"]
     return estimator
 
 

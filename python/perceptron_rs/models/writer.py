@@ -52,4 +52,6 @@ def _bytes_of(estimator: Any) -> bytes:
     feature_names = getattr(estimator, "feature_names_in_", None)
     if feature_names is not None:
         document["feature_names"] = [plain(name) for name in np.asarray(feature_names).tolist()]
+    if hasattr(estimator, "_column_base"):
+        document["column_base"] = estimator._column_base
     return pack(document, tensors)

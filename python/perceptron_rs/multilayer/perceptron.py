@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -16,6 +16,7 @@ from perceptron_rs.common.data import examples
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
 from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import ENGINES, get_engine
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.multilayer.network import Layers, check_same_problem, learn, start
@@ -27,7 +28,7 @@ __all__ = ["MultilayerPerceptron"]
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(MultilayerPredicting, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     """Layers of neurons, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron learns no exclusive or: no line separates its classes. One hidden layer of neurons

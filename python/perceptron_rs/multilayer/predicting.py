@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.data import examples
+from perceptron_rs.common.labels import check_classes
 from perceptron_rs.engines import get_engine
 from perceptron_rs.multilayer.network import layers
 from perceptron_rs.reference.arith.environment import standard
@@ -86,4 +87,5 @@ class MultilayerPredicting:
                 raise ValueError(
                     "an activation of the network is not finite; scale the features as in the fit"
                 )
+        check_classes(self.classes_, out.shape[1])
         return out

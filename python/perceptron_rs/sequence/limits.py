@@ -20,7 +20,7 @@ def allowed_labels(allowed: Any, classes: NDArray[Any], n_tokens: int) -> NDArra
             raise ValueError(
                 f"allowed must have shape {(n_tokens, len(classes))}, tokens by classes, got {allowed.shape}"
             )
-        return np.ascontiguousarray(allowed)
+        return allowed
     if len(allowed) != n_tokens:
         raise ValueError(f"allowed must have an entry for each of {n_tokens} tokens, got {len(allowed)}")
     place = {label: k for k, label in enumerate(classes.tolist())}

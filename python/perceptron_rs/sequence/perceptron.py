@@ -62,7 +62,7 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
         Whether to hold out some sequences, and to stop when the accuracy on their tokens has not grown
         for ``n_iter_no_change`` epochs; the weights of the best epoch are kept.
     validation_fraction : float, default=0.1
-        Part of the sequences that is held out.
+        Part of the sequences that ``early_stopping`` holds out.
     n_iter_no_change : int, default=2
         Patience of ``early_stopping``, in epochs.
     min_count : int, default=1

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.data import Examples, examples
+from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.features import AttributeEncoder
@@ -105,6 +106,7 @@ class Tagging:
         self, X: Any, lengths: Any, allowed: Any, forbidden: Any
     ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
         check_is_fitted(self)
+        check_classes(self.classes_, len(self._weights["start"]))
         with standard():
             data, lengths = self._examples(X, lengths, reset=False)
             try:

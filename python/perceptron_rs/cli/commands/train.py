@@ -16,7 +16,7 @@ from perceptron_rs.cli.data import Data, load, wanted
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learner_options import chosen
 from perceptron_rs.cli.learning import learner
-from perceptron_rs.cli.modelfile import Weights, check_writable, read_text, save_model
+from perceptron_rs.cli.modelfile import Weights, check_writable, keep_base, read_text, save_model
 from perceptron_rs.cli.options import LINEAR_NAMES
 from perceptron_rs.cli.progress import progress
 from perceptron_rs.common.story import label_text, plain
@@ -46,6 +46,7 @@ def run(arguments: Namespace) -> int:
         model, data, {} if start is None else _start_values(arguments.init_text, start, data), arguments.quiet
     )
     times.append(time.perf_counter())
+    keep_base(model, data.zero_based)
     save_model(model, out)
     times.append(time.perf_counter())
     seconds = dict(zip(("read", "fit", "save"), np.diff(times).tolist(), strict=True))

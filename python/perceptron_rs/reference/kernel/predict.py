@@ -20,6 +20,7 @@ ANSWERS = (
     "last",
     "average",
     "vote",
+    "joint vote",
     "drawn",
     "normalised last",
     "normalised average",
@@ -53,9 +54,11 @@ def kernel_scores(
     kernel : KernelSpec
     answers : sequence of str
         "sum": S of the last vector; "last": S + b; "average": of all vectors, by the examples that they
-        saw; "vote": the sum of the counts of the vectors with S + b >= 0, less the others; "drawn":
-        S + b of the drawn vector. With "normalised " before "last", "average" and "drawn", each S + b is
-        divided by the root of its vector's N, and the average is weighted by the counts.
+        saw; "vote": the sum of the counts of the vectors with S + b >= 0, less the others; "joint vote":
+        for the vectors of all planes at a time, the sum of the counts of those whose largest S + b is that
+        of the plane, the first of equals; "drawn": S + b of the drawn vector. With "normalised " before
+        "last", "average" and "drawn", each S + b is divided by the root of its vector's N, and the average
+        is weighted by the counts.
     threads : int
 
     Returns
@@ -77,8 +80,9 @@ def kernel_scores(
     values = kernel_matrix(rows, stored_rows, kernel=kernel, threads=threads)
     K = len(state["log_start"]) - 1
     out = np.empty((rows.shape[0], len(answers), K))
+    joint_votes = _joint_votes(values, state) if "joint vote" in answers else np.zeros((len(values), K))
     for k in range(K):
-        found = _judge(values, state, k)
+        found = _judge(values, state, k) | {"joint vote": joint_votes[:, k]}
         for i, answer in enumerate(answers):
             out[:, i, k] = found[answer]
             if not (np.isfinite(out[:, i, k]).all() and np.isfinite(found["last"]).all()):
@@ -119,6 +123,27 @@ def _judge(values: NDArray[np.float64], state: State, k: int) -> dict[str, NDArr
         "normalised average": shares / max(1, int(np.add.accumulate(counts)[-1])),
         "normalised drawn": normalised_drawn,
     }
+
+
+def _joint_votes(values: NDArray[np.float64], state: State) -> NDArray[np.float64]:
+    """Return the votes for each plane; a mistake changes the vectors of several planes at once."""
+    seen = [int(number) for number in state["seen"]]
+    if len(set(seen)) > 1:
+        raise ValueError(f"seen must be one number in a joint vote, got {seen}")
+    outside = state["log_t"][(state["log_t"] < 1) | (state["log_t"] > seen[0])]
+    if len(outside):
+        raise ValueError(f"log_t must be from 1 to seen, {seen[0]}, in a joint vote, got {outside[0]}")
+    planes = np.repeat(np.arange(len(seen)), np.diff(state["log_start"]))
+    S, b = np.zeros((len(values), len(seen))), state["intercept"] + 0.0
+    votes, rows, before = np.zeros(S.shape, dtype=np.int64), np.arange(len(values)), 1
+    for t in [*np.unique(state["log_t"]).tolist(), seen[0] + 1]:
+        votes[rows, np.argmax(S + b, axis=1)] += t - before
+        for i in np.flatnonzero(state["log_t"] == t):
+            k = planes[i]
+            S[:, k] = arith.add(S[:, k], float(state["log_step"][i]), values[:, state["log_row"][i]])
+            b[k] = b[k] + float(state["log_bias"][i])
+        before = t
+    return votes.astype(np.float64)
 
 
 def _check_log(stored_rows: Any, state: State) -> None:

@@ -62,6 +62,10 @@ def sequence_decode(
     for name, given in (("allowed", allowed), ("forbidden", forbidden)):
         if given is not None and given.shape != shapes[name]:
             raise ValueError(f"{name} must have the shape {shapes[name]}, got {given.shape}")
+    # A byte that is neither 0 nor 1 is true, whatever NumPy makes of it.
+    allowed, forbidden = (
+        None if given is None else given.view(np.uint8) != 0 for given in (allowed, forbidden)
+    )
     path, scores = np.zeros(rows.shape[0], dtype=np.uint32), np.zeros(len(parts))
     w = unpacked(weights)
     for i, numbers in enumerate(parts):

@@ -1,0 +1,46 @@
+"""The accuracy of a classifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+
+from perceptron_rs.common.errors import naming
+from perceptron_rs.common.labels import label_array
+
+__all__ = ["Scoring"]
+
+
+class Scoring(ClassifierMixin):  # type: ignore[misc]
+    """The method ``score`` of scikit-learn's classifiers, with errors that name their argument."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the part of the examples whose predicted class is right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            The true class of each example; one that is not in ``classes_`` counts as an error.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each example counts.
+
+        Returns
+        -------
+        float
+            Mean accuracy.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If an argument has a wrong shape, length or value.
+        """
+        predicted = self.predict(X)
+        y = label_array(self, y, len(predicted))
+        with naming("y" if sample_weight is None else "sample_weight"):
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
