@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs import SequencePerceptron
+from perceptron_rs import SequencePerceptron, load
 from perceptron_rs.features import AttributeEncoder, word_attributes
 
 SENTENCES = [
@@ -342,3 +342,81 @@ def test_sparse_coef_is_coef():
     assert model.sparse_coef_.shape == model.coef_.shape
     assert model.sparse_coef_.toarray().tobytes() == np.ascontiguousarray(model.coef_).tobytes()
     assert model.sparse_coef_.nnz == np.count_nonzero(model.coef_) < model.coef_.size
+
+
+def weights_of(model):
+    return {name: array.tobytes() for name, array in model._weights.items()}
+
+
+def in_batches(model, X, y, lengths, size):
+    """Learn from so many sequences at a time."""
+    ends = np.cumsum(lengths)
+    for first in range(0, len(lengths), size):
+        part = lengths[first : first + size]
+        begin, end = ends[first] - lengths[first], ends[first] - lengths[first] + sum(part)
+        model.partial_fit(X[begin:end], y[begin:end], lengths=part, classes=np.unique(y))
+    return model
+
+
+@pytest.mark.parametrize("averaged", [True, False])
+@pytest.mark.parametrize(
+    "changes", [{}, {"transition_features": True}, {"decode": "beam", "update": "early"}]
+)
+def test_batches_are_one_pass(engine_name, averaged, changes):
+    X, y, lengths = numbers(sequences=20)
+    X, y = X * 0.1, np.asarray(y)
+    changes = changes | {"averaged": averaged, "engine": engine_name, "eta0": 0.3}
+    whole = SequencePerceptron(max_iter=1, shuffle=False, **changes).fit(X, y, lengths=lengths)
+    for size in (1, 3, 20):
+        model = in_batches(SequencePerceptron(**changes), X, y, lengths, size)
+        assert weights_of(model) == weights_of(whole)
+        assert model.n_seen_ == whole.n_seen_ == len(lengths)
+        model = pickle.loads(pickle.dumps(model))
+    model.partial_fit(X, y, lengths=lengths)
+    two = SequencePerceptron(max_iter=2, shuffle=False, **changes).fit(X, y, lengths=lengths)
+    assert two.n_iter_ == 1 or weights_of(model) == weights_of(two)
+    assert model.sequence_errors_per_epoch_.tolist() == two.sequence_errors_per_epoch_[-1:].tolist()
+
+
+def test_batches_of_attributes(engine_name):
+    parameters = {"hash_columns": 64, "engine": engine_name}
+    whole = SequencePerceptron(max_iter=1, shuffle=False, **parameters).fit(ATTRIBUTES, TAGS)
+    model = SequencePerceptron(**parameters)
+    labels = sorted({tag for tags in TAGS for tag in tags})
+    for sequence, tags in zip(ATTRIBUTES, TAGS, strict=True):
+        model.partial_fit([sequence], [tags], classes=labels)
+    assert weights_of(model) == weights_of(whole)
+    assert model.predict(ATTRIBUTES) == whole.predict(ATTRIBUTES)
+
+
+def test_what_partial_fit_does_not_go_on_from(tmp_path):
+    X, y, lengths = numbers()
+    y = np.asarray(y)
+    model = SequencePerceptron()
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        model.partial_fit(X, y, lengths=lengths)
+    assert not hasattr(model, "classes_")
+    model.partial_fit(X, y, lengths=lengths, classes=np.unique(y))
+    before = state_of(model)
+    model.save(tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert state_of(loaded) == before
+    for other in (loaded, clone(model).fit(X, y, lengths=lengths)):
+        with pytest.raises(ValueError, match="partial_fit cannot go on from fit or load"):
+            other.partial_fit(X, y, lengths=lengths)
+    for changes, words in (
+        ({"early_stopping": True}, "early_stopping should be False with partial_fit"),
+        ({"transition_features": True}, "transition_features=True differs from the calls"),
+    ):
+        other = copy.deepcopy(model).set_params(**changes)
+        with pytest.raises(ValueError, match=words):
+            other.partial_fit(X, y, lengths=lengths)
+        assert state_of(other) == before
+    with pytest.raises(ValueError, match="classes_"):
+        model.partial_fit(X, y + 1, lengths=lengths)
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(X * np.nan, y, lengths=lengths)
+    assert state_of(model) == before
+    model.fit(X, y, lengths=lengths)
+    with pytest.raises(ValueError, match="cannot go on from fit"):
+        model.partial_fit(X, y, lengths=lengths)

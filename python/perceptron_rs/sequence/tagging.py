@@ -62,7 +62,7 @@ class Tagging:
         y = self.classes_[labels]
         return split_labels(y, lengths) if is_nested(X) else y
 
-    def decode_scores(self, X: Any, lengths: Any = None) -> NDArray[np.float64]:
+    def decode_scores(self, X: Any, *, lengths: Any = None) -> NDArray[np.float64]:
         """Return the score of the best label sequence of each sequence.
 
         Parameters
