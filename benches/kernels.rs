@@ -50,7 +50,7 @@ fn pass(rows: &dyn Rows, labels: &[u32], planes: u32, coef: Vec<f64>) -> Report 
         record: false,
     };
     let state =
-        State { coef, intercept: vec![0.0; positive.len()], seen: vec![0; positive.len()], ages: vec![] };
+        State { coef, intercept: vec![0.0; positive.len()], seen: vec![0; positive.len()], ages: None };
     fit(&problem, &schedule, state, &mut Perceptron, &()).expect("finite").1
 }
 

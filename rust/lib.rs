@@ -4,6 +4,7 @@ pub mod arith;
 pub mod error;
 pub mod kernel;
 pub mod margin;
+pub mod memory;
 pub mod mlp;
 pub mod online;
 pub mod order;

@@ -73,6 +73,7 @@ class Trainer:
             "penalty": None,
             "settle": True,
             "check": "run",
+            "record": False,
             "on_epoch": None,
             "with_state": False,
             "keep_on_interrupt": False,

@@ -8,5 +8,6 @@ mod golden_kernels;
 mod instruction_sets;
 mod pocket;
 mod resume;
+mod rules;
 mod support;
 mod text;

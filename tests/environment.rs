@@ -90,8 +90,7 @@ impl Fit {
             settle: true,
             record: false,
         };
-        let start =
-            State { coef: case.start.clone(), intercept: vec![0.0; 5], seen: vec![0; 5], ages: vec![] };
+        let start = State { coef: case.start.clone(), intercept: vec![0.0; 5], seen: vec![0; 5], ages: None };
         let mut learner = Averaged {
             coef: vec![0.0; start.coef.len()],
             intercept: vec![0.0; 5],

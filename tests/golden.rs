@@ -201,7 +201,7 @@ fn fit<T: Drawn + Default>(case: &Case) {
         coef: start(0, planes * columns),
         intercept: start(1, planes),
         seen: case.list("start_seen"),
-        ages: Vec::new(),
+        ages: None,
     };
     let fit_intercept = case.text("fit_intercept") == "1";
     let tie = if case.text("tie") == "positive" { Tie::Positive } else { Tie::Mistake };

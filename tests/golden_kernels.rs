@@ -133,7 +133,7 @@ fn run(
         coef: vec![0.0; planes * n],
         intercept: vec![0.0; planes],
         seen: vec![0; planes],
-        ages: Vec::new(),
+        ages: None,
     };
     let mut voted = Voted::new(planes);
     let (after, report) = online::fit(&problem, &schedule, state, &mut voted, &()).expect("finite");
@@ -311,7 +311,7 @@ fn a_source_that_fails_ends_the_run() {
         settle: true,
         record: false,
     };
-    let state = State { coef: vec![0.0; 20], intercept: vec![0.0], seen: vec![0], ages: Vec::new() };
+    let state = State { coef: vec![0.0; 20], intercept: vec![0.0], seen: vec![0], ages: None };
     let error = online::fit(&problem, &schedule, state, &mut Voted::new(1), &()).expect_err("a failure");
     assert!(error.to_string().contains("could not be had"), "{error}");
     assert_eq!(*source.0.lock().expect("one thread"), 3, "nothing is asked for behind a failure");

@@ -34,12 +34,8 @@ fn fit(
     assert_eq!(rows.block(1), 16, "wide rows make many blocks");
     let class_weight = [case.class_weight];
     let problem = Problem::new(&rows, &case.labels, None, &[1], &class_weight, 1.0, case.tie, true);
-    let state = State {
-        coef: case.start.clone(),
-        intercept: case.intercept.clone(),
-        seen: vec![0],
-        ages: Vec::new(),
-    };
+    let state =
+        State { coef: case.start.clone(), intercept: case.intercept.clone(), seen: vec![0], ages: None };
     let schedule = Schedule {
         shuffle: None,
         first_epoch: 0,

@@ -227,7 +227,7 @@ impl Fit {
             coef: case.start.clone(),
             intercept: case.intercept.clone(),
             seen: vec![0; case.planes],
-            ages: vec![],
+            ages: None,
         };
         let schedule = Schedule {
             shuffle: None,

@@ -5,11 +5,12 @@ use super::value::Value;
 /// Adding it rounds to a multiple of 1; taking it away again leaves that.
 const ROUNDER: f64 = (3_u64 << 51) as f64;
 
-/// Whether every value is an integer of at most 2^51, or infinite.
+/// Whether every value is finite and, up to 2^51, an integer.
 #[must_use]
 pub fn all_integers<T: Value>(values: &[T]) -> bool {
     // Tried: `fract`, a call for each value where the processor's own instruction may not be assumed.
-    let is_integer = |v: &T| (v.widen() + ROUNDER) - ROUNDER == v.widen();
+    // The difference, not a comparison: of infinity it is NaN.
+    let is_integer = |v: &T| ((v.widen() + ROUNDER) - ROUNDER) - v.widen() == 0.0;
     T::INTEGER || values.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, v| all & is_integer(v)))
 }
 
@@ -41,9 +42,13 @@ mod tests {
         for x in [0.0, -0.0, 1.0, -7.0, 255.0, largest, -largest, largest - 1.0] {
             assert!(all_integers(&[x; 9]), "{x}");
         }
-        for x in [0.5, -0.5, 1e-300, f64::EPSILON, 1.0 - f64::EPSILON, largest / 2.0 - 0.5, f64::NAN] {
+        for x in [0.5, -0.5, 1e-300, f64::EPSILON, 1.0 - f64::EPSILON, largest / 2.0 - 0.5] {
             assert!(!all_integers(&[x]), "{x}");
             assert!(!all_integers(&[1.0, 2.0, x, 3.0]), "{x}");
+        }
+        for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::from_bits(1)] {
+            assert!(!all_integers(&[x]) && !all_integers(&[1.0, 2.0, 3.0, x, 4.0]), "{x}");
+            assert!(!all_integers(&[x as f32]) || x as f32 == 0.0, "{x}");
         }
         assert!(all_integers::<f64>(&[]));
         assert!(all_integers(&[u8::MAX]));

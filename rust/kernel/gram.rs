@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::kernels::Kernel;
 use super::products::{Packed, Whole, WideProducts};
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::gram::{self, MOST_COLUMNS, WIDE, WIDTH};
 use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -201,23 +201,19 @@ pub fn squares(kernel: Kernel, rows: &dyn Table) -> Vec<f64> {
 
 fn all_squares(rows: &dyn Table) -> Vec<f64> {
     let mut squares = vec![0.0; rows.len()];
-    let mut weights = rows.arrange_one(vec![0.0; rows.columns()]);
-    for (row, square) in squares.iter_mut().enumerate() {
-        rows.axpy(row, 1.0, weights.one_mut());
-        rows.scores(row..row + 1, &weights, &[0.0], std::slice::from_mut(square));
-        rows.axpy(row, -1.0, weights.one_mut()); // all are +0.0 again
-    }
+    rows.squares(0..rows.len(), &vec![1.0; rows.columns()], &mut squares);
     squares
 }
 
 /// One divided by the number of columns and the variance of all values; 1 if that is not above 0.
 #[must_use]
 pub fn scale_gamma(rows: &dyn Table) -> f64 {
-    let _standard = Standard::enter();
-    let weights = rows.arrange_one(vec![1.0; rows.columns()]);
-    let mut sums = vec![0.0; rows.len()];
-    rows.scores(0..rows.len(), &weights, &[0.0], &mut sums);
-    scale(&sums, &all_squares(rows), rows.columns())
+    standard(|| {
+        let weights = rows.arrange_one(vec![1.0; rows.columns()]);
+        let mut sums = vec![0.0; rows.len()];
+        rows.scores(0..rows.len(), &weights, &[0.0], &mut sums);
+        scale(&sums, &all_squares(rows), rows.columns())
+    })
 }
 
 /// Kernel values from dot products.
@@ -274,7 +270,10 @@ pub fn kernel_matrix(
     threads: usize,
     out: &mut [f64],
 ) -> Result<()> {
-    let _standard = Standard::enter();
+    standard(|| fill(rows, others, kernel, threads, out))
+}
+
+fn fill(rows: &dyn Table, others: &dyn Table, kernel: Kernel, threads: usize, out: &mut [f64]) -> Result<()> {
     let width = others.len();
     assert_eq!(out.len(), rows.len() * width);
     same_columns(kernel, rows, others)?;

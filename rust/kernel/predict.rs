@@ -4,7 +4,7 @@
 use super::gram::{Finish, Form, Part, Row, Side, same_columns, square_of, squares, squares_of};
 use super::kernels::Kernel;
 use crate::arith::average::{average, timed};
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::kernel::{add, biased, normalised};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::share;
@@ -133,7 +133,17 @@ pub fn predict(
     monitor: &dyn Monitor,
     out: &mut [f64],
 ) -> Result<()> {
-    let _standard = Standard::enter();
+    standard(|| answer(rows, vectors, answers, threads, monitor, out))
+}
+
+fn answer(
+    rows: &dyn Table,
+    vectors: &Vectors,
+    answers: &[Answer],
+    threads: usize,
+    monitor: &dyn Monitor,
+    out: &mut [f64],
+) -> Result<()> {
     vectors.check(rows)?;
     let width = answers.len() * vectors.log.planes();
     assert_eq!(out.len(), rows.len() * width);

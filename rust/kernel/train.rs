@@ -28,6 +28,7 @@ use super::source::Source;
 use super::window::{Updates, Window};
 use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
 use crate::online::threads::share_out;
 use crate::rows::{Cursor, Learn, Mistake, Planes, Rows, Stop, Table, Visit, Weights};
@@ -92,7 +93,7 @@ impl<'a> Dual<'a> {
         let batch = (bytes / (8 * width).max(1)).clamp(1, BATCH);
         probe_memory(n.checked_mul(8 * (batch + 1)))?;
         probe_memory(rows.columns().checked_mul(16 * batch))?;
-        let norms = norms.iter().map(|&norm| vec![norm]).collect();
+        let norms = norms.iter().map(|&norm| vec![start(norm)]).collect();
         let memory = Memory { cache: Cache::new(cache), norms, window: WINDOW };
         let squares = squares(kernel, rows);
         Ok(Self { rows, source, kernel, form, squares, threads, batch, memory: Mutex::new(memory) })

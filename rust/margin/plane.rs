@@ -2,7 +2,7 @@
 
 use super::certificate::{Checked, Lengths, norm_ends, quotient};
 use super::problem::{Bias, Problem, survey};
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::sign::ExactSum;
 use crate::arith::twofold::{UNIT, down, exponent, times_power, up};
 use crate::error::{Error, Result};
@@ -33,7 +33,17 @@ pub fn margin(
     normalize: bool,
     threads: usize,
 ) -> Result<(f64, f64, Vec<u32>)> {
-    let _standard = Standard::enter();
+    standard(|| bounds(rows, labels, coef, intercept, normalize, threads))
+}
+
+fn bounds(
+    rows: &dyn Table,
+    labels: &[u32],
+    coef: &[f64],
+    intercept: Option<f64>,
+    normalize: bool,
+    threads: usize,
+) -> Result<(f64, f64, Vec<u32>)> {
     check_labels(rows, labels)?;
     let invalid = |text: String| Err(Error::Invalid(text));
     if coef.len() != rows.columns() {

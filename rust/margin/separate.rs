@@ -7,7 +7,7 @@ use super::other_scales::{blank, decide, plane, powered, refuted};
 use super::plane::check_labels;
 use super::problem::{Bias, Problem, survey};
 use super::wolfe::Found;
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::online::Monitor;
 use crate::rows::Table;
@@ -78,7 +78,10 @@ pub fn separate(
     options: &Options,
     monitor: &dyn Monitor,
 ) -> Result<Solution> {
-    let _standard = Standard::enter();
+    standard(|| certified(rows, labels, options, monitor))
+}
+
+fn certified(rows: &dyn Table, labels: &[u32], options: &Options, monitor: &dyn Monitor) -> Result<Solution> {
     check_labels(rows, labels)?;
     let &Options { bias, tol, budget, threads, .. } = options;
     if !(tol > 0.0 && tol.is_finite()) {

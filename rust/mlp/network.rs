@@ -1,6 +1,6 @@
 //! The network: its random start, its values, its answer.
 
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::neuron::{self, Activation};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
@@ -47,6 +47,10 @@ pub struct Network {
 impl Network {
     /// Random weights; `sizes` are the numbers of neurons from the input on.
     pub fn start(sizes: &[usize], activation: Activation, seed: u64) -> Result<Self> {
+        standard(|| Self::drawn(sizes, activation, seed))
+    }
+
+    fn drawn(sizes: &[usize], activation: Activation, seed: u64) -> Result<Self> {
         if sizes.contains(&0) {
             let text = format!("every layer must have at least one neuron, got the sizes {sizes:?}");
             return Err(Error::Invalid(text));
@@ -94,12 +98,13 @@ impl Network {
     /// What the output neurons have for every row, row by row.
     pub fn scores(&self, rows: &dyn Table, probabilities: bool, out: &mut [f64]) -> Result<()> {
         probe_memory(rows.columns().checked_mul(8))?;
-        let _standard = Standard::enter();
-        let mut values = self.room(rows.columns());
-        for (row, out) in out.chunks_exact_mut(self.outputs()).enumerate() {
-            read(rows, row, &mut values[0]);
-            dispatch(Answer { network: self, values: &mut values, probabilities, out });
-        }
+        standard(|| {
+            let mut values = self.room(rows.columns());
+            for (row, out) in out.chunks_exact_mut(self.outputs()).enumerate() {
+                read(rows, row, &mut values[0]);
+                dispatch(Answer { network: self, values: &mut values, probabilities, out });
+            }
+        });
         Ok(())
     }
 }

@@ -12,10 +12,11 @@
 //!   start values: Glorot, Bengio 2010, equation 16.
 
 use super::network::{Layer, Network, read};
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result, probe_memory};
+use crate::memory::refill;
 use crate::online::{Criterion, Flow, Monitor, Stopped};
 use crate::order::shuffle;
 use crate::rows::Table;
@@ -62,17 +63,27 @@ pub fn fit(
     }
     let weights: usize = network.layers.iter().map(|layer| layer.coef.len()).fold(0, usize::saturating_add);
     probe_memory(weights.saturating_add(n).saturating_add(rows.columns()).checked_mul(8))?;
-    let _standard = Standard::enter();
+    standard(|| run(rows, labels, network, schedule, monitor))
+}
+
+fn run(
+    rows: &dyn Table,
+    labels: &[u32],
+    network: &mut Network,
+    schedule: &Schedule,
+    monitor: &dyn Monitor,
+) -> Result<Report> {
+    let n = rows.len();
     let mut pass = Pass {
         values: network.room(rows.columns()),
         errors: network.layers.iter().map(|layer| vec![0.0; layer.neurons()]).collect(),
         gradient: network.layers.iter().map(Layer::zeros).collect(),
     };
     let mut criterion = Criterion::new(schedule.tol, schedule.n_iter_no_change);
-    let (mut losses, mut counts) = (Vec::new(), Vec::new());
+    let (mut losses, mut counts, mut order) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         let epoch = schedule.first_epoch + losses.len() as u64;
-        let mut order: Vec<u32> = (0..n as u32).collect();
+        refill(&mut order, 0..n as u32)?;
         if let Some(seed) = schedule.seed {
             shuffle(&mut order, seed, epoch, 0);
         }

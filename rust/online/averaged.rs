@@ -19,6 +19,7 @@ use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use crate::arith::average::{average as mean, timed};
 use crate::arith::finite::all_finite;
+use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::rows::{Mistake, Rows, Visit};
 
@@ -79,6 +80,11 @@ impl Learner for Averaged {
             state.coef.len(),
             state.intercept.len()
         )))
+    }
+
+    fn begin(&mut self, _problem: &Problem, _threads: usize, _monitor: &dyn Monitor) -> Result<()> {
+        self.coef.iter_mut().chain(&mut self.intercept).for_each(|u| *u = start(*u));
+        Ok(())
     }
 
     fn split<'a>(&'a mut self, ranges: &[Range<usize>], _problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>> {

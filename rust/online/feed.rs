@@ -69,7 +69,8 @@ pub trait Monitor: Sync {
 impl Monitor for () {}
 
 /// Runs from the cursor to position `end`: learn a block, let `absorb` see its log, ask the
-/// monitor. The caller holds the standard floating-point environment. After an `Ok` the cursor, the planes and the rule's memory are a checkpoint.
+/// monitor. The caller computes in the standard environment. After an `Ok` the cursor, the planes and
+/// the rule's memory are a checkpoint.
 pub fn feed(
     rows: &dyn Rows,
     visit: &Visit,
@@ -81,6 +82,9 @@ pub fn feed(
 ) -> Result<Stop> {
     let block = rows.block(planes.heads.len());
     let mut log = Vec::new();
+    if at.pos < end {
+        planes.level();
+    }
     rows.prepare(visit, planes);
     while at.pos < end {
         let stop = rows.learn(visit, at, end.min(at.pos + block), planes, &mut log);

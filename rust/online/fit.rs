@@ -5,14 +5,15 @@ use std::ops::Range;
 use super::feed::{EpochRecord, Monitor, Snapshot};
 use super::group::{Group, GroupEpoch};
 use super::problem::Problem;
-use super::rule::Learner;
+use super::rule::{Learner, Rule};
 use super::stopping::{Criterion, Stopped};
 use super::threads::share_out;
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
+use crate::memory::{collected, refill};
 use crate::order::shuffle;
-use crate::rows::{Noise, Tolerance};
+use crate::rows::Tolerance;
 
 /// How epochs are ordered and when they end.
 #[derive(Debug, Clone, Copy)]
@@ -47,8 +48,8 @@ pub struct State {
     pub intercept: Vec<f64>,
     /// Examples seen since the last cold start.
     pub seen: Vec<u64>,
-    /// Examples whose penalty is pending, K x columns; empty without a penalty.
-    pub ages: Vec<i64>,
+    /// Examples whose penalty is pending, K x columns, if there is a penalty.
+    pub ages: Option<Vec<i64>>,
 }
 
 /// What a fit did.
@@ -80,11 +81,20 @@ fn memory(problem: &Problem, schedule: &Schedule, weights: usize) -> Option<usiz
 pub fn fit(
     problem: &Problem,
     schedule: &Schedule,
+    state: State,
+    learner: &mut dyn Learner,
+    monitor: &dyn Monitor,
+) -> Result<(State, Report)> {
+    standard(|| run(problem, schedule, state, learner, monitor))
+}
+
+fn run(
+    problem: &Problem,
+    schedule: &Schedule,
     mut state: State,
     learner: &mut dyn Learner,
     monitor: &dyn Monitor,
 ) -> Result<(State, Report)> {
-    let _standard = Standard::enter();
     let (n, planes) = (problem.rows.len(), problem.positive.len());
     check_state(problem, schedule, &state)?;
     learner.check(&state)?;
@@ -106,10 +116,10 @@ pub fn fit(
     let mut running = vec![true; decisions];
     let mut criteria = vec![Criterion::new(schedule.tol, schedule.n_iter_no_change); decisions];
     let ranges = ranges(problem, schedule, &state, learner);
-    let noise = ranges.iter().map(|range| problem.noise(range)).collect();
-    let mut groups = form_groups(problem, schedule, &state, &running, learner, noise);
+    let form = |range: &Range<usize>| Group::new(range.clone(), problem, schedule, &state);
+    let mut groups: Vec<Group> = ranges.iter().map(form).collect();
     let kept = problem.kept();
-    let mut order: Option<Vec<u32>> = kept.clone();
+    let mut order = kept.as_ref().map(|kept| collected(kept.iter().copied())).transpose()?;
     let mut epoch = schedule.first_epoch;
     for e in 0..schedule.max_iter {
         epoch = schedule.first_epoch + e;
@@ -117,12 +127,14 @@ pub fn fit(
             // A permutation of positions in the kept rows, so always of a fresh ascending list.
             let order = order.get_or_insert_default();
             match &kept {
-                Some(kept) => order.clone_from(kept),
-                None => *order = (0..n as u32).collect(),
+                Some(kept) => refill(order, kept.iter().copied())?,
+                None => refill(order, 0..n as u32)?,
             }
             shuffle(order, seed, epoch, 0);
         }
-        let done = run_epoch(&mut groups, problem, order.as_deref(), epoch, schedule.threads, monitor)?;
+        let rules = learner.split(&ranges, problem);
+        let done =
+            run_epoch(&mut groups, rules, problem, order.as_deref(), epoch, schedule.threads, monitor)?;
         let interrupted = done.iter().any(|group| group.interrupted);
         if interrupted && !schedule.keep_on_interrupt {
             return Err(Error::Interrupted);
@@ -144,11 +156,8 @@ pub fn fit(
             break;
         }
         let verdict = if monitor.wants_state() {
-            let finish = |group: Group| group.finish(problem, &mut state, &mut report);
-            let noise = groups.into_iter().map(finish).collect();
-            let verdict = monitor.epoch(&record, Some(Snapshot { state: &state, learner }));
-            groups = form_groups(problem, schedule, &state, &running, learner, noise);
-            verdict?
+            groups.iter().for_each(|group| group.write(&mut state));
+            monitor.epoch(&record, Some(Snapshot { state: &state, learner }))?
         } else {
             monitor.epoch(&record, None)?
         };
@@ -157,7 +166,8 @@ pub fn fit(
                 (running[k], *stopped) = (false, Stopped::Monitor);
             }
         }
-        freeze(&mut groups, problem, schedule, &running, monitor, &mut report.stopped)?;
+        let rules = learner.split(&ranges, problem);
+        freeze(&mut groups, rules, problem, schedule, &running, monitor, &mut report.stopped)?;
         if groups.iter().all(Group::has_stopped) {
             break;
         }
@@ -195,7 +205,7 @@ pub(super) fn check_state(problem: &Problem, schedule: &Schedule, state: &State)
 fn check_penalty(problem: &Problem, schedule: &Schedule, state: &State, learner: &dyn Learner) -> Result<()> {
     let invalid = |text: &str| Err(Error::Invalid(text.into()));
     if problem.decay().is_none() {
-        return if state.ages.iter().any(|&age| age != 0) {
+        return if state.ages.iter().flatten().any(|&age| age != 0) {
             invalid("state has pending penalties; pass the penalty that it was learnt with")
         } else {
             Ok(())
@@ -207,11 +217,12 @@ fn check_penalty(problem: &Problem, schedule: &Schedule, state: &State, learner:
     if !schedule.settle && schedule.max_iter != 1 {
         return invalid("settle may be False in a run of one epoch only; set max_iter to 1");
     }
-    if state.ages.len() != state.coef.len() || state.ages.iter().any(|&age| age < 0) {
+    let fit = |ages: &&Vec<i64>| ages.len() == state.coef.len() && ages.iter().all(|&age| age >= 0);
+    let Some(ages) = state.ages.as_ref().filter(fit) else {
         return invalid("ages must have the shape of coef and hold whole numbers of at least 0");
-    }
-    let d = problem.rows.columns().max(1);
-    if problem.is_joint() && state.ages.chunks(d).any(|ages| ages != &state.ages[..ages.len()]) {
+    };
+    let mut planes = ages.chunks(problem.rows.columns().max(1));
+    if problem.is_joint() && planes.any(|plane| plane != &ages[..plane.len()]) {
         return invalid("ages must be the same for all classes of a joint decision");
     }
     Ok(())
@@ -229,50 +240,41 @@ fn check_alone(problem: &Problem, learner: &dyn Learner) -> Result<()> {
 
 fn ranges(problem: &Problem, schedule: &Schedule, state: &State, learner: &dyn Learner) -> Vec<Range<usize>> {
     let most = if learner.one_plane_at_a_time() { problem.positive.len() } else { schedule.threads };
-    problem.ranges(most, &state.ages)
-}
-
-/// The planes that are running, in one group for each thread.
-fn form_groups<'a>(
-    problem: &'a Problem,
-    schedule: &Schedule,
-    state: &State,
-    running: &[bool],
-    learner: &'a mut dyn Learner,
-    noise: Vec<Option<Noise>>,
-) -> Vec<Group<'a>> {
-    let ranges = ranges(problem, schedule, state, learner);
-    let rules = learner.split(&ranges, problem);
-    let groups = ranges.into_iter().zip(rules).zip(noise);
-    let form = |((range, rule), noise)| Group::new(range, running, problem, schedule, state, rule, noise);
-    groups.map(form).collect()
+    problem.ranges(most, state.ages.as_deref().unwrap_or_default())
 }
 
 /// Freezes the planes that run no more, and ends the training of the groups that have none left.
 fn freeze(
     groups: &mut [Group],
+    rules: Vec<Box<dyn Rule + '_>>,
     problem: &Problem,
     schedule: &Schedule,
     running: &[bool],
     monitor: &dyn Monitor,
     stopped: &mut [Stopped],
 ) -> Result<()> {
-    let ended = groups.iter_mut().filter_map(|group| group.freeze(problem, running).then_some(group));
-    let ended: Vec<&mut Group> = ended.collect();
+    let mut ended = Vec::new();
+    for (group, rule) in groups.iter_mut().zip(rules) {
+        if group.freeze(problem, running) {
+            ended.push((group, rule));
+        }
+    }
     let threads = schedule.threads.min(ended.len());
     let interrupted = share_out(
         ended.into_iter(),
         threads,
-        |group| group.end_training(monitor),
+        |(group, mut rule)| group.end_training(&mut *rule, monitor),
         || {
             let _ = monitor.block();
         },
     );
-    for k in interrupted.into_iter().flatten() {
-        if !schedule.keep_on_interrupt {
-            return Err(Error::Interrupted);
+    for done in interrupted {
+        if let Some(k) = done? {
+            if !schedule.keep_on_interrupt {
+                return Err(Error::Interrupted);
+            }
+            stopped[k] = Stopped::Interrupt;
         }
-        stopped[k] = Stopped::Interrupt;
     }
     Ok(())
 }
@@ -280,15 +282,18 @@ fn freeze(
 /// One epoch of all groups that go on.
 fn run_epoch(
     groups: &mut [Group],
+    rules: Vec<Box<dyn Rule + '_>>,
     problem: &Problem,
     order: Option<&[u32]>,
     epoch: u64,
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<Vec<GroupEpoch>> {
-    let going = groups.iter_mut().filter(|group| !group.has_stopped());
+    let going = groups.iter_mut().zip(rules).filter(|(group, _)| !group.has_stopped());
     let threads = threads.min(problem.positive.len());
-    let work = |group: &mut Group| group.epoch(problem, order, epoch, monitor);
+    let work = |(group, mut rule): (&mut Group, Box<dyn Rule + '_>)| {
+        group.epoch(&mut *rule, problem, order, epoch, monitor)
+    };
     // The monitor is asked while waiting too, so that an interrupt is seen while others still work.
     let done = share_out(going, threads, work, || {
         let _ = monitor.block();

@@ -7,7 +7,7 @@ use super::fit::{Report, Schedule, State};
 use super::problem::Problem;
 use super::rule::Rule;
 use crate::error::{Error, Result};
-use crate::rows::{Cursor, Head, Noise, Planes, Record, Stop, Visit};
+use crate::rows::{Cursor, Head, Planes, Record, Stop, Visit};
 
 /// What a decision (a plane, or all of them) did in one epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,10 +23,9 @@ pub(super) struct GroupEpoch {
     pub interrupted: bool,
 }
 
-pub(super) struct Group<'a> {
+pub(super) struct Group {
     first: usize,
     planes: Planes,
-    rule: Box<dyn Rule + 'a>,
     /// Planes that have stopped, with their weights.
     frozen: Vec<(Head, Vec<f64>)>,
     /// Mistakes of this epoch and, if tracked, of each example (n x planes).
@@ -35,20 +34,19 @@ pub(super) struct Group<'a> {
     settle: bool,
 }
 
-impl<'a> Group<'a> {
-    /// Takes those planes of the range that are `running`.
-    pub fn new(
-        range: Range<usize>,
-        running: &[bool],
-        problem: &Problem,
-        schedule: &Schedule,
-        state: &State,
-        rule: Box<dyn Rule + 'a>,
-        noise: Option<Noise>,
-    ) -> Self {
+/// Whether the run was interrupted; any other error is one.
+fn was_interrupted(done: Result<()>) -> Result<bool> {
+    match done {
+        Ok(()) => Ok(false),
+        Err(Error::Interrupted) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+impl Group {
+    pub fn new(range: Range<usize>, problem: &Problem, schedule: &Schedule, state: &State) -> Self {
         let d = problem.rows.columns();
-        let planes: Vec<usize> = range.clone().filter(|&k| running[problem.decision(k)]).collect();
-        let heads = planes.iter().map(|&k| Head {
+        let heads = range.clone().map(|k| Head {
             plane: k as u32,
             positive: problem.positive[k],
             class_weight: problem.class_weight[k],
@@ -57,25 +55,21 @@ impl<'a> Group<'a> {
             loss: 0.0,
         });
         let width = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
-        let mut weights = Vec::with_capacity(planes.len() * d);
-        for k in &planes {
-            weights.extend_from_slice(&state.coef[k * d..][..d]);
-        }
+        let weights = state.coef[range.start * d..range.end * d].to_vec();
         let mut planes = Planes::new(heads.collect(), weights, d);
-        planes.noise = noise;
+        planes.noise = problem.noise(&range);
         planes.record = schedule.record.then(|| Record {
             activations: vec![f64::NAN; problem.rows.len() * range.len()],
             first: range.start,
             width: range.len(),
         });
-        if let Some(decay) = problem.decay() {
-            planes.put_under(decay, &state.ages[range.start * d..][..d]);
+        if let (Some(decay), Some(ages)) = (problem.decay(), &state.ages) {
+            planes.put_under(decay, &ages[range.start * d..][..d]);
         }
         let tally = if schedule.track_mistakes { problem.rows.len() * width } else { 0 };
         Self {
             first: problem.decision(range.start),
             planes,
-            rule,
             frozen: Vec::new(),
             mistakes: vec![0; width],
             tally: vec![0; tally],
@@ -90,6 +84,7 @@ impl<'a> Group<'a> {
     /// Runs one epoch of the planes that go on.
     pub fn epoch(
         &mut self,
+        rule: &mut dyn Rule,
         problem: &Problem,
         order: Option<&[u32]>,
         epoch: u64,
@@ -98,13 +93,13 @@ impl<'a> Group<'a> {
         // A class weight of 0 takes rows away from one plane; such a plane is a group of its own.
         let own_order = self.planes.heads.iter().find_map(|head| problem.without_weightless(head, order));
         let visit = Visit { order: own_order.as_deref().or(order), ..problem.visit() };
-        self.rule.start_epoch(epoch);
+        rule.start_epoch(epoch);
         self.mistakes.fill(0);
         for head in &mut self.planes.heads {
             head.loss = 0.0;
         }
         let (first, width) = (self.first, self.mistakes.len());
-        let (rule, mistakes, tally) = (&mut self.rule, &mut self.mistakes, &mut self.tally);
+        let (mistakes, tally) = (&mut self.mistakes, &mut self.tally);
         let mut at = Cursor::default();
         let stop = feed(
             problem.rows,
@@ -124,20 +119,22 @@ impl<'a> Group<'a> {
             },
             monitor,
         );
-        if let Err(Error::Invalid(text)) = stop {
-            return Err(Error::Invalid(text));
-        }
-        let mut interrupted = stop == Err(Error::Interrupted);
+        let mut interrupted = match stop {
+            Ok(Stop::Block) => false,
+            Ok(Stop::Overflow) => return Err(Error::Overflow { epoch }),
+            Ok(Stop::Failed | Stop::Limit) => unreachable!("feed and the rows go on after these, or fail"),
+            Err(error) => was_interrupted(Err(error))?,
+        };
         if self.settle {
             self.planes.settle();
         }
-        if stop == Ok(Stop::Overflow) || !self.planes.is_finite() || !self.rule.is_finite() {
+        if !self.planes.is_finite() || !rule.is_finite() {
             return Err(Error::Overflow { epoch });
         }
         if !interrupted {
             let clean = self.mistakes.iter().all(|&mistakes| mistakes == 0);
-            let ended = self.rule.end_epoch(&visit, self.planes.heads[0].seen, clean, monitor);
-            interrupted = ended == Err(Error::Interrupted);
+            let ended = rule.end_epoch(&visit, self.planes.heads[0].seen, clean, monitor);
+            interrupted = was_interrupted(ended)?;
         }
         let visited = at.pos.max(1) as f64;
         // Of a joint decision the first plane keeps the loss.
@@ -162,26 +159,33 @@ impl<'a> Group<'a> {
     }
 
     /// Lets the rule know that no plane goes on. The first decision, if it was interrupted in this.
-    pub fn end_training(&mut self, monitor: &dyn Monitor) -> Option<usize> {
-        self.rule.end_training(monitor).is_err().then_some(self.first)
+    pub fn end_training(&self, rule: &mut dyn Rule, monitor: &dyn Monitor) -> Result<Option<usize>> {
+        Ok(was_interrupted(rule.end_training(monitor))?.then_some(self.first))
+    }
+
+    /// Writes the planes into the state as they are now.
+    pub fn write(&self, state: &mut State) {
+        let ages = self.planes.ages();
+        let mut put = |head: &Head, weights: &[f64]| {
+            let (k, d) = (head.plane as usize, weights.len());
+            state.coef[k * d..][..d].copy_from_slice(weights);
+            if let (Some(all), Some(ages)) = (&mut state.ages, &ages) {
+                all[k * d..][..d].copy_from_slice(ages);
+            }
+            state.intercept[k] = head.intercept;
+            state.seen[k] = head.seen;
+        };
+        self.frozen.iter().for_each(|(head, weights)| put(head, weights));
+        for (i, head) in self.planes.heads.iter().enumerate() {
+            put(head, &self.planes.plane(i));
+        }
     }
 
     /// Writes the planes into the state, adds the counts of mistakes (n x all decisions) and puts
     /// down the activations (n x all planes).
-    /// Returns what was kept of the examples.
-    pub fn finish(mut self, problem: &Problem, state: &mut State, report: &mut Report) -> Option<Noise> {
+    pub fn finish(self, problem: &Problem, state: &mut State, report: &mut Report) {
+        self.write(state);
         let (width, all) = (self.mistakes.len(), problem.decisions());
-        let _ = self.freeze(problem, &vec![false; all]);
-        let ages = self.planes.ages();
-        for (head, weights) in self.frozen {
-            let (k, d) = (head.plane as usize, weights.len());
-            state.coef[k * d..][..d].copy_from_slice(&weights);
-            if !ages.is_empty() {
-                state.ages[k * d..][..d].copy_from_slice(&ages);
-            }
-            state.intercept[k] = head.intercept;
-            state.seen[k] = head.seen;
-        }
         for (out, counts) in report.mistakes_per_example.chunks_mut(all).zip(self.tally.chunks(width)) {
             for (out, count) in out[self.first..][..width].iter_mut().zip(counts) {
                 *out += count;
@@ -193,6 +197,5 @@ impl<'a> Group<'a> {
                 out[first..][..width].copy_from_slice(row);
             }
         }
-        self.planes.noise
     }
 }

@@ -7,7 +7,7 @@ use super::fit::{Report, Schedule, State, check_state};
 use super::group::Group;
 use super::problem::Problem;
 use super::rule::Learner;
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 
@@ -27,10 +27,13 @@ const SCHEDULE: Schedule = Schedule {
 /// Learns from all rows and returns the mistakes of each decision. After an error neither the state
 /// nor the memory of the learner is to be used further.
 pub fn one_pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Vec<i64>> {
-    let _standard = Standard::enter();
+    standard(|| run(problem, state, learner))
+}
+
+fn run(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Vec<i64>> {
     check_state(problem, &SCHEDULE, state)?;
     learner.check(state)?;
-    if !problem.is_plain() || !state.ages.is_empty() || learner.one_plane_at_a_time() {
+    if !problem.is_plain() || state.ages.is_some() || learner.one_plane_at_a_time() {
         return Err(Error::Invalid(
             "sample_weight and penalty must be None and class_weight above 0 in one_pass; use fit".into(),
         ));
@@ -38,11 +41,12 @@ pub fn one_pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner)
     for w in state.coef.iter_mut().chain(&mut state.intercept) {
         *w = start(*w);
     }
+    learner.begin(problem, SCHEDULE.threads, &())?;
     let planes = 0..problem.positive.len();
-    let (running, noise) = (vec![true; problem.decisions()], problem.noise(&planes));
-    let Some(rule) = learner.split(std::slice::from_ref(&planes), problem).pop() else { unreachable!() };
-    let mut group = Group::new(planes, &running, problem, &SCHEDULE, state, rule, noise);
-    let done = group.epoch(problem, None, SCHEDULE.first_epoch, &())?;
+    let mut group = Group::new(planes.clone(), problem, &SCHEDULE, state);
+    let mut rules = learner.split(&[planes], problem);
+    let done = group.epoch(&mut *rules[0], problem, None, SCHEDULE.first_epoch, &())?;
+    drop(rules);
     let mut nothing = Report {
         epochs: Vec::new(),
         n_iter: Vec::new(),

@@ -14,7 +14,7 @@ use super::fit::State;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use crate::arith::dot::dot;
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::step::{moved_by, signed, updates_needed};
 use crate::error::{Error, Result};
 use crate::rows::{Mistake, Rows, Visit};
@@ -68,7 +68,10 @@ pub fn updates_until_right(
     b: Option<f64>,
     step: f64,
 ) -> Result<Option<f64>> {
-    let _standard = Standard::enter();
+    standard(|| bounded(x, positive, w, b, step))
+}
+
+fn bounded(x: &[f64], positive: bool, w: &[f64], b: Option<f64>, step: f64) -> Result<Option<f64>> {
     if x.len() != w.len() {
         return Err(Error::Invalid(format!(
             "x and w must be vectors of equal length, got {} and {}",

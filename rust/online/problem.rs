@@ -54,11 +54,6 @@ impl<'a> Problem<'a> {
                 Err(Error::Invalid(format!("{name} must have {want} entries, got {got}")))
             }
         };
-        if u32::try_from(n).is_err() {
-            return Err(Error::Invalid(format!(
-                "rows must be fewer than 2^32, got {n}; feed them in batches"
-            )));
-        }
         same("labels", labels.len(), n)?;
         same("sample_weight", sample_weight.map_or(n, <[f64]>::len), n)?;
         same("class_weight", class_weight.len(), positive.len())?;

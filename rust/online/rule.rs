@@ -9,7 +9,7 @@ use super::problem::Problem;
 use crate::error::Result;
 use crate::rows::{Mistake, Rows, Visit};
 
-/// The memory of a learner for a range of planes, while it trains. What takes long asks the monitor
+/// The memory of a learner for a range of planes, for the time of an epoch or of the end. What takes long asks the monitor
 /// now and then, and returns [`crate::error::Error::Interrupted`] if it is to end.
 pub trait Rule: Send {
     /// Before an epoch of this number, in which some of the planes are trained.
@@ -58,7 +58,8 @@ pub trait Learner {
         Ok(())
     }
 
-    /// One rule for each range. The ranges are disjoint and increasing, and cover all planes.
+    /// One rule for each range. The ranges are disjoint and increasing, and cover all planes. They are made
+    /// anew for each epoch, so that the learner can be looked at between two.
     fn split<'a>(&'a mut self, ranges: &[Range<usize>], problem: &'a Problem) -> Vec<Box<dyn Rule + 'a>>;
 
     /// What it remembers besides the state, by name; empty for a learner that needs nothing. What

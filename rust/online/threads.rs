@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 
 /// Calls `work` on every item, on this thread and at most `threads - 1` others. A thread that the
 /// system refuses to start is done without: the others take its share. While others still work,
@@ -20,11 +20,13 @@ pub(crate) fn share_out<T: Send, R: Send>(
     let caller = thread::current();
     let worker = || {
         // Linux hands the mode of this thread on; nothing promises that elsewhere.
-        let _standard = Standard::enter();
-        let mut done = Vec::new();
-        while let Some(item) = next() {
-            done.push(work(item));
-        }
+        let done = standard(|| {
+            let mut done = Vec::new();
+            while let Some(item) = next() {
+                done.push(work(item));
+            }
+            done
+        });
         caller.unpark();
         done
     };

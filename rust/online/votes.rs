@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::feed::{Flow, Monitor};
 use super::threads::share_out;
 use super::voted::Log;
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::arith::gram::stays_exact;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
@@ -91,7 +91,16 @@ pub fn votes(
     monitor: &dyn Monitor,
     out: &mut [i64],
 ) -> Result<()> {
-    let _standard = Standard::enter();
+    standard(|| hold(rows, vectors, threads, monitor, out))
+}
+
+fn hold(
+    rows: &dyn Rows,
+    vectors: &Vectors,
+    threads: usize,
+    monitor: &dyn Monitor,
+    out: &mut [i64],
+) -> Result<()> {
     vectors.check(rows)?;
     let planes = vectors.log.planes();
     assert_eq!(out.len(), rows.len() * planes);

@@ -155,12 +155,8 @@ fn kernel_fit_budget<'py>(
     let width = if joint.is_some() { planes } else { 1 };
     let known = if kernel == Kernel::Precomputed { n } else { m };
     let sets = read(state, &budget, if joint.is_some() { 1 } else { planes }, width, known)?;
-    let start = State {
-        coef: Vec::new(),
-        intercept: vec![0.0; planes],
-        seen: counters(state, planes)?,
-        ages: Vec::new(),
-    };
+    let start =
+        State { coef: Vec::new(), intercept: vec![0.0; planes], seen: counters(state, planes)?, ages: None };
     let (labels, positive, class_weight) = (labels.as_slice()?, positive.as_slice()?, pairs(&class_weight)?);
     let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let schedule = Schedule {

@@ -13,6 +13,18 @@ fn _swap_float_control(control: u64) -> u64 {
     environment::swap_control(control)
 }
 
+/// Takes the standard mode for this thread. False if it was taken before.
+#[pyfunction]
+fn _enter_standard() -> bool {
+    environment::enter()
+}
+
+/// Gives the caller's mode back to this thread. False if it has it.
+#[pyfunction]
+fn _leave_standard() -> bool {
+    environment::leave()
+}
+
 /// The instruction sets that this machine can run, the best last.
 #[pyfunction]
 fn _instruction_sets() -> Vec<&'static str> {
@@ -42,6 +54,8 @@ fn _force_instruction_set(name: Option<&str>) -> PyResult<()> {
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("_STANDARD_FLOAT_CONTROL", environment::STANDARD)?;
     m.add_function(wrap_pyfunction!(_swap_float_control, m)?)?;
+    m.add_function(wrap_pyfunction!(_enter_standard, m)?)?;
+    m.add_function(wrap_pyfunction!(_leave_standard, m)?)?;
     m.add_function(wrap_pyfunction!(_instruction_sets, m)?)?;
     m.add_function(wrap_pyfunction!(_force_instruction_set, m)?)
 }

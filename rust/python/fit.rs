@@ -61,9 +61,9 @@ fn fit<'py>(
         intercept: numbers("intercept", state, planes, None)?,
         seen: counters(state, planes)?,
         ages: if penalty.is_some() || state.contains("ages")? {
-            ages(state, planes, columns)?
+            Some(ages(state, planes, columns)?)
         } else {
-            Vec::new()
+            None
         },
     };
     let mut memory = Memory::read(learner, state, (planes, columns), fit_intercept, (check, &start))?;

@@ -11,6 +11,7 @@ use super::fit::describe;
 use super::memory::state_to_python;
 use super::rows::{shape, with_rows};
 use super::signals::Signals;
+use crate::arith::environment::foreign;
 use crate::kernel::{self, Answer, Dual, Kernel, Source, Vectors};
 use crate::online::voted::{Log, Voted};
 use crate::online::{self, Problem, Schedule, Shuffle, Snapshot, State};
@@ -34,7 +35,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn call(&self, number: usize, out: &mut [f64]) -> PyResult<()> {
-        Python::attach(|py| {
+        let copy = |py: Python<'_>| {
             let answer = self.ask.bind(py).call1((number,))?;
             let values: PyReadonlyArray1<'_, f64> = answer.extract()?;
             let values = values.as_slice()?;
@@ -44,7 +45,8 @@ impl Asked<'_> {
             }
             out.copy_from_slice(values);
             Ok(())
-        })
+        };
+        foreign(|| Python::attach(copy))
     }
 }
 
@@ -115,7 +117,7 @@ fn kernel_fit<'py>(
         coef: numbers("sums", state, planes, Some(n))?,
         intercept: numbers("intercept", state, planes, None)?,
         seen: counters(state, planes)?,
-        ages: Vec::new(),
+        ages: None,
     };
     let norms = numbers("norm", state, planes, None)?;
     let (labels, positive, class_weight) = (labels.as_slice()?, positive.as_slice()?, pairs(&class_weight)?);

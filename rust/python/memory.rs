@@ -66,7 +66,7 @@ pub fn state_to_python<'py>(py: Python<'py>, learnt: &Snapshot) -> PyResult<Boun
     let seen: Vec<i64> = seen.iter().map(|&seen| seen as i64).collect();
     let state = PyDict::new(py);
     state.set_item("seen", PyArray1::from_slice(py, &seen))?;
-    if !ages.is_empty() {
+    if let Some(ages) = ages {
         state.set_item("ages", to_matrix(py, ages, [planes, coef.len() / planes.max(1)])?)?;
     }
     let columns = coef.len() / planes.max(1);

@@ -135,7 +135,7 @@ impl OnePass {
                 let seen: Vec<i64> = vector(&get(attributes, &self.seen)?, planes)?;
                 seen.into_iter().map(u64::try_from).collect::<Result<_, _>>()?
             },
-            ages: Vec::new(),
+            ages: None,
         };
         let sums = self.sums.as_ref().map(|(coef, intercept)| -> PyResult<Averaged> {
             Ok(Averaged {

@@ -9,8 +9,9 @@ use super::arrays::{ages, counters, get, matrix, new_array, numbers, to_matrix, 
 use super::rows::{shape, with_rows};
 use crate::arith::decay::Decay;
 use crate::arith::elementary::Function;
-use crate::arith::environment::Standard;
-use crate::error::probe_memory;
+use crate::arith::environment::standard;
+use crate::error::{Result, probe_memory};
+use crate::memory::collected;
 use crate::online::{self, averaged, perceptron};
 use crate::order::shuffle;
 
@@ -50,9 +51,8 @@ fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
     let u = numbers("coef_u", state, planes, Some(columns))?;
     let b = numbers("intercept", state, planes, None)?;
     let ub = numbers("intercept_u", state, planes, None)?;
-    let _standard = Standard::enter();
-    let coef = averaged::average(&w, &u, &seen, columns);
-    let intercept = averaged::average(&b, &ub, &seen, 1);
+    let (coef, intercept) =
+        standard(|| (averaged::average(&w, &u, &seen, columns), averaged::average(&b, &ub, &seen, 1)));
     Ok((to_matrix(py, &coef, [planes, columns])?, PyArray1::from_slice(py, &intercept)))
 }
 
@@ -68,24 +68,31 @@ fn settled<'py>(
     let (planes, columns) = (coef.shape()[0], coef.shape()[1]);
     let mut weights = matrix("coef", &coef, planes, columns)?;
     let ages = ages(state, planes, columns)?;
-    let _standard = Standard::enter();
-    let decay = Decay::new(eta0, penalty.0, penalty.1, 0);
-    for (w, &age) in weights.iter_mut().zip(&ages).filter(|(_, age)| **age > 0) {
-        *w = decay.settle(*w, age as u64);
-    }
+    standard(|| {
+        let decay = Decay::new(eta0, penalty.0, penalty.1, 0);
+        for (w, &age) in weights.iter_mut().zip(&ages).filter(|(_, age)| **age > 0) {
+            *w = decay.settle(*w, age as u64);
+        }
+    });
     to_matrix(state.py(), &weights, [planes, columns])
 }
 
 /// Visiting order of an epoch.
 #[pyfunction]
 #[pyo3(signature = (n, *, seed, epoch, partition))]
-fn permutation(py: Python<'_>, n: u32, seed: u64, epoch: u64, partition: u64) -> Bound<'_, PyArray1<u32>> {
-    let order = py.detach(|| {
-        let mut order: Vec<u32> = (0..n).collect();
+fn permutation(
+    py: Python<'_>,
+    n: u32,
+    seed: u64,
+    epoch: u64,
+    partition: u64,
+) -> PyResult<Bound<'_, PyArray1<u32>>> {
+    let order = py.detach(|| -> Result<_> {
+        let mut order = collected(0..n)?;
         shuffle(&mut order, seed, epoch, partition);
-        order
-    });
-    PyArray1::from_vec(py, order)
+        Ok(order)
+    })?;
+    Ok(PyArray1::from_vec(py, order))
 }
 
 /// A function of each number.
@@ -103,10 +110,7 @@ fn elementary<'py>(
     };
     probe_memory(values.len().checked_mul(8))?;
     let mut values = values.as_array().to_vec();
-    py.detach(|| {
-        let _standard = Standard::enter();
-        chosen.apply(&mut values);
-    });
+    py.detach(|| standard(|| chosen.apply(&mut values)));
     Ok(PyArray1::from_vec(py, values))
 }
 

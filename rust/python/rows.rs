@@ -11,6 +11,7 @@ use numpy::{
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::arith::environment::standard;
 use crate::arith::value::{Index, Value};
 use crate::rows::{Csr, Dense, Facts, Table};
 
@@ -92,7 +93,7 @@ pub fn with_many_or_few<R: Send>(
 
 /// Runs the core. A failed bounds check becomes a `RuntimeError`: its panic would reach Python as an exception that `except Exception` misses.
 fn guarded<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Send) -> PyResult<R> {
-    let work = || catch_unwind(AssertUnwindSafe(work));
+    let work = || catch_unwind(AssertUnwindSafe(|| standard(work)));
     let done = if detached { py.detach(work) } else { work() };
     done.map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -217,7 +218,7 @@ fn check<T: Value, I: Index + Element>(
     let indptr = indptr.try_readonly().map_err(PyErr::from)?;
     let indices = indices.try_readonly().map_err(PyErr::from)?;
     let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
-    Ok(indptr.py().detach(|| Csr::new(p, i, values, n_columns).map(|csr| csr.facts()))?)
+    Ok(indptr.py().detach(|| standard(|| Csr::new(p, i, values, n_columns).map(|csr| csr.facts())))?)
 }
 
 #[pymethods]

@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 
 use super::memory::state_to_python;
+use crate::arith::environment::foreign;
 use crate::error::{Error, Result};
 use crate::online::{EpochRecord, Flow, Monitor, Snapshot, Verdict};
 
@@ -75,7 +76,7 @@ impl Monitor for Signals {
             return Flow::Continue;
         }
         #[allow(clippy::redundant_closure_for_method_calls)] // the method itself is not general enough
-        match Python::attach(|py| py.check_signals()) {
+        match foreign(|| Python::attach(|py| py.check_signals())) {
             Ok(()) => Flow::Continue,
             Err(error) => {
                 self.keep_error(error);
@@ -90,7 +91,7 @@ impl Monitor for Signals {
 
     fn epoch(&self, record: &EpochRecord, learnt: Option<Snapshot>) -> Result<Verdict> {
         let Some(on_epoch) = &self.on_epoch else { return Ok(Verdict::Continue) };
-        Python::attach(|py| call(on_epoch.bind(py), record, learnt)).map_err(|error| {
+        foreign(|| Python::attach(|py| call(on_epoch.bind(py), record, learnt))).map_err(|error| {
             self.keep_error(error);
             Error::Interrupted
         })

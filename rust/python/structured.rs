@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use super::arrays::get;
 use super::rows::{shape, with_rows};
 use super::signals::Signals;
-use crate::arith::environment::Standard;
+use crate::arith::environment::{foreign, standard};
 use crate::error::Error;
 use crate::online::Flow;
 use crate::structured::{
@@ -143,9 +143,11 @@ fn parse_answer(answer: &str) -> PyResult<Answer> {
 fn tell(signals: &Signals, on_epoch: Option<&Py<PyAny>>, errors: &EpochErrors) -> Result<Flow, Error> {
     let Some(on_epoch) = on_epoch else { return Ok(Flow::Continue) };
     let EpochErrors { epoch, sequences, tokens, held_out } = *errors;
-    let stop = Python::attach(|py| {
-        let answer = on_epoch.bind(py).call1((epoch, sequences, tokens, held_out))?;
-        Ok(!answer.is_none() && answer.extract::<bool>()?)
+    let stop = foreign(|| {
+        Python::attach(|py| {
+            let answer = on_epoch.bind(py).call1((epoch, sequences, tokens, held_out))?;
+            Ok(!answer.is_none() && answer.extract::<bool>()?)
+        })
     });
     match stop {
         Ok(stop) => Ok(if stop { Flow::Break } else { Flow::Continue }),
@@ -289,10 +291,10 @@ fn structured_update<'py>(
     step: f64,
     t: u64,
 ) -> PyResult<()> {
-    let _standard = Standard::enter();
     let truth = (truth.0.as_slice()?, truth.1.as_slice()?);
     let answer = (answer.0.as_slice()?, answer.1.as_slice()?);
-    Ok(general::mend(w.as_slice_mut()?, u.as_slice_mut()?, (truth, answer), step, t)?)
+    let (w, u) = (w.as_slice_mut()?, u.as_slice_mut()?);
+    Ok(standard(|| general::mend(w, u, (truth, answer), step, t))?)
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -7,7 +7,6 @@ use pyo3::types::PyDict;
 use super::arrays::{get, new_array, numbers, set_array};
 use super::rows::{shape, with_rows};
 use super::signals::Signals;
-use crate::arith::environment::Standard;
 use crate::online::voted::{Log, Sums, replay as replayed};
 use crate::online::{self, Vectors};
 
@@ -77,10 +76,7 @@ fn replay<'py>(
         coef_u: numbers("coef_u", state, planes, Some(columns))?,
         intercept_u: numbers("intercept_u", state, planes, None)?,
     };
-    let sums = with_rows(stored_rows, |stored| {
-        let _standard = Standard::enter();
-        replayed(stored, &log, t, upto, sums)
-    })??;
+    let sums = with_rows(stored_rows, |stored| replayed(stored, &log, t, upto, sums))??;
     let out = PyDict::new(py);
     let shape = Some([planes, columns]);
     set_array(&out, "coef", &sums.coef, shape)?;

@@ -9,7 +9,7 @@ use super::planes::{Magnitude, Planes, Weights};
 use super::prefetch::{prefetch, rows_ahead};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Rows, Table, rows_in_block};
+use super::{BLOCK, Rows, Table, check_len, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::decay::scale;
 use crate::arith::dot::dots;
@@ -34,6 +34,7 @@ impl<'a, T: Value> Dense<'a, T> {
                 values.len()
             )));
         }
+        check_len(len)?;
         Ok(Self { values, len, columns })
     }
 

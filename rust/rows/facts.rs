@@ -1,5 +1,6 @@
 //! The checks of a CSR matrix, and what its leaves need to know of it.
 
+use super::check_len;
 use super::planes::Magnitude;
 use crate::arith::integers::{all_integers, sizes};
 use crate::arith::value::{Index, Value};
@@ -25,6 +26,7 @@ impl Facts {
         columns: usize,
     ) -> Result<Self> {
         check_shape(indptr, indices, values)?;
+        check_len(indptr.len() - 1)?;
         let canonical = check_columns(indptr, indices, columns)?;
         let ones = all_ones(values);
         Ok(Self { canonical, ones, magnitude: magnitude(indptr, values, ones) })

@@ -22,6 +22,8 @@ mod visit;
 
 use std::ops::Range;
 
+use crate::error::{Error, Result};
+
 pub use ballot::{Ballot, Narrow};
 pub use csr::Csr;
 pub use dense::Dense;
@@ -107,6 +109,14 @@ pub trait Table: Rows {
     fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]);
 }
 
+/// Refuses more rows than orders, logs and working sets, which hold row numbers in 32 bits, can name.
+fn check_len(len: usize) -> Result<()> {
+    if u32::try_from(len).is_ok() {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!("rows must be fewer than 2^32, got {len}; feed them in batches")))
+}
+
 /// Bytes of a block whose rows are to be in cache when its log is absorbed.
 const BLOCK: usize = 128 * 1024;
 
@@ -116,4 +126,17 @@ const LARGE_BLOCK: usize = 8 * 1024 * 1024;
 
 fn rows_in_block(row_bytes: usize, block: usize) -> usize {
     (block / row_bytes.max(1)).clamp(16, 1 << 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_numbers_of_32_bits() {
+        let most = u32::MAX as usize;
+        assert!(Dense::<f64>::new(&[], most, 0).is_ok());
+        let refused = Dense::<f64>::new(&[], most + 1, 0).err();
+        assert!(matches!(refused, Some(Error::Invalid(text)) if text.contains("fewer than 2^32")));
+    }
 }

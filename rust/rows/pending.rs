@@ -16,7 +16,7 @@ pub enum Pending {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ages {
-    decay: Decay,
+    pub(super) decay: Decay,
     /// Examples visited in this call.
     now: i64,
     /// The value of `now` up to which each coordinate is settled; negative from an earlier call.

@@ -144,29 +144,33 @@ impl Planes {
         (self.heads.remove(k), weights)
     }
 
-    /// Puts the planes under a penalty, with `ages` examples pending on each coordinate. If one factor
-    /// can stand for what is pending, but `ages` differ, all are settled first.
+    /// Puts the planes under a penalty, with `ages` examples pending on each coordinate.
     pub fn put_under(&mut self, decay: Decay, ages: &[i64]) {
-        if !decay.is_common() {
-            self.pending = Some(Pending::Each(Ages::new(decay, ages)));
-            return;
-        }
-        let mut age = ages.first().copied().unwrap_or(0);
-        if ages.iter().any(|other| *other != age) {
-            self.pending = Some(Pending::Each(Ages::new(decay.clone(), ages)));
-            self.settle();
-            age = 0;
-        }
-        self.pending = Some(Pending::Common(Common::new(decay, age)));
+        let age = ages.first().copied().unwrap_or(0);
+        let equal = ages.iter().all(|other| *other == age);
+        self.pending = Some(if decay.is_common() && equal {
+            Pending::Common(Common::new(decay, age))
+        } else {
+            Pending::Each(Ages::new(decay, ages))
+        });
     }
 
-    /// The examples pending on each coordinate; empty without a penalty.
+    /// Before the first example: if one factor can stand for all that is pending, but the ages differ,
+    /// everything is settled.
+    pub(crate) fn level(&mut self) {
+        let Some(Pending::Each(ages)) = &self.pending else { return };
+        if let Some(common) = Common::after(ages) {
+            self.settle();
+            self.pending = Some(Pending::Common(common));
+        }
+    }
+
+    /// The examples pending on each coordinate, if there is a penalty.
     #[must_use]
-    pub fn ages(&self) -> Vec<i64> {
-        match &self.pending {
-            None => Vec::new(),
-            Some(Pending::Each(ages)) => ages.ages(),
-            Some(Pending::Common(common)) => vec![common.age(); self.columns],
+    pub fn ages(&self) -> Option<Vec<i64>> {
+        match self.pending.as_ref()? {
+            Pending::Each(ages) => Some(ages.ages()),
+            Pending::Common(common) => Some(vec![common.age(); self.columns]),
         }
     }
 

@@ -15,8 +15,9 @@ pub use super::prefix::Mending;
 use super::epochs::Run;
 use super::held_out::{Best, HeldOut};
 use super::{EpochErrors, Report, Sequences, State, Stopped, Weights};
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::error::{Error, Result};
+use crate::memory::{collected, refill};
 use crate::online::{Flow, Monitor};
 use crate::order::shuffle;
 use crate::rows::Table;
@@ -86,14 +87,14 @@ impl<'a> Chain<'a> {
         if mending != Mending::Full && beam.is_none() {
             return Err(Error::Invalid("update must be \"full\" without a beam; give a beam".into()));
         }
-        let chosen = (0..sequences.len() as u32).collect();
+        let chosen = collected(0..sequences.len() as u32)?;
         Ok(Self { rows, labels, sequences, chosen, held_out: None, eta, beam, mending })
     }
 
     /// Learns from some of the sequences alone: the orders are permutations of this list.
     pub fn only(mut self, chosen: &[u32]) -> Result<Self> {
         self.check_numbers("chosen", chosen)?;
-        self.chosen = chosen.to_vec();
+        self.chosen = collected(chosen.iter().copied())?;
         Ok(self)
     }
 
@@ -138,7 +139,17 @@ pub fn fit(
     monitor: &dyn Monitor,
     watch: &mut dyn FnMut(&EpochErrors) -> Result<Flow>,
 ) -> Result<(Learnt, Report)> {
-    let _standard = Standard::enter();
+    standard(|| run(chain, schedule, state, answer, monitor, watch))
+}
+
+fn run(
+    chain: &Chain,
+    schedule: &Schedule,
+    state: &State,
+    answer: Answer,
+    monitor: &dyn Monitor,
+    watch: &mut dyn FnMut(&EpochErrors) -> Result<Flow>,
+) -> Result<(Learnt, Report)> {
     state.check(chain.rows.columns())?;
     chain.check_labels(state.weights.labels())?;
     let mut run = Run::new(chain, state)?;
@@ -148,8 +159,7 @@ pub fn fit(
     let mut epoch = schedule.first_epoch;
     for number in schedule.first_epoch..schedule.first_epoch.saturating_add(schedule.max_iter) {
         epoch = number;
-        order.clear();
-        order.extend_from_slice(&chain.chosen);
+        refill(&mut order, chain.chosen.iter().copied())?;
         if let Some(seed) = schedule.seed {
             shuffle(&mut order, seed, epoch, 0);
         }

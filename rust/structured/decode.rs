@@ -10,7 +10,7 @@ use super::lattice::{Columns, Lattice, Model, Search};
 use super::sparse::Sparse;
 use super::{Sequences, Weights};
 use crate::arith::activation::{Activations, Row};
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::online::threads::share_out;
 use crate::rows::{Entries, Table, prefetch};
@@ -33,7 +33,16 @@ pub fn decode(
     limits: Limits,
     threads: usize,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
-    let _standard = Standard::enter();
+    standard(|| search(rows, sequences, weights, limits, threads))
+}
+
+fn search(
+    rows: &dyn Table,
+    sequences: &Sequences,
+    weights: &Weights,
+    limits: Limits,
+    threads: usize,
+) -> Result<(Vec<u32>, Vec<f64>)> {
     weights.check(rows.columns())?;
     check_beam(limits.beam)?;
     let labels = weights.labels();

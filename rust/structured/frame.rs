@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::weights::Weights;
 use crate::arith::number::Number;
+use crate::arith::step::start;
 
 /// Labels stand side by side in eights, so that the loops over them have no rest.
 const WIDTH: usize = 8;
@@ -46,7 +47,7 @@ impl<N: Number> Frame<N> {
         let shape = Shape::new(weights.labels());
         let pad = |w: &[f64]| {
             let mut out = vec![N::default(); w.len() / shape.labels * shape.stride];
-            w.iter().enumerate().for_each(|(i, w)| out[shape.padded(i)] = N::of(*w));
+            w.iter().enumerate().for_each(|(i, w)| out[shape.padded(i)] = N::of(start(*w)));
             out
         };
         let mut frame = Self {

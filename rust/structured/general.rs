@@ -26,12 +26,22 @@ pub fn mend(
     if !tc.is_finite() {
         return Err(Error::TooLarge("step times t is not finite; lower eta0".into()));
     }
+    if u.len() != w.len() {
+        return Err(Error::Invalid(format!(
+            "w and u must have equal lengths, got {} and {}",
+            w.len(),
+            u.len()
+        )));
+    }
     for (columns, values) in [truth, answer] {
         if columns.len() != values.len() {
             return Err(Error::Invalid("columns and values must have equal lengths".into()));
         }
         if let Some(j) = columns.iter().find(|j| !usize::try_from(**j).is_ok_and(|j| j < w.len())) {
-            return Err(Error::Invalid(format!("columns must be from 0 to {}, got {j}", w.len() - 1)));
+            return Err(Error::Invalid(format!(
+                "columns must be at least 0 and below the number of weights, {}, got {j}",
+                w.len()
+            )));
         }
     }
     for (c, out) in [(c, w), (tc, u)] {

@@ -12,7 +12,8 @@ pub struct Sequences {
 impl Sequences {
     /// From the lengths, each at least 1, of sequences that lie one after another in `rows` rows.
     pub fn new(lengths: &[i64], rows: usize) -> Result<Self> {
-        let mut ends = Vec::with_capacity(lengths.len());
+        let mut ends = Vec::new();
+        ends.try_reserve_exact(lengths.len()).map_err(|_| Error::Memory)?;
         let mut end = 0_usize;
         for (i, &length) in lengths.iter().enumerate() {
             if length < 1 {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::sparse::Sparse;
 use crate::arith::average::average;
-use crate::arith::environment::Standard;
+use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 
 /// Weights of K labels over d columns, or sums over them.
@@ -92,7 +92,10 @@ impl State<'_> {
 
 /// The averaged weights of a state.
 pub fn averages(state: &State) -> Result<Weights<'static>> {
-    let _standard = Standard::enter();
+    standard(|| means(state))
+}
+
+fn means(state: &State) -> Result<Weights<'static>> {
     state.check(state.weights.emission.columns())?;
     let State { weights: w, sums: u, seen } = state;
     let mean = |w: &[f64], u: &[f64]| -> Cow<'static, [f64]> {

@@ -1,41 +1,30 @@
 """A floating-point mode left on by somebody else changes no bit, and is put back."""
 
-import platform
+import subprocess
 import sys
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from perceptron_rs import _core
+from perceptron_rs.engines import KernelSpec
 from perceptron_rs.reference import arith
 
-STANDARD = _core._STANDARD_FLOAT_CONTROL
-MODES = {
-    "x86_64": {
-        "flush to zero": STANDARD | 0x8000,
-        "denormals are zero": STANDARD | 0x0040,
-        "round up": STANDARD | 0x4000,
-        "round down": STANDARD | 0x2000,
-        "toward zero, both flushes": STANDARD | 0xE040,
-    },
-    "aarch64": {
-        "flush to zero": STANDARD | 1 << 24,
-        "round up": STANDARD | 1 << 22,
-        "round down": STANDARD | 2 << 22,
-    },
-}.get({"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine()), {})
-MODES["standard"] = STANDARD
-STATUS_FLAGS = 0x3F  # of x86: what was rounded or overflowed since they were cleared
-
-
-@contextmanager
-def mode(control):
-    previous = _core._swap_float_control(control)
-    try:
-        yield
-    finally:
-        _core._swap_float_control(previous)
+from .environments import (
+    DENSE,
+    LABELS,
+    MODES,
+    RBF,
+    STANDARD,
+    STATUS_FLAGS,
+    TINY,
+    WHOLE,
+    budget_run,
+    chain_run,
+    flat,
+    kernel_run,
+    mode,
+)
 
 
 @pytest.mark.parametrize("name", MODES)
@@ -86,3 +75,68 @@ def test_the_mode_is_put_back_after_an_error():
             raise KeyError
         after = _core._swap_float_control(control)
     assert after & ~STATUS_FLAGS == control & ~STATUS_FLAGS
+
+
+def answers(trainer):
+    """Ask the engine for one of everything, its rows made in the mode of now."""
+    engine, X, labels = trainer.engine, TINY, LABELS
+    rows, three = trainer.rows(X), labels + (np.arange(40) % 2)
+    for data in (X, WHOLE, DENSE):
+        for learner in ("perceptron", "averaged", "pocket", "voted"):
+            yield trainer.fit(data, labels, learner=learner, eta0=0.1, max_iter=2)
+        yield trainer.scores(data, np.full(9, 0.1), 0.0)
+        yield engine.scale_gamma(trainer.rows(data))
+        for kernel in (KernelSpec("linear"), RBF):
+            yield engine.kernel_matrix(trainer.rows(data), trainer.rows(data), kernel=kernel, threads=1)
+            yield kernel_run(trainer, data, labels, kernel=kernel)
+    voted = trainer.fit(X, labels, learner="voted", eta0=0.1)["state"]
+    ballots = trainer.start(9) | voted | {"log_bias": voted["log_step"]}
+    yield engine.replay(rows, ballots, upto=np.diff(voted["log_start"]))
+    counts = np.arange(len(voted["log_row"]) + 1)
+    yield engine.votes(rows, rows, ballots | {"log_count": counts}, threads=1)
+    ages = {"ages": np.arange(9)[np.newaxis], "coef": X[:1]}
+    for penalty in ((0.0, 0.01), (0.1, 0.4)):
+        yield engine.settled(ages, eta0=0.1, penalty=penalty)
+        state = trainer.start(9) | ages
+        yield trainer.fit(X, labels, learner="perceptron", penalty=penalty, state=state, eta0=0.1)
+    for activation in ("tanh", "logistic", "relu"):
+        coefs, intercepts = engine.mlp_start(9, [5], 3, activation=activation, seed=1)
+        network = {"coefs": coefs, "intercepts": intercepts, "activation": activation}
+        yield network
+        options = {"rate": 0.1, "alpha": 0.01, "batch_size": 7, "seed": 1, "first_epoch": 0, "max_iter": 2}
+        options |= {"tol": None, "n_iter_no_change": 1}
+        yield engine.mlp_fit(rows, three.astype(np.uint32), **network, **options)
+        yield engine.mlp_scores(rows, **network, probabilities=True)
+    yield budget_run(trainer, X, labels)
+    for pair in (False, True):
+        learnt = chain_run(trainer, X, labels, pair=pair)["state"]
+        yield learnt, engine.sequence_average(learnt)
+        yield engine.sequence_decode(rows, np.array([40]), weights=learnt, threads=1)
+    w, u, columns = X[0].copy(), X[1].copy(), np.arange(9)
+    engine.structured_update(w, u, (columns, X[2]), (columns, X[3]), step=0.1, t=3)
+    yield w, u
+    plane = (rows, labels.astype(np.uint32))
+    options = {"tol": 1e-3, "budget": 20, "solver": "auto", "goal": "margin", "threads": 1}
+    yield engine.separate(*plane, bias="free", **options)
+    yield engine.margin(*plane, X[30], 0.1, normalize=True, threads=1)
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_no_bit_changes_of_anything(trainer, name):
+    expected = flat(list(answers(trainer)))
+    with mode(MODES[name]):
+        found = flat(list(answers(trainer)))
+        after = _core._swap_float_control(STANDARD)
+    assert found.keys() == expected.keys()
+    assert [way for way in found if found[way] != expected[way]] == []
+    assert after & ~STATUS_FLAGS == MODES[name] & ~STATUS_FLAGS, "the mode was not put back"
+
+
+def test_no_exception_is_unmasked():
+    """An unmasked one would end the process at the next sum that is rounded."""
+    code = (
+        "import numpy as np; from perceptron_rs import _core; before = _core._swap_float_control(0);"
+        "third = np.ones(9) / 3 * np.float64(1e-310); _core._swap_float_control(before); print(third[0] > 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr

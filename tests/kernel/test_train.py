@@ -161,3 +161,21 @@ def test_what_is_not_finite_ends_the_run(engine):
 def test_bad_kernels_are_refused(engine, kernel, words):
     with pytest.raises(ValueError, match=words):
         kernel_run(engine, np.ones((4, 2)), [0, 1, 0, 1], kernel=kernel)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix, lambda X: X.astype(np.float32)])
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+def test_a_row_that_is_not_finite_spoils_its_own_values_alone(engine, storage, bad):
+    """What is laid out for one row leaves nothing behind for the next one."""
+    random = np.random.default_rng(5)
+    X = random.integers(-3, 4, (40, 6)) * (random.random((40, 6)) < 0.5) * 1.0
+    finite = storage(X)
+    X[3, 2] = bad
+    for kernel in KERNELS:
+        options = {"kernel": kernel, "threads": 1}
+        rows, good = (rows_of(engine, data) for data in (storage(X), finite))
+        with np.errstate(all="ignore"):
+            found = engine.kernel_matrix(rows, rows, **options)
+        expected = engine.kernel_matrix(good, good, **options)
+        others = np.arange(40) != 3
+        assert_same(found[others][:, others], expected[others][:, others])

@@ -139,3 +139,17 @@ def test_planes_are_averaged_each_over_its_own_examples(trainer):
         for mean, single in zip(means, trainer.engine.average(alone["state"]), strict=True):
             assert mean[k].tobytes() == single[0].tobytes()
     assert len(set(together["state"]["seen"].tolist())) > 1, "all planes stopped together"
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_no_start_value_stays_minus_zero(trainer, sparse):
+    """Rule 4 holds for the sums too, where no entry of a CSR matrix reaches them."""
+    X = np.array([[1.0, 0.0], [2.0, 0.0]])
+    start = trainer.start(2, 2)
+    zeros = {name: np.full_like(values, -0.0) for name, values in start.items() if name != "seen"}
+    for labels in ([0, 0], [1, 0]):
+        state = trainer.fit(
+            sp.csr_matrix(X) if sparse else X, labels, positive=[0, 2], state=start | zeros, max_iter=2
+        )["state"]
+        for name in zeros:
+            assert not (np.signbit(state[name]) & (state[name] == 0)).any(), name

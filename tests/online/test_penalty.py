@@ -83,6 +83,46 @@ def test_ages_that_differ_are_settled_before_one_factor_takes_over(joint, sparse
         assert (got["ages"] == 3).all()
 
 
+@pytest.mark.parametrize("penalty", [(0.0, 0.01), (0.1, 0.01)], ids=["one factor", "each weight"])
+@pytest.mark.parametrize("settle", [False, True])
+def test_a_plane_that_visits_nothing(trainer, penalty, settle):
+    """Nothing is settled before a first example that does not come; the end of an epoch settles all."""
+    ages = np.array([[4, 1], [4, 1]])
+    state = trainer.start(2, 2, coef=[[1.0, -0.5], [1.0, -0.5]]) | {"ages": ages}
+    arguments = {"learner": "perceptron", "penalty": penalty, "positive": [0, 1], "state": state}
+    # The second plane weighs examples of class 0 with 0, and there are no others.
+    weights = [[1.0, 1.0], [0.0, 1.0]]
+    got = trainer.fit(np.ones((3, 2)), [0, 0, 0], class_weight=weights, settle=settle, **arguments)["state"]
+    assert got["seen"].tolist() == [3, 0]
+    settled = trainer.engine.settled(state, eta0=1.0, penalty=penalty)
+    assert got["coef"][1].tobytes() == (settled if settle else state["coef"])[1].tobytes()
+    assert got["ages"][1].tolist() == ([0, 0] if settle else [4, 1])
+    assert (got["ages"][0] == got["ages"][0, 0]).all()
+
+
+@pytest.mark.parametrize("settle", [False, True])
+def test_a_state_without_columns_has_ages(trainer, settle):
+    state = with_ages(trainer, 0, planes=2)
+    states = []
+    report = trainer.fit(
+        np.ones((3, 0)),
+        [0, 1, 1],
+        positive=[0, 1],
+        learner="perceptron",
+        penalty=(0.0, 0.1),
+        settle=settle,
+        state=state,
+        on_epoch=lambda *told: states.append(told[-1]),
+        with_state=True,
+    )
+    for after in (report["state"], *states):
+        assert (after["ages"].shape, after["ages"].dtype) == ((2, 0), np.int64)
+    again = trainer.fit(
+        np.ones((1, 0)), [1], positive=[0, 1], learner="perceptron", penalty=(0.0, 0.1), state=report["state"]
+    )
+    assert again["state"]["seen"].tolist() == [4, 4]
+
+
 def with_ages(trainer, d, planes=1, ages=0, **changes):
     return trainer.start(d, planes, **changes) | {"ages": np.full((planes, d), ages)}
 

@@ -119,6 +119,22 @@ def test_printed_examples(trainer, data, check, tie):
     compare(state["state"], Oracle(X, labels, check, tie=tie).fit(8))
 
 
+@pytest.mark.parametrize("check", CHECKS)
+def test_who_looks_at_the_state_changes_nothing_on_200_small_sets(trainer, check):
+    """The last run counts too, where the state is shown after the epoch that ends it."""
+    for epochs, (X, labels) in enumerate(small_sets(200)):
+        done = trainer.fit(
+            np.array(X, dtype=np.int16),
+            labels,
+            learner="pocket",
+            check=check,
+            max_iter=epochs % 3 + 1,
+            on_epoch=lambda *_: None,
+            with_state=True,
+        )
+        compare(done["state"], Oracle(X, labels, check).fit(epochs % 3 + 1))
+
+
 def test_update_keeps_the_best_of_all_vectors_on_200_small_sets(trainer):
     """The first to reach the least count, by a loop over every vector that was visited."""
     better = 0

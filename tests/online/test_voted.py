@@ -167,6 +167,19 @@ def test_replay_gives_the_bits_of_training_and_the_sums_of_the_averaged(trainer,
         assert made[name].tobytes() == expected[name].tobytes()
 
 
+def test_no_replayed_number_is_minus_zero(trainer):
+    """Rule 4: start values have +0.0 added to them, in sums that no entry reaches too."""
+    start = trainer.start(3, 2)
+    zeros = {name: np.full_like(values, -0.0) for name, values in start.items() if name != "seen"}
+    X = np.array([[1.0, 0.0, -0.0]])
+    log = trainer.fit(X, [1], learner="voted", positive=[1, 0])["state"]
+    ballots, _ = ballot(start | zeros, log)
+    for upto in ([0, 0], [1, 0], [1, 1]):
+        made = trainer.engine.replay(trainer.rows(X), ballots, upto=np.array(upto))
+        for name in zeros:
+            assert not (np.signbit(made[name]) & (made[name] == 0)).any(), name
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("d", [1, 2, 7, 8, 9, 15, 16, 17, 33])
 def test_votes_are_the_signs_of_the_scores(trainer, dtype, d):

@@ -81,6 +81,18 @@ def test_stored_zeros_change_nothing(trainer):
         assert a[name].tobytes() == b[name].tobytes(), name
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 2.0**-140])
+@pytest.mark.parametrize("w", [0.0, 1.0, -3.0])
+def test_what_is_no_integer_is_not_computed_as_one(trainer, dtype, value, w):
+    """Among integers, where exact sums would be taken: 0 times infinity is not a number."""
+    X = sp.csr_matrix(np.array([[2, 0, 1], [0, value, 3], [1, 1, 1]], dtype=dtype))
+    scores = trainer.scores(X, [[w, w, w]], 0.5)[:, 0]
+    with np.errstate(invalid="ignore"):
+        expected = [w * 3 + 0.5, w * value + w * 3 + 0.5, w * 3 + 0.5]
+    assert np.array_equal(scores, expected, equal_nan=True)
+
+
 CANONICAL = {
     "empty": ([0], [], True),
     "empty rows": ([0, 0, 0, 0], [], True),

@@ -297,3 +297,11 @@ def test_matrices_that_are_none(engine, changes, text):
     ):
         with pytest.raises(ValueError, match=text):
             call()
+
+
+def test_no_start_value_stays_minus_zero(engine):
+    state = start(2, 3)
+    state |= {name: np.full_like(w, -0.0) for name, w in state.items() if name != "seen"}
+    learnt = fit(engine, np.array([[1.0, 0.0]]), [0], [1], state, max_iter=1)["state"]
+    for name, w in learnt.items():
+        assert not (np.signbit(w) & (w == 0)).any(), name

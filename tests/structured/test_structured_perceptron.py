@@ -167,7 +167,7 @@ def test_clone_pickle():
     [
         ({"X": []}, "X and y must have equal lengths"),
         ({"joint_feature": lambda x, y: {0: 1.0}}, "n_features must be given"),
-        ({"joint_feature": lambda x, y: {9: 1.0}, "n_features": 4}, "columns must be from 0 to 3, got 9"),
+        ({"joint_feature": lambda x, y: {9: 1.0}, "n_features": 4}, "below the number of weights, 4, got 9"),
         ({"joint_feature": lambda x, y: {0.5: 1.0}, "n_features": 4}, "whole numbers as columns, got 0.5"),
         (
             {"joint_feature": lambda x, y: {0: math.nan}, "n_features": 4},
@@ -234,3 +234,22 @@ def test_what_a_pass_goes_on_from_is_not_changed_by_an_error(engine_name):
         model.partial_fit(X, [tuple(reversed(z)) for z in y])
     for name, value in before.items():
         assert getattr(model, name).tobytes() == value.tobytes()
+
+
+@pytest.mark.parametrize("sizes", [(0, 0), (3, 3), (3, 2)])
+@pytest.mark.parametrize("column", [-1, 0, 2, 3, 2**40])
+def test_columns_that_are_not_there(engine, sizes, column):
+    w, u = (np.zeros(size) for size in sizes)
+    one = np.array([column]), np.ones(1)
+    if sizes[0] != sizes[1]:
+        message = "w and u must have equal lengths, got 3 and 2"
+    else:
+        message = f"columns must be at least 0 and below the number of weights, {sizes[0]}, got {column}"
+    arguments = {"step": 1.0, "t": 1}
+    if sizes == (3, 3) and 0 <= column < 3:
+        engine.structured_update(w, u, one, one, **arguments)
+    else:
+        with pytest.raises(ValueError, match=message):
+            engine.structured_update(w, u, one, one, **arguments)
+    assert not w.any()
+    assert not u.any()

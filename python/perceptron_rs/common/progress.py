@@ -14,6 +14,7 @@ from perceptron_rs.common.early_stopping import Validation
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.engines import Engine, State
 from perceptron_rs.linear.penalty import keep_pending
+from perceptron_rs.reference.arith.environment import foreign, standard
 
 __all__ = ["Callback", "EpochRecord", "Observer"]
 
@@ -85,6 +86,7 @@ class Observer:
         """Whether what has been learnt is looked at."""
         return self.validation is not None or (self.task is not None and self.task.is_watched)
 
+    @standard()
     def __call__(
         self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], state: State | None
     ) -> bool | NDArray[np.bool_]:
@@ -104,7 +106,8 @@ class Observer:
                     f"-- epoch {epoch + 1}: {record.mistakes} mistakes, mean loss {record.loss:.6g}, "
                     f"{record.seconds:.2f} s"
                 )
-            ends = self.callback is not None and bool(self.callback(record))
+            with foreign():
+                ends = self.callback is not None and bool(self.callback(record))
             if state is None:
                 return ends
             if self.task is not None:

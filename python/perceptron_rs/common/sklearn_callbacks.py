@@ -9,6 +9,8 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from perceptron_rs.reference.arith.environment import foreign, standard
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn 1.8 or older
@@ -33,8 +35,9 @@ class FitTask:
         self.is_watched = bool(getattr(estimator, "_skl_callbacks", []))
         self.context: Any = None
         if hasattr(estimator, "_init_callback_context"):
-            self.context = estimator._init_callback_context(max_subtasks=int(estimator.max_iter))
-            self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
+            with foreign():
+                self.context = estimator._init_callback_context(max_subtasks=int(estimator.max_iter))
+                self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
 
     def epoch(self, publish: Callable[[Any], None]) -> bool:
         """Tell of an epoch; return whether the fit is to end.
@@ -44,22 +47,25 @@ class FitTask:
         if not self.is_watched:
             return False
 
+        @standard()
         def fitted() -> dict[str, Any]:
             model = copy.copy(self.estimator)
             publish(model)
             return dict(vars(model))
 
-        context = self.context.subcontext(task_name="epoch")
-        context.call_on_fit_task_begin(estimator=self.estimator, **self.data)
-        return bool(
-            context.call_on_fit_task_end(
-                estimator=self.estimator, reconstruction_attributes=fitted, **self.data
+        with foreign():
+            context = self.context.subcontext(task_name="epoch")
+            context.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+            return bool(
+                context.call_on_fit_task_end(
+                    estimator=self.estimator, reconstruction_attributes=fitted, **self.data
+                )
             )
-        )
 
     def end(self) -> None:
         """Tell that the fit is done."""
         if self.context is not None:
-            self.context.call_on_fit_task_end(
-                estimator=self.estimator, reconstruction_attributes={}, **self.data
-            )
+            with foreign():
+                self.context.call_on_fit_task_end(
+                    estimator=self.estimator, reconstruction_attributes={}, **self.data
+                )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs.engines import AskForRow, Engine, KernelSpec, Rows
+from perceptron_rs.reference.arith.environment import foreign, standard
 
 __all__ = [
     "KERNELS",
@@ -79,8 +80,9 @@ def matrix_of(arrays: dict[str, NDArray[Any]], columns: int) -> Any:
 
 def callable_values(kernel: Callable[[Any, Any], Any], X: Any, others: Any) -> NDArray[np.float64]:
     """Return the values of a callable for all rows of X with all others."""
-    found = kernel(X, others)
-    values = np.asarray(found.toarray() if issparse(found) else found)
+    with foreign():
+        found = kernel(X, others)
+        values = np.asarray(found.toarray() if issparse(found) else found)
     needed = (X.shape[0], others.shape[0])
     if values.shape != needed:
         raise ValueError(
@@ -99,6 +101,7 @@ def callable_values(kernel: Callable[[Any, Any], Any], X: Any, others: Any) -> N
 def rows_of_callable(kernel: Callable[[Any, Any], Any], X: Any) -> AskForRow:
     """Return what gives the values of a callable for all rows of X with one of them."""
 
+    @standard()
     def ask(number: int) -> NDArray[np.float64]:
         one = X[number : number + 1]
         blocks = (X[start : start + _BLOCK] for start in range(0, X.shape[0], _BLOCK))

@@ -92,12 +92,13 @@ class LinearLearner(CallbackSupportMixin, Online, Saved, Scoring, BaseEstimator)
         sklearn.exceptions.ConvergenceWarning
             If ``max_iter`` ended the fit, unless ``tol`` is None, or if Ctrl-C did.
         """
-        with restored_on_error(self), standard():
+        with restored_on_error(self):
             self._warn(self._fit(X, y, coef_init, intercept_init, sample_weight))
         return self
 
     # Inside restored_on_error: callbacks are torn down before an error takes away what they need.
     @with_callbacks  # type: ignore[untyped-decorator]
+    @standard()
     def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> list[str]:
         self._check_parameters()
         engine = get_engine(self.engine)

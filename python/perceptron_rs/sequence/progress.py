@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from perceptron_rs.reference.arith.environment import foreign, standard
+
 __all__ = ["Callback", "Observer", "SequenceEpoch"]
 
 
@@ -65,6 +67,7 @@ class Observer:
         """Whether anybody wants to know."""
         return self.callback is not None or self.verbose
 
+    @standard()
     def __call__(self, epoch: int, sequences: int, tokens: int, held_out: int | None) -> bool:
         """Tell of an epoch; return whether it was the last."""
         score = None if held_out is None else (self.held_out_tokens - held_out) / self.held_out_tokens
@@ -83,7 +86,8 @@ class Observer:
                     f"-- epoch {epoch + 1}: {sequences} wrong sequences, {tokens} wrong tokens{tail}, "
                     f"{record.seconds:.2f} s"
                 )
-            return self.callback is not None and bool(self.callback(record))
+            with foreign():
+                return self.callback is not None and bool(self.callback(record))
         except KeyboardInterrupt:
             self.interrupted = self.keep
             if self.keep:

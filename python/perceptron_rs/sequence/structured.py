@@ -18,7 +18,7 @@ from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.fitted import FittedAttributes
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.engines import ENGINES, get_engine
-from perceptron_rs.reference.arith.environment import standard
+from perceptron_rs.reference.arith.environment import foreign, standard
 
 __all__ = ["StructuredPerceptron"]
 
@@ -267,7 +267,9 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
         if not math.isfinite(float(self.eta0)):
             raise ValueError(f"eta0 must be finite and above 0, got {self.eta0!r}")
         engine = get_engine(self.engine)
-        d = self._columns(self.joint_feature(X[0], y[0]))
+        with foreign():
+            first = self.joint_feature(X[0], y[0])
+        d = self._columns(first)
         w, u, seen = np.zeros(d), np.zeros(d), 0
         if going_on:
             if len(self.last_coef_) != d:
@@ -288,14 +290,17 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
             losses.append(0.0)
             for i in order:
                 seen += 1
-                answer = self.inference(X[i], _readonly(w))
+                with foreign():
+                    answer = self.inference(X[i], _readonly(w))
                 answers.append(answer)
                 loss = self._loss(y[i], answer)
                 if loss == 0:
                     continue
                 mistakes[-1] += 1
                 losses[-1] += loss
-                truth, wrong = (_features(self.joint_feature(X[i], z), d) for z in (y[i], answer))
+                with foreign():
+                    given = [self.joint_feature(X[i], z) for z in (y[i], answer)]
+                truth, wrong = (_features(features, d) for features in given)
                 try:
                     engine.structured_update(w, u, truth, wrong, step=float(self.eta0), t=seen)
                 except OverflowError as error:
@@ -364,9 +369,10 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
         return d
 
     def _loss(self, truth: Any, answer: Any) -> float:
-        if self.loss is None:
-            return float(not _equal(truth, answer))
-        loss = float(self.loss(truth, answer))
+        with foreign():
+            if self.loss is None:
+                return float(not _equal(truth, answer))
+            loss = float(self.loss(truth, answer))
         if not 0 <= loss < math.inf:
             raise ValueError(f"loss must return a finite number of at least 0, got {loss}")
         return loss

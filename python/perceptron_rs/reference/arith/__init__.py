@@ -6,7 +6,7 @@ from .budget import harm, left_over, plus, shrinking, shrunk, within_span
 from .decay import LEAST_FACTOR, decay, decay_factor, is_common
 from .dot import dot, sparse_dot
 from .elementary import elementary
-from .environment import standard
+from .environment import foreign, standard
 from .exp import exp, logistic
 from .factor import Factor, inner
 from .kernel import add, affine, grown, normalised, power, scale, squared_distance
@@ -48,6 +48,7 @@ __all__ = [
     "exact_sign",
     "exp",
     "extend",
+    "foreign",
     "gamma",
     "grown",
     "harm",

@@ -1,7 +1,7 @@
 """The floating-point environment of the contract: round to nearest even, nothing flushed to zero.
 
 Another library may have left another mode on the calling thread. Every public function of the
-reference runs under ``standard``.
+reference runs under ``standard``; code of others that runs in its midst, under ``foreign``.
 """
 
 from __future__ import annotations
@@ -13,18 +13,33 @@ import numpy as np
 
 from perceptron_rs import _core
 
-__all__ = ["standard"]
+__all__ = ["foreign", "standard"]
 
 
 @contextmanager
 def standard() -> Iterator[None]:
-    """Compute in the standard environment; put back what was there. Also a decorator.
+    """Compute in the standard environment; give back the caller's. Also a decorator.
 
     Numbers that leave the finite range are found by looking at them, not by NumPy's warnings.
     """
-    previous = _core._swap_float_control(_core._STANDARD_FLOAT_CONTROL)
+    entered = _core._enter_standard()
     try:
         with np.errstate(all="ignore"):
             yield
     finally:
-        _core._swap_float_control(previous)
+        if entered:
+            _core._leave_standard()
+
+
+@contextmanager
+def foreign() -> Iterator[None]:
+    """Run code of others, such as a callback, in the environment that is theirs; then take ours again.
+
+    What they leave on stays on for them, and is never in force while we compute.
+    """
+    left = _core._leave_standard()
+    try:
+        yield
+    finally:
+        if left:
+            _core._enter_standard()

@@ -44,7 +44,8 @@ class Dual:
     canonical = True
 
     def __init__(self, rows: Any, kernel: KernelSpec, ask: AskForRow | None = None) -> None:
-        self.row, self.n = ask or Gram(kernel, rows, rows).row, rows.shape[0]
+        self.row = Gram(kernel, rows, rows).row if ask is None else _foreign(ask)
+        self.n = rows.shape[0]
         #: S before the update, and K(x, x), of each update in turn.
         self.updates: list[tuple[float, float]] = []
 
@@ -67,6 +68,14 @@ class Dual:
     def read(self, number: int) -> NDArray[np.intp]:
         """Return the place of the 1."""
         return np.array([number])
+
+
+def _foreign(ask: AskForRow) -> AskForRow:
+    def row(number: int) -> NDArray[np.float64]:
+        with arith.foreign():
+            return ask(number)
+
+    return row
 
 
 class KernelRule(Voted):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import OnEpoch, Report, State
-from perceptron_rs.reference.arith import standard
+from perceptron_rs.reference.arith import foreign, standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.online.averaged import Averaged
 from perceptron_rs.reference.online.check import check_alone, check_decisions, check_fit, check_steps
@@ -238,7 +238,9 @@ def fit(
             now = [done.get(k, ([], 0.0)) for k in numbers]
             made_now = np.array([len(made) for made, _ in now])
             lost_now = np.array([loss for _, loss in now])
-            ends = on_epoch(epoch, made_now, lost_now, _copy(state | rule.memory()) if with_state else None)
+            snapshot = _copy(state | rule.memory()) if with_state else None
+            with foreign():
+                ends = on_epoch(epoch, made_now, lost_now, snapshot)
             marked = _marked(ends, len(found))
             stopped = [
                 reason or ("callback" if ends else "") for reason, ends in zip(stopped, marked, strict=True)

@@ -128,7 +128,8 @@ def sequence_fit(
             wrong = numbers[numbers >= len(parts)][0]
             raise ValueError(f"{name} must be below the number of sequences, {len(parts)}, got {wrong}")
 
-    w = unpacked(state) | unpacked(state, "_u") | {"seen": state["seen"].copy()}
+    w = unpacked(state) | unpacked(state, "_u") | {"seen": state["seen"]}
+    w = {name: values + 0 for name, values in w.items()}  # a copy; + 0 turns -0.0 into +0.0
     history: dict[str, list[int]] = {"sequence_errors": [], "token_errors": [], "held_out_errors": []}
     best: State | None = None
     idle, stopped, epoch = 0, "max_iter", first_epoch
@@ -162,7 +163,8 @@ def sequence_fit(
                 idle += 1
             history["held_out_errors"].append(wrong_held_out)
         errors = history["sequence_errors"][-1], history["token_errors"][-1]
-        is_last = on_epoch is not None and on_epoch(epoch, *errors, wrong_held_out)
+        with arith.foreign():
+            is_last = on_epoch is not None and on_epoch(epoch, *errors, wrong_held_out)
         if errors[0] == 0:
             stopped = "clean"
         elif held_out is not None and idle >= patience:

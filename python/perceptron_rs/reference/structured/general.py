@@ -52,12 +52,17 @@ def structured_update(
     tc = arith.timed(t, step)
     if not math.isfinite(tc):
         raise OverflowError("step times t is not finite; lower eta0")
+    if len(u) != len(w):
+        raise ValueError(f"w and u must have equal lengths, got {len(w)} and {len(u)}")
     for columns, values in (truth, answer):
         if len(columns) != len(values):
             raise ValueError("columns and values must have equal lengths")
         outside = (columns < 0) | (columns >= len(w))
         if outside.any():
-            raise ValueError(f"columns must be from 0 to {len(w) - 1}, got {columns[outside][0]}")
+            raise ValueError(
+                f"columns must be at least 0 and below the number of weights, {len(w)}, got "
+                f"{columns[outside][0]}"
+            )
     for c, out in ((step, w), (tc, u)):
         for sign, (columns, values) in ((c, truth), (-c, answer)):
             out[columns] = arith.axpy(sign, values, out[columns])
