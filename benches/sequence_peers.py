@@ -60,6 +60,6 @@ def seqlearn(matrix, labels, lengths, test, truth, test_lengths, epochs):
         print(f"seqlearn: {error}")
         return None
     model = StructuredPerceptron(max_iter=epochs, random_state=0)
-    _, seconds = timed(lambda: model.fit(matrix.astype(np.float64), labels, lengths))
+    _, seconds = timed(lambda: model.fit(matrix.astype(np.float64), labels, lengths=lengths))
     found, tagging = timed(lambda: model.predict(test.astype(np.float64), test_lengths))
     return {"seconds": seconds, "accuracy": float(np.mean(found == truth)), "rows": len(found) / tagging}

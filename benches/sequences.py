@@ -83,7 +83,7 @@ def child(path):
     SequencePerceptron(max_iter=1).fit(matrix[:99], labels[:99], [99])  # what is imported late does not count
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts again here
     before = peak()
-    SequencePerceptron(max_iter=epochs).fit(matrix, labels, lengths)
+    SequencePerceptron(max_iter=epochs).fit(matrix, labels, lengths=lengths)
     parts = (matrix.data, matrix.indices, matrix.indptr, labels, lengths)
     print(peak() - before, sum(part.nbytes for part in parts))
 
@@ -109,7 +109,7 @@ def ours(X, y, X_test, y_test, epochs):
     matrix, encoding = timed(lambda: encoder.fit_transform(flat))
     lengths, labels = [len(s) for s in y], np.array([tag for s in y for tag in s])
     model = SequencePerceptron(max_iter=epochs)
-    _, seconds = timed(lambda: model.fit(matrix, labels, lengths))
+    _, seconds = timed(lambda: model.fit(matrix, labels, lengths=lengths))
     test_lengths, truth = [len(s) for s in y_test], np.array([tag for s in y_test for tag in s])
     test, looking_up = timed(lambda: encoder.transform(token for sentence in X_test for token in sentence))
     found, tagging = timed(lambda: model.predict(test, test_lengths))

@@ -54,7 +54,7 @@ def bench_digit() -> None:
     steps = log["log_step"][:, np.newaxis] * log["rows"][log["log_row"]]
     W = np.concatenate([log["coef"], steps]).cumsum(axis=0)
     b = np.concatenate([log["intercept"], log["log_bias"]]).cumsum()
-    counts, wide = model.survival_.astype(np.float64), test.astype(np.float64)
+    counts, wide = model.survival_[0].astype(np.float64), test.astype(np.float64)
 
     def loop():
         votes = np.zeros(len(wide))
@@ -71,7 +71,7 @@ def bench_digit() -> None:
     model.set_params(prediction="vote")
     ours, numpy = timed(lambda: model.decision_function(test), loop)
     ratio = ours / numpy
-    print(f"predict: {model.n_vectors_} vectors, {ours:.2f} s, NumPy {numpy:.2f} s, ratio {ratio:.2f}"
+    print(f"predict: {model.n_vectors_[0]} vectors, {ours:.2f} s, NumPy {numpy:.2f} s, ratio {ratio:.2f}"
           f" (bar 1.00){verdict('predict', ratio)}")  # fmt: skip
     size = sum(array.nbytes for array in log.values()) / W.nbytes
     print(f"model: 1/{1 / size:.1f} of the dense vectors (bar 1/7){verdict('bytes', size)}")

@@ -21,7 +21,7 @@ MADE = {"_build", "_templates", "generated"}
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.rst"))
 PAGES = [page for page in PAGES if not MADE & set(page.split("/"))]
 #: Pages that have nothing to run.
-SILENT = {"api", "benchmarks", "guide/combinations", "guide/index", "index", "installation"}
+SILENT = {"api", "benchmarks", "guide/combinations", "guide/features", "guide/index", "index", "installation"}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from perceptron_rs._core import ARITHMETIC_VERSION
     from perceptron_rs.common.progress import EpochRecord
+    from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
     from perceptron_rs.kernel.perceptron import KernelPerceptron
     from perceptron_rs.linear.averaged import AveragedPerceptron
     from perceptron_rs.linear.perceptron import Perceptron
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ARITHMETIC_VERSION",
     "AveragedPerceptron",
+    "BudgetedKernelPerceptron",
     "EpochRecord",
     "InseparableError",
     "KernelPerceptron",
@@ -71,6 +73,7 @@ __all__ = [
 _HOME = {
     "ARITHMETIC_VERSION": "_core",
     "AveragedPerceptron": "linear.averaged",
+    "BudgetedKernelPerceptron": "kernel.budgeted",
     "EpochRecord": "common.progress",
     "KernelPerceptron": "kernel.perceptron",
     "MultilayerPerceptron": "multilayer.perceptron",

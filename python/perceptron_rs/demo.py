@@ -105,7 +105,7 @@ def run(learner: type[LinearLearner], data: Data) -> tuple[int, int]:
 
     _, fast = timed(lambda: learner(**parameters).fit(X_train, y_train), repeat=5)
     _, peer = timed(lambda: Peer(**parameters).fit(X_train, y_train), repeat=5)
-    per_epoch = model.mistakes_per_epoch_.reshape(model.n_iter_, -1).sum(axis=1)
+    per_epoch = model.mistakes_per_epoch_.sum(axis=1)
     print(f"  {learner.__name__}")
     print(f"    mistakes per epoch  {' '.join(map(str, per_epoch))}")
     accuracy = [model.score(X_train, y_train), model.score(X_test, y_test)]

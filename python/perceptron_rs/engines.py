@@ -86,6 +86,7 @@ class NetworkReport(TypedDict):
     coefs: list[NDArray[np.float64]]  # for each layer (neurons, neurons of the layer before)
     intercepts: list[NDArray[np.float64]]
     losses: NDArray[np.float64]  # (E,): mean logistic loss
+    mistakes: NDArray[np.int64]  # (E,): examples for whose class the output did not speak
     stopped: str  # "tol" or "max_iter"
 
 

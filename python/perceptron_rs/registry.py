@@ -27,6 +27,8 @@ class Learner:
     class_name: str
     #: What it learns from.
     data: Literal["examples", "sequences"] = "examples"
+    #: Whether it learns in epochs: what the commands ``train`` and ``parity`` are about.
+    in_epochs: bool = True
     #: Whether it has one weight a feature, so that a fit may start from weights in a text.
     is_linear: bool = False
 
@@ -46,12 +48,18 @@ LEARNERS: dict[str, Learner] = {
     "pocket": Learner("linear", "pocket", "PocketPerceptron", is_linear=True),
     "voted": Learner("linear", "voted", "VotedPerceptron", is_linear=True),
     "kernel": Learner("kernel", "perceptron", "KernelPerceptron"),
+    "budgeted-kernel": Learner("kernel", "budgeted", "BudgetedKernelPerceptron"),
     "multilayer": Learner("multilayer", "perceptron", "MultilayerPerceptron"),
+    "max-margin": Learner("margins", "classifier", "MaxMarginClassifier", in_epochs=False),
     "sequence": Learner("sequence", "perceptron", "SequencePerceptron", data="sequences"),
 }
 
 #: Those whose learners are trained on examples, by one command with the options of all of them.
-FAMILIES = tuple(dict.fromkeys(learner.family for learner in LEARNERS.values() if learner.data == "examples"))
+FAMILIES = tuple(
+    dict.fromkeys(
+        learner.family for learner in LEARNERS.values() if learner.in_epochs and learner.data == "examples"
+    )
+)
 
 
 def family_part(family: str, name: Part) -> ModuleType:

@@ -32,8 +32,9 @@ def assert_parity(
 
     Parameters
     ----------
-    estimator : Perceptron, KernelPerceptron, MultilayerPerceptron, ...
-        Whose parameters to use; it is cloned. ``engine`` and ``n_jobs`` are replaced.
+    estimator : Perceptron, KernelPerceptron, MultilayerPerceptron, MaxMarginClassifier, ...
+        Whose parameters to use; it is cloned. ``engine`` and ``n_jobs`` are replaced. `SequencePerceptron`
+        and `StructuredPerceptron`, which do not learn from single examples, are refused.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Examples; a dense copy of each storage type must fit into memory.
     y : array-like of shape (n_samples,)
@@ -53,6 +54,8 @@ def assert_parity(
     AssertionError
         If two ways differ. It names both, the attribute, the index of the first element that
         differs, and both values (floats as hexadecimal).
+    TypeError
+        If the estimator is no classifier of this package.
     ValueError, TypeError
         If the reference cannot learn from the arguments. An overflow during training is
         no such error: every way must then end in the same one.

@@ -17,7 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from perceptron_rs import _core
 from perceptron_rs.common.storage import STORED, to_stored
 
-__all__ = ["Way", "ways"]
+__all__ = ["Way", "can_be_compared", "ways"]
 
 _OVERFLOW = "training overflowed"
 Arrays = dict[str, NDArray[Any]]
@@ -67,6 +67,11 @@ class Path:
         return ", ".join(parts)
 
 
+def can_be_compared(estimator: Any) -> bool:
+    """Whether it is a classifier of this package: only these have both engines and take single examples."""
+    return hasattr(estimator, "decision_function") and hasattr(estimator, "engine")
+
+
 def ways(
     estimator: Any,
     X: Any,
@@ -78,6 +83,12 @@ def ways(
     threads: Sequence[int] = (1, 2),
 ) -> Iterator[Way]:
     """Fit in every way there is, one after another; the arguments are those of ``assert_parity``."""
+    if not can_be_compared(estimator):
+        raise TypeError(
+            f"estimator must be a classifier of this package, of single examples, got "
+            f"{type(estimator).__name__}; compare two fits of others, with engine='rust' and "
+            f"engine='reference', by their attributes"
+        )
     start = start or {}
     first: Path | None = None
     expected: Arrays | str = ""
@@ -169,7 +180,7 @@ def _fit(estimator: Any, path: Path, y: Any, weights: Any, start: dict[str, Any]
     more = {name: value for name, value in start.items() if value is not None} | _weighted(weights)
     with _instruction_set(path.instruction_set):
         try:
-            for _ in range(2 if model.warm_start else 1):
+            for _ in range(2 if getattr(model, "warm_start", False) else 1):
                 model.fit(path.X, y, **more)
         except ValueError as error:
             if _OVERFLOW not in str(error):
@@ -198,8 +209,6 @@ def _scores(model: Any, X: Any) -> NDArray[Any]:
 def _predictions(model: Any, X: Any) -> Arrays:
     """Return what a learner says that predicts in several ways from one fit."""
     kinds = getattr(model, "_predictions", ())
-    if getattr(model, "budget", None) is not None:
-        kinds = ("last",)
     asked = {kind: clone(model) for kind in kinds}
     for kind, other in asked.items():
         vars(other).update(vars(model))
@@ -247,14 +256,17 @@ def _arrays(model: Any) -> Arrays:
     names = {name for name in vars(model) if name.endswith("_")}
     names |= {name for name in ("coef_", "intercept_") if hasattr(model, name)}
     names |= {*getattr(model, "_stored", {}).values(), *getattr(type(model), "_kept", ())}
-    names |= {name for name in model._computed if hasattr(model, name)}  # some are not there on a budget
+    names |= set(getattr(model, "_computed", ()))
     return {name: _array(getattr(model, name)) for name in sorted(names)}
 
 
 def _array(value: Any) -> NDArray[Any]:
-    return (
-        np.concatenate([np.ravel(part) for part in value]) if isinstance(value, list) else np.asarray(value)
-    )
+    if not isinstance(value, list):
+        return np.asarray(value)
+    parts = [part.to_dict() if hasattr(part, "to_dict") else part for part in value]
+    if parts and isinstance(parts[0], dict):  # of `MarginResult`; all digits of a float are in its text
+        return np.array([repr(part) for part in parts])
+    return np.concatenate([np.ravel(part) for part in parts])
 
 
 def _learnt(found: Arrays | str) -> Arrays:

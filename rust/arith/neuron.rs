@@ -87,6 +87,17 @@ pub fn judge(z: &mut [f64], label: usize) -> f64 {
     log(total) - (own - largest)
 }
 
+/// Whether the activations of the output, before `judge`, speak for another class: the largest, the first of
+/// equals, or for two classes the sign, where 0 speaks for the first.
+#[inline(always)]
+pub fn is_mistake(z: &[f64], label: usize) -> bool {
+    if let [z] = z {
+        return (*z > 0.0) != (label == 1);
+    }
+    let own = z[label];
+    z[..label].iter().any(|&other| other >= own) || z[label + 1..].iter().any(|&other| other > own)
+}
+
 /// The errors of a layer times the weights that lead to them.
 #[inline(always)]
 pub fn backward(delta: &[f64], coef: &[f64], back: &mut [f64]) {

@@ -39,6 +39,8 @@ pub struct Schedule {
 pub struct Report {
     /// The mean loss of each epoch.
     pub losses: Vec<f64>,
+    /// The mistakes of each epoch, each example's before its batch's step.
+    pub mistakes: Vec<i64>,
     pub stopped: Stopped,
 }
 
@@ -79,20 +81,23 @@ fn run(
         gradient: network.layers.iter().map(Layer::zeros).collect(),
     };
     let mut criterion = Criterion::new(schedule.tol, schedule.n_iter_no_change);
-    let (mut losses, mut order) = (Vec::new(), Vec::new());
+    let (mut losses, mut counts, mut order) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         let epoch = schedule.first_epoch + losses.len() as u64;
         refill(&mut order, 0..n as u32)?;
         if let Some(seed) = schedule.seed {
             shuffle(&mut order, seed, epoch, 0);
         }
-        let mut total = 0.0;
+        let (mut total, mut mistakes) = (0.0, 0);
         for batch in order.chunks(schedule.batch_size) {
             for &row in batch {
                 read(rows, row as usize, &mut pass.values[0]);
                 let label = labels[row as usize] as usize;
                 match dispatch(Example { network, pass: &mut pass, label }) {
-                    Some(loss) => total += loss,
+                    Some((loss, is_mistake)) => {
+                        total += loss;
+                        mistakes += i64::from(is_mistake);
+                    }
                     None => return Err(Error::Overflow { epoch }),
                 }
             }
@@ -106,9 +111,11 @@ fn run(
         }
         let loss = neuron::mean(total, n);
         losses.push(loss);
+        counts.push(mistakes);
         let last = losses.len() as u64 == schedule.max_iter;
+        // The loss alone is judged: an epoch without a mistake does not end the run.
         if let Some(stopped) = criterion.judge(loss, last) {
-            return Ok(Report { losses, stopped });
+            return Ok(Report { losses, mistakes: counts, stopped });
         }
     }
 }
@@ -127,17 +134,18 @@ struct Example<'a> {
 }
 
 impl Leaf for Example<'_> {
-    /// The loss; `None` if an activation is not finite.
-    type Output = Option<f64>;
+    /// The loss, and whether it was a mistake; `None` if an activation is not finite.
+    type Output = Option<(f64, bool)>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _: S) -> Option<f64> {
+    fn run<S: Simd>(self, _: S) -> Option<(f64, bool)> {
         let Self { network, pass: Pass { values, errors, gradient }, label } = self;
         network.forward(values);
         let last = network.layers.len() - 1;
         if !values[last + 1].iter().all(|z| z.is_finite()) {
             return None;
         }
+        let is_mistake = neuron::is_mistake(&values[last + 1], label);
         errors[last].copy_from_slice(&values[last + 1]);
         let loss = neuron::judge(&mut errors[last], label);
         for layer in (0..=last).rev() {
@@ -150,7 +158,7 @@ impl Leaf for Example<'_> {
                 network.activation.times_slope(back, h);
             }
         }
-        Some(loss)
+        Some((loss, is_mistake))
     }
 }
 

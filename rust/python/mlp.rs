@@ -137,6 +137,7 @@ fn mlp_fit<'py>(
     answer.set_item("coefs", coefs)?;
     answer.set_item("intercepts", intercepts)?;
     answer.set_item("losses", PyArray1::from_slice(py, &report.losses))?;
+    answer.set_item("mistakes", PyArray1::from_slice(py, &report.mistakes))?;
     answer.set_item("stopped", report.stopped.name())?;
     Ok(answer)
 }

@@ -162,11 +162,7 @@ impl OnePass {
             changes.nothing(name)?;
         }
         let (report, number) = (&self.report, mistakes.iter().sum::<i64>());
-        if mistakes.len() == 1 {
-            changes.vector(&report.mistakes_per_epoch, &mistakes)?;
-        } else {
-            changes.matrix(&report.mistakes_per_epoch, &mistakes, [1, mistakes.len()])?;
-        }
+        changes.matrix(&report.mistakes_per_epoch, &mistakes, [1, mistakes.len()])?;
         changes.vector(&report.n_iter_per_class, &vec![1_i64; mistakes.len()])?;
         changes.object(&report.n_iter, 1_i64.into_pyobject(py)?.into_any());
         changes.object(&report.n_mistakes, number.into_pyobject(py)?.into_any());

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, MaxMarginClassifier, Perceptron
 from perceptron_rs.cli import modelfile
 
 from .support import X, Y
@@ -64,7 +65,7 @@ def test_text_dump_and_back(call, tmp_path):
     dump.write_text(call("inspect", model, "--text").out)
     again = tmp_path / "again"
     answer = call("train", data, "--model", again, "--init-text", dump, "--json", "--quiet")
-    assert answer.json["mistakes_per_epoch"] == [0]
+    assert answer.json["mistakes_per_epoch"] == [[0]]
     first, second = modelfile.load_model(model), modelfile.load_model(again)
     assert second.coef_.tobytes() == first.coef_.tobytes()
     assert second.intercept_.tobytes() == first.intercept_.tobytes()
@@ -88,3 +89,24 @@ def test_a_model_that_was_never_fitted_by_epochs(call, tmp_path):
     model = Perceptron().partial_fit(X, Y, classes=[-1, 1])
     modelfile.save_model(model, tmp_path / "m")
     assert call("inspect", tmp_path / "m", "--json").json["history"]["n_iter"] == 1
+
+
+def test_a_separator_of_largest_margin(call, tmp_path):
+    X = np.array([[0.0, 0], [0, 3], [4, 0], [4, 3], [4, 5]])
+    model = MaxMarginClassifier().fit(X, ["left", "left", "right", "right", "right"])
+    model.save(tmp_path / "m")
+    (plane,) = call("inspect", tmp_path / "m", "--json").json["planes"]
+    assert (plane["class"], plane["status"], plane["n_support"]) == (
+        "right",
+        "separable",
+        len(model.support_),
+    )
+    assert plane["margin"] == model.margin_interval_.tolist()
+    assert plane["largest"][0] == {"feature": "x0", "weight": model.coef_[0, 0]}
+    text = call("inspect", tmp_path / "m").out
+    assert "estimator   MaxMarginClassifier\n" in text
+    assert f"class right: separable, margin in [{model.margin_!r}, " in text
+    with pytest.warns(ConvergenceWarning, match="no plane separates"):
+        model.set_params(inseparable="warn").fit(X, [0, 1, 1, 0, 0]).save(tmp_path / "m")
+    assert call("inspect", tmp_path / "m", "--json").json["planes"][0]["margin"] == [None, None]
+    assert "class 1: non_separable; " in call("inspect", tmp_path / "m").out

@@ -1,11 +1,11 @@
-"""The commands on learners that have not one weight a feature: kernel and multilayer."""
+"""The commands on learners that have not one weight a feature: kernel, budgeted and multilayer."""
 
 import json
 
 import numpy as np
 import pytest
 
-from perceptron_rs import KernelPerceptron, MultilayerPerceptron
+from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron, MultilayerPerceptron
 from perceptron_rs.cli import modelfile
 
 from .support import svmlight
@@ -14,6 +14,7 @@ RANDOM = np.random.default_rng(8)
 A = RANDOM.integers(-3, 4, (60, 4)) / 2
 B = (A[:, 0] * A[:, 1] > 0).astype(int) + (A[:, 2] > 1)  # no planes separate them
 KERNEL = ("--learner", "kernel", "--kernel", "poly", "--degree", 2, "--coef0", 1, "--gamma", 1, "--epochs", 9)
+BUDGETED = ("--learner", "budgeted-kernel", "--gamma", 1, "--budget", 9, "--budget-policy", "random")
 LAYERS = ("--learner", "multilayer", "--hidden-layer-sizes", "6,3", "--activation", "tanh", "--epochs", 9)
 
 
@@ -25,7 +26,7 @@ def fixture_data(tmp_path):
     return path
 
 
-@pytest.fixture(name="model", params=[KERNEL, LAYERS], ids=lambda options: options[1])
+@pytest.fixture(name="model", params=[KERNEL, BUDGETED, LAYERS], ids=lambda options: options[1])
 def fixture_model(request, call, tmp_path, data):
     path = tmp_path / "the.model"
     assert call("train", data, "--model", path, "--quiet", "--tol", "none", *request.param).status == 0
@@ -68,12 +69,29 @@ def test_inspect_a_kernel_perceptron(call, data, tmp_path):
     assert f"support     {len(model.support_)} examples\n" in text
 
 
+def test_inspect_a_kernel_perceptron_on_a_budget(call, data, tmp_path):
+    out = tmp_path / "m"
+    assert call("train", data, "--model", out, "--quiet", *BUDGETED).status == 0
+    model = modelfile.load_model(out)
+    found = call("inspect", out, "--json", "--top", 3).json
+    assert found["n_support"] == len(model.support_)
+    assert [set(plane) for plane in found["planes"]] == [{"class", "most_mistaken"}] * 3
+    text = call("inspect", out).out
+    assert "estimator   BudgetedKernelPerceptron\n" in text
+    assert "class 0: examples with the most mistakes\n" in text
+
+
 def test_inspect_a_multilayer_perceptron(call, data, tmp_path):
     out = tmp_path / "m"
     assert call("train", data, "--model", out, "--quiet", "--tol", "none", *LAYERS).status == 0
     model = modelfile.load_model(out)
     found = call("inspect", out, "--json").json
-    assert found["history"] == {"n_iter": 9, "losses": model.loss_curve_}
+    assert found["history"] == {
+        "n_iter": 9,
+        "converged": model.converged_,
+        "n_mistakes": model.n_mistakes_,
+        "losses": model.loss_curve_,
+    }
     assert [(layer["inputs"], layer["outputs"]) for layer in found["layers"]] == [(4, 6), (6, 3), (3, 3)]
     assert found["layers"][0]["largest_weight"] == np.abs(model.coefs_[0]).max()
     text = call("inspect", out).out
@@ -96,14 +114,19 @@ def test_the_story_of_a_fit(call, data, tmp_path):
     assert "mistakes" in answer.out
     found = call("train", data, "--model", tmp_path / "m", "--quiet", "--json", *LAYERS).json
     assert len(found["losses"]) == found["n_iter"] <= 9
-    assert "n_mistakes" not in found
+    assert len(found["mistakes_per_epoch"]) == found["n_iter"]
     answer = call("train", data, "--model", tmp_path / "m", *LAYERS)
     assert "the limit of 9 epochs ended the fit before the stopping rule did; raise --epochs" in answer.err
     assert f"loss      {found['losses'][-1]:.6g} in the last epoch\n" in answer.out
 
 
 def test_defaults_are_those_of_the_learner(call, data, tmp_path):
-    for learner, kind in (("kernel", KernelPerceptron), ("multilayer", MultilayerPerceptron)):
+    kinds = {
+        "kernel": KernelPerceptron,
+        "budgeted-kernel": BudgetedKernelPerceptron,
+        "multilayer": MultilayerPerceptron,
+    }
+    for learner, kind in kinds.items():
         call("train", data, "--model", tmp_path / learner, "--quiet", "--learner", learner)
         assert modelfile.load_model(tmp_path / learner).get_params() == kind().get_params()
 
@@ -122,7 +145,9 @@ def test_precomputed_values(call, tmp_path):
     assert "X must be a square matrix with kernel='precomputed', got shape (7, 60)" in answer.err
 
 
-@pytest.mark.parametrize("options", [KERNEL[:-2], LAYERS[:-2], ("--learner", "kernel", "--gamma", "auto")])
+@pytest.mark.parametrize(
+    "options", [KERNEL[:-2], LAYERS[:-2], BUDGETED, ("--learner", "kernel", "--gamma", "auto")]
+)
 def test_parity(call, data, options):
     found = call("parity", data, "--rows", 20, "--epochs", 2, "--json", *options).json
     assert found["difference"] is None

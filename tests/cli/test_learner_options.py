@@ -11,13 +11,13 @@ import pytest
 from perceptron_rs import Perceptron
 from perceptron_rs.cli import learner_options, modelfile
 from perceptron_rs.cli.learner_options import COMMON, OPTIONS
-from perceptron_rs.cli.options import LINEAR_NAMES, parser
+from perceptron_rs.cli.options import LEARNER_NAMES, LINEAR_NAMES, parser
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
 from .support import svmlight
 
-LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if learner.data == "examples"}
+LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in LEARNER_NAMES}
 
 CASES = [
     (["--multi-class", "joint"], {"multi_class": "joint"}),
@@ -48,14 +48,11 @@ CASES = [
     ),
     (["--gamma", 0.01], {"gamma": 0.01}),
     (["--prediction", "last", "--normalize"], {"prediction": "last", "normalize": True}),
-    (["--prediction", "last", "--budget", 20], {"prediction": "last", "budget": 20}),
+    (["--budget", 20], {"budget": 20}),
+    (["--budget", 20, "--budget-policy", "forgetron"], {"budget": 20, "budget_policy": "forgetron"}),
     (
-        ["--prediction", "last", "--budget", 20, "--budget-policy", "forgetron"],
-        {"prediction": "last", "budget": 20, "budget_policy": "forgetron"},
-    ),
-    (
-        ["--prediction=last", "--budget=9", "--budget-policy=projectron", "--projection-distance=0.1"],
-        {"prediction": "last", "budget": 9, "budget_policy": "projectron", "projection_distance": 0.1},
+        ["--budget=9", "--budget-policy=projectron", "--projection-distance=0.1"],
+        {"budget": 9, "budget_policy": "projectron", "projection_distance": 0.1},
     ),
     (["--cache-size", 0.001, "--gamma", 2], {"cache_size": 0.001, "gamma": 2.0}),
     (["--hidden-layer-sizes", "5,3"], {"hidden_layer_sizes": (5, 3)}),

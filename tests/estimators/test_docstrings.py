@@ -13,6 +13,7 @@ import pytest
 import perceptron_rs
 from perceptron_rs import (
     AveragedPerceptron,
+    BudgetedKernelPerceptron,
     KernelPerceptron,
     MaxMarginClassifier,
     MultilayerPerceptron,
@@ -40,6 +41,7 @@ MODULES = sorted(
 )
 METHODS = ("fit", "partial_fit", "decision_function", "predict")
 CALLABLES = [
+    BudgetedKernelPerceptron,
     KernelPerceptron,
     KernelPerceptron.fit,
     KernelPerceptron.partial_fit,

@@ -184,3 +184,42 @@ def test_the_end_of_max_iter_is_told():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(ConvergenceWarning, match="max_iter=2 epochs ended the fit"):
         MultilayerPerceptron((2,), max_iter=2).fit(X, y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("hidden", [(), (4,)])
+def test_mistakes_are_those_before_each_step(engine_name, classes, hidden):
+    random = np.random.default_rng(classes)
+    X, y = random.normal(size=(30, 3)), random.integers(0, classes, 30)
+    parameters = {"hidden_layer_sizes": hidden, "tol": None, "shuffle": False, "engine": engine_name}
+    whole = MultilayerPerceptron(max_iter=2, **parameters).fit(X, y)
+    stream = MultilayerPerceptron(max_iter=1, **parameters).partial_fit(X[:1], y[:1], range(classes))
+    counts = [stream.n_mistakes_, 0]  # the start weights cannot be asked
+    for t in range(1, 60):
+        row = slice(t % 30, t % 30 + 1)
+        counts[t // 30] += int(stream.predict(X[row])[0] != y[row][0])
+        stream.partial_fit(X[row], y[row])
+    assert whole.mistakes_per_epoch_.tolist() == [[count] for count in counts]
+    assert whole.n_mistakes_ == sum(counts)
+    assert not whole.converged_
+
+
+def test_an_epoch_without_a_mistake_is_told_and_ends_nothing(engine_name):
+    X, y = np.array([[-2.0], [-1], [1], [2]]), [0, 0, 1, 1]
+    model = MultilayerPerceptron((), max_iter=30, tol=None, engine=engine_name).fit(X, y)
+    assert (model.converged_, model.n_iter_) == (True, 30)
+    assert model.mistakes_per_epoch_[-1].tolist() == [0]
+    assert model.partial_fit(X, [1, 1, 0, 0]).n_mistakes_ == 4
+    assert not model.converged_
+
+
+def test_equal_outputs_are_judged_as_predict_does(engine_name):
+    """Without start weights all outputs are equal: the first class is predicted."""
+    for classes in (2, 3):
+        model = MultilayerPerceptron((), max_iter=1, tol=None, shuffle=False, engine=engine_name)
+        y = np.arange(classes)
+        model.partial_fit(np.zeros((classes, 1)), y, y)
+        model.intercepts_ = [np.zeros_like(model.intercepts_[0])]
+        for label in y:
+            again = copy.deepcopy(model).partial_fit(np.zeros((1, 1)), [label])
+            assert again.n_mistakes_ == int(label != model.predict(np.zeros((1, 1)))[0]) == int(label != 0)

@@ -35,7 +35,7 @@ def test_joint(learner, update, digits, engine_name):
     model = learner(multi_class="joint", update=update, engine=engine_name, max_iter=20, tol=None).fit(X, y)
     assert model.coef_.shape == (10, 64)
     assert model.score(X, y) > 0.97
-    assert model.mistakes_per_epoch_.shape == (model.n_iter_,)
+    assert model.mistakes_per_epoch_.shape == (model.n_iter_, 1)
     assert model.n_iter_per_class_.shape == (1,)
     scores = X @ model.coef_.T + model.intercept_
     assert np.allclose(model.decision_function(X), scores)
@@ -214,7 +214,7 @@ class TestEarlyStopping:
                 for hit, w in zip(right, weight[part], strict=True):
                     won, total = won + w * hit, total + w
                 accuracy = won / total
-                assert model.validation_scores_.reshape(-1, n)[epochs - 1, k] == accuracy
+                assert model.validation_scores_[epochs - 1, k] == accuracy
                 idle[k] = idle[k] + 1 if accuracy < best[k] + 0.01 else 0
                 best[k] = max(best[k], accuracy)
                 if idle[k] == 3:

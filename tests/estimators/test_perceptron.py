@@ -90,20 +90,19 @@ def test_one_vs_rest_is_one_fit_per_class(engine_name, shuffle, tol):
         assert together.n_iter_per_class_[k] == alone.n_iter_
         assert together.n_seen_[k] == alone.n_seen_[0]
         mistakes = together.mistakes_per_epoch_[:, k]
-        np.testing.assert_array_equal(mistakes[: alone.n_iter_], alone.mistakes_per_epoch_)
+        np.testing.assert_array_equal(mistakes[: alone.n_iter_], alone.mistakes_per_epoch_[:, 0])
         assert not mistakes[alone.n_iter_ :].any()
-        np.testing.assert_array_equal(together.mistakes_per_example_[:, k], alone.mistakes_per_example_)
+        np.testing.assert_array_equal(together.mistakes_per_example_[:, k], alone.mistakes_per_example_[:, 0])
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_shapes_and_types_of_the_report(engine_name, classes):
     X, y = integer_data(5, classes=classes)
     model = Perceptron(engine=engine_name, track_mistakes=True, **SHARED).fit(X, y)
-    planes = () if classes == 2 else (classes,)
     width = 1 if classes == 2 else classes
     for name, shape in {
-        "mistakes_per_epoch_": (7, *planes),
-        "mistakes_per_example_": (80, *planes),
+        "mistakes_per_epoch_": (7, width),
+        "mistakes_per_example_": (80, width),
         "n_iter_per_class_": (width,),
         "n_seen_": (width,),
     }.items():
@@ -124,8 +123,8 @@ def test_clean_epoch_ends_the_fit(engine_name):
     model = Perceptron(fit_intercept=False, shuffle=False, track_mistakes=True, engine=engine_name)
     model.fit(X, y)
     np.testing.assert_array_equal(model.coef_, [[3, 1]])
-    np.testing.assert_array_equal(model.mistakes_per_epoch_, [3, 0])
-    np.testing.assert_array_equal(model.mistakes_per_example_, [1, 0, 1, 0, 1, 0])
+    np.testing.assert_array_equal(model.mistakes_per_epoch_, [[3], [0]])
+    np.testing.assert_array_equal(model.mistakes_per_example_, np.c_[[1, 0, 1, 0, 1, 0]])
     assert model.converged_ is True
     model.set_params(track_mistakes=False).fit(X, y)
     assert not hasattr(model, "mistakes_per_example_")

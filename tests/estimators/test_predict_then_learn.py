@@ -75,6 +75,6 @@ def test_weight_0_is_refused(options, weight, engine_name):
     before = dict(vars(model))
     with pytest.raises(ValueError, match="must be above 0 here"):
         model.predict_then_learn(
-            X[:3], ["setosa", "virginica", "setosa"], ["setosa", "virginica"], sample_weight=weight
+            X[:3], ["setosa", "virginica", "setosa"], classes=["setosa", "virginica"], sample_weight=weight
         )
     assert vars(model) == before

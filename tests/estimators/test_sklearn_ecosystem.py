@@ -33,7 +33,13 @@ def model(request, engine_name):
 
 def test_public_names():
     learners = {learner.__name__ for learner in ALL_LEARNERS.values()}
-    learners |= {"KernelPerceptron", "MultilayerPerceptron", "SequencePerceptron", "StructuredPerceptron"}
+    learners |= {
+        "BudgetedKernelPerceptron",
+        "KernelPerceptron",
+        "MultilayerPerceptron",
+        "SequencePerceptron",
+        "StructuredPerceptron",
+    }
     margins = {"InseparableError", "MarginInterval", "MarginResult", "MaxMarginClassifier", "MistakeBounds"}
     margins |= {"VerificationError", "hull_weights", "is_separable", "margin", "max_margin", "mistake_bounds"}
     others = {

@@ -33,10 +33,6 @@ def said(model, X):
     return found
 
 
-def listed(value):
-    return value if isinstance(value, list) else [value]
-
-
 class EveryVector:
     """Stores every vector of the run of one class, in whole numbers."""
 
@@ -72,9 +68,9 @@ def test_all_that_is_kept_is_what_the_run_went_through(engine_name, tie, weighte
     expected = EveryVector(X, y, 3, tie=tie, steps=weight.tolist() if weighted else None)
     model = VotedPerceptron(engine=engine_name, tie=tie, **FIXED)
     model.fit(X, y, sample_weight=weight if weighted else None)
-    assert model.survival_.tolist() == expected.counts
-    assert model.support_.tolist() == expected.rows
-    assert model.n_vectors_ == len(expected.vectors) == model.n_mistakes_ + 1
+    assert [counts.tolist() for counts in model.survival_] == [expected.counts]
+    assert [rows.tolist() for rows in model.support_] == [expected.rows]
+    assert model.n_vectors_.tolist() == [len(expected.vectors)] == [model.n_mistakes_ + 1]
     assert [*model.coef_[0], *model.intercept_] == expected.vectors[-1]
     Z = data(seed=7)[0]
     assert model.decision_function(Z).tolist() == [expected.vote(z) for z in Z.astype(int).tolist()]
@@ -89,9 +85,9 @@ def test_all_that_is_kept_is_what_the_run_went_through(engine_name, tie, weighte
 def test_counts_add_up_to_the_examples_seen(engine_name, classes):
     X, y = data(classes)
     model = VotedPerceptron(engine=engine_name, max_iter=30).fit(X, y, sample_weight=np.arange(len(y)) % 3)
-    assert [counts.sum() for counts in listed(model.survival_)] == model.n_seen_.tolist()
-    assert sum(len(counts) - 1 for counts in listed(model.survival_)) == model.n_mistakes_
-    for counts, rows in zip(listed(model.survival_), listed(model.support_), strict=True):
+    assert [counts.sum() for counts in model.survival_] == model.n_seen_.tolist()
+    assert sum(len(counts) - 1 for counts in model.survival_) == model.n_mistakes_
+    for counts, rows in zip(model.survival_, model.support_, strict=True):
         assert counts[0] == 0  # the zero vector is wrong on every example
         assert len(counts) == len(rows)
         assert rows[0] == -1
@@ -152,7 +148,7 @@ def test_a_vote_of_zero_goes_as_tie_says(engine_name, tie, label):
     X, y = np.array([[1.0], [1.0]]), np.array([1, 0])
     model = VotedPerceptron(engine=engine_name, tie=tie, fit_intercept=False, **(FIXED | {"max_iter": 1}))
     model.fit(X, y, sample_weight=[1, 2])
-    assert sorted(model.survival_.tolist())[-2:] == [1, 1]
+    assert sorted(model.survival_[0].tolist())[-2:] == [1, 1]
     assert model.decision_function([[1.0]]).tolist() == [0.0]
     assert model.predict([[1.0]]).tolist() == [label]
 
@@ -179,9 +175,9 @@ def test_batches_equal_one_pass(engine_name, classes, size):
         part = slice(begin, begin + size)
         batches.partial_fit(X[part], y[part], classes=np.arange(classes))
     assert said(batches, X) == said(whole, X)
-    for mine, other in zip(listed(batches.survival_), listed(whole.survival_), strict=True):
+    for mine, other in zip(batches.survival_, whole.survival_, strict=True):
         assert mine.tolist() == other.tolist()
-    for mine, other in zip(listed(batches.support_), listed(whole.support_), strict=True):
+    for mine, other in zip(batches.support_, whole.support_, strict=True):
         assert mine.tolist() == [row % size if row >= 0 else row for row in other.tolist()]
 
 
@@ -261,12 +257,12 @@ def test_max_vectors_keeps_the_last_ones(engine_name, classes, most):
     X, y = data(classes)
     whole = VotedPerceptron(engine=engine_name, **FIXED).fit(X, y)
     model = VotedPerceptron(engine=engine_name, max_vectors=most, **FIXED).fit(X, y)
-    every = [EveryVector(X, y == (1 if classes == 2 else k), 3) for k in range(len(listed(whole.survival_)))]
+    every = [EveryVector(X, y == (1 if classes == 2 else k), 3) for k in range(len(whole.survival_))]
     votes = model.decision_function(X).reshape(len(y), -1)
     for k, expected in enumerate(every):
         first = max(len(expected.vectors) - most, 0)
-        assert listed(model.survival_)[k].tolist() == expected.counts[first:]
-        assert listed(model.support_)[k].tolist() == expected.rows[first:]
+        assert model.survival_[k].tolist() == expected.counts[first:]
+        assert model.support_[k].tolist() == expected.rows[first:]
         assert votes[:, k].tolist() == [expected.vote(x, first) for x in X.astype(int).tolist()]
     assert {kind: said(model, X)[kind] for kind in ("last", "average")} == {
         kind: said(whole, X)[kind] for kind in ("last", "average")
@@ -363,8 +359,8 @@ def test_noise_tolerant_runs_are_those_of_the_others(engine_name, seed, margin, 
     voted = VotedPerceptron(engine=engine_name, **FIXED, **parameters).fit(X, y)
     other = AveragedPerceptron(engine=engine_name, **FIXED, **parameters).fit(X, y)
     assert said(voted, X)["average"] == other.decision_function(X).tobytes()
-    assert voted.survival_.sum() == voted.n_seen_[0] == other.n_seen_[0]
-    assert voted.n_vectors_ == voted.n_mistakes_ + 1
+    assert voted.survival_[0].sum() == voted.n_seen_[0] == other.n_seen_[0]
+    assert voted.n_vectors_.tolist() == [voted.n_mistakes_ + 1]
 
 
 def test_predict_then_learn_learns_what_partial_fit_learns(engine_name):

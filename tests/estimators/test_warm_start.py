@@ -78,7 +78,7 @@ def test_partial_fit_goes_on_from_a_fit_and_is_no_epoch(engine_name, learner):
     parameters = {"engine": engine_name, "tol": None, "max_iter": 2, "warm_start": True}
     model = learner(**parameters).fit(X, y).partial_fit(X[:5], y[:5])
     assert model.n_iter_ == 1
-    assert model.mistakes_per_epoch_.shape == (1,)
+    assert model.mistakes_per_epoch_.shape == (1, 1)
     assert model.n_seen_[0] == 105
     model.fit(X, y)
     assert model._n_epochs == 4

@@ -35,7 +35,7 @@ def learnt(parameters, X, y):
                 raise
             return str(error)
     arrays = [*model.coefs_, *model.intercepts_, model.decision_function(X), model.predict_proba(X)]
-    return [array.tobytes() for array in arrays], model.loss_curve_, model.n_iter_
+    return [array.tobytes() for array in arrays], model.loss_curve_, model.mistakes_per_epoch_.tolist()
 
 
 @given(

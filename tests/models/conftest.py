@@ -31,16 +31,17 @@ def fitted(learner=AveragedPerceptron, classes=3, **parameters):
 def contents(model):
     """Return all that an estimator holds, arrays as bits; averages are computed when first read."""
     _ = model.coef_
-    return {name: _bits(value) for name, value in vars(model).items() if name != "callback"}
+    return {name: bits(value) for name, value in vars(model).items() if name != "callback"}
 
 
-def _bits(value):
+def bits(value):
+    """Return a value of an estimator, arrays as their bytes."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes() if value.dtype != object else value.tolist()
     if isinstance(value, (list, tuple)):
-        return [_bits(part) for part in value]
+        return [bits(part) for part in value]
     if isinstance(value, dict):
-        return {name: _bits(part) for name, part in value.items()}
+        return {name: bits(part) for name, part in value.items()}
     return type(value), value
 
 
@@ -126,7 +127,7 @@ def fixture_tools():
         pass
 
     tools = Tools()
-    for function in (data, fitted, contents, build, take_apart, put_together):
+    for function in (data, fitted, contents, bits, build, take_apart, put_together):
         setattr(tools, function.__name__, function)
     return tools
 

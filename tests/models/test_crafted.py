@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from perceptron_rs import (
     AveragedPerceptron,
+    BudgetedKernelPerceptron,
     KernelPerceptron,
     MultilayerPerceptron,
     Perceptron,
@@ -49,9 +50,9 @@ KINDS = {
     "kernel sparse": (KernelPerceptron("poly", max_iter=3, multi_class="joint"), SPARSE, TEXT),
     "precomputed": (KernelPerceptron("precomputed", max_iter=3), GRAM, Y),
     "precomputed sparse": (KernelPerceptron("precomputed", max_iter=3), sp.csr_matrix(GRAM), Y),
-    "budget": (KernelPerceptron(prediction="last", budget=5, budget_policy="random", max_iter=3), X, Y),
+    "budget": (BudgetedKernelPerceptron(budget=5, budget_policy="random", max_iter=3), X, Y),
     "projectron": (
-        KernelPerceptron(prediction="last", budget=5, budget_policy="projectron", max_iter=3),
+        BudgetedKernelPerceptron(budget=5, budget_policy="projectron", max_iter=3),
         SPARSE,
         Y,
     ),

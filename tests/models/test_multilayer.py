@@ -6,6 +6,7 @@ import pytest
 import perceptron_rs
 from perceptron_rs import MultilayerPerceptron
 from perceptron_rs.models.container import pack, unpack
+from perceptron_rs.multilayer import story
 
 from_random = np.random.default_rng(3)
 X, Y = from_random.normal(size=(40, 3)), from_random.integers(0, 3, 40)
@@ -20,7 +21,8 @@ def content(model):
     found = dict(vars(model))
     for name in ("coefs_", "intercepts_"):
         found[name] = [(array.dtype, array.shape, array.tobytes()) for array in found[name]]
-    found["classes_"] = found["classes_"].tolist()
+    for name in ("classes_", "mistakes_per_epoch_"):
+        found[name] = found[name].tolist()
     return found
 
 
@@ -83,6 +85,8 @@ UNSOUND = [
     (change("intercepts_1", lambda a: a[1:]), "intercepts_1 has the shape"),
     (change("loss_curve", lambda a: a[1:]), "loss_curve has the shape"),
     (change("loss_curve", lambda a: -1 - a), "a loss of 0 or more"),
+    (change("mistakes_per_epoch", lambda a: a[1:]), "mistakes_per_epoch has the shape"),
+    (change("mistakes_per_epoch", lambda a: -1 - a), "counts of at most"),
     (lambda document, tensors: tensors.update(coefs_3=np.zeros((1, 1))), "unknown tensor 'coefs_3'"),
     (say("history", n_features=4), "coefs_0 has the shape"),
     (say("history", n_features=0), "one feature or more"),
@@ -110,3 +114,17 @@ def test_unsound_files(tmp_path, spoil, message):
     with pytest.raises(ValueError, match="cannot load") as caught:
         perceptron_rs.load(tmp_path / "m")
     assert message in str(caught.value)
+
+
+def test_a_file_of_version_1_tells_of_no_mistakes(tmp_path):
+    model = fitted()
+    model.save(tmp_path / "m")
+    document, tensors = unpack(tmp_path / "m")
+    del tensors["mistakes_per_epoch"]
+    (tmp_path / "m").write_bytes(pack(document | {"format_version": 1}, tensors))
+    loaded = perceptron_rs.load(tmp_path / "m")
+    assert not hasattr(loaded, "n_mistakes_")
+    assert loaded.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+    loaded.save(tmp_path / "again")
+    assert story.describe(loaded, 3)["history"]["n_mistakes"] is None
+    assert loaded.partial_fit(X, Y).n_mistakes_ >= 0

@@ -1,7 +1,9 @@
 """Files of every format version that was released are read for ever: one of each is kept here.
 
-``version_1.safetensors`` was written by ``model().save``. It is never written anew: a change of what
-a file holds raises ``FORMAT_VERSION``, and a file of the new version joins this one.
+``version_1.safetensors`` and ``version_2.safetensors`` were written by ``model().save``. They are never
+written anew: a change of what a file holds raises ``FORMAT_VERSION``, and a file of the new version joins
+these. Version 2 is the first in which reports always have an axis for the classes; files of version 1 that
+show the difference are those of ``VERSION_1``.
 """
 
 from pathlib import Path
@@ -10,7 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from perceptron_rs import AveragedPerceptron, load
+from perceptron_rs import (
+    AveragedPerceptron,
+    BudgetedKernelPerceptron,
+    KernelPerceptron,
+    PocketPerceptron,
+    load,
+)
 from perceptron_rs.models import describe
 from perceptron_rs.models.container import FORMAT_VERSION
 
@@ -44,3 +52,25 @@ def test_the_present_version_is_the_one_that_is_kept(tools, folder):
     # A parameter that was added later is in new files alone.
     new[0]["parameters"] = {name: new[0]["parameters"][name] for name in old[0]["parameters"]}
     assert new == old
+
+
+DRAWN = np.random.default_rng(5)
+X, Y = DRAWN.integers(-9, 10, (40, 3)) / 4, DRAWN.integers(0, 2, 40)
+#: In version 1, ``BudgetedKernelPerceptron`` was ``KernelPerceptron`` with ``prediction="last"``, and the
+#: reports of one decision had one axis less.
+VERSION_1 = {
+    "version_1_two_classes": PocketPerceptron(early_stopping=True, track_mistakes=True, max_iter=3, tol=None),
+    "version_1_kernel": KernelPerceptron(gamma=0.5, track_mistakes=True, max_iter=3),
+    "version_1_budget": BudgetedKernelPerceptron(gamma=0.5, budget=9, budget_policy="forgetron", max_iter=3),
+}
+
+
+@pytest.mark.parametrize("name", VERSION_1)
+def test_what_version_1_wrote_otherwise(tools, tmp_path, name):
+    expected, found = VERSION_1[name].fit(X, Y), load(FOLDER / f"{name}.safetensors")
+    assert type(found) is type(expected)
+    assert tools.bits(vars(found)) == tools.bits(vars(expected))
+    assert found.mistakes_per_epoch_.shape == (found.n_iter_, 1)
+    found.save(tmp_path / "again")
+    expected.save(tmp_path / "expected")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "expected").read_bytes()

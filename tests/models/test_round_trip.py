@@ -22,7 +22,6 @@ from sklearn.pipeline import make_pipeline
 import perceptron_rs
 from perceptron_rs import (
     AveragedPerceptron,
-    MaxMarginClassifier,
     Perceptron,
     PocketPerceptron,
     StructuredPerceptron,
@@ -32,7 +31,7 @@ from perceptron_rs.models import describe
 from perceptron_rs.registry import LEARNERS
 
 #: Estimators that model files do not hold.
-BY_PICKLE = {MaxMarginClassifier, StructuredPerceptron}
+BY_PICKLE = {StructuredPerceptron}
 
 
 def again(model, tmp_path):
@@ -249,7 +248,7 @@ def test_the_format_is_the_one_that_is_documented(tools, folder):
     assert sorted(tensors) == [
         "coef", "coef_u", "intercept", "intercept_u", "mistakes_per_epoch", "n_iter_per_class", "seen",
     ]  # fmt: skip
-    assert document["format_version"] == 1
+    assert document["format_version"] == 2
     assert document["arithmetic_version"] == perceptron_rs.ARITHMETIC_VERSION
     assert document["written_by"] == f"perceptron-rs {perceptron_rs.__version__}"
     assert document["estimator"] == "averaged"

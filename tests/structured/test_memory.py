@@ -38,11 +38,12 @@ PEAK = """
     parts = (X.data, X.indices, X.indptr, y, lengths)
     encoded = sum(part.nbytes for part in parts)
     changes = {"verbose": {"verbose": 1}, "held_out": {"early_stopping": True}}.get(sys.argv[1], {})
-    SequencePerceptron(max_iter=1).fit(X[:200], y[:200], lengths[:10])  # what is loaded once is not counted
+    # What is loaded once is not counted.
+    SequencePerceptron(max_iter=1).fit(X[:200], y[:200], lengths=lengths[:10])
     del word, own, columns
     Path("/proc/self/clear_refs").write_text("5")  # what has been the peak is forgotten
     before = peak()
-    model = SequencePerceptron(max_iter=2, **changes).fit(X, y, lengths)
+    model = SequencePerceptron(max_iter=2, **changes).fit(X, y, lengths=lengths)
     assert model.sequence_errors_per_epoch_[0] > 1000 and len(model.classes_) == labels
     print((peak() - before) / encoded)
 """

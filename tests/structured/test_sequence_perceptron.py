@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs import SequencePerceptron
+from perceptron_rs import SequencePerceptron, load
 from perceptron_rs.features import AttributeEncoder, word_attributes
 
 SENTENCES = [
@@ -63,9 +63,9 @@ def test_a_matrix_and_attributes_are_one():
     by_attributes = SequencePerceptron().fit(ATTRIBUTES, TAGS)
     X = by_attributes.encoder_.transform([token for sentence in ATTRIBUTES for token in sentence])
     y, lengths = [tag for tags in TAGS for tag in tags], [len(tags) for tags in TAGS]
-    by_matrix = SequencePerceptron().fit(X, y, lengths)
+    by_matrix = SequencePerceptron().fit(X, y, lengths=lengths)
     assert state_of(by_attributes) == state_of(by_matrix)
-    assert by_matrix.predict(X, lengths).tolist() == y
+    assert by_matrix.predict(X, lengths=lengths).tolist() == y
     assert by_matrix.coef_.shape == (3, X.shape[1])
 
 
@@ -73,19 +73,21 @@ def test_a_matrix_and_attributes_are_one():
 def test_the_engines_agree(changes):
     X, y, lengths = numbers()
     models = [
-        SequencePerceptron(engine=engine, max_iter=4, random_state=3, **changes).fit(kind(X), y, lengths)
+        SequencePerceptron(engine=engine, max_iter=4, random_state=3, **changes).fit(
+            kind(X), y, lengths=lengths
+        )
         for engine in ("rust", "reference")
         for kind in (np.asarray, sp.csr_array, lambda X: X.astype(np.int8))
     ]
     assert all(state_of(model) == state_of(models[0]) for model in models)
-    found = {model.predict(X, lengths).tobytes() for model in models}
+    found = {model.predict(X, lengths=lengths).tobytes() for model in models}
     assert len(found) == 1
 
 
 def test_no_lengths_are_one_sequence():
     X, y, _ = numbers()
     one = SequencePerceptron().fit(X, y)
-    assert state_of(one) == state_of(SequencePerceptron().fit(X, y, [len(X)]))
+    assert state_of(one) == state_of(SequencePerceptron().fit(X, y, lengths=[len(X)]))
 
 
 def test_unknown_attributes_are_ignored_and_unknown_labels_are_errors():
@@ -99,63 +101,65 @@ def test_unknown_attributes_are_ignored_and_unknown_labels_are_errors():
 
 def test_allowed_and_forbidden(engine_name):
     X, y, lengths = numbers(labels=3)
-    model = SequencePerceptron(max_iter=3, engine=engine_name).fit(X, y, lengths)
-    free = model.predict(X, lengths)
+    model = SequencePerceptron(max_iter=3, engine=engine_name).fit(X, y, lengths=lengths)
+    free = model.predict(X, lengths=lengths)
     allowed = [None] * len(X)
     allowed[2] = {1}
     allowed[4] = [0, 2]
-    found = model.predict(X, lengths, allowed=allowed)
+    found = model.predict(X, lengths=lengths, allowed=allowed)
     assert found[2] == 1
     assert found[4] in (0, 2)
     mask = np.ones((len(X), 3), dtype=bool)
     mask[2], mask[4] = [False, True, False], [True, False, True]
-    assert model.predict(X, lengths, allowed=mask).tolist() == found.tolist()
-    assert model.predict(X, lengths, allowed=[None] * len(X)).tolist() == free.tolist()
+    assert model.predict(X, lengths=lengths, allowed=mask).tolist() == found.tolist()
+    assert model.predict(X, lengths=lengths, allowed=[None] * len(X)).tolist() == free.tolist()
     forbidden = [(k, k) for k in range(3)]
-    found = model.predict(X, lengths, forbidden=forbidden)
+    found = model.predict(X, lengths=lengths, forbidden=forbidden)
     ends = set(np.cumsum(lengths))
     assert all(found[i] != found[i - 1] for i in range(1, len(found)) if i not in ends)
     with pytest.raises(ValueError, match="allowed and forbidden leave no labels for sequence"):
-        model.predict(X, lengths, forbidden=[(a, b) for a in range(3) for b in range(3)])
+        model.predict(X, lengths=lengths, forbidden=[(a, b) for a in range(3) for b in range(3)])
 
 
 def test_n_jobs_changes_nothing():
     X, y, lengths = numbers(sequences=500)
-    model = SequencePerceptron(max_iter=2).fit(X, y, lengths)
-    alone = model.predict(X, lengths).tobytes()
-    assert model.set_params(n_jobs=3).predict(X, lengths).tobytes() == alone
+    model = SequencePerceptron(max_iter=2).fit(X, y, lengths=lengths)
+    alone = model.predict(X, lengths=lengths).tobytes()
+    assert model.set_params(n_jobs=3).predict(X, lengths=lengths).tobytes() == alone
 
 
 def test_early_stopping_keeps_the_best_epoch():
     X, y, lengths = numbers(sequences=60)
-    model = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=30).fit(X, y, lengths)
-    scores = model.validation_scores_
+    model = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=30).fit(
+        X, y, lengths=lengths
+    )
+    scores = model.validation_scores_[:, 0]
     assert len(scores) == model.n_iter_ < 30
     best = int(np.argmax(scores))
     assert model.n_iter_ == best + 1 + model.n_iter_no_change
     upto = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=best + 1).fit(
-        X, y, lengths
+        X, y, lengths=lengths
     )
     assert all(array.tobytes() == model._weights[name].tobytes() for name, array in upto._weights.items())
-    assert upto.validation_scores_.tolist() == scores[: best + 1].tolist()
+    assert upto.validation_scores_[:, 0].tolist() == scores[: best + 1].tolist()
     # What is held out is not learnt from.
     assert model.n_seen_ == model.n_iter_ * (60 - 18)
 
 
 def test_verbose_changes_nothing_but_prints(capsys):
     X, y, lengths = numbers()
-    quiet = SequencePerceptron(max_iter=4).fit(X, y, lengths)
+    quiet = SequencePerceptron(max_iter=4).fit(X, y, lengths=lengths)
     assert capsys.readouterr().out == ""
-    loud = SequencePerceptron(max_iter=4, verbose=1).fit(X, y, lengths)
+    loud = SequencePerceptron(max_iter=4, verbose=1).fit(X, y, lengths=lengths)
     assert state_of(loud) == state_of(quiet)
     assert capsys.readouterr().out.count("-- epoch") == loud.n_iter_
 
 
 def test_last_weights_are_those_of_the_run():
     X, y, lengths = numbers()
-    last = SequencePerceptron(averaged=False, max_iter=4).fit(X, y, lengths)
+    last = SequencePerceptron(averaged=False, max_iter=4).fit(X, y, lengths=lengths)
     assert (last.coef_ == np.trunc(last.coef_)).all()
-    assert (last.coef_ != SequencePerceptron(max_iter=4).fit(X, y, lengths).coef_).any()
+    assert (last.coef_ != SequencePerceptron(max_iter=4).fit(X, y, lengths=lengths).coef_).any()
 
 
 def test_clone_params_pickle_repr():
@@ -200,7 +204,7 @@ def test_bad_input(engine_name, X, y, lengths, text):
     model = SequencePerceptron(engine=engine_name, max_iter=50).fit(ATTRIBUTES, TAGS)
     before = copy.deepcopy(vars(model))
     with pytest.raises((ValueError, TypeError), match=text):
-        model.fit(X, y, lengths)
+        model.fit(X, y, lengths=lengths)
     assert vars(model).keys() == before.keys()
     assert model.predict(ATTRIBUTES) == TAGS
 
@@ -225,8 +229,8 @@ def test_bad_parameters(changes, text):
 def test_forms_are_not_mixed():
     by_attributes = SequencePerceptron().fit(ATTRIBUTES, TAGS)
     with pytest.raises(ValueError, match="X must be a list of sequences of attributes"):
-        by_attributes.predict(X, LENGTHS)
-    by_matrix = SequencePerceptron().fit(X, Y, LENGTHS)
+        by_attributes.predict(X, lengths=LENGTHS)
+    by_matrix = SequencePerceptron().fit(X, Y, lengths=LENGTHS)
     with pytest.raises(ValueError, match="X must be a matrix"):
         by_matrix.predict(ATTRIBUTES)
     with pytest.raises(ValueError, match="which is not in classes_"):
@@ -238,15 +242,19 @@ def test_forms_are_not_mixed():
 def test_callback_sees_each_epoch_and_can_stop(engine_name):
     X, y, lengths = numbers()
     seen = []
-    watched = SequencePerceptron(callback=seen.append, max_iter=4, engine=engine_name).fit(X, y, lengths)
+    watched = SequencePerceptron(callback=seen.append, max_iter=4, engine=engine_name).fit(
+        X, y, lengths=lengths
+    )
     assert [record.epoch for record in seen] == list(range(watched.n_iter_))
     assert [record.sequence_errors for record in seen] == watched.sequence_errors_per_epoch_.tolist()
     assert [record.token_errors for record in seen] == watched.token_errors_per_epoch_.tolist()
     assert {record.n_sequences for record in seen} == {len(lengths)}
     assert {record.validation_score for record in seen} == {None}
-    assert state_of(watched) == state_of(SequencePerceptron(max_iter=4).fit(X, y, lengths))
-    two = SequencePerceptron(callback=lambda record: record.epoch == 1, engine=engine_name).fit(X, y, lengths)
-    assert state_of(two) == state_of(SequencePerceptron(max_iter=2).fit(X, y, lengths))
+    assert state_of(watched) == state_of(SequencePerceptron(max_iter=4).fit(X, y, lengths=lengths))
+    two = SequencePerceptron(callback=lambda record: record.epoch == 1, engine=engine_name).fit(
+        X, y, lengths=lengths
+    )
+    assert state_of(two) == state_of(SequencePerceptron(max_iter=2).fit(X, y, lengths=lengths))
     assert not two.converged_
 
 
@@ -255,21 +263,21 @@ def test_callback_sees_the_held_out_part(engine_name):
     seen = []
     model = SequencePerceptron(
         callback=seen.append, early_stopping=True, validation_fraction=0.4, engine=engine_name
-    ).fit(X, y, lengths)
-    assert [record.validation_score for record in seen] == model.validation_scores_.tolist()
+    ).fit(X, y, lengths=lengths)
+    assert [record.validation_score for record in seen] == model.validation_scores_[:, 0].tolist()
     assert {record.n_sequences for record in seen} == {12 - 5}
 
 
 def test_an_error_in_the_callback_leaves_the_model_as_it_was(engine_name):
     X, y, lengths = numbers()
-    model = SequencePerceptron(engine=engine_name).fit(X, y, lengths)
+    model = SequencePerceptron(engine=engine_name).fit(X, y, lengths=lengths)
     before = state_of(model)
 
     def fail(record):
         raise LookupError("no")
 
     with pytest.raises(LookupError):
-        model.set_params(callback=fail).fit(X, y + 1, lengths)
+        model.set_params(callback=fail).fit(X, y + 1, lengths=lengths)
     assert state_of(model) == before
 
 
@@ -284,12 +292,12 @@ def test_ctrl_c_in_the_callback(engine_name, keep):
     model = SequencePerceptron(callback=interrupt, keep_on_interrupt=keep, engine=engine_name)
     if not keep:
         with pytest.raises(KeyboardInterrupt):
-            model.fit(X, y, lengths)
+            model.fit(X, y, lengths=lengths)
         assert not hasattr(model, "classes_")
         return
     with pytest.warns(ConvergenceWarning, match="ctrl-c ended the fit in epoch 2"):
-        model.fit(X, y, lengths)
-    assert state_of(model) == state_of(SequencePerceptron(max_iter=2).fit(X, y, lengths))
+        model.fit(X, y, lengths=lengths)
+    assert state_of(model) == state_of(SequencePerceptron(max_iter=2).fit(X, y, lengths=lengths))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
@@ -301,12 +309,12 @@ def test_ctrl_c_in_an_epoch(keep):
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     if keep:
         with pytest.warns(ConvergenceWarning, match="ctrl-c ended the fit"):
-            model.fit(X, y, lengths)
+            model.fit(X, y, lengths=lengths)
         assert 0 < model.n_iter_ == len(model.token_errors_per_epoch_)
-        assert len(model.predict(X, lengths)) == len(X)
+        assert len(model.predict(X, lengths=lengths)) == len(X)
     else:
         with pytest.raises(KeyboardInterrupt):
-            model.fit(X, y, lengths)
+            model.fit(X, y, lengths=lengths)
         assert not hasattr(model, "classes_")
 
 
@@ -314,19 +322,19 @@ def test_encoded_rows_are_the_attributes(engine_name):
     encoder = AttributeEncoder()
     X = encoder.fit_transform(token for sentence in ATTRIBUTES for token in sentence)
     y, lengths = [tag for tags in TAGS for tag in tags], [len(tags) for tags in TAGS]
-    model = SequencePerceptron(engine=engine_name).fit_encoded(encoder, X, y, lengths)
+    model = SequencePerceptron(engine=engine_name).fit_encoded(encoder, X, y, lengths=lengths)
     whole = SequencePerceptron(engine=engine_name).fit(ATTRIBUTES, TAGS)
     assert state_of(model) == state_of(whole)
     assert model.encoder_.vocabulary_ == whole.encoder_.vocabulary_
     assert model.predict(ATTRIBUTES) == whole.predict(ATTRIBUTES)
     with pytest.raises(ValueError, match="columns, but X has"):
-        model.fit_encoded(encoder, X[:, 1:], y, lengths)
+        model.fit_encoded(encoder, X[:, 1:], y, lengths=lengths)
     with pytest.raises(
         ValueError, match="min_count and hash_columns must be those of the encoder, 1 and None"
     ):
-        SequencePerceptron(min_count=2).fit_encoded(encoder, X, y, lengths)
+        SequencePerceptron(min_count=2).fit_encoded(encoder, X, y, lengths=lengths)
     with pytest.raises(TypeError, match="encoder must be an AttributeEncoder"):
-        model.fit_encoded(None, X, y, lengths)
+        model.fit_encoded(None, X, y, lengths=lengths)
 
 
 def test_sparse_coef_is_coef():
@@ -334,3 +342,81 @@ def test_sparse_coef_is_coef():
     assert model.sparse_coef_.shape == model.coef_.shape
     assert model.sparse_coef_.toarray().tobytes() == np.ascontiguousarray(model.coef_).tobytes()
     assert model.sparse_coef_.nnz == np.count_nonzero(model.coef_) < model.coef_.size
+
+
+def weights_of(model):
+    return {name: array.tobytes() for name, array in model._weights.items()}
+
+
+def in_batches(model, X, y, lengths, size):
+    """Learn from so many sequences at a time."""
+    ends = np.cumsum(lengths)
+    for first in range(0, len(lengths), size):
+        part = lengths[first : first + size]
+        begin, end = ends[first] - lengths[first], ends[first] - lengths[first] + sum(part)
+        model.partial_fit(X[begin:end], y[begin:end], lengths=part, classes=np.unique(y))
+    return model
+
+
+@pytest.mark.parametrize("averaged", [True, False])
+@pytest.mark.parametrize(
+    "changes", [{}, {"transition_features": True}, {"decode": "beam", "update": "early"}]
+)
+def test_batches_are_one_pass(engine_name, averaged, changes):
+    X, y, lengths = numbers(sequences=20)
+    X, y = X * 0.1, np.asarray(y)
+    changes = changes | {"averaged": averaged, "engine": engine_name, "eta0": 0.3}
+    whole = SequencePerceptron(max_iter=1, shuffle=False, **changes).fit(X, y, lengths=lengths)
+    for size in (1, 3, 20):
+        model = in_batches(SequencePerceptron(**changes), X, y, lengths, size)
+        assert weights_of(model) == weights_of(whole)
+        assert model.n_seen_ == whole.n_seen_ == len(lengths)
+        model = pickle.loads(pickle.dumps(model))
+    model.partial_fit(X, y, lengths=lengths)
+    two = SequencePerceptron(max_iter=2, shuffle=False, **changes).fit(X, y, lengths=lengths)
+    assert two.n_iter_ == 1 or weights_of(model) == weights_of(two)
+    assert model.sequence_errors_per_epoch_.tolist() == two.sequence_errors_per_epoch_[-1:].tolist()
+
+
+def test_batches_of_attributes(engine_name):
+    parameters = {"hash_columns": 64, "engine": engine_name}
+    whole = SequencePerceptron(max_iter=1, shuffle=False, **parameters).fit(ATTRIBUTES, TAGS)
+    model = SequencePerceptron(**parameters)
+    labels = sorted({tag for tags in TAGS for tag in tags})
+    for sequence, tags in zip(ATTRIBUTES, TAGS, strict=True):
+        model.partial_fit([sequence], [tags], classes=labels)
+    assert weights_of(model) == weights_of(whole)
+    assert model.predict(ATTRIBUTES) == whole.predict(ATTRIBUTES)
+
+
+def test_what_partial_fit_does_not_go_on_from(tmp_path):
+    X, y, lengths = numbers()
+    y = np.asarray(y)
+    model = SequencePerceptron()
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        model.partial_fit(X, y, lengths=lengths)
+    assert not hasattr(model, "classes_")
+    model.partial_fit(X, y, lengths=lengths, classes=np.unique(y))
+    before = state_of(model)
+    model.save(tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert state_of(loaded) == before
+    for other in (loaded, clone(model).fit(X, y, lengths=lengths)):
+        with pytest.raises(ValueError, match="partial_fit cannot go on from fit or load"):
+            other.partial_fit(X, y, lengths=lengths)
+    for changes, words in (
+        ({"early_stopping": True}, "early_stopping should be False with partial_fit"),
+        ({"transition_features": True}, "transition_features=True differs from the calls"),
+    ):
+        other = copy.deepcopy(model).set_params(**changes)
+        with pytest.raises(ValueError, match=words):
+            other.partial_fit(X, y, lengths=lengths)
+        assert state_of(other) == before
+    with pytest.raises(ValueError, match="classes_"):
+        model.partial_fit(X, y + 1, lengths=lengths)
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(X * np.nan, y, lengths=lengths)
+    assert state_of(model) == before
+    model.fit(X, y, lengths=lengths)
+    with pytest.raises(ValueError, match="cannot go on from fit"):
+        model.partial_fit(X, y, lengths=lengths)

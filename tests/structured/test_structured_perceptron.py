@@ -61,12 +61,12 @@ def test_learns_the_bits_of_the_chain(engine_name, feature, eta0):
     parameters = {"max_iter": 4, "eta0": eta0, "random_state": 5, "engine": engine_name}
     general = StructuredPerceptron(feature, chain_inference, n_features=SIZE, **parameters).fit(X, y)
     lengths = [len(x) for x in X]
-    chain = SequencePerceptron(**parameters).fit(np.concatenate(X), np.concatenate(y), lengths)
+    chain = SequencePerceptron(**parameters).fit(np.concatenate(X), np.concatenate(y), lengths=lengths)
     parts = (chain.coef_.T, chain.transition_, chain.start_, chain.end_)
     assert np.concatenate([part.ravel() for part in parts]).tobytes() == general.coef_.tobytes()
-    assert general.mistakes_per_epoch_.tolist() == chain.sequence_errors_per_epoch_.tolist()
+    assert general.mistakes_per_epoch_[:, 0].tolist() == chain.sequence_errors_per_epoch_.tolist()
     assert general.n_seen_ == chain.n_seen_
-    found = np.split(chain.predict(np.concatenate(X), lengths), np.cumsum(lengths)[:-1])
+    found = np.split(chain.predict(np.concatenate(X), lengths=lengths), np.cumsum(lengths)[:-1])
     assert general.predict(X) == [tuple(z.tolist()) for z in found]
 
 
@@ -106,7 +106,7 @@ def test_no_more_mistakes_than_the_bound(engine_name, seed):
     assert 0 < model.mistakes_per_epoch_.sum() <= (radius / gamma) ** 2
     lengths = [len(x) for x in X]
     chain = SequencePerceptron(max_iter=10_000, engine=engine_name)
-    chain.fit(np.concatenate(X), np.concatenate(y), lengths)
+    chain.fit(np.concatenate(X), np.concatenate(y), lengths=lengths)
     assert chain.converged_
     assert chain.sequence_errors_per_epoch_.sum() <= (radius / gamma) ** 2
 
@@ -191,6 +191,49 @@ def test_bad_input(engine_name, changes, text):
     with pytest.raises((ValueError, TypeError), match=text):
         model.fit(X, y)
     assert not hasattr(model, "coef_")
+
+
+def test_batches_are_one_pass_and_predictions_come_first(engine_name):
+    X, y = problem(3, sequences=9)
+    X = [x * 0.1 for x in X]
+    parameters = {"n_features": SIZE, "eta0": 0.3, "engine": engine_name}
+    whole = StructuredPerceptron(chain_feature, chain_inference, max_iter=1, shuffle=False, **parameters)
+    whole.fit(X, y)
+    for size in (1, 2, 9):
+        stream, told = (StructuredPerceptron(chain_feature, chain_inference, **parameters) for _ in range(2))
+        found, expected, errors = [], [], 0
+        for begin in range(0, 9, size):
+            part = slice(begin, begin + size)
+            answers, wrong = told.predict_then_learn(X[part], y[part])
+            found, errors = found + answers, errors + wrong
+            for i in range(*part.indices(9)):
+                last = stream.last_coef_ if i else np.zeros(SIZE)
+                expected.append(chain_inference(X[i], last))
+                stream.partial_fit(X[i : i + 1], y[i : i + 1])
+                stream = pickle.loads(pickle.dumps(stream)) if size == 1 else stream
+        assert found == expected
+        assert errors == sum(answer != truth for answer, truth in zip(expected, y, strict=True))
+        for model in (stream, told):
+            assert model.coef_.tobytes() == whole.coef_.tobytes()
+            assert model.last_coef_.tobytes() == whole.last_coef_.tobytes()
+            assert model.n_seen_ == 9
+    assert told.mistakes_per_epoch_.tolist() == whole.mistakes_per_epoch_.tolist()  # one call, at the end
+
+
+def test_what_a_pass_goes_on_from_is_not_changed_by_an_error(engine_name):
+    X, y = problem(3)
+    model = StructuredPerceptron(chain_feature, chain_inference, engine=engine_name).fit(X, y)
+    before = {name: np.copy(value) for name, value in vars(model).items() if isinstance(value, np.ndarray)}
+    with pytest.raises(ValueError, match="equal lengths"):
+        model.partial_fit(X, y[1:])
+    model.joint_feature = lambda x, y: np.append(chain_feature(x, y), 1.0)
+    with pytest.raises(ValueError, match="vectors of length 27 before, and of length 28 now"):
+        model.partial_fit(X, y)
+    model.joint_feature = lambda x, y: chain_feature(x, y) * (np.inf if len(x) == 2 else 1)
+    with pytest.raises(ValueError, match="finite"):
+        model.partial_fit(X, [tuple(reversed(z)) for z in y])
+    for name, value in before.items():
+        assert getattr(model, name).tobytes() == value.tobytes()
 
 
 @pytest.mark.parametrize("sizes", [(0, 0), (3, 3), (3, 2)])

@@ -11,7 +11,6 @@ from argparse import Namespace
 from typing import Any
 
 from perceptron_rs.cli.errors import UsageError
-from perceptron_rs.common.options import ANY_NUMBER
 from perceptron_rs.registry import FAMILIES, LEARNERS, family_part
 
 __all__ = ["COMMON", "OPTIONS", "add_options", "chosen"]
@@ -49,7 +48,7 @@ def chosen(arguments: Namespace) -> dict[str, Any]:
     parameters = {
         name: learner.kind._get_param_names()
         for name, learner in LEARNERS.items()
-        if learner.data == "examples"
+        if learner.family in FAMILIES
     }
     flags = {parameter: "--" + name.replace("_", "-") for name, parameter in COMMON.items()}
     flags |= {option.parameter: option.flag for option in OPTIONS}
@@ -67,8 +66,8 @@ def chosen(arguments: Namespace) -> dict[str, Any]:
     return given
 
 
-def _written(name: str, values: tuple[Any, ...] | range) -> str:
+def _written(name: str, values: tuple[Any, ...]) -> str:
     flag: str = next(option.flag for option in OPTIONS if option.parameter == name)
-    if values in ((True,), ANY_NUMBER):
+    if values == (True,):
         return flag
     return f"{flag} {' or '.join(str(value) for value in values if value)}"

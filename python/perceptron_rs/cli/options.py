@@ -7,13 +7,13 @@ import argparse
 from perceptron_rs.cli.errors import PROGRAM
 from perceptron_rs.cli.learner_options import add_options
 from perceptron_rs.common import options as kinds
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import FAMILIES, LEARNERS
 from perceptron_rs.sequence.options import add_tag, add_tag_evaluate, add_tag_train
 
 __all__ = ["LEARNER_NAMES", "LINEAR_NAMES", "parser"]
 
 LINEAR_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.is_linear)
-LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.data == "examples")
+LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.family in FAMILIES)
 
 DATA = """\
 The suffix of DATA names its format: .svm .libsvm .svmlight .txt (svmlight text) or .csv, also compressed as

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
-    "ANY_NUMBER",
     "SWITCH",
     "Option",
     "amount",
@@ -31,8 +30,6 @@ __all__ = [
 ]
 
 
-#: For `Option.needs`: any number that is given.
-ANY_NUMBER = range(1, 2**31)
 SWITCH = {"action": argparse.BooleanOptionalAction}
 
 
@@ -45,7 +42,7 @@ class Option:
     how: Mapping[str, Any]
     #: Values of other parameters without which this one would do nothing, of learners that have those; None
     #: stands for the default.
-    needs: Mapping[str, tuple[Any, ...] | range] = field(default_factory=dict)
+    needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def flag(self) -> str:

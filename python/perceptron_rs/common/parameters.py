@@ -82,7 +82,7 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
     if estimator.tie not in TIES:
         raise ValueError(f"tie must be one of {TIES}, got {estimator.tie!r}")
     for name in ("fit_intercept", "track_mistakes", "keep_on_interrupt"):
-        value = getattr(estimator, name)
+        value = getattr(estimator, name, False)
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{name} must be True or False, got {value!r}")
     class_weight = estimator.class_weight
@@ -100,10 +100,9 @@ def _check_joint(estimator: Any) -> None:
             f"tie={estimator.tie!r} is not available with multi_class='joint'; set tie='mistake'"
         )
     for name in ("margin", "added_feature"):
-        if getattr(estimator, name) != 0:
-            raise ValueError(
-                f"{name}={getattr(estimator, name)!r} is not available with multi_class='joint'; set {name}=0"
-            )
+        value = getattr(estimator, name, 0)
+        if value != 0:
+            raise ValueError(f"{name}={value!r} is not available with multi_class='joint'; set {name}=0")
 
 
 def _is_float64(value: Any) -> bool:

@@ -1,15 +1,12 @@
-"""The kernel perceptron on a budget: what it refuses, one call of an engine, and what is kept of it."""
+"""One call of an engine for the kernel perceptron on a budget, and what is kept of it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from itertools import pairwise
-from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.data import Examples
 from perceptron_rs.common.driver import Report
@@ -17,79 +14,18 @@ from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.stored_rows import chosen, joined
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.kernel.vectors import rows_of, stored
-from perceptron_rs.settings import POLICIES, Budget, Linear, State
+from perceptron_rs.settings import Budget, Linear, State
 
-__all__ = [
-    "BUDGET",
-    "Fit",
-    "begin_on_budget",
-    "check_budget",
-    "fit_on_budget",
-    "log_of",
-    "nothing",
-]
+__all__ = ["Train", "begin", "fit", "log_of", "nothing"]
 
 #: Learns from examples, with other rows that the state names, a state and settings.
-Fit: TypeAlias = Callable[[Rows | None, State, Linear], Report]
-
-_LARGEST = 2**31 - 1
-
-BUDGET: dict[str, list[Any]] = {
-    "budget": [Interval(Integral, 1, _LARGEST, closed="both"), None],
-    "budget_policy": [StrOptions(set(POLICIES))],
-    "projection_distance": [Interval(Real, 0, None, closed="left")],
-}
+Train: TypeAlias = Callable[[Rows | None, State, Linear], Report]
 
 
-def check_budget(model: Any) -> None:
-    """Refuse what has no meaning with a budget, and what scikit-learn's validation lets through."""
-    budget, policy, distance = model.budget, model.budget_policy, model.projection_distance
-    if policy not in POLICIES:
-        raise ValueError(f"budget_policy must be one of {POLICIES}, got {policy!r:.80}")
-    if not isinstance(distance, Real) or not 0 <= float(distance) < math.inf:
-        raise ValueError(f"projection_distance must be a finite float64 of at least 0, got {distance!s:.80}")
-    if budget is None:
-        return
-    if isinstance(budget, bool) or not isinstance(budget, Integral) or not 1 <= int(budget) <= _LARGEST:
-        raise ValueError(f"budget must be a whole number of at least 1 or None, got {budget!r:.80}")
-    if model.prediction != "last":
-        raise ValueError(
-            f"prediction={model.prediction!r} needs every vector of the run, and a budget keeps what the "
-            f"last one needs; set prediction='last', or budget=None"
-        )
-    if model.normalize:
-        raise ValueError(
-            "normalize=True needs the norm of the vector, which is not followed on a budget; "
-            "set normalize=False"
-        )
-    if model.fit_intercept:
-        raise ValueError(
-            "fit_intercept=True is not available with a budget, which no mistake may outlast; set "
-            "fit_intercept=False and give X a column of ones, or the kernel a coef0"
-        )
-    if model.added_feature != 0:
-        raise ValueError(
-            f"added_feature={model.added_feature!r} is not available with a budget: the feature of an "
-            f"example would outlast it; set added_feature=0"
-        )
-    if callable(model.kernel):
-        raise ValueError(
-            "a callable kernel is not available with a budget; name a kernel, or compute the matrix of "
-            "kernel values and set kernel='precomputed'"
-        )
-    indefinite = model.kernel == "sigmoid" or (model.kernel == "poly" and float(model.coef0) < 0)
-    if policy == "projectron" and indefinite:
-        raise ValueError(
-            f"budget_policy='projectron' needs a kernel that is positive definite, got "
-            f"kernel={model.kernel!r} with coef0={model.coef0!r}; set another policy or kernel, or a "
-            f"larger coef0"
-        )
-
-
-def begin_on_budget(model: Any, planes: int) -> None:
-    """Start from nothing kept. Without a budget there is nothing to be kept beside the vectors."""
+def begin(model: Any, planes: int) -> None:
+    """Start with nothing kept."""
+    model._kept = nothing(planes, planes if is_joint(model) else 1)
     model._policy_seed = None
-    model._kept = {} if model.budget is None else nothing(planes, planes if is_joint(model) else 1)
 
 
 def nothing(planes: int, width: int) -> State:
@@ -106,8 +42,8 @@ def nothing(planes: int, width: int) -> State:
     }
 
 
-def fit_on_budget(
-    model: Any, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], fit: Fit
+def fit(
+    model: Any, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], train: Train
 ) -> Report:
     """Learn, and put what is kept on the model; ``shared`` are the settings of every kernel perceptron."""
     if model._policy_seed is None:
@@ -125,7 +61,7 @@ def fit_on_budget(
         policy_seed=model._policy_seed,
         distance=float(model.projection_distance),
     )
-    report = fit(stored_rows, given | {"seen": model.n_seen_}, settings)
+    report = train(stored_rows, given | {"seen": model.n_seen_}, settings)
     state = report.state
     kept = {name: state[name] for name in given}
     distinct, place = np.unique(kept["kept_row"], return_inverse=True)

@@ -15,32 +15,29 @@ from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.weights import class_weights, sample_weights, unvisited
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.kernel.answers import answers
-from perceptron_rs.kernel.budget import Fit, begin_on_budget, fit_on_budget
+from perceptron_rs.kernel.budget import Train
 from perceptron_rs.kernel.terms import check_terms, terms
 from perceptron_rs.kernel.values import kernel_spec, matrix_of, rows_of_callable
 from perceptron_rs.kernel.vectors import begun, continued
 from perceptron_rs.linear.fitting import publish_report
 from perceptron_rs.settings import Data, Kernel, Linear, State
 
-__all__ = ["begin", "learn"]
+__all__ = ["begin", "fit", "learn", "start"]
 
 _MEGABYTE = 1 << 20
 
 
-def begin(model: Any, data: Examples, classes: NDArray[Any]) -> None:
+def start(model: Any, data: Examples, classes: NDArray[Any]) -> None:
     """Start from the vector 0."""
     planes = n_planes(model, classes)
     model.classes_ = classes
     data.assert_finite(model)
     model._spec = kernel_spec(model, get_engine(model.engine), data.rows)
-    columns = None if model.kernel == "precomputed" else model.n_features_in_
-    model._vectors = begun(planes, columns)
-    model._norm = np.zeros(planes)
-    model.intercept_ = np.zeros(planes)
+    model._vectors = begun(planes, None if model.kernel == "precomputed" else model.n_features_in_)
     model.n_seen_ = np.zeros(planes, dtype=np.int64)
     model._n_epochs = 0
     model._terms = terms(model)
-    begin_on_budget(model, planes)
+    model._begin(planes)
 
 
 def learn(
@@ -56,7 +53,7 @@ def learn(
     """Run the engine once, publish what comes of it, and return why each class stopped."""
     data.assert_finite(model)
     check_terms(model)
-    engine, planes = get_engine(model.engine), len(model._norm)
+    engine, planes = get_engine(model.engine), len(model.n_seen_)
     weights = sample_weights(sample_weight, labels)
     class_weight = class_weights(model.class_weight, model.classes_, labels, planes)
     idle = unvisited(weights, class_weight, labels, is_joint(model))
@@ -80,15 +77,12 @@ def learn(
     }
     schedule = Schedule(model._n_epochs if shuffle else 0, max_iter, tol, int(model.n_iter_no_change))
 
-    def fit(stored_rows: Rows | None, state: State, settings: Linear) -> Report:
+    def train(stored_rows: Rows | None, state: State, settings: Linear) -> Report:
         examples = Data(data.rows, labels, weights, stored_rows)
         return drive(engine, examples, state, settings, schedule, observer if observer.is_needed else None)
 
     try:
-        if model.budget is not None:
-            report = fit_on_budget(model, engine, data, seed, shared, fit)
-        else:
-            report = _fit(model, engine, data, shared, fit)
+        report: Report = model._run(engine, data, seed, shared, train)
     except OverflowError as error:
         raise ValueError(str(error)) from None
     model._seed = seed
@@ -96,7 +90,12 @@ def learn(
     return report.stopped
 
 
-def _fit(model: Any, engine: Engine, data: Examples, shared: dict[str, Any], fit: Fit) -> Report:
+def begin(model: Any, planes: int) -> None:
+    """Start with the intercepts and norms of the vector 0."""
+    model.intercept_, model._norm = np.zeros(planes), np.zeros(planes)
+
+
+def fit(model: Any, engine: Engine, data: Examples, shared: dict[str, Any], train: Train) -> Report:
     """Learn, and put the vectors on the model; ``shared`` are the settings of every kernel perceptron."""
     settings = Kernel(
         **shared,
@@ -114,7 +113,7 @@ def _fit(model: Any, engine: Engine, data: Examples, shared: dict[str, Any], fit
         "norm": model._norm,
         "seen": model.n_seen_,
     }
-    report = fit(None, state, settings)
+    report = train(None, state, settings)
     state = report.state
     model._vectors = continued(
         model._vectors,
@@ -129,5 +128,5 @@ def _fit(model: Any, engine: Engine, data: Examples, shared: dict[str, Any], fit
 def _sums(model: Any, engine: Engine, data: Examples) -> NDArray[np.float64]:
     """Return S (K, n) of the examples under the vectors so far."""
     if len(model._vectors["origin"]) == 0:
-        return np.zeros((len(model._norm), data.rows.shape[0]))
+        return np.zeros((len(model.n_seen_), data.rows.shape[0]))
     return np.ascontiguousarray(answers(model, engine, data, "sum").T)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perceptron_rs.common import options
-from perceptron_rs.common.options import ANY_NUMBER, SWITCH, Option, number, one_of
+from perceptron_rs.common.options import SWITCH, Option, number, one_of
 
 __all__ = ["OPTIONS"]
 
@@ -35,14 +35,13 @@ OPTIONS = (
     Option("cache_size", "size of the kernel cache in MB (200)", number(options.rate)),
     Option(
         "budget",
-        "maximum number of examples to keep; predicts with the last vector",
+        "maximum number of mistakes to keep (100)",
         number(options.positive, "N"),
     ),
     Option(
         "budget_policy",
         "which example to discard when the budget is full (oldest)",
         one_of("oldest", "random", "forgetron", "projectron"),
-        needs={"budget": ANY_NUMBER},
     ),
     Option(
         "projection_distance",

@@ -11,20 +11,27 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from perceptron_rs.common.data import Examples
+from perceptron_rs.common.driver import Report
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
+from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.engines import KernelSpec
-from perceptron_rs.kernel.budget import BUDGET
-from perceptron_rs.kernel.predicting import PREDICTIONS
+from perceptron_rs.engines import Engine, KernelSpec
+from perceptron_rs.kernel.budget import Train
+from perceptron_rs.kernel.fitting import begin, fit
 from perceptron_rs.kernel.support import KernelSupport
 from perceptron_rs.kernel.training import KernelTraining
-from perceptron_rs.kernel.values import KERNELS
+from perceptron_rs.kernel.values import KERNELS, is_number
+from perceptron_rs.kernel.vectors import counts_of
 from perceptron_rs.models.saved import Saved
 
 __all__ = ["KernelPerceptron"]
 
 _LEFT_OUT = ("early_stopping", "validation_fraction")
+#: What may predict, and what the engines call it.
+_ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "drawn"}
+PREDICTIONS = tuple(_ANSWERS)
 
 
 class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
@@ -115,20 +122,6 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
     cache_size : float, default=200
         Megabytes for rows of kernel values that may be needed again, in (0, inf). A row that is not kept
         is computed again, with the same bits. The reference engine keeps none.
-    budget : int or None, default=None
-        Largest number of mistakes that are kept, for each class or for a joint decision as a whole, in
-        [1, 2**31 - 1]. Memory, and the time for an example, then stay bounded however many examples come.
-        With ``prediction="last"`` only, and without ``normalize``, ``fit_intercept``, ``added_feature`` and
-        callable kernels. It cannot change between the calls of a run.
-    budget_policy : {"oldest", "random", "forgetron", "projectron"}, default="oldest"
-        What is done about one mistake too many: the oldest one kept goes; one drawn at random
-        goes [3]_; all steps are shrunk as much as bounds the harm that the oldest one's going may do, and it
-        goes [4]_; or it is replaced by its projection on those kept, in the space of the kernel, and
-        nothing goes [5]_. The mistake bounds of the last two need kernel values of at most 1 of each example
-        with itself, as those of "rbf" are.
-    projection_distance : float, default=0.0
-        With "projectron", the distance from the span of those kept up to which an example is projected
-        although there is room, in [0, inf).
     engine : {"rust", "reference"}, default="rust"
         What computes. Both give the same bits; the reference is slow, and made to be read.
     callback : callable or None, default=None
@@ -140,20 +133,19 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
     Attributes
     ----------
     support_ : ndarray of shape (n_support,), int64
-        The mistaken examples, with a budget those that are kept: their rows in the X of the ``fit`` or
-        ``partial_fit`` that stored them.
+        The mistaken examples: their rows in the X of the ``fit`` or ``partial_fit`` that stored them.
     support_vectors_ : ndarray or csr_matrix of shape (n_support, n_features)
         The mistaken examples, in their own storage; without rows for a precomputed kernel.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support), float64
         Sum of the steps made on each of them, for the last vectors.
     mistakes_per_support_ : ndarray of shape (1, n_support) or (n_classes, n_support), int64
-        Number of updates made on each of them; with a budget, of those that are kept.
+        Number of updates made on each of them.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         The last intercepts.
-    n_vectors_ : int or ndarray of shape (n_classes,), int64
-        Number of vectors: one more than the updates. One number for two classes. Not with a budget.
-    survival_ : ndarray of shape (n_vectors_,), int64, or list of such
-        Survival count of each vector, the start first. One array for two classes. Not with a budget.
+    n_vectors_ : ndarray of shape (1,) or (n_classes,), int64
+        Number of vectors: one more than the updates.
+    survival_ : list of 1 or n_classes ndarrays of shape (n_vectors_[k],), int64
+        Survival count of each vector, the start first.
     classes_ : ndarray of shape (n_classes,)
         The distinct labels, sorted.
     n_iter_ : int
@@ -162,11 +154,11 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
         Epochs run for each class.
     n_mistakes_ : int
         Mistakes in the last ``fit`` or ``partial_fit``.
-    mistakes_per_epoch_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), int64
+    mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Mistakes in each epoch of the last call; 0 after a class has stopped.
     converged_ : bool
         Whether every class ended on an epoch without a mistake.
-    mistakes_per_example_ : ndarray of shape (n_samples,) or (n_samples, n_classes), int64
+    mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
         Mistakes made on each example in the last call; with ``track_mistakes`` only.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
         Examples seen by each class since the last cold start, over all calls.
@@ -182,6 +174,7 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
 
     See Also
     --------
+    BudgetedKernelPerceptron : Keeps a bounded number of mistakes, for streams that do not end.
     VotedPerceptron : The same in the space of the features themselves.
 
     References
@@ -190,12 +183,6 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
        function method in pattern recognition learning", Automation and Remote Control 25, 1964.
     .. [2] Y. Freund and R. E. Schapire, "Large margin classification using the perceptron algorithm",
        Machine Learning 37, 1999, pages 277-296: figure 1, and sections 3 and 5.
-    .. [3] G. Cavallanti, N. Cesa-Bianchi and C. Gentile, "Tracking the best hyperplane with a simple budget
-       perceptron", Machine Learning 69, 2007, pages 143-167: the randomized budget perceptron.
-    .. [4] O. Dekel, S. Shalev-Shwartz and Y. Singer, "The Forgetron: a kernel-based perceptron on a budget",
-       SIAM Journal on Computing 37, 2008, pages 1342-1372: the self-tuned Forgetron.
-    .. [5] F. Orabona, J. Keshet and B. Caputo, "Bounded kernel-based online learning", Journal of Machine
-       Learning Research 10, 2009, pages 2643-2666: algorithm 2.
 
     Examples
     --------
@@ -217,7 +204,6 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
         **{name: rule for name, rule in CONSTRAINTS.items() if name not in _LEFT_OUT},
         **NOISE,
         **JOINT,
-        **BUDGET,
         "kernel": [StrOptions(set(KERNELS)), callable],
         "degree": [Interval(Real, 1, None, closed="left")],
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
@@ -228,6 +214,7 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
     }
 
     intercept_: NDArray[np.float64]
+    _norm: NDArray[np.float64]
     _spec: KernelSpec  # with its gamma settled
     _seed: int  # of the last call that learnt
 
@@ -259,9 +246,6 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
         update: str = "max",
         track_mistakes: bool = False,
         cache_size: float = 200,
-        budget: int | None = None,
-        budget_policy: str = "oldest",
-        projection_distance: float = 0.0,
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
@@ -291,12 +275,53 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
         self.update = update
         self.track_mistakes = track_mistakes
         self.cache_size = cache_size
-        self.budget = budget
-        self.budget_policy = budget_policy
-        self.projection_distance = projection_distance
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+
+    @property
+    def n_vectors_(self) -> NDArray[np.int64]:
+        """Number of vectors, of each class."""
+        numbers: NDArray[np.int64] = np.diff(self._vectors["log_start"]) + 1
+        return numbers
+
+    @property
+    def survival_(self) -> list[NDArray[np.int64]]:
+        """Survival count of each vector, of each class."""
+        return counts_of(self._vectors, self.n_seen_)
+
+    def _begin(self, planes: int) -> None:
+        begin(self, planes)
+
+    def _run(
+        self,
+        engine: Engine,
+        data: Examples,
+        seed: int,  # noqa: ARG002  of learners that draw
+        shared: dict[str, Any],
+        train: Train,
+    ) -> Report:
+        return fit(self, engine, data, shared, train)
+
+    def _answer(self) -> str:
+        answer = _ANSWERS[self.prediction]
+        if answer == "vote":
+            return "joint vote" if is_joint(self) else answer
+        return f"normalised {answer}" if self.normalize else answer
+
+    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
+        super()._check_parameters(for_partial_fit=for_partial_fit)
+        if self.prediction not in PREDICTIONS:
+            raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
+        if not is_number(self.cache_size, above_zero=True):
+            raise ValueError(f"cache_size must be a finite float64 above 0, got {self.cache_size!r:.80}")
+        if not isinstance(self.normalize, (bool, np.bool_)):
+            raise ValueError(f"normalize must be True or False, got {self.normalize!r:.80}")
+        if self.normalize and self.prediction == "vote" and is_joint(self):
+            raise ValueError(
+                "normalize=True is not available with prediction='vote' and multi_class='joint', where each "
+                "vector votes by its activations; set normalize=False or another prediction"
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,28 +11,20 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.common.data import examples
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import check_parameters
-from perceptron_rs.common.planes import is_joint
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
-from perceptron_rs.kernel.budget import check_budget
 from perceptron_rs.kernel.terms import check_terms
 from perceptron_rs.kernel.values import check_kernel
 from perceptron_rs.kernel.vectors import counts_of
 
-__all__ = ["PREDICTIONS", "KernelPredicting"]
-
-PREDICTIONS = ("vote", "average", "last", "random")
-#: What the engines call them.
-_ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "drawn"}
+__all__ = ["KernelPredicting"]
 
 
 class KernelPredicting:
     """The methods ``decision_function`` and ``predict``."""
 
     kernel: Any
-    prediction: str
-    normalize: bool
     tie: str
     engine: str
     classes_: NDArray[Any]
@@ -72,13 +64,9 @@ class KernelPredicting:
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             data.assert_finite(self)
-            answer = _ANSWERS[self.prediction]
-            if answer == "vote" and is_joint(self):
-                answer = "joint vote"
-            elif answer != "vote" and self.normalize:
-                answer = f"normalised {answer}"
+            answer = self._answer()
             scores = answers(self, engine, data, answer)
-            if self.prediction == "vote":
+            if answer in ("vote", "joint vote"):
                 number = np.array([count.sum() for count in counts_of(self._vectors, self.n_seen_)])
                 scores = scores / np.maximum(number, 1)
             check_classes(self.classes_, scores.shape[1])
@@ -113,11 +101,7 @@ class KernelPredicting:
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         check_parameters(self, for_partial_fit=for_partial_fit)
         check_kernel(self)
-        if self.prediction not in PREDICTIONS:
-            raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
-        if self.normalize and self.prediction == "vote" and is_joint(self):
-            raise ValueError(
-                "normalize=True is not available with prediction='vote' and multi_class='joint', where each "
-                "vector votes by its activations; set normalize=False or another prediction"
-            )
-        check_budget(self)
+
+    def _answer(self) -> str:
+        """Return what predicts, as the engines call it."""
+        raise NotImplementedError

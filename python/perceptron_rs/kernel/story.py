@@ -16,25 +16,18 @@ def describe(model: Any, top: int) -> dict[str, Any]:
     spec, steps, counts = model._spec, model.dual_coef_, model.mistakes_per_support_
     planes = model.classes_[1:] if len(steps) == 1 else model.classes_
     found = []
-    # On a budget the last vector alone is left.
-    numbers = np.atleast_1d(model.n_vectors_) if model.budget is None else np.ones(len(steps), dtype=np.int64)
-    for label, row, number, bias, vectors in zip(
-        planes, steps, counts, model.intercept_, numbers, strict=True
-    ):
+    for k, (label, row, number) in enumerate(zip(planes, steps, counts, strict=True)):
         order = np.argsort(-number, kind="stable")[:top]
         examples = [
             {"row": int(model.support_[i]), "mistakes": int(number[i]), "step": float(row[i])}
             for i in order.tolist()
             if number[i]
         ]
-        found.append(
-            {
-                "class": plain(label),
-                "intercept": float(bias),
-                "n_vectors": int(vectors),
-                "most_mistaken": examples,
-            }
-        )
+        plane: dict[str, Any] = {"class": plain(label)}
+        if hasattr(model, "n_vectors_"):  # on a budget there is no intercept, and the last vector alone
+            vectors = int(model.n_vectors_[k])
+            plane |= {"intercept": float(model.intercept_[k]), "n_vectors": vectors}
+        found.append(plane | {"most_mistaken": examples})
     return {
         **what(model),
         "kernel": {"name": spec.name, "gamma": spec.gamma, "coef0": spec.coef0, "degree": spec.degree},
@@ -66,10 +59,12 @@ def as_text(story: dict[str, Any]) -> str:
         *parameters(story),
     ]
     for plane in story["planes"]:
-        lines.append(
-            f"class {label_text(plane['class'])}: {plane['n_vectors']} vectors, "
-            f"intercept {plane['intercept']!r}; examples with the most mistakes"
+        vectors = (
+            f"{plane['n_vectors']} vectors, intercept {plane['intercept']!r}; "
+            if "n_vectors" in plane
+            else ""
         )
+        lines.append(f"class {label_text(plane['class'])}: {vectors}examples with the most mistakes")
         lines += [
             f"  row {entry['row']}: {entry['mistakes']} mistakes, step {entry['step']!r}"
             for entry in plane["most_mistaken"]

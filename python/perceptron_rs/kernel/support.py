@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.engines import State
 from perceptron_rs.kernel.values import matrix_of
-from perceptron_rs.kernel.vectors import counts_of, stored
+from perceptron_rs.kernel.vectors import stored
 
 __all__ = ["KernelSupport"]
 
@@ -21,8 +21,6 @@ class KernelSupport:
     n_features_in_: int
     n_seen_: NDArray[np.int64]
     _vectors: State
-    _norm: NDArray[np.float64]
-    _kept: State
 
     @property
     def support_(self) -> NDArray[np.int64]:
@@ -48,27 +46,7 @@ class KernelSupport:
 
     def _per_support(self, values: NDArray[Any]) -> NDArray[Any]:
         log = self._vectors
-        found = np.zeros((len(self._norm), len(log["origin"])), dtype=values.dtype)
+        found = np.zeros((len(self.n_seen_), len(log["origin"])), dtype=values.dtype)
         planes = np.repeat(np.arange(len(found)), np.diff(log["log_start"]))
         np.add.at(found, (planes, log["log_row"]), values)
         return found
-
-    def _all_vectors(self, name: str) -> None:
-        if self._kept:
-            raise AttributeError(
-                f"{name} tells of all vectors, and this fit kept the last one; set budget=None"
-            )
-
-    @property
-    def n_vectors_(self) -> int | NDArray[np.int64]:
-        """Number of vectors, of each class."""
-        self._all_vectors("n_vectors_")
-        numbers: NDArray[np.int64] = np.diff(self._vectors["log_start"]) + 1
-        return int(numbers[0]) if len(numbers) == 1 else numbers
-
-    @property
-    def survival_(self) -> NDArray[np.int64] | list[NDArray[np.int64]]:
-        """Survival count of each vector, of each class."""
-        self._all_vectors("survival_")
-        counts = counts_of(self._vectors, self.n_seen_)
-        return counts[0] if len(counts) == 1 else counts

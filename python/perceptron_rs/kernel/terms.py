@@ -12,11 +12,10 @@ _OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid"
 
 def terms(model: Any) -> dict[str, Any]:
     """Return the parameters that the vectors of a run depend on, with their values."""
-    names = ["kernel", "multi_class", "budget"]
+    names = ["kernel", "multi_class"]
     if not callable(model.kernel):
         names += _OF_KERNEL.get(model.kernel, ())
-    if model.budget is not None:
-        names.append("budget_policy")
+    names += [name for name in ("budget", "budget_policy") if hasattr(model, name)]
     return {name: getattr(model, name) for name in names}
 
 

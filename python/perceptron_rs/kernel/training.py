@@ -14,7 +14,7 @@ from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
 from perceptron_rs.engines import get_engine
 from perceptron_rs.float_mode import standard
-from perceptron_rs.kernel.fitting import begin, learn
+from perceptron_rs.kernel.fitting import learn, start
 from perceptron_rs.kernel.predicting import KernelPredicting
 
 __all__ = ["KernelTraining"]
@@ -31,7 +31,7 @@ class KernelTraining(KernelPredicting):
     _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Learn from X and y in epochs, until the stopping rule ends it.
 
         Parameters
@@ -74,7 +74,7 @@ class KernelTraining(KernelPredicting):
                     f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
                 )
             if not warm:
-                begin(self, data, classes)
+                start(self, data, classes)
             stopped = learn(
                 self,
                 data,
@@ -129,7 +129,7 @@ class KernelTraining(KernelPredicting):
             data = examples(self, get_engine(self.engine), X, reset=first)
             y = label_array(self, y, data.rows.shape[0])
             if first:
-                begin(self, data, given)
+                start(self, data, given)
             labels = encode(y, self.classes_)
             learn(self, data, labels, sample_weight, max_iter=1, tol=None, shuffle=False)
         return self

@@ -14,7 +14,15 @@ from scipy.sparse import csr_matrix, issparse
 from perceptron_rs.engines import AskForRow, Engine, KernelSpec, Rows
 from perceptron_rs.float_mode import foreign, standard
 
-__all__ = ["KERNELS", "callable_values", "check_kernel", "kernel_spec", "matrix_of", "rows_of_callable"]
+__all__ = [
+    "KERNELS",
+    "callable_values",
+    "check_kernel",
+    "is_number",
+    "kernel_spec",
+    "matrix_of",
+    "rows_of_callable",
+]
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
@@ -30,17 +38,14 @@ def check_kernel(estimator: Any) -> None:
         raise ValueError(f"kernel must be one of {KERNELS} or callable, got {kernel!r:.80}")
     if not isinstance(degree, Integral) or not 1 <= int(degree) < 2**31:
         raise ValueError(f"degree must be a whole number of at least 1, got {degree!r:.80}")
-    if not (isinstance(gamma, str) and gamma in ("scale", "auto")) and not _is_number(gamma, above_zero=True):
+    if not (isinstance(gamma, str) and gamma in ("scale", "auto")) and not is_number(gamma, above_zero=True):
         raise ValueError(f"gamma must be 'scale', 'auto' or a finite float64 above 0, got {gamma!r:.80}")
-    if not _is_number(coef0):
+    if not is_number(coef0):
         raise ValueError(f"coef0 must be a finite float64, got {coef0!r:.80}")
-    if not _is_number(estimator.cache_size, above_zero=True):
-        raise ValueError(f"cache_size must be a finite float64 above 0, got {estimator.cache_size!r:.80}")
-    if not isinstance(estimator.normalize, (bool, np.bool_)):
-        raise ValueError(f"normalize must be True or False, got {estimator.normalize!r:.80}")
 
 
-def _is_number(value: Any, *, above_zero: bool = False) -> bool:
+def is_number(value: Any, *, above_zero: bool = False) -> bool:
+    """Whether ``value`` is a number that float64 holds; a Python integer may be too large."""
     try:
         return (
             isinstance(value, Real) and math.isfinite(float(value)) and not (above_zero and float(value) <= 0)

@@ -12,7 +12,7 @@ from perceptron_rs.common.progress import Callback
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
-from perceptron_rs.linear.sparse_weights import SparseWeights
+from perceptron_rs.linear.sparse_weights import SparseWeights, dense
 
 __all__ = ["AveragedPerceptron"]
 
@@ -106,17 +106,17 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         Epochs run for each class.
     n_mistakes_ : int
         Mistakes, which are updates, in the last ``fit`` or ``partial_fit``.
-    mistakes_per_epoch_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), int64
+    mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Mistakes in each epoch of the last call; 0 after a class has stopped.
     converged_ : bool
         Whether every class ended on an epoch without a mistake.
-    mistakes_per_example_ : ndarray of shape (n_samples,) or (n_samples, n_classes), int64
+    mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
         Mistakes made on each example in the last call; with ``track_mistakes`` only.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
         Examples seen by each class since the last cold start, over all calls.
     t_ : int
         One more than the largest of ``n_seen_``.
-    validation_scores_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), float64
+    validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64
         Accuracy on the validation part after each epoch; with ``early_stopping`` only.
     n_features_in_ : int
         Number of columns of X.
@@ -224,10 +224,18 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         """Averaged weights."""
         return self._averaged()[0]
 
+    @coef_.setter
+    def coef_(self, coef: Any) -> None:
+        self._average = [(coef, self._averaged_or_none()[1])]
+
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """Averaged intercepts."""
         return self._averaged()[1]
+
+    @intercept_.setter
+    def intercept_(self, intercept: Any) -> None:
+        self._average = [(self._averaged_or_none()[0], intercept)]
 
     def _averaged(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         # A list that is filled, not an attribute that is set: reading leaves ``__dict__`` as it is.
@@ -235,8 +243,19 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
             self._average.append(get_engine(self.engine).average(read_state(self)))
         return self._average[0]
 
-    def _keep_coef(self, coef: Any) -> None:
-        self._average = [(coef, self.intercept_)]
+    def _averaged_or_none(self) -> tuple[Any, Any]:
+        """Return the averages; None in the place of each that an unfitted estimator has not been given."""
+        is_known = "last_coef_" in vars(self) or vars(self).get("_average")
+        return self._averaged() if is_known else (None, None)
+
+    def _check_saved(self) -> None:
+        own = self._answer(get_engine(self.engine), read_state(self))
+        for name, expected, found in zip(("coef_", "intercept_"), own, self._averaged(), strict=True):
+            if not np.array_equal(dense(found), expected):
+                raise ValueError(
+                    f"{name} has been set, and a model file holds the sums that it is computed from; set it "
+                    f"again after load, or keep the estimator by pickle"
+                )
 
     def _answer(self, engine: Engine, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return engine.average(state)

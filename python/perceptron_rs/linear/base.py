@@ -175,6 +175,9 @@ class LinearLearner(CallbackSupportMixin, Online, Saved, Scoring, BaseEstimator)
         """Return what every row gets in a state, (n, K)."""
         return engine.scores(rows, *self._answer(engine, state), threads=n_threads(self))
 
+    def _check_saved(self) -> None:
+        """Raise ValueError if the estimator has something that no model file of it holds."""
+
     @classmethod
     def _check_kept(cls, tensors: dict[str, NDArray[Any]]) -> None:
         """Raise ValueError unless the arrays of ``_kept`` agree with each other."""

@@ -19,10 +19,10 @@ __all__ = ["OWN_PARTS", "collect", "publish"]
 OWN_PARTS: frozenset[str] = frozenset()
 
 #: Arrays beside the state, by attribute: kind of numbers, and shape in planes (K), columns (d), decisions
-#: (D, no axis if there is one), epochs (E), examples (n), entries of a learner's lists (m) or a number. The
+#: (D), epochs (E), examples (n), entries of a learner's lists (m) or a number. The
 #: name in the file has no "_" at either end. Those after the first two need not be there.
 _ARRAYS: dict[str, tuple[Any, str]] = {
-    "n_iter_per_class_": (np.int64, "D1"),  # one entry for one decision
+    "n_iter_per_class_": (np.int64, "D"),
     "mistakes_per_epoch_": (np.int64, "ED"),
     "mistakes_per_example_": (np.int64, "nD"),
     "validation_scores_": (np.float64, "ED"),
@@ -45,6 +45,7 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     for attribute, (dtype, _) in (_ARRAYS | estimator._kept).items():
         if attribute in vars(estimator):
             tensors[attribute.strip("_")] = _array(getattr(estimator, attribute), dtype, attribute)
+    estimator._check_saved()
     tensors |= collect_vectors(estimator)
     history = {name: int(getattr(estimator, attribute)) for name, attribute in _COUNTERS.items()}
     history["converged"] = bool(estimator.converged_)
@@ -110,7 +111,7 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
         "m": None,
         "3": 3,
     }
-    sizes |= {"d": coef.shape[1] if coef.ndim == 2 else None, "1": None}
+    sizes |= {"d": coef.shape[1] if coef.ndim == 2 else None}
     for name, array in tensors.items():
         if name.startswith(PREFIX):
             continue
@@ -119,10 +120,6 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
         dtype, axes = (needed | optional)[name]
         if array.dtype != dtype:
             raise ValueError(f"the tensor {name} must be of {dtype}, got {array.dtype}")
-        if axes == "D1":
-            axes = "D"
-        elif decisions == 1:
-            axes = axes.replace("D", "")
         _check_shape(name, array, [sizes[axis] for axis in axes], estimator, history["n_iter"], axes[0])
         if "m" in axes:  # all lists of a learner are of one length
             sizes["m"] = array.shape[axes.index("m")]

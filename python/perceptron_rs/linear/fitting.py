@@ -154,20 +154,18 @@ def learn(
 def _publish_validation(estimator: Any, validation: Validation | None) -> None:
     vars(estimator).pop("validation_scores_", None)
     if validation is not None:
-        scores = np.array(validation.scores).reshape(-1, len(validation.best))
-        estimator.validation_scores_ = scores.reshape(-1) if scores.shape[1] == 1 else scores
+        estimator.validation_scores_ = np.array(validation.scores).reshape(-1, len(validation.best))
 
 
 def publish_report(estimator: Any, report: Report) -> None:
     """Put the story of a run on the estimator."""
     mistakes, per_example = report.mistakes, report.mistakes_per_example
-    one_plane = mistakes.shape[1] == 1
     estimator.n_iter_per_class_ = report.n_iter
     estimator.n_iter_ = int(report.n_iter.max())
     estimator.n_mistakes_ = int(mistakes.sum())
-    estimator.mistakes_per_epoch_ = mistakes.reshape(-1) if one_plane else mistakes
+    estimator.mistakes_per_epoch_ = mistakes
     estimator.converged_ = all(reason == "clean" for reason in report.stopped)
     if per_example is not None:
-        estimator.mistakes_per_example_ = per_example.reshape(-1) if one_plane else per_example
+        estimator.mistakes_per_example_ = per_example
     else:
         vars(estimator).pop("mistakes_per_example_", None)

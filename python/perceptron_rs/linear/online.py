@@ -28,7 +28,7 @@ class Online(Predicting):
     _check_parameters: Any
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, check_input: bool = True
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, check_input: bool = True
     ) -> Self:
         """Learn from one pass over X and y in the given order, going on from what was learnt before.
 
@@ -89,7 +89,7 @@ class Online(Predicting):
 
     @validated
     def predict_then_learn(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
     ) -> tuple[NDArray[Any], int]:
         """Predict each example before learning from it: progressive validation.
 

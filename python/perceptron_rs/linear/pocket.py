@@ -136,17 +136,17 @@ class PocketPerceptron(LinearLearner):
         Epochs run for each class.
     n_mistakes_ : int
         Mistakes, which are updates, in the last ``fit`` or ``partial_fit``.
-    mistakes_per_epoch_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), int64
+    mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Mistakes in each epoch of the last call; 0 after a class has stopped.
     converged_ : bool
         Whether every class ended on an epoch without a mistake.
-    mistakes_per_example_ : ndarray of shape (n_samples,) or (n_samples, n_classes), int64
+    mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
         Mistakes made on each example in the last call; with ``track_mistakes`` only.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
         Examples seen by each class since the last cold start, over all calls.
     t_ : int
         One more than the largest of ``n_seen_``.
-    validation_scores_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), float64
+    validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64
         Accuracy on the validation part after each epoch; with ``early_stopping`` only.
     n_features_in_ : int
         Number of columns of X.

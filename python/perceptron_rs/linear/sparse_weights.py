@@ -21,6 +21,8 @@ def dense(weights: Any) -> NDArray[Any]:
 class SparseWeights:
     """The methods ``sparsify`` and ``densify`` of a learner with ``coef_``."""
 
+    coef_: Any
+
     def sparsify(self) -> Self:
         """Convert ``coef_`` to a CSR matrix, which is smaller if most of the weights are 0.
 
@@ -59,8 +61,8 @@ class SparseWeights:
         """
         check_is_fitted(self)
         arrays = get_config().get("sparse_interface", "spmatrix") == "sparray"  # new in scikit-learn 1.9
-        coef: Any = self.coef_
-        self._keep_coef(sp.csr_array(coef) if arrays else sp.csr_matrix(coef))
+        coef = self.coef_
+        self.coef_ = sp.csr_array(coef) if arrays else sp.csr_matrix(coef)
         return self
 
     def densify(self) -> Self:
@@ -81,11 +83,7 @@ class SparseWeights:
         sparsify : Its example shows both.
         """
         check_is_fitted(self)
-        coef: Any = self.coef_
+        coef = self.coef_
         if sp.issparse(coef):
-            self._keep_coef(dense(coef))
+            self.coef_ = dense(coef)
         return self
-
-    def _keep_coef(self, coef: Any) -> None:
-        """Put the weights, in another form, in their place."""
-        self.coef_ = coef

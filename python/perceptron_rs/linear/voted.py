@@ -30,6 +30,10 @@ __all__ = ["PREDICTIONS", "VotedPerceptron"]
 
 PREDICTIONS = ("vote", "average", "last", "random", "longest")
 Weights = tuple[NDArray[np.float64], NDArray[np.float64]]
+_NOT_SET = (
+    "{name} of a VotedPerceptron is that of the last of its vectors and cannot be set; "
+    "start a fit from it by {name}init, or take Perceptron"
+)
 
 
 class _Run(NamedTuple):
@@ -129,13 +133,13 @@ class VotedPerceptron(LinearLearner):
         two classes, for the activation of ``classes_[1]``.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         The last intercepts.
-    n_vectors_ : int or ndarray of shape (n_classes,), int64
+    n_vectors_ : ndarray of shape (1,) or (n_classes,), int64
         Number of weight vectors: one more than the mistakes since the last cold start, unless
-        ``max_vectors`` has dropped some. One number for two classes.
-    survival_ : ndarray of shape (n_vectors_,), int64, or list of such
+        ``max_vectors`` has dropped some.
+    survival_ : list of 1 or n_classes ndarrays of shape (n_vectors_[k],), int64
         Survival count of each vector, from the start vector on. They add up to ``n_seen_``, unless
-        vectors were dropped. One array for two classes, otherwise one in a list for each class.
-    support_ : ndarray of shape (n_vectors_,), int64, or list of such
+        vectors were dropped.
+    support_ : list of 1 or n_classes ndarrays of shape (n_vectors_[k],), int64
         Row of the mistake that made each vector, in the X of the ``fit`` or ``partial_fit`` that it was
         made in; -1 for a start vector that no mistake made.
     classes_ : ndarray of shape (n_classes,)
@@ -146,17 +150,17 @@ class VotedPerceptron(LinearLearner):
         Epochs run for each class.
     n_mistakes_ : int
         Mistakes, which are updates, in the last ``fit`` or ``partial_fit``.
-    mistakes_per_epoch_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), int64
+    mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Mistakes in each epoch of the last call; 0 after a class has stopped.
     converged_ : bool
         Whether every class ended on an epoch without a mistake.
-    mistakes_per_example_ : ndarray of shape (n_samples,) or (n_samples, n_classes), int64
+    mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
         Mistakes made on each example in the last call; with ``track_mistakes`` only.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
         Examples seen by each class since the last cold start, over all calls.
     t_ : int
         One more than the largest of ``n_seen_``.
-    validation_scores_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), float64
+    validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64
         Accuracy on the validation part after each epoch; with ``early_stopping`` only.
     n_features_in_ : int
         Number of columns of X.
@@ -186,9 +190,9 @@ class VotedPerceptron(LinearLearner):
     >>> y = np.array([-1, 1, 1, -1, -1, 1])
     >>> model = VotedPerceptron(fit_intercept=False, shuffle=False, max_iter=1, tol=None).fit(X, y)
     >>> model.survival_  # of the weights (0, 0), (1, -2), (2, -1) and (3, 1)
-    array([0, 2, 2, 2])
+    [array([0, 2, 2, 2])]
     >>> model.support_
-    array([-1,  0,  2,  4])
+    [array([-1,  0,  2,  4])]
     >>> model.decision_function([[1, 3]]) * 6  # the votes -2, -2 and 2
     array([-2.])
     >>> model.set_params(prediction="last").decision_function([[1, 3]])
@@ -270,29 +274,35 @@ class VotedPerceptron(LinearLearner):
         """The last weights."""
         return self._coef
 
+    @coef_.setter
+    def coef_(self, _: Any) -> None:
+        raise AttributeError(_NOT_SET.format(name="coef_"))
+
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The last intercepts."""
         return self._intercept
 
+    @intercept_.setter
+    def intercept_(self, _: Any) -> None:
+        raise AttributeError(_NOT_SET.format(name="intercept_"))
+
     @property
-    def n_vectors_(self) -> int | NDArray[np.int64]:
+    def n_vectors_(self) -> NDArray[np.int64]:
         """Number of weight vectors, of each class."""
         numbers: NDArray[np.int64] = np.diff(self._vectors["log_start"]) + 1
-        return int(numbers[0]) if len(numbers) == 1 else numbers
+        return numbers
 
     @property
-    def survival_(self) -> NDArray[np.int64] | list[NDArray[np.int64]]:
+    def survival_(self) -> list[NDArray[np.int64]]:
         """Survival count of each vector, of each class."""
-        counts = counts_of(self._vectors, self.n_seen_)
-        return counts[0] if len(counts) == 1 else counts
+        return counts_of(self._vectors, self.n_seen_)
 
     @property
-    def support_(self) -> NDArray[np.int64] | list[NDArray[np.int64]]:
+    def support_(self) -> list[NDArray[np.int64]]:
         """Row in X of the mistake that made each vector, of each class."""
         logs = np.split(self._vectors["log_origin"], self._vectors["log_start"][1:-1])
-        rows = [np.append(first, log) for first, log in zip(self._vectors["first_row"], logs, strict=True)]
-        return rows[0] if len(rows) == 1 else rows
+        return [np.append(first, log) for first, log in zip(self._vectors["first_row"], logs, strict=True)]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the normalised vote on every example, or the activation of what else predicts.

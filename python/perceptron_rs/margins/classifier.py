@@ -26,13 +26,14 @@ from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.maximum import BUDGET, solve
 from perceptron_rs.margins.problem import BIASES, SOLVERS, Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
+from perceptron_rs.models.saved import Saved
 
 __all__ = ["MaxMarginClassifier"]
 
 _BITS = 1200  # behind the binary point: more than the smallest float has
 
 
-class MaxMarginClassifier(Scoring, BaseEstimator):  # type: ignore[misc]
+class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     r"""The plane with the largest margin between classes: the hard-margin support vector machine.
 
     Its margin is certified: the largest one lies in ``margin_interval_``, and that of the plane itself is

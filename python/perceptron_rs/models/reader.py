@@ -11,6 +11,7 @@ import numpy as np
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
+from perceptron_rs.models.older import updated
 from perceptron_rs.models.parameters import checked, parameters_from_json
 from perceptron_rs.models.values import Tensors
 from perceptron_rs.registry import LEARNERS
@@ -94,7 +95,8 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     description : dict
-        ``format_version``, ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
+        ``format_version`` (of the file; what follows is as the present version writes it),
+        ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
         registry of learners), ``parameters``, ``classes``, ``history``, ``tensors`` and perhaps
         ``feature_names`` and ``column_base``, the number of the first column in an svmlight file, as in
         JSON.
@@ -113,7 +115,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
     try:
-        document, tensors = unpack(path)
+        document, tensors = updated(*unpack(path))
         return _restore(document, tensors), document, tensors
     except ValueError as error:
         raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 
+from perceptron_rs.common.fitted import FittedAttributes
+
 __all__ = ["Saved"]
 
 
-class Saved:
+class Saved(FittedAttributes):
     """The method ``save``."""
 
     def _check_parameters(self) -> None:

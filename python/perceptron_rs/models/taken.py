@@ -12,7 +12,14 @@ from perceptron_rs.models.values import LARGEST_COUNT
 __all__ = ["refuse_left", "take", "take_counts"]
 
 
-def take(left: dict[str, NDArray[Any]], name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
+def take(
+    left: dict[str, NDArray[Any]],
+    name: str,
+    dtype: Any,
+    shape: tuple[int | None, ...],
+    *,
+    finite: bool = True,
+) -> NDArray[Any]:
     """Return a tensor of that type and shape, and take it off the list; None stands for any length."""
     if name not in left:
         raise ValueError(f"the tensor {name} is missing")
@@ -23,7 +30,7 @@ def take(left: dict[str, NDArray[Any]], name: str, dtype: Any, shape: tuple[int 
         want not in (None, got) for want, got in zip(shape, array.shape, strict=True)
     ):
         raise ValueError(f"the tensor {name} has the shape {array.shape}, which the others do not go with")
-    if array.dtype == np.float64 and not np.isfinite(array).all():
+    if finite and array.dtype == np.float64 and not np.isfinite(array).all():
         raise ValueError(f"the tensor {name} holds a NaN or an infinity")
     return array
 

@@ -1,4 +1,4 @@
-"""The multilayer perceptron in a model file: weights and intercepts of each layer, and the losses."""
+"""The multilayer perceptron in a model file: weights and intercepts of each layer, losses and mistakes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.models.taken import refuse_left, take
+from perceptron_rs.models.taken import refuse_left, take, take_counts
 from perceptron_rs.models.values import Tensors, is_count
-from perceptron_rs.multilayer.network import sizes_of
+from perceptron_rs.multilayer.network import report_mistakes, sizes_of
 
 __all__ = ["OWN_PARTS", "collect", "publish"]
 
@@ -23,6 +23,8 @@ _COUNTERS = {"n_iter": "n_iter_", "epochs": "_n_epochs", "n_features": "n_featur
 def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     """Return the arrays of a fitted estimator, and the parts of its description that only it has."""
     tensors: Tensors = {"loss_curve": np.array(estimator.loss_curve_, dtype=np.float64)}
+    if hasattr(estimator, "mistakes_per_epoch_"):  # not if it is from a file of version 1
+        tensors["mistakes_per_epoch"] = np.ascontiguousarray(estimator.mistakes_per_epoch_, dtype=np.int64)
     for name in ("coefs", "intercepts"):
         for number, array in enumerate(getattr(estimator, f"{name}_")):
             tensors[f"{name}_{number}"] = np.ascontiguousarray(array, dtype=np.float64)
@@ -42,6 +44,8 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
         setattr(estimator, f"{name}_", [tensors[f"{name}_{number}"] for number in range(layers)])
     estimator.loss_curve_ = tensors["loss_curve"].tolist()
     estimator.loss_ = estimator.loss_curve_[-1]
+    if "mistakes_per_epoch" in tensors:
+        report_mistakes(estimator, tensors["mistakes_per_epoch"])
     for name, attribute in _COUNTERS.items():
         setattr(estimator, attribute, history[name])
 
@@ -64,5 +68,7 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> int:
         take(left, f"intercepts_{number}", np.float64, (after,))
     if history["n_iter"] < 1 or (take(left, "loss_curve", np.float64, (history["n_iter"],)) < 0).any():
         raise ValueError("the tensor loss_curve must hold a loss of 0 or more for each epoch")
+    if "mistakes_per_epoch" in left:
+        take_counts(left, "mistakes_per_epoch", (history["n_iter"], 1))
     refuse_left(left)
     return len(sizes) - 1

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.data import Examples
 from perceptron_rs.engines import Engine
 
-__all__ = ["Layers", "check_same_problem", "layers", "learn", "sizes_of", "start"]
+__all__ = ["Layers", "check_same_problem", "layers", "learn", "report_mistakes", "sizes_of", "start"]
 
 _LARGEST = 2**31 - 1
 Layers = list[NDArray[np.float64]]
@@ -61,6 +61,13 @@ def check_same_problem(model: Any, classes: NDArray[Any]) -> None:
         )
 
 
+def report_mistakes(model: Any, mistakes: NDArray[np.int64]) -> None:
+    """Publish the mistakes of each epoch (n_iter, 1), and what follows from them."""
+    model.mistakes_per_epoch_ = mistakes
+    model.n_mistakes_ = int(mistakes.sum())
+    model.converged_ = bool(mistakes[-1, 0] == 0)
+
+
 def learn(
     model: Any,
     engine: Engine,
@@ -100,4 +107,5 @@ def learn(
     model.loss_curve_ = report["losses"].tolist()
     model.loss_ = model.loss_curve_[-1]
     model.n_iter_ = len(model.loss_curve_)
+    report_mistakes(model, report["mistakes"].reshape(-1, 1))
     return report["stopped"]

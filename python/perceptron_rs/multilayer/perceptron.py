@@ -81,6 +81,12 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         Mean loss of the last epoch.
     loss_curve_ : list of float
         Mean loss of each epoch of the last call, each example's before its batch's step.
+    n_mistakes_ : int
+        Mistakes in the last ``fit`` or ``partial_fit``.
+    mistakes_per_epoch_ : ndarray of shape (n_iter_, 1), int64
+        Mistakes in each epoch of the last call, each example's before its batch's step.
+    converged_ : bool
+        Whether the last epoch was without a mistake. That alone does not end a fit.
     n_layers_ : int
         Number of layers, input and output included.
     n_outputs_ : int

@@ -24,7 +24,12 @@ def describe(model: Any, top: int) -> dict[str, Any]:  # noqa: ARG001  no weight
     ]
     return {
         **what(model),
-        "history": {"n_iter": model.n_iter_, "losses": model.loss_curve_},
+        "history": {
+            "n_iter": model.n_iter_,
+            "converged": getattr(model, "converged_", None),  # not counted before format version 2
+            "n_mistakes": getattr(model, "n_mistakes_", None),
+            "losses": model.loss_curve_,
+        },
         "out_activation": model.out_activation_,
         "layers": layers,
     }

@@ -20,7 +20,7 @@ class Encoded:
     def _fit(self, X: Any, y: Any, lengths: Any, encoder: AttributeEncoder | None) -> Self: ...
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit_encoded(self, encoder: AttributeEncoder, X: Any, y: Any, lengths: Any) -> Self:
+    def fit_encoded(self, encoder: AttributeEncoder, X: Any, y: Any, *, lengths: Any) -> Self:
         """Learn from the rows that a fitted encoder has made; ``predict`` then takes attributes.
 
         The same as ``fit`` with the attributes themselves, which need not be in memory all at once: an

@@ -77,7 +77,8 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
         raise ValueError(f"the history must hold counts {', '.join(_HISTORY)}, and converged")
     for name, dtype in _EPOCHS.items():
         if name in left or name != "validation_scores":
-            array = take(left, name, dtype, (history["n_iter"],))
+            axis = (1,) if name == "validation_scores" else ()
+            array = take(left, name, dtype, (history["n_iter"], *axis))
             if array.min(initial=0) < 0:
                 raise ValueError(f"the tensor {name} must not hold anything below 0")
             setattr(estimator, f"{name}_", array)

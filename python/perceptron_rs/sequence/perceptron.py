@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
 
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import encode_new, label_array
+from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
 from perceptron_rs.engines import State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
@@ -19,7 +19,7 @@ from perceptron_rs.sequence.input import flat_labels, is_nested
 from perceptron_rs.sequence.parameters import CONSTRAINTS, check_parameters
 from perceptron_rs.sequence.progress import Callback
 from perceptron_rs.sequence.tagging import Tagging
-from perceptron_rs.sequence.training import train
+from perceptron_rs.sequence.training import train, train_on
 from perceptron_rs.sequence.weights import ChainWeights
 
 __all__ = ["SequencePerceptron"]
@@ -107,7 +107,7 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
         Sequences that led to an update, and labels that differed in what was compared, while training.
     converged_ : bool
         Whether the last epoch was without a mistake.
-    validation_scores_ : ndarray of shape (n_iter_,)
+    validation_scores_ : ndarray of shape (n_iter_, 1)
         With ``early_stopping``: the accuracy on the held-out tokens after each whole epoch.
 
     Notes
@@ -199,7 +199,7 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
         self.engine = engine
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, lengths: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
         """Learn from sequences.
 
         Parameters
@@ -227,6 +227,61 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
             attributes).
         """
         return self._fit(X, y, lengths, None)
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None) -> Self:
+        """Learn from one pass over sequences in the given order, going on from the last call.
+
+        Batches one after another give what one pass over all of them gives. Attributes become columns as the
+        first call has seen them, and later ones that are new are left out: set ``hash_columns``, or give
+        rows, if all are to count. What reports a fit describes this call alone.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
+            As for ``fit``.
+        y : array-like of shape (n_tokens,), or list of sequences of labels
+            In the same form.
+        lengths : array-like of shape (n_sequences,), default=None
+            As for ``fit``.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever be seen; needed in the first call.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            As ``fit``; also if y holds a label that is not in ``classes_``, and after ``fit`` or ``load``,
+            which keep the weights that predict, and not the sums that learning goes on from. The
+            estimator is then as it was before the call.
+        TypeError
+            As ``fit``.
+        """
+        with restored_on_error(self), standard():
+            self._check_parameters()
+            if self.early_stopping:
+                raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+            first = not hasattr(self, "classes_")
+            if not first and "_state" not in vars(self):
+                raise ValueError(
+                    "partial_fit cannot go on from fit or load, which keep the weights that predict alone; "
+                    "begin with partial_fit, on a clone of the estimator"
+                )
+            given = new_classes(classes, self)
+            data, lengths = self._examples(X, lengths, reset=first)
+            labels = label_array(self, flat_labels(y, lengths) if is_nested(X) else y, data.rows.shape[0])
+            if first:
+                self.classes_ = given
+            try:
+                train_on(self, data, encode(labels, self.classes_), lengths)
+            except OverflowError as error:
+                data.assert_finite(self)
+                raise ValueError(str(error)) from None
+        return self
 
     def _check_parameters(self) -> None:
         check_parameters(self)

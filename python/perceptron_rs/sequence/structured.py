@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.fitted import FittedAttributes
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.engines import ENGINES, get_engine
 from perceptron_rs.float_mode import foreign, standard
@@ -25,7 +26,7 @@ _LARGEST = 2**31 - 1
 Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
-class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
+class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[misc]
     """Structured perceptron whose features and search are functions of the caller.
 
     The score of a structure y for an input x is ``w . joint_feature(x, y)``; ``inference(x, w)`` returns the
@@ -65,8 +66,8 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
         Epochs run.
     n_seen_ : int
-        Examples seen, T.
-    mistakes_per_epoch_ : ndarray of shape (n_iter_,), int64
+        Examples seen since the last ``fit`` began, T.
+    mistakes_per_epoch_ : ndarray of shape (n_iter_, 1), int64
         Updates.
     loss_per_epoch_ : ndarray of shape (n_iter_,), float64
         Sum of the losses of an epoch, in visiting order.
@@ -138,6 +139,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
 
     coef_: NDArray[np.float64]
     last_coef_: NDArray[np.float64]
+    _u: NDArray[np.float64]  # the sum that the average is computed from
     n_iter_: int
     n_seen_: int
     mistakes_per_epoch_: NDArray[np.int64]
@@ -192,10 +194,72 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
             finite, or if training overflows. The estimator is then as it was before the call.
         """
         with restored_on_error(self), standard():
-            self._fit(X, y)
+            seed = draw_seed(self.random_state) if self.shuffle else None
+            self._learn(X, y, max_iter=int(self.max_iter), seed=seed, going_on=False)
         return self
 
-    def _fit(self, X: Sequence[Any], y: Sequence[Any]) -> None:
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Sequence[Any], y: Sequence[Any]) -> Self:
+        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+
+        Batches one after another give what one pass over all of them gives. The attributes that report a fit
+        (``n_iter_``, ``mistakes_per_epoch_``, ``loss_per_epoch_``, ``converged_``) describe this call alone.
+
+        Parameters
+        ----------
+        X : sequence of inputs
+            As for ``fit``.
+        y : sequence of structures
+            The true structure of each input.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            As ``fit``. The estimator is then as it was before the call.
+        """
+        with restored_on_error(self), standard():
+            self._learn(X, y, max_iter=1, seed=None, going_on=hasattr(self, "last_coef_"))
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def predict_then_learn(self, X: Sequence[Any], y: Sequence[Any]) -> tuple[list[Any], int]:
+        """Predict each example before learning from it, as a stream would (prequential evaluation).
+
+        One pass in the given order, which learns what ``partial_fit`` learns from it. Each example is
+        predicted by the last weights that the examples before it have led to.
+
+        Parameters
+        ----------
+        X : sequence of inputs
+            As for ``fit``.
+        y : sequence of structures
+            The true structure of each input.
+
+        Returns
+        -------
+        y_pred : list
+            The structure predicted for each input.
+        n_errors : int
+            How many of them are wrong.
+
+        Raises
+        ------
+        ValueError
+            As ``fit``. The estimator is then as it was before the call.
+        """
+        with restored_on_error(self), standard():
+            answers = self._learn(X, y, max_iter=1, seed=None, going_on=hasattr(self, "last_coef_"))
+        return answers, int(self.mistakes_per_epoch_[0, 0])
+
+    def _learn(
+        self, X: Sequence[Any], y: Sequence[Any], *, max_iter: int, seed: int | None, going_on: bool
+    ) -> list[Any]:
+        """Run epochs, and return the answers of the last one in its order."""
         if len(X) != len(y):
             raise ValueError(f"X and y must have equal lengths, got {len(X)} and {len(y)}")
         if len(X) == 0:
@@ -206,10 +270,19 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         with foreign():
             first = self.joint_feature(X[0], y[0])
         d = self._columns(first)
-        w, u = np.zeros(d), np.zeros(d)
-        seed = draw_seed(self.random_state) if self.shuffle else None
-        seen, mistakes, losses = 0, [], []
-        for epoch in range(int(self.max_iter)):
+        w, u, seen = np.zeros(d), np.zeros(d), 0
+        if going_on:
+            if len(self.last_coef_) != d:
+                raise ValueError(
+                    f"joint_feature gave vectors of length {len(self.last_coef_)} before, and of length {d} "
+                    f"now; give the same features, or begin anew by fit"
+                )
+            # The engine changes them in place; + 0.0 makes a copy.
+            w, u, seen = self.last_coef_ + 0.0, self._u + 0.0, self.n_seen_
+        mistakes: list[int] = []
+        losses: list[float] = []
+        for epoch in range(max_iter):
+            answers = []
             order: Any = range(len(X))
             if seed is not None:
                 order = engine.permutation(len(X), seed=seed, epoch=epoch, partition=0)
@@ -219,6 +292,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
                 seen += 1
                 with foreign():
                     answer = self.inference(X[i], _readonly(w))
+                answers.append(answer)
                 loss = self._loss(y[i], answer)
                 if loss == 0:
                     continue
@@ -235,7 +309,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"training overflowed in epoch {epoch} (counted from 0); scale the features")
             if mistakes[-1] == 0:
                 break
-        self.last_coef_ = w
+        self.last_coef_, self._u = w, u
         self.coef_ = w
         if self.averaged:
             zero = np.zeros(1)
@@ -244,8 +318,9 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
             if not np.isfinite(self.coef_).all():
                 raise ValueError("training overflowed: an average is not finite; scale the features")
         self.n_seen_, self.n_iter_, self.converged_ = seen, len(mistakes), mistakes[-1] == 0
-        self.mistakes_per_epoch_ = np.array(mistakes, dtype=np.int64)
+        self.mistakes_per_epoch_ = np.array(mistakes, dtype=np.int64).reshape(-1, 1)
         self.loss_per_epoch_ = np.array(losses)
+        return answers
 
     def predict(self, X: Sequence[Any]) -> list[Any]:
         """Return the best structure of each input.

@@ -38,7 +38,7 @@ class Tagging:
     hash_columns: int | None
     engine: str
 
-    def predict(self, X: Any, lengths: Any = None, *, allowed: Any = None, forbidden: Any = None) -> Any:
+    def predict(self, X: Any, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None) -> Any:
         """Return the best labels of sequences.
 
         Parameters
@@ -62,7 +62,7 @@ class Tagging:
         y = self.classes_[labels]
         return split_labels(y, lengths) if is_nested(X) else y
 
-    def decode_scores(self, X: Any, lengths: Any = None) -> NDArray[np.float64]:
+    def decode_scores(self, X: Any, *, lengths: Any = None) -> NDArray[np.float64]:
         """Return the score of the best label sequence of each sequence.
 
         Parameters
@@ -79,7 +79,7 @@ class Tagging:
         """
         return self._decode(X, lengths, None, None)[1]
 
-    def score(self, X: Any, y: Any, lengths: Any = None) -> float:
+    def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
         """Return the part of the tokens whose label is right; labels never seen in training are wrong.
 
         Parameters

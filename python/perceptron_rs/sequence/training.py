@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs.common.data import Examples
 from perceptron_rs.common.parameters import draw_seed, n_threads
-from perceptron_rs.engines import State, get_engine
+from perceptron_rs.engines import SequenceReport, State, get_engine
 from perceptron_rs.sequence.progress import Observer
 
-__all__ = ["train"]
+__all__ = ["train", "train_on"]
 
 
 def train(model: Any, data: Examples, labels: NDArray[np.uint32], lengths: NDArray[np.int64]) -> None:
@@ -44,21 +44,67 @@ def train(model: Any, data: Examples, labels: NDArray[np.uint32], lengths: NDArr
         on_epoch=observer if observer.is_needed else None,
         keep_on_interrupt=bool(model.keep_on_interrupt),
     )
+    vars(model).pop("_state", None)
     model._weights = {name: array for name, array in report["state"].items() if name != "seen"}
+    _publish(model, report)
+    vars(model).pop("validation_scores_", None)
+    if held_out is not None:
+        right = held_out_tokens - report["held_out_errors"]
+        model.validation_scores_ = (right / held_out_tokens).reshape(-1, 1)
+    _warn(model, report, observer)
+
+
+def train_on(model: Any, data: Examples, labels: NDArray[np.uint32], lengths: NDArray[np.int64]) -> None:
+    """Learn from one pass in the given order, going on from the state that the last one has left."""
+    engine, pair = get_engine(model.engine), bool(model.transition_features)
+    state = vars(model).get("_state") or cold(data.rows.shape[1], len(model.classes_), pair=pair)
+    if ("pair_indptr" in state) != pair:
+        raise ValueError(
+            f"transition_features={pair} differs from the calls that this one goes on from; set it again, or "
+            f"begin anew by fit"
+        )
+    observer = Observer(model, len(lengths), 0)
+    report = engine.sequence_fit(
+        data.rows,
+        labels,
+        lengths,
+        state=state,
+        eta0=float(model.eta0),
+        seed=None,
+        first_epoch=0,
+        max_iter=1,
+        beam=int(model.beam_width) if model.decode == "beam" else None,
+        update=model.update,
+        threads=n_threads(model),
+        answer="state",
+        on_epoch=observer if observer.is_needed else None,
+        keep_on_interrupt=bool(model.keep_on_interrupt),
+    )
+    model._state = report["state"]
+    if model.averaged:
+        model._weights = engine.sequence_average(model._state)
+    else:
+        model._weights = {name: w for name, w in model._state.items() if not name.endswith("_u")}
+    model._weights.pop("seen", None)
+    _publish(model, report)
+    _warn(model, report, observer)
+
+
+def _publish(model: Any, report: SequenceReport) -> None:
     model.sequence_errors_per_epoch_ = report["sequence_errors"]
     model.token_errors_per_epoch_ = report["token_errors"]
     model.n_iter_ = len(report["sequence_errors"])
     model.n_seen_ = report["seen"]
     model.converged_ = report["stopped"] == "clean"
-    vars(model).pop("validation_scores_", None)
-    if held_out is not None:
-        model.validation_scores_ = (held_out_tokens - report["held_out_errors"]) / held_out_tokens
+
+
+def _warn(model: Any, report: SequenceReport, observer: Observer) -> None:
     if report["stopped"] == "interrupt" or observer.interrupted:
         warnings.warn(
             f"ctrl-c ended the fit in epoch {model.n_iter_} (counted from 1); "
             f"what was learnt until then is kept",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
 
 

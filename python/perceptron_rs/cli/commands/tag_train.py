@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> int:
         "bytes": out.stat().st_size,
     }
     if hasattr(model, "validation_scores_"):
-        result["validation_scores"] = model.validation_scores_.tolist()
+        result["validation_scores"] = model.validation_scores_[:, 0].tolist()
     print(json.dumps(result) if arguments.json else _as_text(result), end="\n" if arguments.json else "")
     return 0
 
@@ -133,7 +133,7 @@ def _fit(arguments: Namespace, tokens: Iterator[list[str]], y: list[str], length
     encoder = AttributeEncoder(arguments.min_count, arguments.hash_columns)
     X = encoder.fit_transform(tokens)
     with redirect_stdout(sys.stderr):  # the estimator prints its progress; results are on standard output
-        model.fit_encoded(encoder, X, y, lengths)
+        model.fit_encoded(encoder, X, y, lengths=lengths)
     return model.set_params(verbose=0, n_jobs=None)  # they belong to this run, not to the model
 
 

@@ -115,14 +115,14 @@ def _as_json(model: Any, arguments: Namespace, data: Data, seconds: dict[str, fl
 
 
 def _history(model: Any) -> dict[str, Any]:
-    if hasattr(model, "loss_curve_"):
-        return {"losses": model.loss_curve_}
     story = {
         "converged": model.converged_,
         "n_mistakes": model.n_mistakes_,
         "mistakes_per_epoch": model.mistakes_per_epoch_.tolist(),
     }
     scores = getattr(model, "validation_scores_", None)
+    if hasattr(model, "loss_curve_"):
+        story["losses"] = model.loss_curve_
     return story if scores is None else story | {"validation_scores": scores.tolist()}
 
 

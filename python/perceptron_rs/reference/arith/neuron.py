@@ -15,7 +15,17 @@ from .exp import exp, logistic
 from .log import log
 from .tanh import tanh
 
-__all__ = ["ACTIVATIONS", "accumulated", "backward", "errors", "losses", "probabilities", "start", "weighted"]
+__all__ = [
+    "ACTIVATIONS",
+    "accumulated",
+    "backward",
+    "errors",
+    "losses",
+    "mistakes",
+    "probabilities",
+    "start",
+    "weighted",
+]
 __all__ += ["moved", "slope"]
 
 Array = NDArray[np.float64]
@@ -67,6 +77,13 @@ def losses(z: Array, labels: NDArray[np.uint32]) -> Array:
     rest, _, total = _shifted(z)
     result: Array = log(total[:, 0]) - rest[np.arange(len(z)), labels]
     return result
+
+
+def mistakes(z: Array, labels: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Return whether z speaks for another class: the largest, the first of equals; of two, by its sign."""
+    chosen = np.argmax(z, axis=1) if z.shape[1] > 1 else z[:, 0] > 0
+    wrong: NDArray[np.bool_] = chosen != labels
+    return wrong
 
 
 def errors(z: Array, labels: NDArray[np.uint32]) -> Array:

@@ -81,7 +81,7 @@ class OnePass:
             "n_iter_": 1,
             "n_iter_per_class_": np.ones(len(mistakes), dtype=np.int64),
             "n_mistakes_": number,
-            "mistakes_per_epoch_": mistakes if len(mistakes) == 1 else mistakes[np.newaxis],
+            "mistakes_per_epoch_": mistakes[np.newaxis],
             "converged_": number == 0,
         }
         return True

@@ -13,7 +13,8 @@ Update rule
 Given
     Start values; the learning rate eta; alpha >= 0, the strength of the penalty; the batch size.
 Result
-    Weights and intercepts; the mean loss of each epoch, each example's before its batch's step.
+    Weights and intercepts; the mean loss and the mistakes of each epoch, each example's before its
+    batch's step.
 Paper
     D. E. Rumelhart, G. E. Hinton, R. J. Williams, "Learning representations by back-propagating
     errors", Nature 323, 1986, pages 533-536; start values: X. Glorot, Y. Bengio, AISTATS 2010,
@@ -85,23 +86,32 @@ def mlp_fit(
     coefs, intercepts = [w + 0.0 for w in coefs], [b + 0.0 for b in intercepts]
     criterion = Criterion(max_iter, tol, n_iter_no_change)
     means: list[float] = []
+    counts: list[int] = []
     stopped = ""
     while not stopped:
         epoch = first_epoch + len(means)
         order = np.arange(n) if seed is None else permutation(n, seed=seed, epoch=epoch, partition=0)
-        loss = 0.0
+        loss, mistakes = 0.0, 0
         for begin in range(0, n, batch_size):
             batch = order[begin : begin + batch_size]
             h = values(dense(rows, batch), coefs, intercepts, activation)
             if not np.isfinite(h[-1]).all():
                 raise overflow(epoch)
+            mistakes += int(np.count_nonzero(neuron.mistakes(h[-1], labels[batch])))
             loss = float(running_total(loss, neuron.losses(h[-1], labels[batch]))[-1])
             _step(h, labels[batch], coefs, intercepts, activation, rate, alpha)
         if not all(np.isfinite(numbers).all() for numbers in [*coefs, *intercepts]):
             raise overflow(epoch)
         means.append(loss / n)
+        counts.append(mistakes)
         stopped = criterion.reason_to_stop(1, means[-1], len(means))
-    return {"coefs": coefs, "intercepts": intercepts, "losses": np.array(means), "stopped": stopped}
+    return {
+        "coefs": coefs,
+        "intercepts": intercepts,
+        "losses": np.array(means),
+        "mistakes": np.array(counts, dtype=np.int64),
+        "stopped": stopped,
+    }
 
 
 def _step(

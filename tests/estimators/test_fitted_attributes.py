@@ -1,0 +1,108 @@
+"""Attributes of a fit: what an estimator without one says of them, and which of them can be set."""
+
+import copy
+import inspect
+import pickle
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+import perceptron_rs
+from perceptron_rs import (
+    AveragedPerceptron,
+    KernelPerceptron,
+    MaxMarginClassifier,
+    Perceptron,
+    PocketPerceptron,
+    StructuredPerceptron,
+    VotedPerceptron,
+)
+
+X = np.array([[-1.0, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]])
+Y = np.array([-1, 1, 1, -1, -1, 1])
+PUBLIC = [getattr(perceptron_rs, name) for name in perceptron_rs.__all__]
+ESTIMATORS = [thing for thing in PUBLIC if inspect.isclass(thing) and issubclass(thing, BaseEstimator)]
+
+
+def unfitted(kind):
+    return kind(len, len) if kind is StructuredPerceptron else kind()
+
+
+def documented(kind):
+    """Return the names in the section Attributes of a docstring."""
+    section = inspect.cleandoc(kind.__doc__).split("Attributes\n----------\n")[1].split("\n\n")[0]
+    lines = re.findall(r"^([a-z_]+_(?:, [a-z_]+_)*) :", section, re.M)
+    return [name for line in lines for name in line.split(", ")]
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_what_is_not_fitted_says_so_by_its_public_name(kind):
+    model = unfitted(kind)
+    names = documented(kind)
+    assert len(names) > 4
+    for name in names:
+        with pytest.raises(NotFittedError, match=rf"this {kind.__name__} instance .* has no {name};"):
+            getattr(model, name)
+        assert not hasattr(model, name)
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert vars(other) == vars(model)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = model.nothing
+    assert not hasattr(model, "_private_")
+
+
+def test_what_a_fitted_estimator_does_not_have_is_no_matter_of_fitting():
+    for kind in (Perceptron, KernelPerceptron, PocketPerceptron):
+        model = kind().fit(X, Y)
+        with pytest.raises(AttributeError, match="has no attribute 'mistakes_per_example_'") as caught:
+            _ = model.mistakes_per_example_
+        assert not isinstance(caught.value, NotFittedError)
+
+
+@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron, PocketPerceptron, MaxMarginClassifier])
+def test_weights_that_are_set_predict(kind):
+    model = kind().fit(X, Y)
+    model.coef_ = np.array([[0.5, -2.0]])
+    model.intercept_ = np.array([0.25])
+    expected = X @ [0.5, -2.0] + 0.25
+    assert model.decision_function(X).tolist() == expected.tolist()
+    assert (model.coef_.tolist(), model.intercept_.tolist()) == ([[0.5, -2.0]], [0.25])
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert other.decision_function(X).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+def test_an_estimator_can_be_made_of_weights_alone(kind):
+    for names in (("coef_", "intercept_"), ("intercept_", "coef_")):
+        model, given = kind(), {"coef_": np.array([[0.5, -2.0]]), "intercept_": np.array([0.25])}
+        model.classes_ = np.array(["a", "b"])
+        for name in names:
+            setattr(model, name, given[name])
+        assert model.predict([[1, 0], [0, 1]]).tolist() == ["b", "a"]
+
+
+def test_averages_that_are_set_last_until_the_next_pass(tmp_path):
+    model, other = (AveragedPerceptron().fit(X, Y) for _ in range(2))
+    model.coef_ = model.coef_ * 3
+    with pytest.raises(ValueError, match="coef_ has been set, and a model file holds the sums"):
+        model.save(tmp_path / "m")
+    for each in (model, other):
+        each.partial_fit(X, Y)
+    assert model.coef_.tobytes() == other.coef_.tobytes()
+    model.save(tmp_path / "m")
+    before = model.intercept_
+    model.intercept_ = before + 1
+    with pytest.raises(ValueError, match="intercept_ has been set"):
+        model.save(tmp_path / "m")
+    model.intercept_ = before
+    model.sparsify().save(tmp_path / "m")
+
+
+def test_the_vectors_that_vote_are_not_set():
+    model = VotedPerceptron().fit(X, Y)
+    for name in ("coef_", "intercept_"):
+        with pytest.raises(AttributeError, match=f"{name} of a VotedPerceptron .* by {name}init"):
+            setattr(model, name, np.zeros(1))

@@ -1,0 +1,121 @@
+"""Separators of largest margin in model files: the same bits come back, and what is unsound is refused."""
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import perceptron_rs
+from perceptron_rs import MaxMarginClassifier
+from perceptron_rs.models.container import pack, unpack
+
+DRAWN = np.random.default_rng(1)
+X = DRAWN.normal(size=(30, 4))
+TWO = np.where(X @ [1, 2, -1, 0.5] + 0.1 > 0, "up", "down")
+X[TWO == "up"] += 0.5
+THREE = DRAWN.integers(0, 3, 30)
+
+
+def bits(value):
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tolist() if value.dtype == object else value.tobytes()
+    if dataclasses.is_dataclass(value):
+        return {field.name: bits(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {name: bits(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [bits(part) for part in value]
+    return type(value), repr(value)
+
+
+def fitted(labels, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return MaxMarginClassifier(inseparable="warn", **parameters).fit(X, labels)
+
+
+def again(model, path):
+    model.save(path / "m")
+    loaded = perceptron_rs.load(path / "m")
+    loaded.save(path / "again")
+    assert (path / "again").read_bytes() == (path / "m").read_bytes()
+    return loaded
+
+
+@pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three that no plane separates"])
+@pytest.mark.parametrize("bias", ["free", "augmented", "none"])
+def test_everything_comes_back(tmp_path, labels, bias):
+    model = fitted(labels, bias=bias, n_jobs=2)
+    loaded = again(model, tmp_path)
+    assert bits(vars(loaded)) == bits(vars(model))
+    for data in (X, sp.csr_matrix(X)):
+        assert loaded.decision_function(data).tobytes() == model.decision_function(data).tobytes()
+        assert loaded.predict(data).tolist() == model.predict(data).tolist()
+
+
+def test_the_certificates_still_hold(tmp_path):
+    loaded = again(fitted(TWO), tmp_path)
+    perceptron_rs.verify(loaded.results_[0], X, TWO == "up")
+
+
+def test_names_of_columns(tmp_path):
+    model = MaxMarginClassifier().fit(pd.DataFrame(X, columns=list("abcd")), TWO)
+    assert again(model, tmp_path).feature_names_in_.tolist() == list("abcd")
+
+
+def change(name, function):
+    return lambda document, tensors: tensors.update({name: function(tensors[name].copy())})
+
+
+def at(place, value):
+    def function(array):
+        array[place] = value
+        return array
+
+    return function
+
+
+def tell(**parts):
+    return lambda document, tensors: document["results"][0].update(parts)
+
+
+NAMES = ("coef", "intercept", "support", "dual_coef", "margin_interval", "results", "results_0_coef")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        *((lambda document, tensors, name=name: tensors.pop(name), f"{name} is missing") for name in NAMES),
+        (change("coef", at((0, 0), np.nan)), "NaN or an infinity"),
+        (change("coef", lambda a: a[:, 1:].copy()), "coef has the shape"),
+        (change("support", at(0, 10**6)), "support must rise"),
+        (change("support", at(0, -1)), "counts of at most"),
+        (change("dual_coef", lambda a: a[:, 1:].copy()), "dual_coef has the shape"),
+        (change("margin_interval", at((0, 0), np.inf)), "a lower and an upper end"),
+        (change("margin_interval", at((0, 1), np.nan)), "a lower and an upper end"),
+        (change("results", at((0, 0), np.nan)), "results holds a NaN"),
+        (change("results", lambda a: a[:, 1:].copy()), "results has the shape"),
+        (change("results_0_dual_weights", lambda a: a[1:]), "results_0_dual_weights has the shape"),
+        (tell(status="maybe"), "status of a result must be one of"),
+        (tell(bias="some"), "bias of a result must be one of"),
+        (tell(proof="none"), "proof of a result must be one of"),
+        (tell(solver=1), "must name its solver"),
+        (tell(work={"steps": -1}), "work of a result must be counts"),
+        (tell(more=1), "each of its results must hold"),
+        (lambda document, tensors: document.update(results=[]), "its results must be a list of 1"),
+        (lambda document, tensors: document.pop("results"), "its results must be a list of 1"),
+        (lambda document, tensors: document["history"].update(n_features=5), "coef has the shape"),
+        (lambda document, tensors: document.update(history={}), "a count n_features"),
+        (lambda document, tensors: tensors.update(more=np.zeros(1)), "unknown tensor 'more'"),
+    ],
+)
+def test_unsound_files(tmp_path, spoil, message):
+    fitted(TWO).save(tmp_path / "m")
+    document, tensors = unpack(tmp_path / "m")
+    spoil(document, tensors)
+    (tmp_path / "m").write_bytes(pack(document, tensors))
+    with pytest.raises(ValueError, match=rf"cannot load .*{message}"):
+        perceptron_rs.load(tmp_path / "m")
