@@ -15,7 +15,7 @@ pub const STANDARD: u64 = 0;
 /// architecture without an implementation it does nothing and returns 0.
 ///
 /// Private to the project: the guard below and its tests are the only callers.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[must_use = "the previous mode must be put back"]
 pub fn swap_control(control: u64) -> u64 {
     let new = (control as u32) & 0xFFFF;
@@ -30,7 +30,7 @@ pub fn swap_control(control: u64) -> u64 {
     u64::from(old)
 }
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", not(miri)))]
 #[must_use = "the previous mode must be put back"]
 pub fn swap_control(control: u64) -> u64 {
     let old: u64;
@@ -43,7 +43,8 @@ pub fn swap_control(control: u64) -> u64 {
     old
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+/// Miri interprets no assembly, and computes in the standard mode alone.
+#[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[must_use = "the previous mode must be put back"]
 pub fn swap_control(_control: u64) -> u64 {
     0
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
     use std::hint::black_box;
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[test]
     fn guard_undoes_flush_to_zero_and_rounding_and_restores_them() {
         const FTZ_DAZ_UP: u64 = 0x1F80 | 0x8000 | 0x0040 | 0x4000;
