@@ -68,12 +68,11 @@ impl Drop for Standard {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
 mod tests {
     use super::*;
     use std::hint::black_box;
 
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[test]
     fn guard_undoes_flush_to_zero_and_rounding_and_restores_them() {
         const FTZ_DAZ_UP: u64 = 0x1F80 | 0x8000 | 0x0040 | 0x4000;
