@@ -10,31 +10,39 @@ RUST := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
 EXTRA = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$(1)"], sep="\n")' > $(VENV)/$(1).txt \
 	&& $(BIN)/pip install --quiet --requirement $(VENV)/$(1).txt
 
+# Without cargo on the PATH, Rust is installed into .venv, in the same way as pip does for the source distribution.
+ifeq ($(shell command -v cargo),)
+export CARGO_HOME := $(abspath $(VENV))/rust/cargo
+export RUSTUP_HOME := $(abspath $(VENV))/rust/rustup
+export PATH := $(CARGO_HOME)/bin:$(PATH)
+OWN_RUST := $(VENV)/rust/ready
+endif
+
 .PHONY: help demo test test-deep test-oldest test-aarch64 test-s390x miri tsan fuzz lint bench freund-schapire docs golden licenses dist valgrind clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/built  ## train on real data with both engines and compare every bit
+demo: $(VENV)/quick  ## train on real data with both engines and compare every bit
 	@$(BIN)/python -m perceptron_rs.demo
 
-test: $(VENV)/built $(VENV)/test  ## all tests: the core without Python, then the package; lists what is skipped
+test: $(VENV)/quick $(VENV)/test  ## all tests: the core without Python, then the package; lists what is skipped
 	cargo test
 	$(BIN)/python -m pytest
 
-test-deep: $(VENV)/built $(VENV)/test  ## the same with many more generated cases, and half a minute of each fuzz target
+test-deep: $(VENV)/quick $(VENV)/test  ## the same with many more generated cases, and half a minute of each fuzz target
 	cargo test
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=30
 
-test-oldest: $(VENV)/built $(VENV)/oldest/ready  ## the package's tests on Python 3.11 with the oldest versions it promises to work with
+test-oldest: $(VENV)/quick $(VENV)/oldest/ready  ## the package's tests on Python 3.11 with the oldest versions it promises to work with
 	rm -rf $(VENV)/oldest/wheel
 	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(VENV)/oldest/wheel
 	$(VENV)/oldest/bin/pip install --quiet --no-deps --force-reinstall $(VENV)/oldest/wheel/*.whl
 	$(VENV)/oldest/bin/python -m pytest
 
 lint: export PYO3_PYTHON = $(abspath $(BIN)/python)
-lint: $(VENV)/built $(VENV)/lint  ## format, warnings, types, stubs, golden files, documentation
+lint: $(VENV)/quick $(VENV)/lint  ## format, warnings, types, stubs, golden files, documentation
 	cargo fmt --check
 	cargo clippy --all-targets -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
@@ -46,7 +54,7 @@ lint: $(VENV)/built $(VENV)/lint  ## format, warnings, types, stubs, golden file
 	$(BIN)/python scripts/licenses.py --check
 	$(MAKE) --no-print-directory docs
 
-bench: $(VENV)/built $(VENV)/bench  ## side by side with scikit-learn (real data: DATA=folder), then the kernels
+bench: $(VENV)/release $(VENV)/bench  ## side by side with scikit-learn (real data: DATA=folder), then the kernels
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/compare.py --json $(VENV)/bench.json
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/memory.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/voted.py
@@ -56,20 +64,20 @@ bench: $(VENV)/built $(VENV)/bench  ## side by side with scikit-learn (real data
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/sequences.py --template --peer
 	cargo bench
 
-freund-schapire: $(VENV)/built $(VENV)/bench  ## the digits table of Freund and Schapire (1999), checked, and its plot, in .venv (DATA=folder)
+freund-schapire: $(VENV)/release $(VENV)/bench  ## the digits table of Freund and Schapire (1999), checked, and its plot, in .venv (DATA=folder)
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/freund_schapire.py --out $(VENV) $(OPTIONS)
 
-docs: $(VENV)/built $(VENV)/docs  ## the documentation, in docs/_build; a warning is an error
+docs: $(VENV)/quick $(VENV)/docs  ## the documentation, in docs/_build; a warning is an error
 	rm -rf docs/_build docs/generated
 	$(BIN)/python -m sphinx -W --keep-going -n -q docs docs/_build
 
-golden: $(VENV)/built  ## write the golden files anew: only when learned bits change on purpose
+golden: $(VENV)/quick  ## write the golden files anew: only when learned bits change on purpose
 	$(BIN)/python tests/golden/make.py
 
 licenses: $(VENV)/made  ## write licenses/THIRD-PARTY.txt anew: after a change of Cargo.lock
 	$(BIN)/python scripts/licenses.py
 
-dist: $(VENV)/made $(VENV)/dist  ## wheel (manylinux_2_17) and sdist in dist/, each checked, installed and tried
+dist: $(VENV)/made $(VENV)/dist $(OWN_RUST)  ## wheel (manylinux_2_17) and sdist in dist/, each checked, installed and tried
 	$(BIN)/python scripts/dist.py
 
 UNDER_VALGRIND = --config 'target."cfg(unix)".runner = "valgrind --quiet --error-exitcode=9"'
@@ -93,13 +101,13 @@ NEEDS_PACKAGES = { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt
 LIGHTLY = CARGO_PROFILE_TEST_OPT_LEVEL=1
 
 # AVX2 on, so that its leaves are interpreted too; not isolated, since tests read files.
-miri:  ## the core's arithmetic, rows, reader of text and checks, on small sizes, interpreted by Miri
+miri: $(OWN_RUST)  ## the core's arithmetic, rows, reader of text and checks, on small sizes, interpreted by Miri
 	@$(call NEEDS_NIGHTLY,miri rust-src)
 	MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS=-Ctarget-feature=+avx2 \
 		cargo +$(NIGHTLY) miri test --target-dir target/miri --lib --test core -- arith:: rows:: order:: text:: fuzzed:: instruction_sets::
 
 WITH_THREADS = threads blocks_and_threads a_set_ golden:: golden_kernels:: fuzzed::
-tsan:  ## the core's tests that use threads, under ThreadSanitizer (Linux, x86-64)
+tsan: $(OWN_RUST)  ## the core's tests that use threads, under ThreadSanitizer (Linux, x86-64)
 	@$(call NEEDS_NIGHTLY,rust-src)
 	$(LIGHTLY) RUSTFLAGS=-Zsanitizer=thread cargo +$(NIGHTLY) test -Zbuild-std --target x86_64-unknown-linux-gnu \
 		--target-dir target/tsan --test core -- $(WITH_THREADS)
@@ -109,8 +117,8 @@ test-aarch64: ARCH = aarch64
 test-aarch64: DEBIAN = arm64
 test-s390x: ARCH = s390x
 test-s390x: DEBIAN = s390x
-test-aarch64:  ## the core's tests on AArch64, emulated
-test-s390x:  ## the core's tests on s390x, which is big-endian, emulated
+test-aarch64: $(OWN_RUST)  ## the core's tests on AArch64, emulated
+test-s390x: $(OWN_RUST)  ## the core's tests on s390x, which is big-endian, emulated
 test-aarch64 test-s390x:
 	@$(NEEDS_RUSTUP); rustup target add $(ARCH)-unknown-linux-gnu
 	@{ command -v qemu-$(ARCH) && command -v $(ARCH)-linux-gnu-gcc; } > /dev/null \
@@ -123,7 +131,7 @@ test-aarch64 test-s390x:
 # Without AddressSanitizer: indices are checked, so a wrong one panics. What is found lands in fuzz/artifacts,
 # the corpus that has grown in fuzz/corpus.
 FUZZ_SECONDS ?= 600
-fuzz: $(VENV)/built $(VENV)/tools/bin/cargo-fuzz  ## each fuzz target, for FUZZ_SECONDS=600
+fuzz: $(VENV)/quick $(VENV)/tools/bin/cargo-fuzz  ## each fuzz target, for FUZZ_SECONDS=600
 	@$(call NEEDS_NIGHTLY,rust-src)
 	for target in svmlight views states; do \
 		mkdir -p fuzz/corpus/$$target && PATH="$(abspath $(VENV))/tools/bin:$$PATH" \
@@ -138,7 +146,6 @@ clean:  ## remove all that was set up or built
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/made:
-	@command -v cargo > /dev/null || { echo "cargo is not installed; get Rust from https://rustup.rs"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "$(PYTHON) is older than 3.11; name another one: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' \
@@ -147,9 +154,19 @@ $(VENV)/made:
 	$(BIN)/pip install --quiet 'maturin>=1.9,<2'
 	touch $@
 
-# Editable: the Python files are used where they are, so only a change of the Rust ones rebuilds.
-$(VENV)/built: $(VENV)/made $(RUST)
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+$(VENV)/rust/ready: | $(VENV)/made
+	@echo "cargo is not installed: installing Rust into $(VENV)"
+	$(BIN)/pip install --quiet puccinialin
+	$(BIN)/python -m puccinialin --location $(VENV)/rust --info-json $(VENV)/rust.json
+	touch $@
+
+# Editable: the Python files are used where they are, so only a change of the Rust ones rebuilds. One build is
+# installed at a time: "quick" for the work, "release", which takes minutes, for what is measured.
+$(VENV)/quick: OTHER := release
+$(VENV)/release: OTHER := quick
+$(VENV)/quick $(VENV)/release: $(VENV)/%: $(VENV)/made $(OWN_RUST) $(RUST)
+	rm -f $(VENV)/$(OTHER)
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $* --quiet
 	touch $@
 
 $(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/docs $(VENV)/dist: $(VENV)/%: $(VENV)/made pyproject.toml

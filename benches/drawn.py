@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_rs.estimators.kernel_vectors import counts_of
+from perceptron_rs.kernel.vectors import counts_of
 
 
 def until(vectors, limit):

@@ -29,7 +29,7 @@ from drawn import counted, random_errors, until
 
 from perceptron_rs import KernelPerceptron
 from perceptron_rs.engines import KernelSpec, get_engine
-from perceptron_rs.estimators.kernel_vectors import rows_of, state_of
+from perceptron_rs.kernel.vectors import rows_of, state_of
 
 #: (d, T): the vote's error in percent, SupVec, Mistake. The errors of d = 4 are those of a rerun elsewhere.
 PUBLISHED = {

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from perceptron_rs import KernelPerceptron
 from perceptron_rs.engines import KernelSpec, get_engine
-from perceptron_rs.estimators.kernel_vectors import rows_of, state_of
+from perceptron_rs.kernel.vectors import rows_of, state_of
 
 THREADS = os.cpu_count() or 1
 BLOCK = 500

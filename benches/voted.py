@@ -22,7 +22,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from perceptron_rs import Perceptron, VotedPerceptron
-from perceptron_rs.estimators.vectors import begun
+from perceptron_rs.linear.vectors import begun
 
 BARS = {"predict": 1.0, "bytes": 1 / 7, "fit": 1.15, "memory": 200 * 2**20}
 RUNS = 5

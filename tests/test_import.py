@@ -44,8 +44,7 @@ def test_every_public_name_is_there():
 
 def test_every_module_is_there_without_an_import_of_its_own():
     assert "sklearn" in modules_after(
-        "import perceptron_rs as p; p.testing.assert_parity; p.online; p.engines; p.reference; p.demo; "
-        "p.estimators"
+        "import perceptron_rs as p; p.testing.assert_parity; p.models; p.engines; p.reference; p.demo"
     )
 
 

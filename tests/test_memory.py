@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, _core
-from perceptron_rs.estimators.storage import STORED
+from perceptron_rs.common.storage import STORED
 
 N, D = 60, 7
 Y = np.arange(N) % 3

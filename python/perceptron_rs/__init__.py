@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perceptron_rs._core import ARITHMETIC_VERSION
-    from perceptron_rs.estimators import (
-        AveragedPerceptron,
-        EpochRecord,
-        KernelPerceptron,
-        MultilayerPerceptron,
-        Perceptron,
-        PocketPerceptron,
-        SequenceEpoch,
-        SequencePerceptron,
-        StructuredPerceptron,
-        VotedPerceptron,
-    )
+    from perceptron_rs.common.progress import EpochRecord
+    from perceptron_rs.kernel.perceptron import KernelPerceptron
+    from perceptron_rs.linear.averaged import AveragedPerceptron
+    from perceptron_rs.linear.perceptron import Perceptron
+    from perceptron_rs.linear.pocket import PocketPerceptron
+    from perceptron_rs.linear.updates import updates_until_right
+    from perceptron_rs.linear.voted import VotedPerceptron
     from perceptron_rs.margins import (
         InseparableError,
         MarginInterval,
@@ -36,7 +31,10 @@ if TYPE_CHECKING:
         verify,
     )
     from perceptron_rs.models import load
-    from perceptron_rs.online import updates_until_right
+    from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
+    from perceptron_rs.sequence.perceptron import SequencePerceptron
+    from perceptron_rs.sequence.progress import SequenceEpoch
+    from perceptron_rs.sequence.structured import StructuredPerceptron
 
     __version__: str
 
@@ -72,40 +70,38 @@ __all__ = [
 #: Where each public name lives.
 _HOME = {
     "ARITHMETIC_VERSION": "_core",
-    "AveragedPerceptron": "estimators",
-    "EpochRecord": "estimators",
-    "KernelPerceptron": "estimators",
-    "MultilayerPerceptron": "estimators",
+    "AveragedPerceptron": "linear.averaged",
+    "EpochRecord": "common.progress",
+    "KernelPerceptron": "kernel.perceptron",
+    "MultilayerPerceptron": "multilayer.perceptron",
     "InseparableError": "margins",
     "MarginInterval": "margins",
     "MarginResult": "margins",
     "MaxMarginClassifier": "margins",
     "MistakeBounds": "margins",
-    "Perceptron": "estimators",
-    "PocketPerceptron": "estimators",
-    "SequenceEpoch": "estimators",
-    "SequencePerceptron": "estimators",
-    "StructuredPerceptron": "estimators",
+    "Perceptron": "linear.perceptron",
+    "PocketPerceptron": "linear.pocket",
+    "SequenceEpoch": "sequence.progress",
+    "SequencePerceptron": "sequence.perceptron",
+    "StructuredPerceptron": "sequence.structured",
     "VerificationError": "margins",
-    "VotedPerceptron": "estimators",
+    "VotedPerceptron": "linear.voted",
     "hull_weights": "margins",
     "is_separable": "margins",
     "load": "models",
     "margin": "margins",
     "max_margin": "margins",
     "mistake_bounds": "margins",
-    "updates_until_right": "online",
+    "updates_until_right": "linear.updates",
     "verify": "margins",
 }
 _MODULES = {
     "demo",
     "engines",
-    "estimators",
     "features",
     "io",
     "margins",
     "models",
-    "online",
     "reference",
     "testing",
 }

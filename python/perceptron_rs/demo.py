@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron
-from perceptron_rs.estimators.base import LinearLearner
+from perceptron_rs.linear.base import LinearLearner
 
 __all__ = ["main"]
 

@@ -115,11 +115,11 @@ fn strip<S: Simd>(simd: S, x: &[i16], w: &[i16]) -> i64 {
     simd.to_array(sums).into_iter().map(i64::from).chain(rest).sum()
 }
 
-/// CSR row with one weight vector; `ONES`: every value is 1 and the values are not read.
+/// CSR row with one weight vector.
 #[inline(always)]
 #[must_use]
-pub fn dot_entries<T: Value, I: Index, const ONES: bool>(columns: &[I], values: &[T], w: &[i32]) -> i32 {
-    let product = |j: &I, x: &T| if ONES { w[j.at()] } else { w[j.at()] * x.to_i32() };
+pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[i32]) -> i32 {
+    let product = |j: &I, x: &T| w[j.at()] * x.to_i32();
     // By hand four at a time: LLVM does not unroll a loop with bounds checks.
     let (chunks, last) = columns.as_chunks::<4>();
     let (value_chunks, last_values) = values.as_chunks::<4>();
@@ -136,7 +136,7 @@ pub fn dot_entries<T: Value, I: Index, const ONES: bool>(columns: &[I], values: 
 /// CSR row with `8*C` weight vectors, those at `offset` of `stride` stored by column; `soon` is told
 /// which weights will be read after some more entries.
 #[inline(always)]
-pub fn dots_entries<T: Value, I: Index, const ONES: bool, const C: usize>(
+pub fn dots_entries<T: Value, I: Index, const C: usize>(
     columns: &[I],
     values: &[T],
     w: &[i32],
@@ -150,7 +150,7 @@ pub fn dots_entries<T: Value, I: Index, const ONES: bool, const C: usize>(
             soon(at(next));
         }
         let w = at(j);
-        let x = if ONES { 1 } else { values[e].to_i32() };
+        let x = values[e].to_i32();
         for (sums, w) in sums.iter_mut().zip(w.as_chunks::<8>().0) {
             for (sum, w) in sums.iter_mut().zip(w) {
                 *sum += w * x;

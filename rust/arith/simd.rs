@@ -128,6 +128,10 @@ mod avx2 {
 /// A loop to be compiled for every instruction set. `run` and all that it calls in its inner loop
 /// must be `#[inline(always)]`, else the copy is compiled for the baseline.
 pub trait Leaf {
+    /// Whether copies for more than the baseline pay. Loops off the hot path go without: each copy of a
+    /// leaf costs time to compile and room in the wheel, seven storage types over.
+    const WIDE: bool = true;
+
     type Output;
     fn run<S: Simd>(self, simd: S) -> Self::Output;
 }
@@ -135,7 +139,7 @@ pub trait Leaf {
 /// Runs the leaf on the best instruction set, or on the forced one.
 pub fn dispatch<L: Leaf>(leaf: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
-    if FORCED.load(Ordering::Relaxed) == AUTOMATIC && std::arch::is_x86_feature_detected!("avx2") {
+    if L::WIDE && FORCED.load(Ordering::Relaxed) == AUTOMATIC && std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the line above saw that the processor has AVX2.
         return unsafe { run_avx2(leaf) };
     }

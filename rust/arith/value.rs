@@ -65,6 +65,25 @@ macro_rules! narrow {
 }
 narrow!(f32: false, i8: true, u8: true, i16: true, u16: true, i32: true);
 
+/// The value of each entry of a CSR matrix whose stored values are all 1: it takes no room and is not read.
+#[derive(Clone, Copy)]
+pub struct One;
+
+impl Value for One {
+    const BYTE: bool = false;
+    const INTEGER: bool = true;
+
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        1.0
+    }
+
+    #[inline(always)]
+    fn to_i32(self) -> i32 {
+        1
+    }
+}
+
 /// A column index of a CSR row.
 pub trait Index: Copy + Ord + Send + Sync + 'static {
     /// A negative index becomes a huge one, which every bounds check refuses.

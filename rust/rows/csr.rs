@@ -16,7 +16,7 @@ use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::arith::value::{Index, Value};
+use crate::arith::value::{Index, One, Value};
 use crate::error::Result;
 
 #[derive(Clone, Copy)]
@@ -47,6 +47,12 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         self.facts
     }
 
+    /// The same matrix of ones without its values; `room` is to be empty.
+    fn of_ones<'b>(&'b self, room: &'b mut Vec<One>) -> Csr<'b, One, I> {
+        room.resize(self.values.len(), One);
+        Csr::again(self.indptr, self.indices, room, self.columns, self.facts)
+    }
+
     #[inline(always)]
     pub(super) fn row(&self, i: usize) -> (&'a [I], &'a [T]) {
         let range = self.indptr[i].at()..self.indptr[i + 1].at();
@@ -65,10 +71,10 @@ struct Scores<'a, T, I> {
 impl<T: Value, I: Index> Scores<'_, T, I> {
     /// One plane, exact.
     #[inline(always)]
-    fn counts<const ONES: bool>(self, w: &[i32]) {
+    fn counts(self, w: &[i32]) {
         for (row, sum) in self.range.zip(self.out) {
             let (columns, values) = self.rows.row(row);
-            *sum = f64::from(exact::dot_entries::<T, I, ONES>(columns, values, w)) + self.intercept[0];
+            *sum = f64::from(exact::dot_entries(columns, values, w)) + self.intercept[0];
         }
     }
 }
@@ -80,8 +86,7 @@ impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
     fn run<S: Simd>(self, _simd: S) {
         let planes = self.intercept.len();
         let weights = match self.weights {
-            Weights::Counts { w, .. } if self.rows.facts.ones => return self.counts::<true>(w),
-            Weights::Counts { w, .. } => return self.counts::<false>(w),
+            Weights::Counts { w, .. } => return self.counts(w),
             Weights::ByColumn { w, .. } => w,
             Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
         };
@@ -126,16 +131,18 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
     ) -> Stop {
+        let mut ones = vec![];
         loop {
             let (limit, heads) = (planes.limit, &mut planes.heads[..]);
             let (noise, record) = (planes.noise.as_mut(), planes.record.as_mut());
             let stop = match &mut planes.weights {
                 Weights::Counts { w, stride } if self.facts.ones => {
-                    let kernel = Counts::<_, _, true> { rows: self, weights: w, stride: *stride, limit };
+                    let rows = &self.of_ones(&mut ones);
+                    let kernel = Counts { rows, weights: w, stride: *stride, limit };
                     dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                 }
                 Weights::Counts { w, stride } => {
-                    let kernel = Counts::<_, _, false> { rows: self, weights: w, stride: *stride, limit };
+                    let kernel = Counts { rows: self, weights: w, stride: *stride, limit };
                     dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByColumn { w, stride } => {
@@ -182,8 +189,13 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         dense && columns.iter().zip(values).all(|(j, value)| narrow(&[*value], &mut out[j.at()..=j.at()]))
     }
 
-    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
-        dispatch(Scores { rows: self, range: rows, weights, intercept, out });
+    fn scores(&self, range: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
+        if matches!(weights, Weights::Counts { .. }) && self.facts.ones {
+            let mut ones = vec![];
+            let rows = &self.of_ones(&mut ones);
+            return dispatch(Scores { rows, range, weights, intercept, out });
+        }
+        dispatch(Scores { rows: self, range, weights, intercept, out });
     }
 }
 

@@ -116,34 +116,34 @@ impl<T: Value, I: Index> Settle for Float<'_, T, I> {
     }
 }
 
-pub(super) struct Counts<'a, T, I, const ONES: bool> {
+pub(super) struct Counts<'a, T, I> {
     pub rows: &'a Csr<'a, T, I>,
     pub weights: &'a mut [i32],
     pub stride: usize,
     pub limit: i32,
 }
 
-impl<T: Value, I: Index, const ONES: bool> Counts<'_, T, I, ONES> {
+impl<T: Value, I: Index> Counts<'_, T, I> {
     /// `8*C` planes from `offset` on, their sums in registers.
     #[inline(always)]
     fn group<const C: usize>(&self, row: usize, offset: usize, sums: &mut [f64]) {
         let (columns, values) = self.rows.row(row);
         let place = (self.stride, offset);
-        let exact = exact::dots_entries::<T, I, ONES, C>(columns, values, self.weights, place, prefetch);
+        let exact = exact::dots_entries::<T, I, C>(columns, values, self.weights, place, prefetch);
         for (sum, exact) in sums[offset..].iter_mut().zip(exact.as_flattened()) {
             *sum = f64::from(*exact);
         }
     }
 }
 
-impl<T: Value, I: Index, const ONES: bool> Kernel for Counts<'_, T, I, ONES> {
+impl<T: Value, I: Index> Kernel for Counts<'_, T, I> {
     const EXACT: bool = true;
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
         if let [sum] = sums {
             let (columns, values) = self.rows.row(row);
-            *sum = f64::from(exact::dot_entries::<T, I, ONES>(columns, values, self.weights));
+            *sum = f64::from(exact::dot_entries(columns, values, self.weights));
             return;
         }
         let mut offset = 0;
@@ -174,8 +174,6 @@ impl<T: Value, I: Index, const ONES: bool> Kernel for Counts<'_, T, I, ONES> {
     fn prefetch(&self, row: usize) {
         let (columns, values) = self.rows.row(row);
         prefetch(columns);
-        if !ONES {
-            prefetch(values);
-        }
+        prefetch(values);
     }
 }

@@ -179,13 +179,13 @@ impl<T: Value> Leaf for Scores<'_, T> {
             }
             let x = self.rows.row(row);
             match self.weights {
-                Weights::Halves(planes) => {
+                Weights::Halves(planes) if T::BYTE => {
                     let x = Halves::narrowed(x, &mut narrow);
                     sums.iter_mut().zip(planes).for_each(|(sum, w)| *sum = w.dot(simd, x));
                 }
                 Weights::ByPlane(w) if sums.len() == 1 => sums[0] = dots([w], x)[0],
                 Weights::ByPlane(w) => activations(T::widened(x, &mut wide), w, sums),
-                Weights::ByColumn { .. } | Weights::Counts { .. } => unreachable!("forms of CSR rows"),
+                _ => unreachable!("forms of other rows"),
             }
             for (sum, b) in sums.iter_mut().zip(self.intercept) {
                 *sum += b;
@@ -295,7 +295,8 @@ impl<T: Value> Rows for Dense<'_, T> {
             let (limit, heads) = (planes.limit, &mut planes.heads[..]);
             let (noise, record) = (planes.noise.as_mut(), planes.record.as_mut());
             let stop = match &mut planes.weights {
-                Weights::Halves(weights) => {
+                // The guard is a constant: the loop is compiled for bytes alone.
+                Weights::Halves(weights) if T::BYTE => {
                     let kernel = Exact { rows: self, weights, limit, narrow: vec![0; self.columns] };
                     dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                 }
@@ -306,7 +307,7 @@ impl<T: Value> Rows for Dense<'_, T> {
                     let learn = Learn { kernel, visit, at, end, heads, noise, record, log };
                     learn.under(&mut planes.pending)
                 }
-                Weights::ByColumn { .. } | Weights::Counts { .. } => unreachable!("forms of CSR rows"),
+                _ => unreachable!("forms of other rows"),
             };
             if stop != Stop::Limit {
                 return stop;

@@ -16,6 +16,9 @@ pub trait Kernel {
     /// Whether the weights are in an exact form (rule 10).
     const EXACT: bool;
 
+    /// See [`Leaf::WIDE`].
+    const WIDE: bool = true;
+
     /// `w·x` of a row for every plane.
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]);
 
@@ -57,6 +60,8 @@ impl<'a, K: Settle> Learn<'a, K> {
 }
 
 impl<K: Kernel> Leaf for Learn<'_, K> {
+    const WIDE: bool = K::WIDE;
+
     type Output = Stop;
 
     #[inline(always)]

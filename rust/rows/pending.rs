@@ -132,6 +132,7 @@ pub struct Decayed<'a, K> {
 
 impl<K: Settle> Kernel for Decayed<'_, K> {
     const EXACT: bool = false;
+    const WIDE: bool = false; // settles entry by entry
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {

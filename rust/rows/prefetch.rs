@@ -15,7 +15,7 @@ pub fn rows_ahead(row_bytes: usize) -> usize {
 #[inline(always)]
 pub fn prefetch<T>(row: &[T]) {
     #[cfg(target_arch = "x86_64")]
-    for line in row.chunks(64 / size_of::<T>()) {
+    for line in row.chunks(64_usize.checked_div(size_of::<T>()).unwrap_or(usize::MAX)) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch reads nothing architecturally and never faults; the pointer is into a
         // live slice besides. SSE, which has it, is part of the x86-64 baseline.

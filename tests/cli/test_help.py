@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_rs.cli import main
-from perceptron_rs.cli.options import LEARNER_NAMES, LINEAR_NAMES, parser
-from perceptron_rs.estimators.registry import LEARNERS, LINEAR_LEARNERS
+from perceptron_rs.cli.options import parser
 
 from .support import environment, process
 
@@ -35,11 +34,6 @@ status = main(sys.argv[1:])
 heavy = [name for name in ("numpy", "sklearn", "scipy", "rich", "pyarrow") if name in sys.modules]
 sys.exit(f"imported {heavy}" if heavy else status)
 """
-
-
-def test_the_learners_are_those_of_the_registry():
-    assert tuple(LEARNERS) == LEARNER_NAMES
-    assert tuple(LINEAR_LEARNERS) == LINEAR_NAMES
 
 
 @pytest.mark.parametrize("command", [None, *COMMANDS])

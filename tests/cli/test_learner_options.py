@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,11 +11,13 @@ import pytest
 from perceptron_rs import Perceptron
 from perceptron_rs.cli import learner_options, modelfile
 from perceptron_rs.cli.learner_options import COMMON, OPTIONS
-from perceptron_rs.cli.options import parser
-from perceptron_rs.estimators.base import LinearLearner
-from perceptron_rs.estimators.registry import LEARNERS, LINEAR_LEARNERS
+from perceptron_rs.cli.options import LINEAR_NAMES, parser
+from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.registry import LEARNERS as REGISTRY
 
 from .support import svmlight
+
+LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if learner.data == "examples"}
 
 CASES = [
     (["--multi-class", "joint"], {"multi_class": "joint"}),
@@ -114,7 +117,7 @@ def test_the_model_is_that_of_the_estimator(call, tmp_path, examples, learner, o
             fit.n_iter_,
             np.asarray(getattr(fit, "n_seen_", ())).tolist(),
             len(getattr(fit, "swaps_", ())),
-            None if learner not in LINEAR_LEARNERS else fit.coef_.tobytes(),
+            None if learner not in LINEAR_NAMES else fit.coef_.tobytes(),
             fit.decision_function(X).tobytes(),
         )
         for fit in (expected, plain)
@@ -227,7 +230,7 @@ def test_options_of_a_new_learner_need_one_entry(call, monkeypatch):
 
     entry = learner_options.Option("novelty", "what is new", {"choices": ("some", "much")})
     monkeypatch.setattr(learner_options, "OPTIONS", (*OPTIONS, entry))
-    monkeypatch.setitem(LEARNERS, "averaged", Other)
+    monkeypatch.setitem(REGISTRY, "averaged", SimpleNamespace(kind=Other, data="examples"))
     arguments = ["train", "no.svm", "--model", "m", "--novelty", "much", "--learner"]
     assert learner_options.chosen(parser().parse_args([*arguments, "averaged"])) == {"novelty": "much"}
     answer = call(*arguments, "perceptron")

@@ -44,7 +44,15 @@ def test_head_in_a_shell(long):
     assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
 
 
-def test_control_c_while_training(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "status", "words"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "terminated"),
+        (signal.SIGHUP, 129, "hangup"),
+    ],
+)
+def test_signals_that_end_a_training(tmp_path, number, status, words):
     rng = np.random.default_rng(0)  # the labels are drawn, so no epoch is clean
     np.savez(tmp_path / "a.npz", X=rng.standard_normal((2000, 5)), y=rng.integers(0, 2, 2000))
     out = tmp_path / "out.model"
@@ -54,14 +62,59 @@ def test_control_c_while_training(tmp_path):
     train = ("train", tmp_path / "a.npz", "--model", out, *forever)
     with start(*train, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stderr.readline().startswith("epoch 1: ")
-        child.send_signal(signal.SIGINT)
+        child.send_signal(number)
         out_text, err = child.communicate(timeout=60)
-    assert child.returncode == 130
+    assert child.returncode == status
     assert out_text == ""
-    assert err.endswith("perceptron-rs: interrupted\n")
+    assert err.endswith(f"perceptron-rs: {words}\n")
     assert "Traceback" not in err
     assert sorted(tmp_path.iterdir()) == before
     assert out.read_bytes() == b"the old model"
+
+
+SAVES = """
+import os, sys
+if sys.argv.pop(1) == "named":
+    vars(os).pop("O_TMPFILE", None)
+from perceptron_rs.cli import main
+real, count = os.fsync, [0]
+def fsync(descriptor):
+    count[0] += 1
+    if count[0] == 1:
+        print("saving", flush=True)
+        while True:
+            sys.stdin.readline()
+    real(descriptor)
+os.fsync = fsync
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("how", ["unnamed", "named"])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_signals_in_the_midst_of_a_save_leave_nothing(text_file, tmp_path, how, number, status):
+    out = tmp_path / "out" / "model"
+    out.parent.mkdir()
+    out.write_bytes(b"the old model")
+    argv = [sys.executable, "-c", SAVES, how, "train", text_file, "--model", out, "--quiet"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(argv, env=environment(), text=True, **pipes) as child:
+        assert child.stdout.readline() == "saving\n"
+        child.send_signal(number)
+        assert child.wait(timeout=60) == status
+        assert "Traceback" not in child.stderr.read()
+    assert list(out.parent.iterdir()) == [out]
+    assert out.read_bytes() == b"the old model"
+
+
+def test_a_hangup_that_is_ignored_stays_ignored(text_file, tmp_path):
+    """As nohup asks for."""
+    line = "trap '' HUP; exec " + " ".join(command("train", text_file, "--model", tmp_path / "m"))
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with subprocess.Popen(line, shell=True, env=environment(), text=True, **pipes) as child:
+        child.stderr.readline()
+        child.send_signal(signal.SIGHUP)
+        assert child.wait(timeout=60) == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="knows how much a pipe of Linux holds")

@@ -1,17 +1,18 @@
 """``train``: the same model as the estimator's, and OUT is looked at before anything is read."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from perceptron_rs import AveragedPerceptron, Perceptron
 from perceptron_rs.cli import modelfile
-from perceptron_rs.estimators.registry import LEARNERS, LINEAR_LEARNERS
+from perceptron_rs.cli.options import LINEAR_NAMES
+from perceptron_rs.registry import LEARNERS as REGISTRY
 
-from .support import X, Y, environment, svmlight
+from .support import X, Y, svmlight
+
+LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if learner.data == "examples"}
 
 OPTIONS = [
     ((), {}),
@@ -60,7 +61,7 @@ def test_a_model_is_that_of_the_estimator(call, tmp_path, learner, options, para
         assert found.intercept_.tobytes() == expected.intercept_.tobytes()
         assert found.mistakes_per_epoch_.tolist() == expected.mistakes_per_epoch_.tolist()
         assert found.callback is None
-    if learner in LINEAR_LEARNERS:
+    if learner in LINEAR_NAMES:
         assert found.coef_.tobytes() == expected.coef_.tobytes()
     assert found.classes_.tolist() == [-1, 1]
     assert found.classes_.dtype == np.int64  # although the text holds floats
@@ -195,24 +196,6 @@ def test_one_class(refused, tmp_path):
 )
 def test_bad_class_weights(refused, text_file, tmp_path, options, expected):
     assert expected in refused("train", text_file, "--model", tmp_path / "m", *options)
-
-
-def test_the_estimators_are_imported_while_the_reader_works():
-    code = """
-import sys, threading, types
-sys.modules["perceptron_rs.io"] = types.ModuleType("perceptron_rs.io")
-from perceptron_rs.cli.learning import import_meanwhile
-import_meanwhile()
-print(len(threading.enumerate()), all(not thread.daemon for thread in threading.enumerate()))
-for thread in threading.enumerate():
-    if thread is not threading.current_thread():
-        thread.join()
-print("perceptron_rs.estimators.registry" in sys.modules)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
-    )
-    assert done.stdout.split() == ["2", "True", "True"]
 
 
 def test_both_learners_differ(call, text_file, tmp_path):

@@ -246,7 +246,7 @@ def test_rows_of_class_weight_zero_are_looked_at(engine_name):
 
 
 def test_interrupt_leaves_the_estimator_as_it_was(frozen, engine_name, monkeypatch):
-    from perceptron_rs.estimators import base
+    from perceptron_rs.linear import base
 
     model = AveragedPerceptron(engine=engine_name, tol=None, max_iter=2).fit(GOOD, Y)
     before = frozen(vars(model))

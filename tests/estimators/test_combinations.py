@@ -11,7 +11,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs.estimators.registry import LINEAR_LEARNERS as LEARNERS
+from perceptron_rs.registry import LEARNERS as REGISTRY
+
+LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if learner.is_linear}
 
 TABLE = Path(__file__).parents[2] / "docs" / "guide" / "combinations.csv"
 pytestmark = pytest.mark.skipif(not TABLE.exists(), reason="the documentation is not here")

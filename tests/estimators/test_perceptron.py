@@ -183,7 +183,7 @@ LABELS = {
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", LABELS)
 def test_labels_of_every_type(name, classes, n):
-    from perceptron_rs.estimators.labels import encode, encode_new, label_array
+    from perceptron_rs.common.labels import encode, encode_new, label_array
 
     rng = np.random.default_rng(1)
     labels = LABELS[name][:classes][rng.integers(0, classes, n)]

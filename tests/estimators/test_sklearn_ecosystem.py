@@ -18,7 +18,9 @@ from sklearn.utils import get_tags
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
-from perceptron_rs.estimators.registry import LINEAR_LEARNERS as ALL_LEARNERS
+from perceptron_rs.registry import LEARNERS as REGISTRY
+
+ALL_LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if learner.is_linear}
 
 LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
 X, Y = load_iris(return_X_y=True)
@@ -143,7 +145,7 @@ def test_tags(model):
 
 
 def test_joblib_context_sets_the_threads(model, monkeypatch):
-    from perceptron_rs.estimators.parameters import n_threads
+    from perceptron_rs.common.parameters import n_threads
 
     assert n_threads(model) == 1
     with joblib.parallel_config(n_jobs=2):

@@ -16,7 +16,9 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from perceptron_rs.estimators.registry import LINEAR_LEARNERS as LEARNERS
+from perceptron_rs.registry import LEARNERS as REGISTRY
+
+LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if learner.is_linear}
 
 IRIS = load_iris(return_X_y=True)
 TWO = (IRIS[0][50:], IRIS[1][50:])

@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import Perceptron
+from perceptron_rs.common.data import examples
+from perceptron_rs.common.sparse import canonical
+from perceptron_rs.common.storage import STORED, to_stored
 from perceptron_rs.engines import get_engine
-from perceptron_rs.estimators.data import examples
-from perceptron_rs.estimators.sparse import canonical
-from perceptron_rs.estimators.storage import STORED, to_stored
 
 RNG = np.random.default_rng(6)
 SMALL = RNG.integers(0, 100, (30, 5))

@@ -5,7 +5,7 @@ import pytest
 from sklearn import config_context
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
-from perceptron_rs.estimators import validated
+from perceptron_rs.common import validated
 
 LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
 X, Y = np.array([[1.0], [-2.0]]), np.array([1, 0])

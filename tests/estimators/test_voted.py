@@ -241,7 +241,7 @@ def test_the_intercept_s_own_steps_are_kept(engine_name):
     assert plain.intercept_.tolist() == model.intercept_.tolist()
     end = np.diff(found["log_start"])
     from perceptron_rs import reference
-    from perceptron_rs.estimators.vectors import rows_of
+    from perceptron_rs.linear.vectors import rows_of
 
     made = reference.replay(rows_of(found, reference), found, upto=end)
     assert made["intercept"].tolist() == plain.intercept_.tolist()

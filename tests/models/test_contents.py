@@ -77,7 +77,7 @@ PARAMETERS = {
     "huge": ({"n_iter_no_change": 2**63}, "n_iter_no_change"),
     "type": ({"eta0": "1"}, "eta0"),
     "null": ({"eta0": None}, "eta0"),
-    "list": ({"tol": [1]}, "tol must not be a JSON list"),
+    "list": ({"tol": [1]}, "The .tol. parameter"),
     "object": ({"class_weight": {"a": 1}}, "class_weight must not be a JSON dict"),
     "engine": ({"engine": "os"}, "engine"),
     "tie": ({"tie": "x"}, "tie"),

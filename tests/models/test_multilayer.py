@@ -95,7 +95,7 @@ UNSOUND = [
     (say("parameters", hidden_layer_sizes=[[4], 2]), "whole numbers of at least 1"),
     (say("parameters", hidden_layer_sizes=None), "hidden_layer_sizes"),
     (say("parameters", hidden_layer_sizes={}), "must not be a JSON dict"),
-    (say("parameters", alpha=[1]), "alpha must not be a JSON list"),
+    (say("parameters", alpha=[1]), "The 'alpha' parameter"),
     (say("parameters", activation="sine"), "activation"),
     (say("classes", values=[0, 1]), "coefs_2 has the shape"),
 ]

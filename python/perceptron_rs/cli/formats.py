@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
@@ -13,8 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.memory import probe_memory
 
 __all__ = ["Column", "read_columns"]
+
+_OF_A_THREAD = 72 << 20  # its stack, and what the C library reserves for what it allocates
+_OF_A_BYTE = 4  # the file, its columns, and both of a block while it is read
 
 
 @dataclass(frozen=True)
@@ -32,11 +38,36 @@ def read_columns(
 ) -> list[Column]:
     """Return the columns of a file; the column ``text`` of a CSV file, or the last, is left as strings."""
     if suffix == ".parquet":
-        return _from_arrow(_library(path, "pyarrow.parquet", "parquet").read_table(path))
+        parquet = _library(path, "pyarrow.parquet", "parquet")
+        with _room_for_arrow(path):
+            return _from_arrow(parquet.read_table(path))
     try:
         csv = import_module("pyarrow.csv")
-    except ImportError:
+    except ModuleNotFoundError:
         return _with_pandas(path, header, text, last_is_text)
+    with _room_for_arrow(path):
+        return _with_arrow(csv, path, header, text, last_is_text)
+
+
+@contextmanager
+def _room_for_arrow(path: Path) -> Iterator[None]:
+    """Raise MemoryError where Arrow, which ends the process without memory for its threads, would find none.
+
+    Its usual allocators reserve a gigabyte of addresses that the threads may need; the system's does not.
+    """
+    arrow = import_module("pyarrow")
+    threads = arrow.cpu_count() + arrow.io_thread_count()
+    size = path.stat().st_size
+    probe_memory(threads * _OF_A_THREAD + _OF_A_BYTE * size, f"reading a file of {size} bytes")
+    before = arrow.default_memory_pool()
+    arrow.set_memory_pool(arrow.system_memory_pool())
+    try:
+        yield
+    finally:
+        arrow.set_memory_pool(before)
+
+
+def _with_arrow(csv: Any, path: Path, header: bool, text: str | None, last_is_text: bool) -> list[Column]:
     names = None
     if last_is_text:
         with csv.open_csv(path, read_options=csv.ReadOptions(autogenerate_column_names=not header)) as reader:
@@ -55,7 +86,7 @@ def read_columns(
 def _library(path: Path, name: str, extra: str) -> Any:
     try:
         return import_module(name)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         needed = "pyarrow or pandas" if extra == "csv" else "pyarrow"
         raise CommandError(
             f"{path}: reading it needs {needed}: pip install 'perceptron-rs[{extra}]'"

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError, about
+from perceptron_rs.common.story import label_text, plain
 
-__all__ = ["class_weights", "label_text", "plain", "read_labels", "same_kind", "tidy"]
+__all__ = ["class_weights", "read_labels", "same_kind", "tidy"]
 
 _EXACT = 2.0**53
 
@@ -45,17 +46,6 @@ def tidy(y: NDArray[Any], where: str) -> NDArray[Any]:
     if y.dtype.kind not in "biufU":
         raise CommandError(f"{where}: labels must be numbers or strings, got the type {y.dtype}")
     return y
-
-
-def plain(label: Any) -> Any:
-    """Return a class as a Python value; a whole float as an int."""
-    value = label.item() if isinstance(label, np.generic) else label
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def label_text(label: Any) -> str:
-    """Return a class as it is printed, and as options name it."""
-    return str(plain(label))
 
 
 def same_kind(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:

@@ -13,10 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError, about
+from perceptron_rs.registry import LEARNERS, Learner, name_of
 
 Weights = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
 
-__all__ = ["Weights", "check_writable", "dump_text", "format_name", "load_model", "read_text", "save_model"]
+__all__ = [
+    "Weights",
+    "check_writable",
+    "dump_text",
+    "format_name",
+    "learner_of",
+    "load_model",
+    "read_text",
+    "save_model",
+]
 
 
 def check_writable(path: Path, data: Path) -> None:
@@ -34,7 +44,7 @@ def check_writable(path: Path, data: Path) -> None:
     if not folder.is_dir():
         raise CommandError(f"--model {path}: there is no folder {folder}; make it first")
     try:
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}."):
+        with tempfile.TemporaryFile(dir=folder):  # without a name where the system can: a kill leaves nothing
             pass
     except OSError as error:
         raise CommandError(f"--model {path}: cannot write to {folder}: {error.strerror}") from error
@@ -55,8 +65,8 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
             raise CommandError(f"{path}: the file is empty; it is no model")
     with about(path):
         model = import_module("perceptron_rs.models").load(path)
-    kind = type(model).__name__
-    is_tagger = kind == "SequencePerceptron"
+    learner = learner_of(model)
+    kind, is_tagger = learner.class_name, learner.data == "sequences"
     if sequences is False and is_tagger:
         raise CommandError(
             f"{path}: holds a {kind}, which labels sequences; use the commands tag and tag-evaluate"
@@ -66,6 +76,13 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
             f"{path}: holds {_article(kind)} {kind}, which does not label sequences; use predict and evaluate"
         )
     return model
+
+
+def learner_of(model: Any) -> Learner:
+    """Return what the registry says of a loaded model."""
+    name = name_of(model)
+    assert name is not None  # else no file could have named it
+    return LEARNERS[name]
 
 
 def _article(name: str) -> str:
@@ -79,7 +96,7 @@ def format_name() -> str:
 
 def dump_text(model: Any, file: TextIO) -> None:
     """Write all weights as exact hexadecimal numbers."""
-    import_module("perceptron_rs.models.text").dump_text(model, file)
+    import_module("perceptron_rs.linear.text").dump_text(model, file)
 
 
 def read_text(path: Path, names: Sequence[str] | None = None) -> Weights:
@@ -87,6 +104,6 @@ def read_text(path: Path, names: Sequence[str] | None = None) -> Weights:
     if path.is_dir():
         raise CommandError(f"{path}: is a folder; name a file in it")
     with about(path):
-        read = import_module("perceptron_rs.models.text").read_text
+        read = import_module("perceptron_rs.linear.text").read_text
         coef, intercept, classes = read(path, **({} if names is None else {"feature_names": names}))
     return coef, intercept, classes

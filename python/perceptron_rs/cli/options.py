@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import argparse
 
-from perceptron_rs.cli import kinds
 from perceptron_rs.cli.errors import PROGRAM
 from perceptron_rs.cli.learner_options import add_options
-from perceptron_rs.cli.tag_options import add_tag, add_tag_evaluate, add_tag_train
+from perceptron_rs.common import options as kinds
+from perceptron_rs.registry import LEARNERS
+from perceptron_rs.sequence.options import add_tag, add_tag_evaluate, add_tag_train
 
 __all__ = ["LEARNER_NAMES", "LINEAR_NAMES", "parser"]
 
-#: The keys of ``estimators.registry``, which cannot be imported in time; a test compares them.
-LINEAR_NAMES = ("perceptron", "averaged", "pocket", "voted")
-LEARNER_NAMES = (*LINEAR_NAMES, "kernel", "multilayer")
+LINEAR_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.is_linear)
+LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.data == "examples")
 
 DATA = """\
-DATA by its suffix: .svm .libsvm .svmlight .txt (svmlight text), .csv, each also with .gz behind it; .npz (a
-matrix of scipy.sparse.save_npz; X; or data, indices, indptr and shape; labels in y or --labels); .npy with
---labels; .parquet."""
+The suffix of DATA names its format: .svm .libsvm .svmlight .txt (svmlight text) or .csv, also compressed as
+.gz; .npz (as written by scipy.sparse.save_npz; or with arrays X, or data, indices, indptr and shape;
+labels in y or --labels); .npy with --labels; .parquet."""
 TOKENS = """\
-DATA has one token a line, its columns between tabs (or blanks, if the first line has no tab), and an empty
-line between sentences; UTF-8, also packed as .gz."""
+DATA holds one token per line, with columns separated by tabs (or by blanks, if the first line has no tab),
+and an empty line between sentences. UTF-8, also compressed as .gz."""
 STATUS = """\
-exit status: 0; 1 bad data or model (parity: a difference); 2 wrong usage; of separable: 3 not separable, 4
-undecided; 130 after Ctrl-C; 141 if the reader of standard output went away."""
+exit status: 0 success; 1 bad data or model, or a difference found by parity; 2 wrong usage; 3 not separable;
+4 undecided; 130 interrupted by Ctrl-C; 141 standard output was closed."""
 _RESULT = "print the result as JSON"
 
 
@@ -42,27 +42,30 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     top = argparse.ArgumentParser(
         PROGRAM,
-        description="Train perceptrons, predict with them, compare all ways to train, and measure margins.",
+        description="Train perceptrons, predict, compare the bits of every way to train, and measure "
+        "margins.",
         epilog=STATUS,
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _train(_add(commands, "train", "learn from DATA and write a model file"))
-    _predict(_add(commands, "predict", "print the class of each example of DATA, one a line"))
-    _evaluate(_add(commands, "evaluate", "compare a model's predictions with the labels of DATA"))
+    _train(_add(commands, "train", "train a model on DATA"))
+    _predict(_add(commands, "predict", "predict the class of each example in DATA"))
+    _evaluate(_add(commands, "evaluate", "evaluate a model on the labels of DATA"))
     _inspect(_add(commands, "inspect", "show what is in a model file", about=""))
-    _parity(_add(commands, "parity", "fit DATA in every way there is and compare the bits"))
-    _margin(_add(commands, "margin", "enclose the largest margin of two classes of DATA"))
-    _separable(_add(commands, "separable", "say whether a plane separates two classes of DATA"))
+    _parity(_add(commands, "parity", "train on DATA in every possible way and compare the bits"))
+    _margin(_add(commands, "margin", "compute the largest margin between two classes, with certified bounds"))
+    _separable(_add(commands, "separable", "decide whether two classes are linearly separable"))
     for name, add, text in (
-        ("tag-train", add_tag_train, "learn to tag from DATA, tagged sentences, and write a model file"),
-        ("tag", add_tag, "print the tokens of DATA with their tags"),
-        ("tag-evaluate", add_tag_evaluate, "compare a tagger's answers with the tags of DATA"),
+        ("tag-train", add_tag_train, "train a tagger on tagged sentences"),
+        ("tag", add_tag, "tag the tokens of DATA"),
+        ("tag-evaluate", add_tag_evaluate, "evaluate a tagger on the tags of DATA"),
     ):
         command = _add(commands, name, text, about=TOKENS)
         add(command)
         _output(command, "print one JSON object for each sentence" if name == "tag" else _RESULT)
-    demo = _add(commands, "demo", "train on data that ships with scikit-learn", about="")
+    demo = _add(
+        commands, "demo", "train on data that comes with scikit-learn and compare both engines", about=""
+    )
     demo.set_defaults(quiet=False)
     return top
 
@@ -83,16 +86,23 @@ def _add(
 def _train(command: argparse.ArgumentParser) -> None:
     _data(command, model=False)
     command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
-    command.add_argument("--init-text", metavar="FILE", help="start from weights that inspect --text wrote")
+    command.add_argument(
+        "--init-text", metavar="FILE", help="start from the weights in FILE, as inspect --text writes them"
+    )
     _learning(command)
     add_options(command)
-    command.add_argument("--engine", choices=("rust", "reference"), default="rust", help="what computes")
+    command.add_argument(
+        "--engine",
+        choices=("rust", "reference"),
+        default="rust",
+        help="the compiled engine, or the readable reference (rust)",
+    )
     _output(command)
 
 
 def _predict(command: argparse.ArgumentParser) -> None:
     _data(command, model=True)
-    command.add_argument("--scores", action="store_true", help="print the activations behind each label")
+    command.add_argument("--scores", action="store_true", help="print the decision function after each label")
     _output(command, "print one JSON object for each example")
 
 
@@ -104,7 +114,11 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
 def _inspect(command: argparse.ArgumentParser) -> None:
     command.add_argument("model", metavar="MODEL", help="a model file")
     command.add_argument(
-        "--top", type=kinds.count, default=10, metavar="N", help="largest weights per class (10)"
+        "--top",
+        type=kinds.count,
+        default=10,
+        metavar="N",
+        help="number of largest weights to show per class (10)",
     )
     command.add_argument("--text", action="store_true", help="print all weights, exactly, as text")
     _output(command)
@@ -116,7 +130,7 @@ def _parity(command: argparse.ArgumentParser) -> None:
         "--rows",
         type=kinds.positive,
         metavar="N",
-        help="use N rows, evenly spaced (default: all whose dense copy fits into 128 MB)",
+        help="use N rows, evenly spaced (default: as many as fit into 128 MB when dense)",
     )
     _learning(command, threads=False)
     command.set_defaults(epochs=5, tol=None)
@@ -128,7 +142,11 @@ def _margin(command: argparse.ArgumentParser) -> None:
     _data(command, model=False)
     group = _searching(command)
     group.add_argument(
-        "--tol", type=kinds.rate, default=1e-8, metavar="X", help="relative width of the interval (1e-8)"
+        "--tol",
+        type=kinds.rate,
+        default=1e-8,
+        metavar="X",
+        help="relative width of the interval to reach (1e-8)",
     )
     _output(command)
 
@@ -142,23 +160,28 @@ def _separable(command: argparse.ArgumentParser) -> None:
 def _searching(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add the options of a search for the largest margin."""
     group = command.add_argument_group("search")
-    group.add_argument("--positive", metavar="LABEL", help="the class to tell from all others")
+    group.add_argument("--positive", metavar="LABEL", help="the class to separate from all others")
     group.add_argument(
         "--bias",
         choices=("free", "augmented", "none"),
         default="free",
-        help="whether the intercept is free, counted in the norm, or 0 (free)",
+        help="intercept: free, part of the norm, or none (free)",
     )
     group.add_argument(
-        "--budget", type=kinds.count, default=1_000_000, metavar="N", help="largest number of steps (1000000)"
+        "--budget", type=kinds.count, default=1_000_000, metavar="N", help="maximum number of steps (1000000)"
     )
     group.add_argument(
-        "--solver", choices=("auto", "wolfe", "descent"), default="auto", help="how to search (auto)"
+        "--solver", choices=("auto", "wolfe", "descent"), default="auto", help="algorithm (auto)"
     )
     group.add_argument(
-        "--threads", type=kinds.threads, metavar="N", help="threads; -1 for all processors (1)"
+        "--threads", type=kinds.threads, metavar="N", help="number of threads; -1 for all processors (1)"
     )
-    group.add_argument("--engine", choices=("rust", "reference"), default="rust", help="what computes")
+    group.add_argument(
+        "--engine",
+        choices=("rust", "reference"),
+        default="rust",
+        help="the compiled engine, or the readable reference (rust)",
+    )
     return group
 
 
@@ -167,22 +190,29 @@ def _data(command: argparse.ArgumentParser, *, model: bool) -> None:
         command.add_argument("model", metavar="MODEL", help="a model file")
     command.add_argument("data", metavar="DATA", help="the examples")
     group = command.add_argument_group("data")
-    group.add_argument("--labels", metavar="FILE.npy", help="labels beside DATA, one for each row")
-    group.add_argument("--target", metavar="NAME", help="column of the labels in CSV and Parquet (the last)")
-    group.add_argument("--no-header", action="store_true", help="the first line of a CSV file is an example")
+    group.add_argument("--labels", metavar="FILE.npy", help="labels, one for each row of DATA")
+    group.add_argument(
+        "--target", metavar="NAME", help="column that holds the labels in CSV and Parquet (the last)"
+    )
+    group.add_argument(
+        "--no-header", action="store_true", help="the first line of a CSV file is an example, not a header"
+    )
     if not model:
         group.add_argument(
-            "--features", type=kinds.positive, metavar="N", help="columns of svmlight text (as found)"
+            "--features",
+            type=kinds.positive,
+            metavar="N",
+            help="number of columns of svmlight text (as found in DATA)",
         )
     group.add_argument(
         "--zero-based",
         choices=("auto", "yes", "no"),
         default="auto",
-        help="whether svmlight columns count from 0; auto (the default): if the file has a column 0",
+        help="whether svmlight columns count from 0; auto (the default): yes if the file has a column 0",
     )
     if model:
         group.add_argument(
-            "--threads", type=kinds.threads, metavar="N", help="threads; -1 for all processors (1)"
+            "--threads", type=kinds.threads, metavar="N", help="number of threads; -1 for all processors (1)"
         )
 
 
@@ -193,37 +223,37 @@ def _learning(command: argparse.ArgumentParser, *, threads: bool = True) -> None
     epochs = "1000; kernel 10, multilayer 200" if threads else "5"
     tol = "0.001; kernel none, multilayer 0.0001" if threads else "none"
     group.add_argument(
-        "--epochs", type=kinds.positive, metavar="N", help=f"largest number of epochs ({epochs})"
+        "--epochs", type=kinds.positive, metavar="N", help=f"maximum number of epochs ({epochs})"
     )
     group.add_argument(
-        "--tol", type=kinds.tolerance, metavar="X", help=f"stop when the loss no longer falls by X ({tol})"
+        "--tol", type=kinds.tolerance, metavar="X", help=f"stop when the loss improves by less than X ({tol})"
     )
     group.add_argument(
         "--n-iter-no-change",
         type=kinds.positive,
         metavar="N",
-        help="epochs that --tol bears (5; multilayer 10)",
+        help="epochs without improvement before stopping (5; multilayer 10)",
     )
     group.add_argument(
         "--shuffle",
         action=argparse.BooleanOptionalAction,
-        help="a new random order in each epoch (the default)",
+        help="shuffle the examples in each epoch (the default)",
     )
-    group.add_argument("--seed", type=kinds.seed, metavar="N", help="key of all that is random (0)")
+    group.add_argument("--seed", type=kinds.seed, metavar="N", help="seed of the random generator (0)")
     group.add_argument("--eta0", type=kinds.rate, metavar="X", help="learning rate (1)")
     group.add_argument(
         "--intercept",
         action=argparse.BooleanOptionalAction,
-        help="learn an intercept (the default, but of kernel)",
+        help="fit an intercept (the default, except for kernel)",
     )
     group.add_argument(
-        "--tie", choices=("mistake", "positive"), help="what an activation of exactly 0 is (mistake)"
+        "--tie", choices=("mistake", "positive"), help="how to treat an activation of exactly 0 (mistake)"
     )
     group.add_argument(
         "--class-weight",
         action="append",
         metavar="LABEL=X",
-        help="factor of the steps on the examples of a class, may be repeated; or: balanced",
+        help="weight of the examples of a class; repeat for more classes; or: balanced",
     )
     if threads:
         group.add_argument(
@@ -231,11 +261,11 @@ def _learning(command: argparse.ArgumentParser, *, threads: bool = True) -> None
             type=kinds.threads,
             default=None,
             metavar="N",
-            help="threads; -1 for all processors (1)",
+            help="number of threads; -1 for all processors (1)",
         )
 
 
 def _output(command: argparse.ArgumentParser, text: str = _RESULT) -> None:
     group = command.add_argument_group("output")
     group.add_argument("--json", action="store_true", help=text)
-    group.add_argument("--quiet", action="store_true", help="no progress and no warnings on standard error")
+    group.add_argument("--quiet", action="store_true", help="print no progress and no warnings")

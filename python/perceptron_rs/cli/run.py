@@ -7,10 +7,12 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from perceptron_rs.cli.errors import PROGRAM, CommandError, UsageError, one_line
 from perceptron_rs.cli.options import parser
+from perceptron_rs.cli.signals import Terminated, raise_terminated
 
 __all__ = ["main"]
 
@@ -31,8 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         0 for success; 1 for bad data, a bad model, or a difference found by ``parity``; 2 for wrong
-        usage; 3 and 4 if ``separable`` answers no or does not know; 130 after Ctrl-C; 141 if the reader of
-        standard output went away.
+        usage; 3 and 4 if ``separable`` answers no or does not know; 130 after Ctrl-C, 143 after SIGTERM, 129
+        after SIGHUP; 141 if the reader of standard output went away.
 
     Examples
     --------
@@ -43,6 +45,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    if argv is not None:  # called as a function: the process and its output belong to somebody else
+        return _run(argv)
+    with raise_terminated():
+        return _run(None)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
         with warnings.catch_warnings():
             arguments = parser().parse_args(argv)
@@ -58,6 +67,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         _silence_stdout(argv)
         _complain("interrupted")
         return INTERRUPTED
+    except Terminated as end:
+        _silence_stdout(argv)
+        with suppress(OSError):  # with SIGHUP the terminal may be gone
+            _complain(str(end))
+        return end.status
     except BrokenPipeError:
         _silence_stdout(argv)
         return CLOSED_PIPE
@@ -81,7 +95,7 @@ def _complain(text: str) -> int:
 
 def _silence_stdout(argv: Sequence[str] | None) -> None:
     """Let the interpreter flush what is left into nothing when it ends."""
-    if argv is not None:  # called as a function: the process and its output belong to somebody else
+    if argv is not None:
         return
     try:
         null = os.open(os.devnull, os.O_WRONLY)

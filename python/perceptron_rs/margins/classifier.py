@@ -15,10 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.common.data import examples
+from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.engines import ENGINES, get_engine
-from perceptron_rs.estimators.data import examples
-from perceptron_rs.estimators.errors import restored_on_error
-from perceptron_rs.estimators.labels import encode_new, label_array
 from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.maximum import BUDGET, solve
 from perceptron_rs.margins.problem import BIASES, SOLVERS, Problem, check_options, threads

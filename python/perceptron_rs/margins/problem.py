@@ -12,9 +12,9 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from perceptron_rs.common.data import Examples, examples
+from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.engines import Engine, get_engine
-from perceptron_rs.estimators.data import Examples, examples
-from perceptron_rs.estimators.labels import encode_new, label_array
 
 __all__ = ["BIASES", "SOLVERS", "Problem", "check_options", "choice", "read", "threads", "two_classes"]
 

@@ -21,13 +21,14 @@ import os
 from typing import Any, BinaryIO
 
 import numpy as np
+import safetensors as library
 from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 from safetensors import numpy as safetensors
 
+from perceptron_rs.memory import probe_memory
 from perceptron_rs.models.files import open_regular
-from perceptron_rs.models.layout import Tensors
-from perceptron_rs.models.values import decode, encode
+from perceptron_rs.models.values import Tensors, decode, encode
 
 __all__ = ["FORMAT_VERSION", "pack", "unpack"]
 
@@ -35,6 +36,10 @@ __all__ = ["FORMAT_VERSION", "pack", "unpack"]
 FORMAT_VERSION = 1
 _KEY = "perceptron_rs"
 _PREFIX = 8
+# The library panics or ends the process where it finds no memory. What it takes is measured: so many bytes
+# for each byte of a header, and copies of the tensors; one more before it took them by their addresses.
+_OF_HEADER = 8
+_COPIES = 2 if hasattr(library, "TensorSpec") else 3
 _LARGEST_HEADER = 100_000_000  # the library's own limit
 #: Little-endian on every machine.
 _TYPES = {
@@ -55,6 +60,8 @@ def pack(document: dict[str, Any], tensors: Tensors) -> bytes:
     """Return the bytes of a model file."""
     document = {"format_version": FORMAT_VERSION} | document
     text = encode(document | {"sha256": _digest(document, tensors)})
+    size = sum(array.nbytes for array in tensors.values())
+    probe_memory(_COPIES * size + _OF_HEADER * len(text), f"saving a model of {size + len(text)} bytes")
     data: bytes = safetensors.save(tensors, metadata={_KEY: text})
     header = int.from_bytes(data[:_PREFIX], "little")
     if header > _LARGEST_HEADER:
@@ -69,7 +76,8 @@ def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
     """Return the document and the tensors of a model file; ValueError if it is not sound."""
     file, size = open_regular(path)
     with file:
-        document = _checked_header(file, size)
+        document, header = _checked_header(file, size)
+        probe_memory(2 * size + _OF_HEADER * header, "reading it")
         file.seek(0)
         data = file.read(size)
     if len(data) != size:
@@ -86,8 +94,8 @@ def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
     return document, tensors
 
 
-def _checked_header(file: BinaryIO, size: int) -> dict[str, Any]:
-    """Return our document, once the header is known to describe a file of that size."""
+def _checked_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
+    """Return our document and the length of the header, once that describes a file of that size."""
     start = file.read(_PREFIX + 1)
     if size == 0:
         raise ValueError(f"it is empty; {_CUT}")
@@ -117,7 +125,7 @@ def _checked_header(file: BinaryIO, size: int) -> dict[str, Any]:
         raise ValueError(_FOREIGN)
     _check_version(document.get("format_version"))
     _check_places(header, size - _PREFIX - length)
-    return document
+    return document, length
 
 
 def _check_version(version: Any) -> None:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from perceptron_rs.estimators import (
-    KernelPerceptron,
-    MultilayerPerceptron,
-    SequencePerceptron,
-    sequence_parameters,
-)
-from perceptron_rs.estimators.parameters import check_parameters
 from perceptron_rs.models.values import plain
 
 __all__ = ["checked", "parameters_from_json", "parameters_to_json"]
 
 #: Parameters that belong to a process and not to a model. A loaded estimator has their defaults.
 NOT_SAVED = ("callback",)
-#: Parameters that may be a sequence, which comes back as a tuple.
-LISTS = ("hidden_layer_sizes",)
 
 
 def parameters_to_json(estimator: Any) -> dict[str, Any]:
@@ -36,7 +26,7 @@ def parameters_to_json(estimator: Any) -> dict[str, Any]:
                 "place, for instance by set_params(random_state=0), or keep the estimator by pickle"
             )
         try:
-            found[name] = _pairs(value) if isinstance(value, dict) else _plain(name, value)
+            found[name] = _pairs(value) if isinstance(value, dict) else _plain(value)
         except TypeError:
             if callable(value):
                 raise ValueError(
@@ -49,8 +39,9 @@ def parameters_to_json(estimator: Any) -> dict[str, Any]:
     return found
 
 
-def _plain(name: str, value: Any) -> Any:
-    if name in LISTS and not isinstance(value, Integral):
+def _plain(value: Any) -> Any:
+    """Return a value as JSON; a list or an array comes back as a tuple."""
+    if isinstance(value, list | tuple | np.ndarray):
         return [plain(part) for part in value]
     return plain(value)
 
@@ -78,9 +69,9 @@ def parameters_from_json(description: Any, learner: type) -> dict[str, Any]:
     for name, value in found.items():
         if name == "class_weight" and isinstance(value, list):
             found[name] = _weights(value)
-        elif name in LISTS and isinstance(value, list):
+        elif isinstance(value, list):
             found[name] = tuple(value)
-        elif isinstance(value, list | dict):
+        elif isinstance(value, dict):
             raise ValueError(f"its parameter {name} must not be a JSON {type(value).__name__}")
     return found
 
@@ -91,8 +82,8 @@ def _weights(pairs: list[Any]) -> dict[Any, float]:
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | int | float)):
             raise ValueError("its parameter class_weight must hold pairs of a label and a weight")
         label, weight = pair
-        if not isinstance(weight, int | float) or label in found:
-            raise ValueError("its parameter class_weight must hold one number for each label")
+        if not isinstance(weight, int | float) or weight < 0 or label in found:
+            raise ValueError("its parameter class_weight must hold one number of at least 0 for each label")
         found[label] = weight
     return found
 
@@ -100,9 +91,7 @@ def _weights(pairs: list[Any]) -> dict[Any, float]:
 def checked(estimator: Any) -> None:
     """Raise ValueError if a parameter is not one that ``fit`` accepts."""
     estimator._validate_params()
-    if isinstance(estimator, SequencePerceptron):
-        sequence_parameters.check_parameters(estimator)
-    elif isinstance(estimator, KernelPerceptron):
-        estimator._check()
-    elif not isinstance(estimator, MultilayerPerceptron):
-        check_parameters(estimator)
+    # scikit-learn leaves 0 to joblib, and joblib to the first call.
+    if getattr(estimator, "n_jobs", None) == 0:
+        raise ValueError("n_jobs must not be 0; give a number of threads, or None")
+    estimator._check_parameters()

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.estimators.registry import LEARNERS, LINEAR_LEARNERS, SEQUENCE_LEARNERS
 from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
-from perceptron_rs.models.contents import content_of
-from perceptron_rs.models.layout import Tensors
 from perceptron_rs.models.parameters import checked, parameters_from_json
+from perceptron_rs.models.values import Tensors
+from perceptron_rs.registry import LEARNERS
 
 __all__ = ["describe", "load"]
 
@@ -28,7 +27,6 @@ _KEYS = {
     "history",
 }
 _OPTIONAL = {"feature_names"}
-_OF_SEQUENCES = {"encoder", "template"}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -55,6 +53,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         If the file is not a model file, is damaged, or needs a newer version of perceptron-rs.
     OSError
         If the file cannot be read; `FileNotFoundError` if it is not there.
+    MemoryError
+        If there is no memory for the model.
 
     Warns
     -----
@@ -116,33 +116,33 @@ def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
         return _restore(document, tensors), document, tensors
     except ValueError as error:
         raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from None
+    except MemoryError as error:
+        reason = str(error) or "there is not enough memory"
+        raise MemoryError(f"cannot load {os.fspath(path)!r}: {reason}") from None
 
 
 def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
     _check_arithmetic(document.get("arithmetic_version"))
-    missing, unknown = _KEYS - set(document), set(document) - _KEYS - _OPTIONAL
-    if document.get("estimator") in tuple(SEQUENCE_LEARNERS):
-        unknown -= _OF_SEQUENCES
+    missing = _KEYS - set(document)
     if missing:
         raise ValueError(f"its description lacks {min(missing)}; save the model again")
+    name = document["estimator"]
+    if not isinstance(name, str) or name not in LEARNERS:
+        raise ValueError(
+            f"it holds the estimator {name!r:.80}, and this perceptron-rs has {', '.join(LEARNERS)}; "
+            f"install a newer perceptron-rs"
+        )
+    learner = LEARNERS[name]
+    files = learner.part("files")
+    unknown = set(document) - _KEYS - _OPTIONAL - files.OWN_PARTS
     if unknown:
         raise ValueError(
             f"its description has the unknown part {min(unknown)!r:.80}; it needs a newer perceptron-rs"
         )
-    name = document["estimator"]
-    learners = LEARNERS | SEQUENCE_LEARNERS
-    if not isinstance(name, str) or name not in learners:
-        raise ValueError(
-            f"it holds the estimator {name!r:.80}, and this perceptron-rs has {', '.join(learners)}; "
-            f"install a newer perceptron-rs"
-        )
-    learner = learners[name]
-    estimator: Any = learner(**parameters_from_json(document["parameters"], learner))
+    estimator = learner.kind(**parameters_from_json(document["parameters"], learner.kind))
     checked(estimator)
     estimator.classes_ = classes_from_json(document["classes"])
-    content_of(name).publish(estimator, tensors, document)
-    if name in LINEAR_LEARNERS:
-        _check_answer(estimator)
+    files.publish(estimator, tensors, document)
     if "feature_names" in document:
         estimator.feature_names_in_ = _feature_names(document["feature_names"], estimator.n_features_in_)
     return estimator
@@ -173,9 +173,3 @@ def _feature_names(names: Any, columns: int) -> Any:
     ):
         raise ValueError(f"its feature names must be a list of {columns} strings")
     return np.array(names, dtype=object)
-
-
-def _check_answer(estimator: Any) -> None:
-    """Compute what is computed when first read, here where an error can name the file."""
-    if not (np.isfinite(estimator.coef_).all() and np.isfinite(estimator.intercept_).all()):
-        raise ValueError("its weights are so large that their average is not finite; save the model again")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["decode", "encode", "is_count", "plain"]
+__all__ = ["Tensors", "decode", "encode", "is_count", "plain"]
+
+#: What a model file holds besides its description, by name.
+Tensors: TypeAlias = dict[str, NDArray[Any]]
 
 #: Counters stay below it, so that the arithmetic holds them exactly and sums do not overflow.
 LARGEST_COUNT = 2**53

@@ -10,13 +10,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.estimators.registry import LEARNERS, SEQUENCE_LEARNERS
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
-from perceptron_rs.models.contents import content_of
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.models.parameters import checked, parameters_to_json
 from perceptron_rs.models.values import plain
+from perceptron_rs.registry import LEARNERS, name_of
 
 __all__ = ["save"]
 
@@ -31,10 +30,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
 
 def _bytes_of(estimator: Any) -> bytes:
-    learners = LEARNERS | SEQUENCE_LEARNERS
-    names = [name for name, learner in learners.items() if type(estimator) is learner]
-    if not names:
-        known = ", ".join(learner.__name__ for learner in learners.values())
+    name = name_of(estimator)
+    if name is None:
+        known = ", ".join(learner.class_name for learner in LEARNERS.values())
         raise ValueError(
             f"{type(estimator).__name__} is none of the learners that a model file can name ({known}); "
             f"keep it by pickle"
@@ -42,11 +40,11 @@ def _bytes_of(estimator: Any) -> bytes:
     check_is_fitted(estimator)
     parameters = parameters_to_json(estimator)
     checked(estimator)
-    tensors, parts = content_of(names[0]).collect(estimator)
+    tensors, parts = LEARNERS[name].part("files").collect(estimator)
     document = {
         "arithmetic_version": ARITHMETIC_VERSION,
         "written_by": f"perceptron-rs {version('perceptron-rs')}",
-        "estimator": names[0],
+        "estimator": name,
         "parameters": parameters,
         "classes": classes_to_json(estimator.classes_),
         **parts,

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import load, wanted
-from perceptron_rs.cli.labels import label_text, plain, same_kind
+from perceptron_rs.cli.labels import same_kind
 from perceptron_rs.cli.modelfile import load_model
+from perceptron_rs.common.story import label_text, plain
 
 __all__ = ["run"]
 

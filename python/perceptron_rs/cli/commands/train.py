@@ -6,21 +6,20 @@ import json
 import time
 import warnings
 from argparse import Namespace
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.data import TEXT, Data, load, suffix_of, wanted
+from perceptron_rs.cli.data import Data, load, wanted
 from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.cli.labels import label_text, plain
 from perceptron_rs.cli.learner_options import chosen
-from perceptron_rs.cli.learning import import_meanwhile, learner
+from perceptron_rs.cli.learning import learner
 from perceptron_rs.cli.modelfile import Weights, check_writable, read_text, save_model
 from perceptron_rs.cli.options import LINEAR_NAMES
 from perceptron_rs.cli.progress import progress
+from perceptron_rs.common.story import label_text, plain
 
 __all__ = ["run"]
 
@@ -40,9 +39,6 @@ def run(arguments: Namespace) -> int:
     start = None if arguments.init_text is None else read_text(Path(arguments.init_text))
     if start is not None and wish.features is None:
         wish = replace(wish, features=start[0].shape[-1])
-    if suffix_of(path) in TEXT:
-        with suppress(ImportError):
-            import_meanwhile()
     data = load(path, wish)
     model = learner(arguments, data.labels)
     times.append(time.perf_counter())

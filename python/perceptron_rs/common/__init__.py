@@ -1,0 +1,1 @@
+"""What the families share: data, labels, parameters, storage, weights, progress, errors."""

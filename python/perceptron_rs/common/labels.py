@@ -1,0 +1,176 @@
+"""Labels as class indices, in a few passes over y instead of a sort."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from perceptron_rs.common.errors import naming
+
+__all__ = ["encode", "encode_new", "label_array", "new_classes"]
+
+Labels = NDArray[np.uint32]
+_SORT_BELOW = 512  # below, sorting costs less than the passes
+_TABLE = 1 << 16
+
+
+def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") -> NDArray[Any]:
+    """Return y as a one-dimensional array of numbers, booleans or strings."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        raise ValueError(f"{name} is a masked array with masked values; drop these examples")
+    with naming(name):
+        if not (type(y) is np.ndarray and y.ndim == 1):
+            y = column_or_1d(y, warn=True)
+        kind = y.dtype.kind
+        if kind == "c":
+            raise ValueError("Complex data not supported")
+        if kind in "MmV":
+            raise TypeError(
+                f"{name} must hold class labels, got the dtype {y.dtype}; encode them as integers"
+            )
+        if kind == "S" or (kind == "O" and len(y) and isinstance(y[0], bytes)):
+            raise TypeError(f"{name} must hold class labels, got bytes; decode them to strings")
+        if kind in "fO":
+            assert_all_finite(y, input_name=name, estimator_name=type(estimator).__name__)
+        if n_samples is not None and len(y) != n_samples:
+            raise ValueError(
+                f"inconsistent numbers of samples: X has {n_samples} rows, but {name} has {len(y)} entries"
+            )
+        if not y.dtype.isnative:
+            y = y.astype(y.dtype.newbyteorder("="))
+        if kind == "O":  # a string type by itself is always discrete
+            check_classification_targets(y)
+    return cast("NDArray[Any]", y)
+
+
+def encode_new(y: NDArray[Any], name: str = "y") -> tuple[NDArray[Any], Labels]:
+    """Return the sorted distinct labels of y and the index of each label among them."""
+    with naming(name):
+        classes, labels = _encode_new(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"The number of classes has to be greater than one; got {len(classes)} class: "
+                f"{name} holds {classes.tolist()} alone"
+            )
+    if name != "y":
+        return classes, labels
+    if len(classes) > 2 and len(y) > 20 and len(classes) > round(0.5 * len(y)):
+        warnings.warn(
+            "The number of unique classes is greater than 50% of the number of samples. "
+            "`y` could represent a regression problem, not a classification problem.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return classes, labels
+
+
+def _encode_new(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
+    if y.dtype.kind in "biuf" and len(y):
+        low, high = y.min(), y.max()
+        is_high = y == high
+        if low == high or np.count_nonzero(is_high) + np.count_nonzero(y == low) == len(y):
+            pair = np.array([low, high], dtype=y.dtype)[int(low == high) :]
+            _refuse_continuous(pair)
+            return pair, (is_high & (low != high)).astype(np.uint32)
+        _refuse_continuous(y)
+        if len(y) > _SORT_BELOW and int(high) - int(low) < max(_TABLE, len(y)):
+            shifted = _shifted(y, int(low))
+            present = np.bincount(shifted) > 0
+            table = np.cumsum(present, dtype=np.uint32) - np.uint32(1)
+            offsets = np.flatnonzero(present)
+            if y.dtype.kind == "f":
+                return (offsets + int(low)).astype(y.dtype), table[shifted]
+            return offsets.astype(y.dtype) + low, table[shifted]
+    classes, inverse = np.unique(y, return_inverse=True)
+    return classes, inverse.reshape(-1).astype(np.uint32)
+
+
+def _refuse_continuous(y: NDArray[Any]) -> None:
+    if y.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            whole = y == np.trunc(y)
+        if not whole.all():
+            raise ValueError(
+                f"Unknown label type: continuous: found {y[~whole][0]}; classes must be "
+                f"whole numbers, booleans or strings, so round or bin a regression target first"
+            )
+
+
+def _shifted(y: NDArray[Any], low: int) -> NDArray[np.int64]:
+    """Return y - low as int64; the caller knows that the differences are small."""
+    if y.dtype.kind == "f" or y.dtype == np.uint64:
+        return np.asarray(y - y.dtype.type(low), dtype=np.int64)
+    return np.asarray(y.astype(np.int64) - low)
+
+
+def new_classes(classes: Any, estimator: Any) -> NDArray[Any]:
+    """Return the sorted distinct classes for a call of partial_fit."""
+    known = getattr(estimator, "classes_", None)
+    if classes is None:
+        if known is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return cast("NDArray[Any]", known)
+    with naming("classes"):
+        # For a small block scikit-learn's look at a list takes longer than learning.
+        if known is not None and isinstance(classes, list) and classes == known.tolist():
+            return cast("NDArray[Any]", known)
+        given = encode_new(label_array(estimator, classes, None, "classes"), "classes")[0]
+        if known is not None and not np.array_equal(given, known):
+            raise ValueError(
+                f"classes={given.tolist()!r:.200} is not the same as on last call to partial_fit, "
+                f"was: {known.tolist()!r:.200}"
+            )
+        return given
+
+
+def encode(y: NDArray[Any], classes: NDArray[Any]) -> Labels:
+    """Return the index of each label of y in ``classes``; refuse labels that are not there."""
+    if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):
+        _refuse_unknown(y, classes)
+    if len(classes) == 2:
+        found, known = y == classes[1], y == classes[0]
+        known |= found
+    else:
+        table = _table_of(y, classes)
+        if table is not None:
+            return table
+        with naming("y"):
+            found = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        known = classes[found] == y
+    if not known.all():
+        _refuse_unknown(y[~known], classes)
+    labels: Labels = found.astype(np.uint32)
+    return labels
+
+
+def _table_of(y: NDArray[Any], classes: NDArray[Any]) -> Labels | None:
+    """Return the indices by a look-up in a table; None if that is impossible, or finds a stranger."""
+    if y.dtype.kind not in "iuf" or classes.dtype.kind not in "iuf" or len(y) < _SORT_BELOW:
+        return None
+    low, high = int(classes[0]), int(classes[-1])
+    if high - low >= _TABLE or y.min() < low or y.max() > high:
+        return None
+    table = np.full(high - low + 1, len(classes), dtype=np.uint32)
+    table[_shifted(classes, low)] = np.arange(len(classes))
+    found = table[_shifted(y, low)]
+    if found.max() == len(classes) or (y.dtype.kind == "f" and not np.array_equal(classes[found], y)):
+        return None
+    return found
+
+
+def _refuse_unknown(unknown: NDArray[Any], classes: NDArray[Any]) -> None:
+    names = np.unique(unknown)
+    shown = ", ".join(repr(name) for name in names[:5].tolist()) + (", ..." if len(names) > 5 else "")
+    raise ValueError(
+        f"y holds labels that are not in classes_ {classes.tolist()!r:.200}: {shown}; "
+        f"name every class in the first call of partial_fit"
+    )

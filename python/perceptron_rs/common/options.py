@@ -1,0 +1,173 @@
+"""Options of commands: one entry a parameter, and what values must be. Only argparse is imported here."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from argparse import ArgumentTypeError
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = [
+    "ANY_NUMBER",
+    "SWITCH",
+    "Option",
+    "amount",
+    "count",
+    "finite",
+    "fraction",
+    "gamma",
+    "number",
+    "one_of",
+    "positive",
+    "rate",
+    "ratio",
+    "seed",
+    "sizes",
+    "threads",
+    "tolerance",
+    "window",
+]
+
+
+#: For `Option.needs`: any number that is given.
+ANY_NUMBER = range(1, 2**31)
+SWITCH = {"action": argparse.BooleanOptionalAction}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option that sets the parameter of its name, and what argparse is to know of it."""
+
+    parameter: str
+    help: str
+    how: Mapping[str, Any]
+    #: Values of other parameters without which this one would do nothing, of learners that have those; None
+    #: stands for the default.
+    needs: Mapping[str, tuple[Any, ...] | range] = field(default_factory=dict)
+
+    @property
+    def flag(self) -> str:
+        """The option as it is written."""
+        return "--" + self.parameter.replace("_", "-")
+
+
+def number(kind: Any, name: str = "X") -> dict[str, Any]:
+    """Return what argparse is to know of an option that takes a number."""
+    return {"type": kind, "metavar": name}
+
+
+def one_of(*choices: str) -> dict[str, Any]:
+    """Return what argparse is to know of an option that takes one of these words."""
+    return {"choices": choices}
+
+
+def _whole(text: str, low: int, high: int) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = low - 1
+    if not low <= value <= high:
+        raise ArgumentTypeError(f"must be a whole number from {low} to {high}, got {text!r}")
+    return value
+
+
+def positive(text: str) -> int:
+    """Return a whole number above 0."""
+    return _whole(text, 1, 2**31 - 1)
+
+
+def count(text: str) -> int:
+    """Return a whole number, 0 or more."""
+    return _whole(text, 0, 2**31 - 1)
+
+
+def seed(text: str) -> int:
+    """Return a whole number of 32 bits."""
+    return _whole(text, 0, 2**32 - 1)
+
+
+def threads(text: str) -> int:
+    """Return a number of threads as joblib reads it: negative ones count from all processors."""
+    value = _whole(text, -(2**15), 2**15)
+    if value == 0:
+        raise ArgumentTypeError("must not be 0; 1 is one thread, -1 one for each processor")
+    return value
+
+
+def rate(text: str) -> float:
+    """Return a finite number above 0."""
+    value = _number(text)
+    if not 0 < value < math.inf:
+        raise ArgumentTypeError(f"must be a finite number above 0, got {text!r}")
+    return value
+
+
+def amount(text: str) -> float:
+    """Return a finite number, 0 or more."""
+    value = _number(text)
+    if not 0 <= value < math.inf:
+        raise ArgumentTypeError(f"must be a finite number from 0 up, got {text!r}")
+    return value
+
+
+def ratio(text: str) -> float:
+    """Return a number from 0 to 1."""
+    value = _number(text)
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"must be a number from 0 to 1, got {text!r}")
+    return value
+
+
+def fraction(text: str) -> float:
+    """Return a number between 0 and 1."""
+    value = _number(text)
+    if not 0 < value < 1:
+        raise ArgumentTypeError(f"must be a number above 0 and below 1, got {text!r}")
+    return value
+
+
+def tolerance(text: str) -> float | None:
+    """Return a finite number, 0 or more; None for the word none."""
+    if text.lower() == "none":
+        return None
+    value = _number(text)
+    if not 0 <= value < math.inf:
+        raise ArgumentTypeError(f"must be a finite number from 0 up, or none, got {text!r}")
+    return value
+
+
+def finite(text: str) -> float:
+    """Return a finite value."""
+    value = _number(text)
+    if not math.isfinite(value):
+        raise ArgumentTypeError(f"must be a finite number, got {text!r}")
+    return value
+
+
+def gamma(text: str) -> float | str:
+    """Return a finite number above 0, or a rule that finds one."""
+    if text in ("scale", "auto"):
+        return text
+    value = _number(text)
+    if not 0 < value < math.inf:
+        raise ArgumentTypeError(f"must be scale, auto or a finite number above 0, got {text!r}")
+    return value
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Return whole numbers above 0, which are separated by commas; none for the word none."""
+    return () if text == "none" else tuple(positive(part) for part in text.split(","))
+
+
+def window(text: str) -> int:
+    """Return how many neighbours of a word are looked at."""
+    return _whole(text, 0, 100)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -1,0 +1,128 @@
+"""The parameters that all linear learners have: their ranges, and combinations that are refused."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from perceptron_rs.common.planes import is_joint
+from perceptron_rs.engines import ENGINES
+
+__all__ = ["CONSTRAINTS", "JOINT", "NOISE", "check_parameters", "draw_seed", "n_threads"]
+
+TIES = ("mistake", "positive")
+_LARGEST = 2**31 - 1
+_MOST_THREADS = 256
+
+CONSTRAINTS: dict[str, list[Any]] = {
+    "fit_intercept": ["boolean"],
+    "max_iter": [Interval(Integral, 1, _LARGEST, closed="both")],
+    "tol": [Interval(Real, 0, None, closed="left"), None],
+    "shuffle": ["boolean"],
+    "verbose": ["verbose"],
+    "eta0": [Interval(Real, 0, None, closed="neither")],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "early_stopping": ["boolean"],
+    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+    "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
+    "class_weight": [StrOptions({"balanced"}), dict, None],
+    "warm_start": ["boolean"],
+    "tie": [StrOptions(set(TIES))],
+    "track_mistakes": ["boolean"],
+    "engine": [StrOptions(set(ENGINES))],
+    "callback": [callable, None],
+    "keep_on_interrupt": ["boolean"],
+}
+
+#: Of the learners that offer a joint decision.
+JOINT: dict[str, list[Any]] = {
+    "multi_class": [StrOptions({"ovr", "joint"})],
+    "update": [StrOptions({"max", "uniform", "proportional"})],
+}
+#: Of the learners that tolerate noise.
+NOISE: dict[str, list[Any]] = {
+    "margin": [Interval(Real, 0, None, closed="left")],
+    "added_feature": [Interval(Real, 0, None, closed="left")],
+    "max_mistakes_per_example": [Interval(Integral, 1, _LARGEST, closed="both"), None],
+}
+
+
+def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
+    """Refuse combinations that have no meaning, and what scikit-learn's validation lets through.
+
+    scikit-learn validates no parameter in ``partial_fit`` once the estimator is fitted; those
+    that ``partial_fit`` uses are therefore looked at here again.
+    """
+    if for_partial_fit and getattr(estimator, "early_stopping", False):
+        raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+    if getattr(estimator, "multi_class", "ovr") not in ("ovr", "joint"):
+        raise ValueError(f"multi_class must be 'ovr' or 'joint', got {estimator.multi_class!r:.80}")
+    if is_joint(estimator):
+        _check_joint(estimator)
+    for name in ("alpha", "margin", "added_feature"):
+        value = getattr(estimator, name, 0.0)
+        if not _is_float64(value) or not float(value) >= 0:
+            raise ValueError(f"{name} must be a finite float64 of at least 0, got {value!s:.80}")
+    penalty = getattr(estimator, "penalty", None)
+    if penalty not in (None, "l2", "l1", "elasticnet"):
+        raise ValueError(f"penalty must be 'l2', 'l1', 'elasticnet' or None, got {penalty!r}")
+    if estimator.callback is not None and not callable(estimator.callback):
+        raise ValueError(f"callback must be callable or None, got {estimator.callback!r:.80}")
+    if not _is_float64(estimator.eta0) or not 0 < float(estimator.eta0) < math.inf:
+        raise ValueError(f"eta0 must be a finite float64 above 0, got {estimator.eta0!s:.80}")
+    if estimator.tol is not None and not _is_float64(estimator.tol):
+        raise ValueError(f"tol must be a float64 or None, got {estimator.tol!s:.80}")
+    if estimator.tie not in TIES:
+        raise ValueError(f"tie must be one of {TIES}, got {estimator.tie!r}")
+    for name in ("fit_intercept", "track_mistakes", "keep_on_interrupt"):
+        value = getattr(estimator, name)
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name} must be True or False, got {value!r}")
+    class_weight = estimator.class_weight
+    if for_partial_fit and isinstance(class_weight, str):
+        raise ValueError(
+            f"class_weight {class_weight!r} is not supported for partial_fit; compute the weights from "
+            f"a sample with compute_class_weight({class_weight!r}, classes=classes, y=y) and give a dict"
+        )
+
+
+def _check_joint(estimator: Any) -> None:
+    """Refuse what a joint decision does not have."""
+    if estimator.tie != "mistake":
+        raise ValueError(
+            f"tie={estimator.tie!r} is not available with multi_class='joint'; set tie='mistake'"
+        )
+    for name in ("margin", "added_feature"):
+        if getattr(estimator, name) != 0:
+            raise ValueError(
+                f"{name}={getattr(estimator, name)!r} is not available with multi_class='joint'; set {name}=0"
+            )
+
+
+def _is_float64(value: Any) -> bool:
+    """Whether ``value`` is a number that float64 holds; a Python integer may be too large."""
+    try:
+        return isinstance(value, Real) and math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def n_threads(estimator: Any, tasks: int | None = None) -> int:
+    """Return how many threads ``n_jobs`` and joblib's context allow, for so many tasks."""
+    if tasks == 1 and estimator.n_jobs is None:
+        return 1  # joblib is not asked: for a small batch that takes longer than learning
+    return min(max(1, int(effective_n_jobs(estimator.n_jobs))), _MOST_THREADS)
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return an integer ``random_state`` itself, or a number drawn from the generator."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(_LARGEST))

@@ -1,0 +1,93 @@
+"""Sample weights, class weights and start weights, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import compute_class_weight
+from sklearn.utils.validation import _check_sample_weight
+
+from perceptron_rs.common.errors import naming
+
+__all__ = ["class_weights", "sample_weights", "start_value", "unvisited"]
+
+Floats = NDArray[np.float64]
+
+
+def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | None:
+    """Return one finite weight >= 0 for each example, or None for equal weights."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight):
+        raise ValueError("sample_weight is a masked array with masked values")
+    kind = getattr(getattr(sample_weight, "dtype", None), "kind", "f")
+    if kind in "SUMmVc" or isinstance(sample_weight, (str, bytes)):
+        raise TypeError("sample_weight must hold real numbers >= 0; convert it to floats")
+    with naming("sample_weight"):
+        weights: Floats = _check_sample_weight(sample_weight, labels, dtype=np.float64)
+        low = weights.min()
+        if not low >= 0 or not np.isfinite(weights.max()):  # a scalar is not looked at by scikit-learn
+            raise ValueError(f"sample_weight must be finite and >= 0, got {low if not low >= 0 else np.inf}")
+    return weights
+
+
+def class_weights(
+    class_weight: Any, classes: NDArray[Any], labels: NDArray[np.uint32], n_planes: int
+) -> Floats:
+    """Return the weights (K, 2) of each plane's negatives and positives."""
+    if class_weight is None:
+        values = np.ones(len(classes))
+    elif isinstance(class_weight, str):
+        counts = np.bincount(labels, minlength=len(classes)).astype(np.float64)
+        values = len(labels) / (len(classes) * counts)
+    else:
+        with naming("class_weight"):
+            values = compute_class_weight(class_weight, classes=classes, y=classes).astype(np.float64)
+            bad = ~(np.isfinite(values) & (values >= 0))
+            if bad.any():
+                label, value = classes[bad][0], values[bad][0]
+                raise ValueError(f"class_weight must be finite and >= 0, got {value} for class {label!r}")
+    if n_planes == 1:
+        return values.reshape(1, 2)
+    return np.stack([np.ones(len(classes)), values], axis=1)
+
+
+def unvisited(
+    weights: Floats | None, planes: Floats, labels: NDArray[np.uint32], joint: bool
+) -> NDArray[np.bool_] | None:
+    """Return which rows have weight 0 for every plane; None if no row has."""
+    if len(planes) > 1 and not joint:  # an example is a negative of some plane, where its class weighs 1
+        if weights is None:
+            return None
+        idle = weights == 0
+    elif weights is None and planes.all():
+        return None
+    else:
+        with np.errstate(over="ignore"):
+            own = planes[labels, 1] if joint else planes[0][labels]
+            idle = own * (1.0 if weights is None else weights) == 0
+    if idle.all():
+        raise ValueError(
+            "sample_weight and class_weight leave no example of positive weight; there is nothing to learn"
+        )
+    return idle if idle.any() else None
+
+
+def start_value(value: Any, name: str, shape: tuple[int, ...]) -> Floats:
+    """Return start weights of the given shape as new float64 numbers, none of them -0.0."""
+    with naming(name):
+        given = np.asarray(value)
+        if given.dtype.kind not in "biufO":
+            raise TypeError(f"{name} must hold real numbers, got the dtype {given.dtype}")
+        if shape[0] == 1:
+            accepted = given.size == int(np.prod(shape)) and (len(shape) == 2 or given.ndim <= 1)
+        else:
+            accepted = given.shape == shape
+        if not accepted:
+            raise ValueError(f"{name} has the shape {given.shape}, but this problem needs {shape}")
+        numbers = given.astype(np.float64).reshape(shape) + 0.0
+        if not np.isfinite(numbers).all():
+            raise ValueError(f"{name} must be finite, got {numbers[~np.isfinite(numbers)][0]}")
+    return numbers

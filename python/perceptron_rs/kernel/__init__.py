@@ -1,0 +1,1 @@
+"""The kernel perceptron, also on a budget."""

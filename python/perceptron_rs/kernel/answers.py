@@ -1,0 +1,64 @@
+"""One call of an engine's ``kernel_scores`` for an estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.data import Examples
+from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.engines import Engine, Rows
+from perceptron_rs.kernel.values import callable_values, matrix_of
+from perceptron_rs.kernel.vectors import counts_of, rows_of, state_of, stored
+from perceptron_rs.linear.vectors import drawn
+
+__all__ = ["answers"]
+
+#: Values of a callable that are asked for at a time, unless a single row has more.
+_VALUES = 1 << 20
+
+
+def answers(model: Any, engine: Engine, data: Examples, answer: str) -> NDArray[np.float64]:
+    """Return one kind of answer (n, K).
+
+    The values of a callable are not kept: it is asked for those of a block of rows with all stored ones.
+    """
+    counts = counts_of(model._vectors, model.n_seen_)
+    state = state_of(model._vectors, model.n_seen_, drawn(counts, model._seed))
+    support, columns = len(model._vectors["origin"]), model.n_features_in_
+    if callable(model.kernel) or model.kernel == "precomputed":
+        stored_rows = engine.dense_rows(np.zeros((support, 1), np.uint8))  # their values are in the rows
+    else:
+        stored_rows = rows_of(model._vectors, engine, columns)
+    if callable(model.kernel):
+        X, others = matrix_of(data.stored, columns), matrix_of(stored(model._vectors), columns)
+        step = max(1, _VALUES // max(1, support))
+        blocks = (
+            engine.dense_rows(callable_values(model.kernel, X[start : start + step], others))
+            for start in range(0, X.shape[0], step)
+        )
+    else:
+        rows = _chosen_columns(model, engine, data) if model.kernel == "precomputed" else data.rows
+        blocks = (block for block in [rows])
+    found = []
+    for rows in blocks:
+        try:
+            scores = engine.kernel_scores(
+                rows, stored_rows, state, kernel=model._spec, answers=[answer], threads=n_threads(model)
+            )
+        except OverflowError as error:
+            raise ValueError(str(error)) from None
+        found.append(scores[:, 0])
+    return np.concatenate(found)
+
+
+def _chosen_columns(model: Any, engine: Engine, data: Examples) -> Rows:
+    """Return precomputed rows with the columns of the stored examples alone."""
+    origin = model._vectors["origin"]
+    if "rows" in data.stored:
+        return engine.dense_rows(np.ascontiguousarray(data.stored["rows"][:, origin]))
+    matrix = matrix_of(data.stored, data.rows.shape[1])[:, origin].tocsr()
+    matrix.sort_indices()
+    return engine.csr_rows(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])

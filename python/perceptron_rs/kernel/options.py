@@ -1,0 +1,53 @@
+"""The options of `kernel` learners on the command line. Only argparse may be imported here."""
+
+from __future__ import annotations
+
+from perceptron_rs.common import options
+from perceptron_rs.common.options import ANY_NUMBER, SWITCH, Option, number, one_of
+
+__all__ = ["OPTIONS"]
+
+OPTIONS = (
+    Option(
+        "kernel",
+        "kernel function (rbf)",
+        one_of("linear", "poly", "rbf", "sigmoid", "precomputed"),
+    ),
+    Option(
+        "gamma",
+        "kernel coefficient: a number, scale or auto (scale)",
+        number(options.gamma),
+        needs={"kernel": (None, "rbf", "poly", "sigmoid")},
+    ),
+    Option(
+        "degree",
+        "degree of the polynomial kernel (3)",
+        number(options.positive, "N"),
+        needs={"kernel": ("poly",)},
+    ),
+    Option(
+        "coef0",
+        "constant term of the kernel (0)",
+        number(options.finite),
+        needs={"kernel": ("poly", "sigmoid")},
+    ),
+    Option("normalize", "divide each score by the norm of its weight vector", SWITCH),
+    Option("cache_size", "size of the kernel cache in MB (200)", number(options.rate)),
+    Option(
+        "budget",
+        "maximum number of examples to keep; predicts with the last vector",
+        number(options.positive, "N"),
+    ),
+    Option(
+        "budget_policy",
+        "which example to discard when the budget is full (oldest)",
+        one_of("oldest", "random", "forgetron", "projectron"),
+        needs={"budget": ANY_NUMBER},
+    ),
+    Option(
+        "projection_distance",
+        "project an example onto the kept ones if it is this close to their span (0)",
+        number(options.amount),
+        needs={"budget_policy": ("projectron",)},
+    ),
+)

@@ -1,0 +1,110 @@
+"""What the vectors of the kernel perceptron say of examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.common.data import examples
+from perceptron_rs.common.parameters import check_parameters
+from perceptron_rs.engines import State, get_engine
+from perceptron_rs.kernel.answers import answers
+from perceptron_rs.kernel.budget import check_budget
+from perceptron_rs.kernel.values import check_kernel
+from perceptron_rs.kernel.vectors import counts_of
+from perceptron_rs.reference.arith.environment import standard
+
+__all__ = ["PREDICTIONS", "KernelPredicting"]
+
+PREDICTIONS = ("vote", "average", "last", "random")
+#: What the engines call them.
+_ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "drawn"}
+
+
+class KernelPredicting:
+    """The methods ``decision_function`` and ``predict``."""
+
+    kernel: Any
+    prediction: str
+    normalize: bool
+    tie: str
+    engine: str
+    classes_: NDArray[Any]
+    n_seen_: NDArray[np.int64]
+    _vectors: State
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the normalised vote on every example, or the activation of what else predicts.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples; with ``kernel="precomputed"``, their kernel values with all examples that were
+            fitted.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For ``prediction="vote"`` the votes for less those against, divided by their number, in
+            [-1, 1]. Otherwise the activation, divided by the norm of its vector if ``normalize`` is
+            set. For two classes it is for ``classes_[1]`` (of a joint decision, by how much it exceeds that
+            for ``classes_[0]``); otherwise there is one column a class. The bits depend neither on the
+            storage of X, nor on the batch, nor on ``n_jobs``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has a wrong shape, holds a NaN or an infinity, or makes an activation overflow.
+        """
+        check_is_fitted(self)
+        with standard():
+            self._check_parameters()
+            engine = get_engine(self.engine)
+            data = examples(self, engine, X, reset=False)
+            data.assert_finite(self)
+            answer = _ANSWERS[self.prediction]
+            if self.normalize and answer != "vote":
+                answer = f"normalised {answer}"
+            scores = answers(self, engine, data, answer)
+            if answer == "vote":
+                number = np.array([count.sum() for count in counts_of(self._vectors, self.n_seen_)])
+                scores = scores / np.maximum(number, 1)
+            if scores.shape[1] == 1:
+                return scores.reshape(-1)
+            if len(self.classes_) == 2:  # a joint decision of two classes
+                difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
+                return difference
+            return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples, as for ``decision_function``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            For two classes ``classes_[1]`` where the score is positive (or 0, under
+            ``tie="positive"``); otherwise the class of the largest score, the first of equals.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            index = (scores >= 0 if self.tie == "positive" else scores > 0).astype(np.intp)
+        else:
+            index = np.argmax(scores, axis=1)
+        return self.classes_[index]
+
+    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
+        check_parameters(self, for_partial_fit=for_partial_fit)
+        check_kernel(self)
+        if self.prediction not in PREDICTIONS:
+            raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
+        check_budget(self)

@@ -1,0 +1,151 @@
+"""The fits of the kernel perceptron."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+
+from perceptron_rs.common.data import examples
+from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
+from perceptron_rs.engines import get_engine
+from perceptron_rs.kernel.fitting import begin, learn
+from perceptron_rs.kernel.predicting import KernelPredicting
+from perceptron_rs.reference.arith.environment import standard
+
+__all__ = ["KernelTraining"]
+
+
+class KernelTraining(KernelPredicting):
+    """The methods ``fit`` and ``partial_fit``."""
+
+    warm_start: bool
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    n_iter_: int
+    _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from X and y in epochs, until the stopping rule ends it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples. C-contiguous arrays and CSR matrices of float64, float32, int8, uint8,
+            int16, uint16 or int32 are read in place; anything else is converted once. With
+            ``kernel="precomputed"``, the kernel values of all pairs of examples.
+        y : array-like of shape (n_samples,)
+            The class of each example: whole numbers, booleans or strings, at least two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor >= 0 of each example's step. An example of weight 0 is left out altogether.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a wrong shape, length or value, or if training overflows. The
+            estimator is then as it was before the call.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If ``max_iter`` ended the fit, unless ``tol`` is None, or if Ctrl-C did.
+        """
+        with restored_on_error(self), standard():
+            self._check_parameters()
+            warm = bool(self.warm_start) and hasattr(self, "classes_")
+            data = examples(self, get_engine(self.engine), X, reset=not warm)
+            classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
+            if warm and not np.array_equal(classes, self.classes_):
+                raise ValueError(
+                    f"warm_start=True goes on from a fit with the classes {self.classes_.tolist()!r:.200}, "
+                    f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
+                )
+            if not warm:
+                begin(self, data, classes)
+            stopped = learn(
+                self,
+                data,
+                labels,
+                sample_weight,
+                max_iter=int(self.max_iter),
+                tol=None if self.tol is None else float(self.tol),
+                shuffle=bool(self.shuffle),
+            )
+            self._n_epochs += self.n_iter_
+            self._warn(stopped)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+
+        Batches one after another give what one pass over all of them gives. The attributes that
+        report a fit (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...)
+        describe this call alone. Not with ``kernel="precomputed"``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            The class of each example.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever be seen; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor >= 0 of each example's step.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a wrong shape, length or value, if y holds a class that is not in
+            ``classes_``, or if training overflows. The estimator is then as it was before.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+        """
+        with restored_on_error(self), standard():
+            self._check_parameters(for_partial_fit=True)
+            if self.kernel == "precomputed":
+                raise ValueError("kernel='precomputed' is not available with partial_fit; use fit")
+            first = not hasattr(self, "classes_")
+            given = new_classes(classes, self)
+            data = examples(self, get_engine(self.engine), X, reset=first)
+            y = label_array(self, y, data.rows.shape[0])
+            if first:
+                begin(self, data, given)
+            labels = encode(y, self.classes_)
+            learn(self, data, labels, sample_weight, max_iter=1, tol=None, shuffle=False)
+        return self
+
+    def _warn(self, stopped: list[str]) -> None:
+        if self.tol is not None and "max_iter" in stopped:
+            warnings.warn(
+                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
+                f"raise max_iter, or set tol=None if the number of epochs is meant",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        if "interrupt" in stopped:
+            warnings.warn(
+                f"ctrl-c ended the fit in epoch {self._n_epochs} (counted from 1); "
+                f"what was learnt until then is kept",
+                ConvergenceWarning,
+                stacklevel=4,
+            )

@@ -1,0 +1,111 @@
+"""All vectors of a run of the kernel perceptron, kept as the log of mistakes and the rows that it names.
+
+They are a dict of arrays, and none of these is ever changed in place. For K planes:
+
+- ``log_start`` (K + 1,): where the entries of each plane begin and end;
+- ``log_row`` (a stored row), ``log_t``, ``log_step`` (of the weights), ``log_bias`` (of the intercept) and
+  ``log_norm`` (the squared norm after it) of each mistake;
+- ``origin``: the row in X of each stored row;
+- ``rows``: the stored rows; or, if they are sparse, ``rows_indptr``, ``rows_indices`` and ``rows_values``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.stored_rows import chosen, joined
+from perceptron_rs.engines import Engine, Rows, State
+
+__all__ = ["begun", "continued", "counts_of", "rows_of", "state_of", "stored"]
+
+_ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_norm")
+#: With precomputed kernel values, the number of stored rows alone matters.
+_NO_ROWS: dict[str, NDArray[Any]] = {"rows": np.zeros((0, 1), dtype=np.uint8)}
+
+
+def begun(planes: int, columns: int | None) -> State:
+    """Return an empty log; ``columns`` is None if no rows are stored."""
+    whole = np.zeros(0, dtype=np.int64)
+    return {
+        "log_start": np.zeros(planes + 1, dtype=np.int64),
+        "log_row": whole,
+        "log_t": whole,
+        "log_step": np.zeros(0),
+        "log_bias": np.zeros(0),
+        "log_norm": np.zeros(0),
+        "origin": whole,
+        "rows": _NO_ROWS["rows"] if columns is None else np.zeros((0, columns), dtype=np.uint8),
+    }
+
+
+def continued(
+    vectors: State, log: State, read: dict[str, NDArray[Any]] | None, *, fit_intercept: bool
+) -> State:
+    """Return the vectors with those of a call of ``kernel_fit`` on rows that are stored as ``read``."""
+    if len(log["log_row"]) == 0:
+        return vectors
+    distinct, place = np.unique(log["log_row"], return_inverse=True)
+    added = {
+        "log_row": place.reshape(-1).astype(np.int64) + len(vectors["origin"]),
+        "log_t": log["log_t"],
+        "log_step": log["log_step"],
+        "log_bias": log["log_step"] if fit_intercept else np.zeros(len(log["log_step"])),
+        "log_norm": log["log_norm"],
+    }
+    order = np.argsort(np.concatenate([_planes(vectors), _planes(log)]), kind="stable")
+    entries = {name: np.concatenate([vectors[name], added[name]])[order] for name in _ENTRIES}
+    if read is None:
+        rows = {"rows": np.zeros((len(vectors["origin"]) + len(distinct), 1), dtype=np.uint8)}
+    else:
+        rows = joined(stored(vectors), chosen(read, distinct))
+    return (
+        entries
+        | rows
+        | {
+            "log_start": vectors["log_start"] + log["log_start"],
+            "origin": np.concatenate([vectors["origin"], distinct]).astype(np.int64),
+        }
+    )
+
+
+def state_of(vectors: State, seen: NDArray[np.int64], drawn: NDArray[np.int64]) -> State:
+    """Return what ``kernel_scores`` needs; every run starts from the vector 0."""
+    first = vectors["log_start"][:-1]
+    return {name: vectors[name] for name in (*_ENTRIES, "log_start")} | {
+        "log_norm": np.insert(vectors["log_norm"], first, 0.0),
+        "log_count": np.concatenate(counts_of(vectors, seen)),
+        "intercept": np.zeros(len(first)),
+        "seen": seen,
+        "drawn": drawn,
+    }
+
+
+def counts_of(vectors: State, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return how many examples each vector of each plane survived, of ``seen`` ones."""
+    logs = np.split(vectors["log_t"], vectors["log_start"][1:-1])
+    return [
+        np.diff(np.concatenate([[1], log, [last + 1]])).astype(np.int64)
+        for log, last in zip(logs, seen, strict=True)
+    ]
+
+
+def stored(vectors: State) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the stored rows."""
+    return {name: array for name, array in vectors.items() if name.startswith("rows")}
+
+
+def rows_of(vectors: State, engine: Engine, columns: int) -> Rows:
+    """Return the stored rows as those of an engine."""
+    arrays = stored(vectors)
+    if "rows" in arrays:
+        return engine.dense_rows(np.require(arrays["rows"], requirements=["C", "A"]))
+    indices, indptr, values = (np.require(arrays[name], requirements=["C", "A"]) for name in sorted(arrays))
+    return engine.csr_rows(indptr, indices, values, columns)
+
+
+def _planes(log: State) -> NDArray[np.intp]:
+    lengths = np.diff(log["log_start"])
+    return np.repeat(np.arange(len(lengths)), lengths)

@@ -1,0 +1,1 @@
+"""Linear learners: the perceptron, averaged, voted, and with a pocket."""

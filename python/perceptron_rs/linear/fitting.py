@@ -1,0 +1,168 @@
+"""One call of an engine's ``fit`` for an estimator: what goes in, and where the report goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.data import Examples
+from perceptron_rs.common.early_stopping import Validation, split
+from perceptron_rs.common.parameters import draw_seed, n_threads
+from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
+from perceptron_rs.common.progress import Observer
+from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.weights import class_weights, sample_weights, start_value, unvisited
+from perceptron_rs.engines import Engine, Report, State
+from perceptron_rs.linear.penalty import keep_pending, strengths, take_pending
+from perceptron_rs.linear.sparse_weights import dense
+
+__all__ = ["check_same_problem", "learn", "read_state", "start_state"]
+
+
+def read_state(estimator: Any) -> State:
+    """Return the numbers that the estimator goes on from, whatever type a user has given them."""
+    return {
+        name: np.asarray(dense(getattr(estimator, attribute)), np.int64 if name == "seen" else np.float64)
+        for name, attribute in estimator._stored.items()
+    }
+
+
+def start_state(
+    estimator: Any, classes: NDArray[Any], previous: State | None, coef_init: Any, intercept_init: Any
+) -> State:
+    """Return the state of a cold start; weights that are not given are the ``previous`` ones or 0."""
+    planes, columns = n_planes(estimator, classes), estimator.n_features_in_
+    shapes = {"coef": (planes, columns), "intercept": (planes,)}
+    state: State = {}
+    for name in estimator._stored:
+        shape = shapes["coef" if name.startswith("coef") else "intercept"]
+        state[name] = np.zeros(shape, dtype=np.int64 if name == "seen" else np.float64)
+    for name, given in (("coef", coef_init), ("intercept", intercept_init)):
+        if given is not None:
+            state[name] = start_value(given, f"{name}_init", shapes[name])
+        elif previous is not None:
+            state[name] = previous[name]
+    return state
+
+
+def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> None:
+    """Raise if numbers learnt before do not fit the classes and columns of this call."""
+    if classes is not estimator.classes_ and not np.array_equal(classes, estimator.classes_):
+        raise ValueError(
+            f"warm_start=True goes on from a fit with the classes {estimator.classes_.tolist()!r:.200}, "
+            f"but y holds {classes.tolist()!r:.200}; set warm_start=False or give both start values"
+        )
+    needed = (n_planes(estimator, classes), estimator.n_features_in_)
+    if state["coef"].shape != needed:
+        raise ValueError(
+            f"X and y need weights of the shape {needed}, but the estimator goes on from weights "
+            f"of the shape {state['coef'].shape}; set warm_start=False or give X the same features"
+        )
+
+
+def learn(
+    estimator: Any,
+    engine: Engine,
+    data: Examples,
+    labels: NDArray[np.uint32],
+    sample_weight: Any,
+    state: State,
+    task: FitTask | None = None,
+    validation: Callable[[NDArray[np.intp]], Examples] | None = None,
+    *,
+    first_epoch: int,
+    max_iter: int,
+    tol: float | None,
+    shuffle: bool,
+    settle: bool,
+    record: bool = False,
+) -> Report:
+    """Run the engine and publish the new state and the story of the run on the estimator.
+
+    ``task`` tells scikit-learn's callbacks; ``validation``, for early stopping, gives the examples
+    of some rows.
+    """
+    classes = estimator.classes_
+    weights = sample_weights(sample_weight, labels)
+    positive = positive_labels(n_planes(estimator, classes))
+    planes = class_weights(estimator.class_weight, classes, labels, len(positive))
+    idle = unvisited(weights, planes, labels, is_joint(estimator))
+    if idle is not None:
+        data.assert_finite_in(idle, estimator)  # the engine does not meet these rows
+    observer = Observer(estimator, engine, len(labels) if idle is None else int((~idle).sum()), task)
+    if validation is not None:
+        part = split(estimator, labels)
+        weight = None if weights is None else weights[part]
+        rows = validation(part).rows
+        observer.validation = Validation(estimator, engine, rows, labels[part], weight, positive)
+        observer.n_examples -= len(part)
+        weights = np.ones(len(labels)) if weights is None else weights.copy()
+        weights[part] = 0  # an example of weight 0 is not visited
+        tol = None
+    most = getattr(estimator, "max_mistakes_per_example", None)
+    seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
+    estimator._begin(engine, data, state, seed)
+    try:
+        report = engine.fit(
+            data.rows,
+            labels,
+            weights,
+            learner=estimator._learner,
+            state=take_pending(estimator, state),
+            positive=positive,
+            class_weight=planes,
+            eta0=float(estimator.eta0),
+            tie=str(estimator.tie),
+            fit_intercept=bool(estimator.fit_intercept),
+            seed=seed if shuffle else None,
+            first_epoch=first_epoch,
+            max_iter=max_iter,
+            tol=tol,
+            n_iter_no_change=int(estimator.n_iter_no_change),
+            track_mistakes=bool(estimator.track_mistakes),
+            threads=n_threads(estimator, len(positive)),
+            margin=float(getattr(estimator, "margin", 0.0)),
+            added_feature=float(getattr(estimator, "added_feature", 0.0)),
+            max_mistakes_per_example=None if most is None else int(most),
+            joint=joint_update(estimator),
+            penalty=strengths(estimator),
+            settle=settle,
+            check=str(getattr(estimator, "check", "run")),
+            record=record,
+            on_epoch=observer if observer.is_needed else None,
+            with_state=observer.needs_state,
+            keep_on_interrupt=bool(estimator.keep_on_interrupt),
+        )
+    except OverflowError as error:
+        data.assert_finite(estimator)
+        raise ValueError(str(error)) from None
+    if observer.interrupted:
+        report["stopped"] = ["interrupt" if reason == "callback" else reason for reason in report["stopped"]]
+    estimator._publish(keep_pending(estimator, engine, report["state"]))
+    _publish_report(estimator, report)
+    _publish_validation(estimator, observer.validation)
+    return report
+
+
+def _publish_validation(estimator: Any, validation: Validation | None) -> None:
+    vars(estimator).pop("validation_scores_", None)
+    if validation is not None:
+        scores = np.array(validation.scores).reshape(-1, len(validation.best))
+        estimator.validation_scores_ = scores.reshape(-1) if scores.shape[1] == 1 else scores
+
+
+def _publish_report(estimator: Any, report: Report) -> None:
+    mistakes, per_example = report["mistakes"], report["mistakes_per_example"]
+    one_plane = mistakes.shape[1] == 1
+    estimator.n_iter_per_class_ = report["n_iter"]
+    estimator.n_iter_ = int(report["n_iter"].max())
+    estimator.n_mistakes_ = int(mistakes.sum())
+    estimator.mistakes_per_epoch_ = mistakes.reshape(-1) if one_plane else mistakes
+    estimator.converged_ = all(reason == "clean" for reason in report["stopped"])
+    if per_example is not None:
+        estimator.mistakes_per_example_ = per_example.reshape(-1) if one_plane else per_example
+    else:
+        vars(estimator).pop("mistakes_per_example_", None)

@@ -1,0 +1,302 @@
+"""The pocket perceptron as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
+
+from perceptron_rs.common.parameters import CONSTRAINTS
+from perceptron_rs.common.progress import Callback
+from perceptron_rs.engines import Engine, State
+from perceptron_rs.linear.base import LinearLearner
+
+__all__ = ["PocketPerceptron"]
+
+_SWAP = np.dtype([("class", np.int64), ("epoch", np.int64), ("t", np.int64), ("errors", np.float64)])
+
+
+class _Absent:
+    """A method of the base class that this class does not have."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def __get__(self, instance: Any, owner: type) -> NoReturn:
+        raise AttributeError(f"{owner.__name__} has no {self.why}")
+
+
+class PocketPerceptron(LinearLearner):
+    r"""The perceptron that keeps the best weights it met, by their errors on all examples.
+
+    The run is that of `Perceptron`: the same mistakes in the same order. Where no hyperplane
+    separates the classes it never settles, and its last weights may be bad ones. At certain
+    moments, which ``check`` chooses, the errors of the weights of that moment are counted on all
+    examples; with strictly fewer than those in the pocket they take their place. The start
+    weights are in the pocket at first. An error is what would be a mistake in training, and counts with
+    its sample weight times the weight of its class. With more than two classes, each has its own
+    pocket.
+
+    There are no ``partial_fit`` and ``predict_then_learn``, because a count needs all examples at once.
+
+    Parameters
+    ----------
+    check : {"run", "ratchet", "update", "epoch"}, default="run"
+        When errors are counted. A run is the examples in a row that the weights got right; it goes on
+        across epochs. As long as no weights are given, its length is their number; else the sum of
+        their weights, as for errors.
+
+        - "run": when a run ends, at a mistake or with the fit, that is longer than all that were counted
+          before. This takes about one count an epoch.
+        - "ratchet": as soon as a run is longer than the one recorded with the weights in the pocket
+          when they were put there. This may take many counts.
+        - "update": after every update. What is returned is the best of all weights that the fit met.
+        - "epoch": at the end of each epoch.
+
+        The weights of an epoch without a mistake are counted in any case. A count ends as soon as it
+        cannot win.
+    fit_intercept : bool, default=True
+        Whether to learn an intercept. If False it keeps its start value, 0 unless given.
+    max_iter : int, default=1000
+        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+    tol : float or None, default=1e-3
+        A class stops when its mean loss has failed ``n_iter_no_change`` times in a row to be
+        lower by ``tol`` than the best one, in [0, inf). It always stops at the end of an epoch without
+        a mistake. With None, only that and ``max_iter`` end a fit.
+    shuffle : bool, default=True
+        Whether ``fit`` visits the examples in a new random order in each epoch.
+    verbose : int, default=0
+        Above 0, a line about each epoch is printed.
+    eta0 : float, default=1.0
+        Learning rate, in (0, inf). From start weights 0 it only scales the weights.
+    n_jobs : int or None, default=None
+        Number of threads, as joblib reads it. It changes no bit of any result.
+    random_state : int, RandomState instance or None, default=0
+        Key of the random orders: an int in [0, 2**32 - 1] is the key itself, otherwise one number
+        is drawn in each ``fit`` that shuffles.
+    early_stopping : bool, default=False
+        Whether ``fit`` keeps a stratified part of the examples aside and stops by the pocket's accuracy
+        there, instead of the loss: a class stops when its accuracy has failed ``n_iter_no_change`` times in
+        a row to be higher by ``tol`` than the best one. The part is not learnt from, and
+        its errors are not counted.
+    validation_fraction : float, default=0.1
+        The part that ``early_stopping`` keeps aside, in (0, 1).
+    n_iter_no_change : int, default=5
+        See ``tol``. In [1, 2**31 - 1].
+    class_weight : dict, "balanced" or None, default=None
+        Factor >= 0 of the steps on the examples of each class, ``{label: weight}``, 1 for classes
+        that it does not name. "balanced" is ``n_samples / (n_classes * count of the class)``. With
+        more than two classes it applies to a class's own examples, and not where they are the rest.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the last one: from the pocket's weights, with its counters and number of
+        epochs. The pocket is a new one: these weights are in it at first, their errors counted on the new X.
+    tie : {"mistake", "positive"}, default="mistake"
+        With "mistake", an activation of exactly 0 is a mistake for every class, and two-class
+        prediction is positive above 0 only. With "positive", 0 counts as positive for both.
+    track_mistakes : bool, default=False
+        Whether to count the mistakes made on each example (``mistakes_per_example_``).
+    engine : {"rust", "reference"}, default="rust"
+        What computes. Both give the same bits; the reference is slow, and made to be read.
+    callback : callable or None, default=None
+        Called with an `EpochRecord` after each epoch. If it returns true, the fit ends there.
+    keep_on_interrupt : bool, default=False
+        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise, and while
+        the errors of the start weights are counted, ``KeyboardInterrupt`` is raised and the estimator is
+        as it was before.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
+        The pocket's weights; one row for two classes, for the activation of ``classes_[1]``.
+    intercept_ : ndarray of shape (1,) or (n_classes,), float64
+        The pocket's intercepts.
+    last_coef_ : ndarray of the shape of ``coef_``, float64
+        The last weights of the run, which are those of `Perceptron`.
+    last_intercept_ : ndarray of the shape of ``intercept_``, float64
+        The last intercepts.
+    pocket_errors_ : ndarray of shape (1,) or (n_classes,), float64
+        Errors of the pocket's weights on all examples of the last ``fit``, each counted with its weight:
+        whole numbers if no weights are given.
+    pocket_run_ : ndarray of shape (1,) or (n_classes,), int64
+        Run of the pocket's weights when they were put there: how many examples, whatever they weigh.
+    pocket_epoch_ : ndarray of shape (1,) or (n_classes,), int64
+        Epoch, counted from 0 as in `EpochRecord`, in which the pocket's weights were put there; -1 if
+        they are still those that the last ``fit`` started from.
+    swaps_ : ndarray of shape (n_swaps,), with the fields class, epoch, t and errors
+        What was put into the pocket in the last ``fit``: the index of the class (0 for two classes), the
+        epoch, the number of examples seen since the last cold start, and the errors. Sorted by class,
+        then by time.
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels, sorted.
+    n_iter_ : int
+        Epochs run by the last ``fit``, the largest over the classes; 1 after ``partial_fit``.
+    n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64
+        Epochs run for each class.
+    n_mistakes_ : int
+        Mistakes, which are updates, in the last ``fit`` or ``partial_fit``.
+    mistakes_per_epoch_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), int64
+        Mistakes in each epoch of the last call; 0 after a class has stopped.
+    converged_ : bool
+        Whether every class ended on an epoch without a mistake.
+    mistakes_per_example_ : ndarray of shape (n_samples,) or (n_samples, n_classes), int64
+        Mistakes made on each example in the last call; with ``track_mistakes`` only.
+    n_seen_ : ndarray of shape (1,) or (n_classes,), int64
+        Examples seen by each class since the last cold start, over all calls.
+    t_ : int
+        One more than the largest of ``n_seen_``.
+    validation_scores_ : ndarray of shape (n_iter_,) or (n_iter_, n_classes), float64
+        Accuracy on the validation part after each epoch; with ``early_stopping`` only.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X has names that are all strings.
+
+    Raises
+    ------
+    ValueError
+        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+
+    See Also
+    --------
+    Perceptron : Predicts with the last weights.
+    AveragedPerceptron : Predicts with the average of all weights.
+
+    References
+    ----------
+    .. [1] S. I. Gallant, "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks
+       1(2), 1990, pages 179-191: the pocket algorithm; with ``check="ratchet"``, that with ratchet.
+
+    Examples
+    --------
+    The last example is on the wrong side, so the perceptron never settles.
+
+    >>> import numpy as np
+    >>> from perceptron_rs import Perceptron, PocketPerceptron
+    >>> X, y = np.array([[-2], [-1], [1], [2], [9]]), np.array([-1, -1, 1, 1, -1])
+    >>> model = PocketPerceptron(shuffle=False, max_iter=10, tol=None).fit(X, y)
+    >>> model.pocket_errors_
+    array([1.])
+    >>> model.coef_, model.intercept_
+    (array([[2.]]), array([-1.]))
+    >>> model.swaps_["t"]  # its run ended at the fifth example
+    array([5])
+    >>> model.score(X, y), Perceptron(shuffle=False, max_iter=10, tol=None).fit(X, y).score(X, y)
+    (0.8, 0.6)
+    """
+
+    _learner: ClassVar[str] = "pocket"
+    #: What a warm start goes on from is the pocket's.
+    _stored: ClassVar[dict[str, str]] = {"coef": "coef_", "intercept": "intercept_", "seen": "n_seen_"}
+    _kept: ClassVar[dict[str, tuple[Any, str]]] = {
+        "last_coef_": (np.float64, "Kd"),
+        "last_intercept_": (np.float64, "K"),
+        "pocket_errors_": (np.float64, "K"),
+        "pocket_run_": (np.int64, "K"),
+        "_swap_plane": (np.int64, "m"),
+        "_swap_epoch": (np.int64, "m"),
+        "_swap_t": (np.int64, "m"),
+        "_swap_errors": (np.float64, "m"),
+    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CONSTRAINTS,
+        "check": [StrOptions({"run", "ratchet", "update", "epoch"})],
+    }
+
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    last_coef_: NDArray[np.float64]
+    last_intercept_: NDArray[np.float64]
+    pocket_errors_: NDArray[np.float64]
+    pocket_run_: NDArray[np.int64]
+    _swap_plane: NDArray[np.int64]
+    _swap_epoch: NDArray[np.int64]
+    _swap_t: NDArray[np.int64]
+    _swap_errors: NDArray[np.float64]
+
+    partial_fit = _Absent("partial_fit: errors are counted on all examples; use fit, perhaps with warm_start")
+    predict_then_learn = _Absent("predict_then_learn: errors are counted on all examples; use Perceptron")
+
+    def __init__(
+        self,
+        *,
+        check: str = "run",
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        eta0: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        tie: str = "mistake",
+        track_mistakes: bool = False,
+        engine: str = "rust",
+        callback: Callback | None = None,
+        keep_on_interrupt: bool = False,
+    ) -> None:
+        self.check = check
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.tie = tie
+        self.track_mistakes = track_mistakes
+        self.engine = engine
+        self.callback = callback
+        self.keep_on_interrupt = keep_on_interrupt
+
+    @property
+    def pocket_epoch_(self) -> NDArray[np.int64]:
+        """Epochs in which the pocket's weights were put there."""
+        found = np.full(len(self.pocket_run_), -1)
+        found[self._swap_plane] = self._swap_epoch  # the last of a class is the one that stays
+        return found
+
+    @property
+    def swaps_(self) -> NDArray[Any]:
+        """What was put into the pocket."""
+        found = np.empty(len(self._swap_plane), dtype=_SWAP)
+        for name, part in zip(_SWAP.names or (), ("plane", "epoch", "t", "errors"), strict=True):
+            found[name] = getattr(self, f"_swap_{part}")
+        return found
+
+    def _answer(
+        self,
+        engine: Engine,  # noqa: ARG002
+        state: State,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return state["coef_pocket"], state["intercept_pocket"]
+
+    def _publish(self, state: State) -> None:
+        if "coef_pocket" in state:  # a fit's; of a model file the rest is set by name
+            self.last_coef_, self.last_intercept_ = state["coef"], state["intercept"]
+            self.pocket_errors_, self.pocket_run_ = state["pocket_errors"], state["pocket_run"]
+            for part in ("plane", "epoch", "t", "errors"):
+                setattr(self, f"_swap_{part}", state[f"swap_{part}"])
+            state = state | {"coef": state["coef_pocket"], "intercept": state["intercept_pocket"]}
+        super()._publish(state)
+
+    @classmethod
+    def _check_kept(cls, tensors: dict[str, NDArray[Any]]) -> None:
+        plane, errors = tensors["swap_plane"], tensors["pocket_errors"]
+        if (plane >= len(errors)).any() or (np.diff(plane) < 0).any():
+            raise ValueError(f"the tensor swap_plane must hold sorted indices below {len(errors)}")
+        last = np.append(plane[1:] != plane[:-1], True)[: len(plane)]
+        if (tensors["swap_errors"][last] != errors[plane[last]]).any():
+            raise ValueError("the tensors swap_errors and pocket_errors tell of different errors")

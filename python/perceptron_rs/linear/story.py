@@ -1,0 +1,60 @@
+"""What ``inspect`` shows of a linear classifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs.common.story import head, label_text, parameters, plain, what
+
+__all__ = ["as_text", "describe"]
+
+
+def describe(model: Any, top: int) -> dict[str, Any]:
+    """Return what a model is and how it came to be."""
+    names = getattr(model, "feature_names_in_", None)
+    per_epoch = model.mistakes_per_epoch_
+    coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+    planes = model.classes_[1:] if len(coef) == 1 else model.classes_
+    weights = []
+    for label, row, bias in zip(planes, coef, intercept, strict=True):
+        order = np.argsort(-np.abs(row), kind="stable")[:top]
+        largest = [
+            {"feature": f"x{j}" if names is None else str(names[j]), "weight": float(row[j])}
+            for j in order.tolist()
+            if row[j] != 0
+        ]
+        weights.append({"class": plain(label), "intercept": float(bias), "largest": largest})
+    return {
+        **what(model),
+        "history": {
+            "n_iter": model.n_iter_,
+            "converged": model.converged_,
+            "n_mistakes": model.n_mistakes_,
+            "mistakes_per_epoch": per_epoch.tolist(),
+            "n_seen": model.n_seen_.tolist(),
+        },
+        "nonzero_weights": int(np.count_nonzero(coef)),
+        "weights": weights,
+    }
+
+
+def as_text(story: dict[str, Any]) -> str:
+    """Return the same for people."""
+    history = story["history"]
+    per_epoch = [int(np.sum(entry)) for entry in history["mistakes_per_epoch"]]
+    shown = " ".join(map(str, per_epoch[:20])) + (f" ... {per_epoch[-1]}" if len(per_epoch) > 20 else "")
+    lines = [
+        *head(story),
+        f"features    {story['n_features']}, {story['nonzero_weights']} weights are not 0",
+        f"epochs      {history['n_iter']}, {'converged' if history['converged'] else 'not converged'}",
+        f"mistakes    {history['n_mistakes']}; by epoch: {shown}",
+        f"seen        {' '.join(map(str, history['n_seen'][:20]))} examples",
+        *parameters(story),
+    ]
+    for plane in story["weights"]:
+        lines.append(f"weights for class {label_text(plane['class'])}, intercept {plane['intercept']!r}")
+        width = max((len(entry["feature"]) for entry in plane["largest"]), default=0)
+        lines += [f"  {entry['feature']:{width}}  {entry['weight']!r}" for entry in plane["largest"]]
+    return "\n".join(lines) + "\n"

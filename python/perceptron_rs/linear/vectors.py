@@ -1,0 +1,147 @@
+"""All weight vectors of a run, kept as its start vectors and the log of mistakes.
+
+They are a dict of arrays, and none of these is ever changed in place. For K planes:
+
+- ``coef``, ``intercept``: the start vectors; ``coef_u``, ``intercept_u``: the sums u so far;
+- ``first_t``, ``first_row``: the example that made the start vector (or 1), and its row in X (or -1);
+- ``log_start`` (K + 1,): where the entries of each plane begin and end;
+- ``log_row`` (a stored row), ``log_t``, ``log_step`` (of the weights), ``log_bias`` (of the intercept) and
+  ``log_origin`` (the row in X) of each mistake;
+- ``rows``: the stored rows; or, if they are sparse, ``rows_indptr``, ``rows_indices`` and ``rows_values``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.data import Examples
+from perceptron_rs.common.stored_rows import chosen, joined
+from perceptron_rs.engines import Engine, Rows, State
+from perceptron_rs.reference.order import below
+
+__all__ = ["Vectors", "ballots", "begun", "continued", "counts_of", "drawn", "forgotten", "rows_of"]
+
+Vectors: TypeAlias = dict[str, NDArray[Any]]
+
+_ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_origin")
+#: No epoch has this number, so no permutation is drawn by the same key.
+_EPOCH = 2**64 - 1
+
+
+def begun(state: State) -> Vectors:
+    """Return the vectors of a cold start: those of the state, and an empty log."""
+    planes, columns = state["coef"].shape
+    whole = np.zeros(0, dtype=np.int64)
+    return {
+        "coef": state["coef"] + 0.0,
+        "intercept": state["intercept"] + 0.0,
+        "coef_u": np.zeros((planes, columns)),
+        "intercept_u": np.zeros(planes),
+        "first_t": np.ones(planes, dtype=np.int64),
+        "first_row": np.full(planes, -1, dtype=np.int64),
+        "log_start": np.zeros(planes + 1, dtype=np.int64),
+        "log_row": whole,
+        "log_t": whole,
+        "log_step": np.zeros(0),
+        "log_bias": np.zeros(0),
+        "log_origin": whole,
+        "rows": np.zeros((0, columns), dtype=np.uint8),
+    }
+
+
+def continued(vectors: Vectors, log: State, data: Examples, *, fit_intercept: bool) -> Vectors:
+    """Return the vectors with those that a call of an engine's ``fit`` on these examples has added."""
+    if len(log["log_row"]) == 0:
+        return vectors
+    distinct, place = np.unique(log["log_row"], return_inverse=True)
+    added = {
+        "log_row": place.reshape(-1).astype(np.int64) + _n_stored(vectors),
+        "log_t": log["log_t"],
+        "log_step": log["log_step"],
+        "log_bias": log["log_step"] if fit_intercept else np.zeros(len(log["log_step"])),
+        "log_origin": log["log_row"],
+    }
+    order = np.argsort(np.concatenate([_planes(vectors), _planes(log)]), kind="stable")
+    entries = {name: np.concatenate([vectors[name], added[name]])[order] for name in _ENTRIES}
+    rows = joined(_stored(vectors), chosen(data.stored, distinct))
+    kept = {name: array for name, array in vectors.items() if not name.startswith("rows")}
+    return kept | entries | rows | {"log_start": vectors["log_start"] + log["log_start"]}
+
+
+def forgotten(vectors: Vectors, engine: Engine, most: int | None) -> Vectors:
+    """Return the last ``most`` vectors of each plane: the oldest of these is the new start."""
+    lengths = np.diff(vectors["log_start"])
+    gone = np.zeros_like(lengths) if most is None else np.maximum(lengths + 1 - most, 0)
+    if not gone.any():
+        return vectors
+    new = engine.replay(rows_of(vectors, engine), vectors, upto=gone)
+    last = vectors["log_start"][:-1] + gone - 1  # the entry that made the new start vector
+    for first, entry in (("first_t", "log_t"), ("first_row", "log_origin")):
+        new[first] = np.where(gone > 0, vectors[entry][np.maximum(last, 0)], vectors[first])
+    number = np.arange(len(vectors["log_row"])) - np.repeat(vectors["log_start"][:-1], lengths)
+    kept = number >= np.repeat(gone, lengths)
+    entries = {name: vectors[name][kept] for name in _ENTRIES}
+    used, place = np.unique(entries["log_row"], return_inverse=True)
+    entries["log_row"] = place.reshape(-1).astype(np.int64)
+    start = np.concatenate([[0], np.cumsum(lengths - gone)]).astype(np.int64)
+    return new | entries | chosen(_stored(vectors), used) | {"log_start": start}
+
+
+def counts_of(vectors: Vectors, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return how many examples each vector of each plane survived, of ``seen`` ones."""
+    logs = np.split(vectors["log_t"], vectors["log_start"][1:-1])
+    return [
+        np.diff(np.concatenate([[first], log, [last + 1]])).astype(np.int64)
+        for first, log, last in zip(vectors["first_t"], logs, seen, strict=True)
+    ]
+
+
+def ballots(
+    vectors: Vectors, seen: NDArray[np.int64], engine: Engine, rows: Rows, threads: int
+) -> NDArray[np.float64]:
+    """Return the votes (n, K) of all vectors on every row, divided by the number of votes."""
+    counts = counts_of(vectors, seen)
+    state = vectors | {"log_count": np.concatenate(counts)}
+    votes = engine.votes(rows, rows_of(vectors, engine), state, threads=threads)
+    number = np.array([count.sum() for count in counts])
+    shares: NDArray[np.float64] = votes / np.maximum(number, 1)  # no votes are shared as 0
+    return shares
+
+
+def drawn(counts: list[NDArray[np.int64]], seed: int) -> NDArray[np.int64]:
+    """Return the number of one vector of each plane, drawn by the counts."""
+    return np.array([_draw(count, seed, k) for k, count in enumerate(counts)], dtype=np.int64)
+
+
+def _draw(count: NDArray[np.int64], seed: int, plane: int) -> int:
+    ends = np.cumsum(count)
+    if ends[-1] == 0:
+        return 0
+    number = below(int(ends[-1]), seed=seed, epoch=_EPOCH, partition=plane)
+    return int(np.searchsorted(ends, number, side="right"))
+
+
+def rows_of(vectors: Vectors, engine: Engine) -> Rows:
+    """Return the stored rows as those of an engine."""
+    stored = _stored(vectors)
+    if "rows" in stored:
+        return engine.dense_rows(np.require(stored["rows"], requirements=["C", "A"]))
+    parts = [np.require(stored[name], requirements=["C", "A"]) for name in sorted(stored)]
+    indices, indptr, values = parts
+    return engine.csr_rows(indptr, indices, values, vectors["coef"].shape[1])
+
+
+def _stored(vectors: Vectors) -> Vectors:
+    return {name: array for name, array in vectors.items() if name.startswith("rows")}
+
+
+def _n_stored(vectors: Vectors) -> int:
+    return len(vectors["rows"]) if "rows" in vectors else len(vectors["rows_indptr"]) - 1
+
+
+def _planes(log: State) -> NDArray[np.intp]:
+    lengths = np.diff(log["log_start"])
+    return np.repeat(np.arange(len(lengths)), lengths)

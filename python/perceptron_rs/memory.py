@@ -1,0 +1,17 @@
+"""Memory that is asked for before a library needs it, where the library ends the process if there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["probe_memory"]
+
+_SLACK = 4 << 20  # for what every library needs besides, and for what lies between two pieces
+
+
+def probe_memory(n_bytes: int, purpose: str) -> None:
+    """Raise MemoryError unless so many bytes can be had; they are given back at once, untouched."""
+    try:
+        np.empty(n_bytes + _SLACK, dtype=np.uint8)
+    except (MemoryError, ValueError):  # ValueError: more than an address holds
+        raise MemoryError(f"{purpose} needs {n_bytes} bytes of memory, which are not there") from None

@@ -1,0 +1,1 @@
+"""The multilayer perceptron."""

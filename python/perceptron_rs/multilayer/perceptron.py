@@ -1,0 +1,279 @@
+"""The multilayer perceptron as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from perceptron_rs.common.data import examples
+from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
+from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.engines import ENGINES, get_engine
+from perceptron_rs.models.saved import Saved
+from perceptron_rs.multilayer.network import Layers, check_same_problem, learn, start
+from perceptron_rs.multilayer.predicting import MultilayerPredicting
+from perceptron_rs.reference.arith.environment import standard
+
+__all__ = ["MultilayerPerceptron"]
+
+_LARGEST = 2**31 - 1
+
+
+class MultilayerPerceptron(MultilayerPredicting, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Layers of neurons, trained by plain stochastic gradient descent on the logistic loss.
+
+    A single perceptron learns no exclusive or: no line separates its classes. One hidden layer of neurons
+    with a bent activation function is enough for that, and for any other continuous boundary. This
+    estimator is there to show what one more layer buys, in the order and arithmetic of this package:
+    the learnt bits are the same for every storage type of X, machine, and engine.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : int or sequence of int, default=(100,)
+        Number of neurons of each hidden layer, each at least 1; none for logistic regression.
+    activation : {"logistic", "tanh", "relu"}, default="relu"
+        Function of the hidden neurons. The output has the logistic function for two classes and
+        softmax for more.
+    alpha : float, default=0.0001
+        Strength of the L2 penalty on the weights, in [0, inf).
+    batch_size : int, default=1
+        Number of examples whose gradients are added up for a step, in [1, 2**31 - 1]. The step is
+        that of their mean.
+    learning_rate_init : float, default=0.01
+        Learning rate, in (0, inf). It stays the same in all epochs.
+    max_iter : int, default=200
+        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+    shuffle : bool, default=True
+        Whether ``fit`` visits the examples in a new random order in each epoch.
+    random_state : int, RandomState instance or None, default=0
+        Key of the random start weights and orders: an int in [0, 2**32 - 1] is the key itself, otherwise
+        one number is drawn in each ``fit``, and in a first ``partial_fit``.
+    tol : float or None, default=1e-4
+        A fit stops when its mean loss has failed ``n_iter_no_change`` times in a row to be lower by
+        ``tol`` than the best one, in [0, inf). With None, only ``max_iter`` ends it.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the last one: its weights and number of epochs.
+    n_iter_no_change : int, default=10
+        See ``tol``. In [1, 2**31 - 1].
+    engine : {"rust", "reference"}, default="rust"
+        What computes. Both give the same bits; the reference is slow, and made to be read.
+
+    Attributes
+    ----------
+    coefs_ : list of ndarray of shape (n_neurons of a layer, n_neurons of the next one), float64
+        Weights, layer by layer from the input on.
+    intercepts_ : list of ndarray of shape (n_neurons,), float64
+        Intercepts of each layer after the input.
+    classes_ : ndarray of shape (n_classes,)
+        The distinct labels, sorted.
+    n_iter_ : int
+        Epochs run by the last ``fit``; 1 after ``partial_fit``.
+    loss_ : float
+        Mean loss of the last epoch.
+    loss_curve_ : list of float
+        Mean loss of each epoch of the last call, each example's before its batch's step.
+    n_layers_ : int
+        Number of layers, input and output included.
+    n_outputs_ : int
+        Number of output neurons: 1 for two classes, else one for each class.
+    out_activation_ : str
+        "logistic" or "softmax".
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X has names that are all strings.
+
+    Raises
+    ------
+    ValueError
+        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+
+    See Also
+    --------
+    Perceptron : A single layer, trained on mistakes.
+
+    Notes
+    -----
+    Parameters have the names of `sklearn.neural_network.MLPClassifier` where the meaning is the same; the
+    defaults of ``batch_size``, ``learning_rate_init`` and ``random_state`` differ, there is no momentum,
+    and the loss that is reported and watched does not contain the penalty. A row of sparse data is
+    made dense while it is learnt from.
+
+    References
+    ----------
+    .. [1] D. E. Rumelhart, G. E. Hinton, R. J. Williams, "Learning representations by back-propagating
+       errors", Nature 323, 1986, pages 533-536.
+    .. [2] X. Glorot, Y. Bengio, "Understanding the difficulty of training deep feedforward neural
+       networks", AISTATS 2010, equation 16.
+
+    Examples
+    --------
+    >>> from perceptron_rs import MultilayerPerceptron, Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> Perceptron(tol=None, max_iter=100).fit(X, y).score(X, y) < 1
+    True
+    >>> model = MultilayerPerceptron((4,), activation="tanh", learning_rate_init=0.1, max_iter=2000, tol=None)
+    >>> model.fit(X, y).predict(X)
+    array([0, 1, 1, 0])
+    """
+
+    _computed: ClassVar[tuple[str, ...]] = ()  # attributes that are properties
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "hidden_layer_sizes": ["array-like", Interval(Integral, 1, _LARGEST, closed="both")],
+        "activation": [StrOptions({"logistic", "tanh", "relu"})],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, _LARGEST, closed="both")],
+        "learning_rate_init": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, _LARGEST, closed="both")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "warm_start": ["boolean"],
+        "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
+        "engine": [StrOptions(set(ENGINES))],
+    }
+
+    classes_: NDArray[Any]
+    coefs_: Layers
+    intercepts_: Layers
+    _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (100,),
+        *,
+        activation: str = "relu",
+        alpha: float = 0.0001,
+        batch_size: int = 1,
+        learning_rate_init: float = 0.01,
+        max_iter: int = 200,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = 0,
+        tol: float | None = 1e-4,
+        warm_start: bool = False,
+        n_iter_no_change: int = 10,
+        engine: str = "rust",
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.alpha = alpha
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_iter_no_change = n_iter_no_change
+        self.engine = engine
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from X and y in epochs, until the loss no longer improves.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            The class of each example: whole numbers, booleans or strings, at least two classes.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a wrong shape, length or value, or if training overflows. The
+            estimator is then as it was before the call.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If ``max_iter`` ended the fit, unless ``tol`` is None.
+        """
+        with restored_on_error(self), standard():
+            engine = get_engine(self.engine)
+            going_on = self.warm_start and hasattr(self, "classes_")
+            data = examples(self, engine, X, reset=True)
+            classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
+            seed = draw_seed(self.random_state)
+            if going_on:
+                check_same_problem(self, classes)
+            else:
+                self.classes_ = classes
+                start(self, engine, seed)
+            stopped = learn(
+                self,
+                engine,
+                data,
+                labels,
+                seed=seed if self.shuffle else None,
+                max_iter=int(self.max_iter),
+                tol=self.tol,
+            )
+            self._n_epochs += self.n_iter_
+        if self.tol is not None and stopped == "max_iter":
+            warnings.warn(
+                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
+                f"raise max_iter, or set tol=None if the number of epochs is meant",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            The class of each example.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever be seen; needed in the first call.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a wrong shape, length or value, if y holds a class that is not in
+            ``classes_``, or if training overflows. The estimator is then as it was before.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+        """
+        with restored_on_error(self), standard():
+            engine = get_engine(self.engine)
+            first = not hasattr(self, "classes_")
+            given = new_classes(classes, self)
+            data = examples(self, engine, X, reset=first)
+            y = label_array(self, y, data.rows.shape[0])
+            if first:
+                self.classes_ = given
+                start(self, engine, draw_seed(self.random_state))
+            check_same_problem(self, self.classes_)
+            learn(self, engine, data, encode(y, self.classes_), seed=None, max_iter=1, tol=None)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

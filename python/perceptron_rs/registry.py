@@ -1,0 +1,68 @@
+"""All learners, by the names that model files and the command line give them: one line a learner.
+
+A learner belongs to a family, which is a folder of the package. ``models`` and ``cli`` know families by
+this table and by the modules that each of them has: ``files`` (what a model file holds), ``story`` (what
+``inspect`` shows) and ``options`` (of its commands). Nothing is imported before it is asked for, so that
+``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Literal, TypeAlias
+
+__all__ = ["FAMILIES", "LEARNERS", "Learner", "family_part", "name_of"]
+
+Part: TypeAlias = Literal["files", "story", "options"]
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """Where a learner lives."""
+
+    family: str
+    module: str
+    class_name: str
+    #: What it learns from.
+    data: Literal["examples", "sequences"] = "examples"
+    #: Whether it has one weight a feature, so that a fit may start from weights in a text.
+    is_linear: bool = False
+
+    @property
+    def kind(self) -> Any:
+        """The class of the estimator."""
+        return getattr(import_module(f"perceptron_rs.{self.family}.{self.module}"), self.class_name)
+
+    def part(self, name: Part) -> ModuleType:
+        """Return the module of the family for one purpose."""
+        return family_part(self.family, name)
+
+
+LEARNERS: dict[str, Learner] = {
+    "perceptron": Learner("linear", "perceptron", "Perceptron", is_linear=True),
+    "averaged": Learner("linear", "averaged", "AveragedPerceptron", is_linear=True),
+    "pocket": Learner("linear", "pocket", "PocketPerceptron", is_linear=True),
+    "voted": Learner("linear", "voted", "VotedPerceptron", is_linear=True),
+    "kernel": Learner("kernel", "perceptron", "KernelPerceptron"),
+    "multilayer": Learner("multilayer", "perceptron", "MultilayerPerceptron"),
+    "sequence": Learner("sequence", "perceptron", "SequencePerceptron", data="sequences"),
+}
+
+#: Those whose learners are trained on examples, by one command with the options of all of them.
+FAMILIES = tuple(dict.fromkeys(learner.family for learner in LEARNERS.values() if learner.data == "examples"))
+
+
+def family_part(family: str, name: Part) -> ModuleType:
+    """Return the module of a family for one purpose."""
+    return import_module(f"perceptron_rs.{family}.{name}")
+
+
+def name_of(estimator: Any) -> str | None:
+    """Return the name of an estimator's learner; None if it has none."""
+    home, name = type(estimator).__module__, type(estimator).__qualname__
+    for key, learner in LEARNERS.items():
+        if (home, name) == (f"perceptron_rs.{learner.family}.{learner.module}", learner.class_name):
+            return key
+    return None

@@ -1,0 +1,1 @@
+"""Learners of label sequences and of other structures."""

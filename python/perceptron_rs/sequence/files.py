@@ -1,0 +1,147 @@
+"""Label-sequence learners in a model file: sparse weights, the vocabulary, the history, the template.
+
+Most attributes have weights for few labels, so emission and pair weights are kept and stored as the rows of a
+CSR matrix: what is not 0 by its bits. Nothing is larger than the file and its classes say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.features.encoder import AttributeEncoder
+from perceptron_rs.models.taken import refuse_left, take
+from perceptron_rs.models.values import is_count
+
+__all__ = ["OWN_PARTS", "collect", "publish"]
+
+#: Parts of a file's description that other families have not.
+OWN_PARTS: frozenset[str] = frozenset({"encoder", "template"})
+
+_EPOCHS = {
+    "sequence_errors_per_epoch": np.int64,
+    "token_errors_per_epoch": np.int64,
+    "validation_scores": np.float64,
+}
+_HISTORY = {"n_iter": "n_iter_", "n_seen": "n_seen_"}
+
+
+def collect(estimator: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Return the arrays of a fitted estimator, and the parts of its description that only it has."""
+    tensors: dict[str, NDArray[Any]] = {}
+    for name, weights in estimator._weights.items():
+        if not np.isfinite(weights).all():
+            raise ValueError(
+                f"the weights {name.removesuffix('_data')} hold a NaN or an infinity; fit again before saving"
+            )
+        tensors[name] = np.ascontiguousarray(weights)
+    for name, dtype in _EPOCHS.items():
+        if f"{name}_" in vars(estimator):
+            tensors[name] = np.ascontiguousarray(getattr(estimator, f"{name}_"), dtype=dtype)
+    history: dict[str, Any] = {name: int(getattr(estimator, place)) for name, place in _HISTORY.items()}
+    parts: dict[str, Any] = {"history": history | {"converged": bool(estimator.converged_)}}
+    encoder = getattr(estimator, "encoder_", None)
+    if encoder is not None:
+        parts["encoder"] = {"min_count": int(encoder.min_count), "n_columns": encoder.n_columns}
+        if encoder.n_columns is None:
+            names = [name.encode("utf-8", "surrogatepass") for name in encoder.vocabulary_]
+            tensors["vocabulary"] = np.frombuffer(b"".join(names), dtype=np.uint8)
+            tensors["vocabulary_ends"] = np.cumsum([len(name) for name in names], dtype=np.int64)
+        else:
+            parts["encoder"]["n_columns"] = int(encoder.n_columns)
+    if hasattr(estimator, "template_"):
+        parts["template"] = dict(estimator.template_)
+    return tensors, parts
+
+
+def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str, Any]) -> None:
+    """Put what ``collect`` returned on another estimator with those ``classes_``; ValueError if unsound."""
+    labels, left = len(estimator.classes_), dict(tensors)
+    weights = _matrix(left, "emission", labels)
+    columns = len(weights["emission_indptr"]) - 1
+    for name, shape in {"transition": (labels, labels), "start": (labels,), "end": (labels,)}.items():
+        weights[name] = take(left, name, np.float64, shape)
+    if "pair_indptr" in left:
+        weights |= _matrix(left, "pair", labels * labels)
+        if len(weights["pair_indptr"]) != columns + 1:
+            raise ValueError("the weights emission and pair have different numbers of columns")
+    history = document["history"]
+    if (
+        not isinstance(history, dict)
+        or set(history) != {*_HISTORY, "converged"}
+        or not all(is_count(history[name]) for name in _HISTORY)
+        or type(history["converged"]) is not bool
+    ):
+        raise ValueError(f"the history must hold counts {', '.join(_HISTORY)}, and converged")
+    for name, dtype in _EPOCHS.items():
+        if name in left or name != "validation_scores":
+            array = take(left, name, dtype, (history["n_iter"],))
+            if array.min(initial=0) < 0:
+                raise ValueError(f"the tensor {name} must not hold anything below 0")
+            setattr(estimator, f"{name}_", array)
+    if "encoder" in document:
+        estimator.encoder_ = _encoder(left, document["encoder"], columns)
+    if "template" in document:
+        estimator.template_ = _template(document["template"])
+    refuse_left(left)
+    estimator._weights = weights
+    estimator.n_features_in_ = columns
+    estimator.converged_ = history["converged"]
+    for name, attribute in _HISTORY.items():
+        setattr(estimator, attribute, history[name])
+
+
+def _matrix(left: dict[str, NDArray[Any]], name: str, width: int) -> dict[str, NDArray[Any]]:
+    """Return the three arrays of a matrix in the form CSR, as they are kept in memory."""
+    ends = take(left, f"{name}_indptr", np.int64, (None,))
+    indices = take(left, f"{name}_indices", np.int32, (None,))
+    data = take(left, f"{name}_data", np.float64, (len(indices),))
+    if len(ends) < 2 or ends[0] != 0 or ends[-1] != len(indices) or (np.diff(ends) < 0).any():
+        raise ValueError(f"the tensor {name}_indptr does not divide {len(indices)} weights into rows")
+    if indices.min(initial=0) < 0 or indices.max(initial=0) >= width:
+        raise ValueError(f"the tensor {name}_indices must be from 0 to {width - 1}")
+    rows = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    if (np.diff(rows * width + indices) <= 0).any():
+        raise ValueError(f"the tensor {name}_indices must rise within each row")
+    return {f"{name}_indptr": ends, f"{name}_indices": indices, f"{name}_data": data}
+
+
+def _encoder(left: dict[str, NDArray[Any]], description: Any, columns: int) -> AttributeEncoder:
+    if not isinstance(description, dict) or set(description) != {"min_count", "n_columns"}:
+        raise ValueError("its encoder must hold min_count and n_columns")
+    hashed = description["n_columns"]
+    if not is_count(description["min_count"]) or not (hashed is None or is_count(hashed)):
+        raise ValueError("its encoder must hold counts")
+    encoder = AttributeEncoder(**description)
+    names: dict[str, int] = {}
+    if hashed is None:
+        text = take(left, "vocabulary", np.uint8, (None,)).tobytes()
+        ends = take(left, "vocabulary_ends", np.int64, (columns,)).tolist()
+        starts = [0, *ends[:-1]]
+        if ends[-1] != len(text) or any(a > b for a, b in zip(starts, ends, strict=True)):
+            raise ValueError("the tensor vocabulary_ends does not divide the vocabulary")
+        try:
+            parts = [text[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)]
+        except UnicodeDecodeError:
+            raise ValueError("the tensor vocabulary is not UTF-8") from None
+        names = {name: column for column, name in enumerate(parts)}
+    if (columns if hashed else len(names)) != (hashed or columns):
+        raise ValueError("its encoder and its weights have different numbers of columns")
+    encoder.vocabulary_, encoder.n_columns_ = names, columns
+    return encoder
+
+
+def _template(description: Any) -> dict[str, Any]:
+    """Return what the command line keeps to make attributes from columns."""
+    if (
+        not isinstance(description, dict)
+        or set(description) != {"kind", "window", "columns"}
+        or description["kind"] not in ("words", "columns")
+        or not all(is_count(description[name]) for name in ("window", "columns"))
+        or description["columns"] < 1
+        or description["window"] > 100
+    ):
+        raise ValueError("its template must hold a known kind, a window and a number of columns")
+    return description

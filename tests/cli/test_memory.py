@@ -1,0 +1,48 @@
+"""Tables under an address-space limit that grows in steps: read, or refused with a MemoryError's words."""
+
+import subprocess
+import sys
+
+import pytest
+
+from .support import environment
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits as on Linux")
+
+STEPS = """
+import os, resource, sys
+from pathlib import Path
+import pyarrow, pyarrow.csv, pyarrow.parquet
+from perceptron_rs.cli import data, errors, formats, tables
+
+for extra in range(0, 1500 << 20, 125 << 20):
+    child = os.fork()
+    if child == 0:
+        now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (now + extra, now + extra))
+        try:
+            data.load(Path(sys.argv[1]), data.Wanted())
+            text = "ok"
+        except errors.CommandError as error:
+            text = str(error)
+        os.write(1, (text + chr(10)).encode())
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    if status:
+        print("status", os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+
+def test_no_limit_ends_the_process(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,y\n" + "1.5,2,0\n" * 100_000)
+    argv = [sys.executable, "-c", STEPS, path]
+    done = subprocess.run(argv, capture_output=True, text=True, env=environment(), check=False)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 12
+    assert all(line == "ok" or "out of memory: reading a file of 800006 bytes" in line for line in lines), (
+        lines
+    )
+    assert lines[0] != "ok"
