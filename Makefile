@@ -128,14 +128,14 @@ test-aarch64 test-s390x:
 		--config 'target.$(ARCH)-unknown-linux-gnu.runner = "qemu-$(ARCH) -L /usr/$(ARCH)-linux-gnu"' \
 		-- --skip threads_inherit_the_modes
 
-# Without AddressSanitizer: indices are checked, so a wrong one panics. What is found lands in fuzz/artifacts,
-# the corpus that has grown in fuzz/corpus.
+# Not optimised, as leaves take minutes to compile, and without AddressSanitizer: indices are checked, so a wrong
+# one panics. What is found lands in fuzz/artifacts, the corpus that has grown in fuzz/corpus.
 FUZZ_SECONDS ?= 600
 fuzz: $(VENV)/quick $(VENV)/tools/bin/cargo-fuzz  ## each fuzz target, for FUZZ_SECONDS=600
 	@$(call NEEDS_NIGHTLY,rust-src)
 	for target in svmlight views states; do \
 		mkdir -p fuzz/corpus/$$target && PATH="$(abspath $(VENV))/tools/bin:$$PATH" \
-		cargo +$(NIGHTLY) fuzz run --sanitizer none --target-dir target/fuzz $$target fuzz/corpus/$$target tests/fuzzed/corpus/$$target \
+		cargo +$(NIGHTLY) fuzz run --dev --sanitizer none --target-dir target/fuzz $$target fuzz/corpus/$$target tests/fuzzed/corpus/$$target \
 		-- -max_total_time=$(FUZZ_SECONDS) -max_len=1000 -timeout=30 -verbosity=0 -print_final_stats=1 || exit 1; \
 	done
 	$(BIN)/python fuzz/models.py --seconds $(FUZZ_SECONDS)
