@@ -106,13 +106,13 @@ miri: $(OWN_RUST)  ## the core's arithmetic, rows, reader of text and checks, on
 	MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS=-Ctarget-feature=+avx2 \
 		cargo +$(NIGHTLY) miri test --target-dir target/miri --lib --test core -- arith:: rows:: order:: text:: fuzzed:: instruction_sets::
 
-WITH_THREADS = threads blocks_and_threads a_set_ golden:: golden_kernels:: fuzzed::
+WITH_THREADS = threads golden:: golden_kernels:: fuzzed::
 tsan: $(OWN_RUST)  ## the core's tests that use threads, under ThreadSanitizer (Linux, x86-64)
 	@$(call NEEDS_NIGHTLY,rust-src)
 	$(LIGHTLY) RUSTFLAGS=-Zsanitizer=thread cargo +$(NIGHTLY) test -Zbuild-std --target x86_64-unknown-linux-gnu \
 		--target-dir target/tsan --test core -- $(WITH_THREADS)
 
-# An emulator starts threads in the standard mode. A big-endian machine has no modes here: see "Not promised".
+# An emulator starts threads in the standard mode.
 test-aarch64: ARCH = aarch64
 test-aarch64: DEBIAN = arm64
 test-s390x: ARCH = s390x
