@@ -18,10 +18,10 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-deep test-oldest lint bench freund-schapire docs golden licenses dist valgrind clean
+.PHONY: help demo test test-deep test-oldest test-aarch64 test-s390x miri tsan fuzz lint bench freund-schapire docs golden licenses dist valgrind clean
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/quick  ## train on real data with both engines and compare every bit
 	@$(BIN)/python -m perceptron_rs.demo
@@ -30,9 +30,10 @@ test: $(VENV)/quick $(VENV)/test  ## all tests: the core without Python, then th
 	cargo test
 	$(BIN)/python -m pytest
 
-test-deep: $(VENV)/quick $(VENV)/test  ## the same with many more generated cases
+test-deep: $(VENV)/quick $(VENV)/test  ## the same with many more generated cases, and half a minute of each fuzz target
 	cargo test
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest
+	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=30
 
 test-oldest: $(VENV)/quick $(VENV)/oldest/ready  ## the package's tests on Python 3.11 with the oldest versions it promises to work with
 	rm -rf $(VENV)/oldest/wheel
@@ -87,8 +88,61 @@ valgrind:  ## the tests of the core's unsafe code, under valgrind
 	cargo test $(UNDER_VALGRIND) --lib -- --skip environment
 	cargo test $(UNDER_VALGRIND) --test core -- exact:: instruction_sets::
 
+# Installs a nightly toolchain with the components that a command needs.
+NIGHTLY ?= nightly
+NEEDS_RUSTUP = command -v rustup > /dev/null || { echo "rustup is not installed; get it from https://rustup.rs"; exit 1; }
+NEEDS_NIGHTLY = $(NEEDS_RUSTUP); rustup run $(NIGHTLY) rustc --version > /dev/null 2>&1 \
+	|| rustup toolchain install $(NIGHTLY) --no-self-update --profile minimal; \
+	rustup component add --toolchain $(NIGHTLY) $(1)
+# Installs Debian's packages, or says which are missing.
+NEEDS_PACKAGES = { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt-get update -q && apt-get install -q -y $(1); } \
+	|| { echo "not everything is installed; on Debian and Ubuntu: apt-get install $(1)"; exit 1; }
+# Leaves take minutes to compile at 3. Their bits do not depend on it.
+LIGHTLY = CARGO_PROFILE_TEST_OPT_LEVEL=1
+
+# AVX2 on, so that its leaves are interpreted too; not isolated, since tests read files.
+miri: $(OWN_RUST)  ## the core's arithmetic, rows, reader of text and checks, on small sizes, interpreted by Miri
+	@$(call NEEDS_NIGHTLY,miri rust-src)
+	MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS=-Ctarget-feature=+avx2 \
+		cargo +$(NIGHTLY) miri test --target-dir target/miri --lib --test core -- arith:: rows:: order:: text:: fuzzed:: instruction_sets::
+
+WITH_THREADS = threads golden:: golden_kernels:: fuzzed::
+tsan: $(OWN_RUST)  ## the core's tests that use threads, under ThreadSanitizer (Linux, x86-64)
+	@$(call NEEDS_NIGHTLY,rust-src)
+	$(LIGHTLY) RUSTFLAGS=-Zsanitizer=thread cargo +$(NIGHTLY) test -Zbuild-std --target x86_64-unknown-linux-gnu \
+		--target-dir target/tsan --test core -- $(WITH_THREADS)
+
+# An emulator starts threads in the standard mode.
+test-aarch64: ARCH = aarch64
+test-aarch64: DEBIAN = arm64
+test-s390x: ARCH = s390x
+test-s390x: DEBIAN = s390x
+test-aarch64: $(OWN_RUST)  ## the core's tests on AArch64, emulated
+test-s390x: $(OWN_RUST)  ## the core's tests on s390x, which is big-endian, emulated
+test-aarch64 test-s390x:
+	@$(NEEDS_RUSTUP); rustup target add $(ARCH)-unknown-linux-gnu
+	@{ command -v qemu-$(ARCH) && command -v $(ARCH)-linux-gnu-gcc; } > /dev/null \
+		|| $(call NEEDS_PACKAGES,qemu-user gcc-$(ARCH)-linux-gnu libc6-dev-$(DEBIAN)-cross)
+	$(LIGHTLY) cargo test --target $(ARCH)-unknown-linux-gnu --lib --test core \
+		--config 'target.$(ARCH)-unknown-linux-gnu.linker = "$(ARCH)-linux-gnu-gcc"' \
+		--config 'target.$(ARCH)-unknown-linux-gnu.runner = "qemu-$(ARCH) -L /usr/$(ARCH)-linux-gnu"' \
+		-- --skip threads_inherit_the_modes
+
+# Not optimised, as leaves take minutes to compile, and without AddressSanitizer: indices are checked, so a wrong
+# one panics. What is found lands in fuzz/artifacts, the corpus that has grown in fuzz/corpus.
+FUZZ_SECONDS ?= 600
+fuzz: $(VENV)/quick $(VENV)/tools/bin/cargo-fuzz  ## each fuzz target, for FUZZ_SECONDS=600
+	@$(call NEEDS_NIGHTLY,rust-src)
+	for target in svmlight views states; do \
+		mkdir -p fuzz/corpus/$$target && PATH="$(abspath $(VENV))/tools/bin:$$PATH" \
+		cargo +$(NIGHTLY) fuzz run --dev --sanitizer none --target-dir target/fuzz $$target fuzz/corpus/$$target tests/fuzzed/corpus/$$target \
+		-- -max_total_time=$(FUZZ_SECONDS) -max_len=1000 -timeout=30 -verbosity=0 -print_final_stats=1 || exit 1; \
+	done
+	$(BIN)/python fuzz/models.py --seconds $(FUZZ_SECONDS)
+	$(BIN)/python fuzz/engines.py --seconds $(FUZZ_SECONDS)
+
 clean:  ## remove all that was set up or built
-	rm -rf $(VENV) target dist docs/_build docs/generated .hypothesis .pytest_cache .mypy_cache .ruff_cache python/perceptron_rs/_core*.so
+	rm -rf $(VENV) target dist fuzz/corpus fuzz/artifacts docs/_build docs/generated .hypothesis .pytest_cache .mypy_cache .ruff_cache python/perceptron_rs/_core*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/made:
@@ -118,6 +172,9 @@ $(VENV)/quick $(VENV)/release: $(VENV)/%: $(VENV)/made $(OWN_RUST) $(RUST)
 $(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/docs $(VENV)/dist: $(VENV)/%: $(VENV)/made pyproject.toml
 	$(call EXTRA,$*)
 	touch $@
+
+$(VENV)/tools/bin/cargo-fuzz: | $(VENV)/made
+	cargo install --quiet --locked --root $(VENV)/tools cargo-fuzz
 
 # The oldest versions have no wheels for later interpreters than 3.11. The compiled module is the same for all.
 OLDEST_PYTHON ?= python3.11

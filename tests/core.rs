@@ -3,6 +3,7 @@
 
 mod environment;
 mod exact;
+mod fuzzed;
 mod golden;
 mod golden_kernels;
 mod instruction_sets;

@@ -9,6 +9,8 @@ use perceptron_rs::error::{Error, Result};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::text::{Base, Rules, Table, read};
 
+const LINES: usize = if cfg!(miri) { 12 } else { 300 };
+
 /// A file that is removed when the test ends.
 struct Scratch(PathBuf);
 
@@ -72,8 +74,8 @@ fn assert_equal(got: &Table, expected: &Table, what: &str) {
 #[test]
 fn blocks_and_threads_change_nothing() {
     for (lowest, base) in [(0, Base::Auto), (0, Base::Zero), (1, Base::Auto), (1, Base::One)] {
-        let (text, expected) = lines(300, lowest);
-        assert!(text.len() > 10_000);
+        let (text, expected) = lines(LINES, lowest);
+        assert!(text.len() > 30 * LINES);
         let file = Scratch::new(&format!("{lowest}{base:?}"), text.as_bytes());
         for block in [1, 2, 7, 8, 9, 63, 64, 1000, 1 << 18] {
             for threads in [1, 2, 3] {
@@ -97,7 +99,7 @@ fn every_cut_into_two_files_at_a_line_end() {
 
 #[test]
 fn the_first_error_is_reported_whatever_the_threads_and_blocks() {
-    let (text, _) = lines(300, 0);
+    let (text, _) = lines(LINES, 0);
     let good = Scratch::new("good", text.as_bytes());
     let bad = Scratch::new("bad", format!("{text}1 5:1 x:2\n{text}oops\n").as_bytes());
     let missing = Scratch(env::temp_dir().join("perceptron-rs-is-not-there"));

@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn integers_are_told_from_other_numbers() {
-        let largest = 2_f64.powi(51);
+        let largest = (1_u64 << 51) as f64;
         for x in [0.0, -0.0, 1.0, -7.0, 255.0, largest, -largest, largest - 1.0] {
             assert!(all_integers(&[x; 9]), "{x}");
         }

@@ -14,12 +14,11 @@ impl InstructionSet {
     /// Those that this machine can run, the best last.
     #[must_use]
     pub fn available() -> Vec<Self> {
-        let mut sets = vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            sets.push(Self::Avx2);
+            return vec![Self::Portable, Self::Avx2];
         }
-        sets
+        vec![Self::Portable]
     }
 
     #[must_use]

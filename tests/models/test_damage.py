@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import random
+import struct
 import tracemalloc
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save as foreign
 
 from perceptron_rs import Perceptron, load
+from perceptron_rs.models import container
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 REMEDY = "take it from where it was saved, or save the model again"
@@ -235,3 +237,13 @@ def test_tensors_that_share_bytes_or_leave_gaps(tools, folder):
         moved[name]["data_offsets"] = [place + shift for place in moved[name]["data_offsets"]]
         text = json.dumps(moved).encode()
         folder.refusal(len(text).to_bytes(8, "little") + text + file[8 + length :])
+
+
+def test_numbers_are_little_endian_on_every_machine():
+    kinds = {"F64": "d", "F32": "f", "I8": "b", "U8": "B", "I16": "h", "U16": "H", "I32": "i", "I64": "q"}
+    for kind, letter in kinds.items():
+        entry = {"dtype": kind, "shape": [2], "data": bytearray(struct.pack(f"<2{letter}", 1, 77))}
+        array = container._array(entry)
+        assert array.tolist() == [1, 77]
+        assert array.dtype.isnative
+    assert kinds.keys() == container._TYPES.keys()

@@ -22,7 +22,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import safetensors as library
-from safetensors import SafetensorError
+from numpy.typing import NDArray
+from safetensors import SafetensorError, deserialize
 from safetensors import numpy as safetensors
 
 from perceptron_rs.memory import probe_memory
@@ -40,7 +41,17 @@ _PREFIX = 8
 _OF_HEADER = 8
 _COPIES = 2 if hasattr(library, "TensorSpec") else 3
 _LARGEST_HEADER = 100_000_000  # the library's own limit
-_BYTES = {"F64": 8, "I64": 8, "F32": 4, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4}
+#: Little-endian on every machine.
+_TYPES = {
+    "F64": "<f8",
+    "I64": "<i8",
+    "F32": "<f4",
+    "I8": "i1",
+    "U8": "u1",
+    "I16": "<i2",
+    "U16": "<u2",
+    "I32": "<i4",
+}
 _CUT = "the file is cut or damaged; take it from where it was saved, or save the model again"
 _FOREIGN = "it is no model file of perceptron-rs; give a file that an estimator's save() has written"
 
@@ -72,13 +83,11 @@ def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
     if len(data) != size:
         raise ValueError(f"it became shorter while it was read; {_CUT}")
     try:
-        loaded = safetensors.load(data)
+        loaded = deserialize(data)  # type: ignore[no-untyped-call]
     except SafetensorError as error:
         raise ValueError(f"{str(error)[:200]!r}: {_CUT}") from None
     del data
-    tensors = {
-        name: np.require(array, requirements=["C", "A", "W"]) for name, array in sorted(loaded.items())
-    }
+    tensors = {name: _array(entry) for name, entry in sorted(loaded)}
     written = document.pop("sha256", None)
     if _digest(document, tensors) != written:
         raise ValueError(f"its contents are not what was saved: the digest differs; {_CUT}")
@@ -138,13 +147,13 @@ def _check_places(entries: dict[str, Any], size: int) -> None:
         shape, place = entry["shape"], entry["data_offsets"]
         if not _are_sizes(shape) or not _are_sizes(place) or len(place) != 2:
             raise ValueError(f"the tensor {name!r:.80} has a shape or place that is none; {_CUT}")
-        width = _BYTES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
-        if width is None:
-            kinds = ", ".join(_BYTES)
+        kind = _TYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
+        if kind is None:
+            kinds = ", ".join(_TYPES)
             raise ValueError(
                 f"the tensor {name!r:.80} must be of {kinds}, got {entry['dtype']!r:.40}; {_CUT}"
             )
-        if place[1] - place[0] != width * math.prod(shape):
+        if place[1] - place[0] != np.dtype(kind).itemsize * math.prod(shape):
             raise ValueError(f"the tensor {name!r:.80} has a shape that its bytes do not hold; {_CUT}")
         places.append((place[0], place[1]))
     end = 0
@@ -154,6 +163,13 @@ def _check_places(entries: dict[str, Any], size: int) -> None:
         end = last
     if end != size:
         raise ValueError(f"its tensors need {end} bytes, but it has {size}; {_CUT}")
+
+
+def _array(entry: dict[str, Any]) -> NDArray[Any]:
+    """Return the numbers in the order of this machine: the library takes the file's order for that."""
+    numbers = np.frombuffer(entry["data"], dtype=_TYPES[entry["dtype"]]).reshape(entry["shape"])
+    native = numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
+    return np.require(native, requirements=["C", "A", "W"])
 
 
 def _are_sizes(values: Any) -> bool:
