@@ -216,7 +216,7 @@ impl Run {
 /// One matrix of the columns of several with equally many rows (values, width), left to right.
 fn side_by_side<T: Copy>(parts: &[(&[T], usize)]) -> Result<Vec<T>> {
     let mut all = Vec::new();
-    let size = parts.iter().map(|(values, _)| values.len()).sum();
+    let size = parts.iter().fold(0, |size, (values, _)| size + values.len());
     all.try_reserve_exact(size).map_err(|_| Error::Memory)?;
     let rows = parts.iter().map(|(values, width)| values.len() / width).max().unwrap_or(0);
     for i in 0..rows {
