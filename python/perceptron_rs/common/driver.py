@@ -113,7 +113,7 @@ def drive(
             for k in goes_on:
                 stopped[k] = judges[k].reason_to_end(m[k], mean[k])
             if watch is not None:
-                ends = np.broadcast_to(watch(number, made, loss, run), len(judges))
+                ends = np.broadcast_to(watch(number, made.copy(), loss.copy(), run), len(judges))
                 stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]
             ended = [k for k in goes_on if stopped[k]]
             for k in reversed(ended):  # the last ones are the cheapest to take out
