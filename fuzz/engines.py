@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from drawn import run
+from perceptron_rs.estimators.registry import LEARNERS
 from sklearn.exceptions import NotFittedError
 
 from perceptron_rs import SequencePerceptron
-from perceptron_rs.estimators.registry import LEARNERS
 from perceptron_rs.testing import assert_parity
 
 SHARED: dict[str, list[Any]] = {

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from drawn import run
+from perceptron_rs.estimators.registry import LINEAR_LEARNERS
 
 import perceptron_rs
 from perceptron_rs import KernelPerceptron, MultilayerPerceptron, SequencePerceptron
-from perceptron_rs.estimators.registry import LINEAR_LEARNERS
 from perceptron_rs.models.container import pack, unpack
 
 DATA = np.random.default_rng(3)

@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::arrays::{ages, counters, numbers, set_array, to_matrix};
 use super::budget::{read_sets, write_sets};
@@ -199,7 +199,8 @@ impl Run {
         let mistakes = PyArray1::from_slice(py, &epoch.mistakes);
         let losses = PyArray1::from_slice(py, &epoch.losses);
         let class = EPOCH.import(py, "perceptron_rs.settings", "Epoch")?;
-        class.call1((mistakes, losses, epoch.interrupted))
+        // As `Epoch(...)` does, but without Python code, in which Ctrl-C could be raised: the epoch is learnt.
+        py.get_type::<PyTuple>().call_method1("__new__", (class, (mistakes, losses, epoch.interrupted)))
     }
 
     /// Say that a decision goes on no more.

@@ -70,7 +70,7 @@ def test_more_features_than_the_model(refused, model, tmp_path):
     path = tmp_path / "many.svm"
     path.write_text("0 9:2\n", encoding="ascii")
     line = refused("predict", model, path)
-    assert line.startswith(f"{path}: has 9 features, but 3 are expected")
+    assert line.startswith(f"{path}: has 9 features, counted from 1 as by the model, but 3 are expected")
 
 
 @pytest.mark.parametrize("columns", [2, 4])

@@ -156,7 +156,7 @@ class TestOut:
         def no_file(*_, **__):
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr("tempfile.NamedTemporaryFile", no_file)  # root may write everywhere
+        monkeypatch.setattr("tempfile.TemporaryFile", no_file)  # root may write everywhere
         assert out_refused(tmp_path / "m").endswith(f"cannot write to {tmp_path}: Permission denied")
 
     def test_write_protected(self, out_refused, tmp_path, monkeypatch):

@@ -38,7 +38,7 @@ BAD = {
     "type": (np.ones((1, 5), dtype=np.int64), Y[:1], "float64"),
     "axes": (np.ones(5), Y[:1], None),
     "order": (np.asfortranarray(np.ones((2, 5))), Y[:2], "contiguous"),
-    "rows": (np.ones((2, 5)), Y[:1], "labels"),
+    "rows": (np.ones((2, 5)), Y[:1], "y has 1 entries"),
     "label": (np.ones((1, 5)), np.array(["d"]), "y"),
     "nan": (np.full((1, 5), np.nan), Y[:1], "NaN"),
 }

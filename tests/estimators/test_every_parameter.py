@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 import perceptron_rs
 from perceptron_rs import (
     AveragedPerceptron,
+    BudgetedKernelPerceptron,
     KernelPerceptron,
     MaxMarginClassifier,
     MultilayerPerceptron,
@@ -28,6 +30,7 @@ from perceptron_rs import (
 
 LEARNERS = (
     AveragedPerceptron,
+    BudgetedKernelPerceptron,
     KernelPerceptron,
     MaxMarginClassifier,
     MultilayerPerceptron,
@@ -57,6 +60,7 @@ def inference(x: Any, w: Any) -> int:
 
 #: What keeps the fits short and lets most parameters matter.
 BASE: dict[Any, dict[str, Any]] = {
+    BudgetedKernelPerceptron: {"max_iter": 3, "gamma": 0.2},
     KernelPerceptron: {"max_iter": 3, "gamma": 0.2},
     MaxMarginClassifier: {"inseparable": "warn"},
     MultilayerPerceptron: {"hidden_layer_sizes": (5,), "max_iter": 4, "tol": None},
@@ -82,7 +86,6 @@ VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "alpha": (0.5, {"penalty": "l2"}),
     "averaged": (False, {}),
     "bias": ("none", {}),
-    "budget_policy": ("random", {"prediction": "last", "budget": 5}),
     "check": ("epoch", {}),
     "class_weight": ({0: 0.25}, {}),
     "coef0": (1.5, {"kernel": "poly"}),
@@ -112,13 +115,14 @@ VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "warm_start": (True, {}),
 }
 OWN: dict[Any, dict[str, tuple[Any, dict[str, Any]]]] = {
+    BudgetedKernelPerceptron: {
+        "budget": (5, {}),
+        "budget_policy": ("random", {"budget": 5}),
+        "projection_distance": (0.9, {"budget": 200, "budget_policy": "projectron", "max_iter": 1}),
+        "tie": ("positive", {"kernel": "linear"}),
+    },
     KernelPerceptron: {
-        "budget": (5, {"prediction": "last"}),
         "fit_intercept": (True, {}),
-        "projection_distance": (
-            0.9,
-            {"prediction": "last", "budget": 200, "budget_policy": "projectron", "max_iter": 1},
-        ),
         "tie": ("positive", {"kernel": "linear"}),  # no sum of another one is exactly 0
     },
     MaxMarginClassifier: {
@@ -285,7 +289,12 @@ def test_it_does_something_or_is_refused_in_a_warm_start(learner, name):
 
 
 @pytest.mark.parametrize(
-    ("learner", "name"), [case for case in CASES if hasattr(case.values[0], "partial_fit")]
+    ("learner", "name"),
+    [
+        case
+        for case in CASES
+        if issubclass(case.values[0], ClassifierMixin) and hasattr(case.values[0], "partial_fit")
+    ],
 )
 def test_it_does_something_or_is_refused_in_partial_fit(learner, name):
     if name not in OF_EPOCHS:

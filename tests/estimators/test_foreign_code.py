@@ -69,8 +69,8 @@ def callable_kernel(guest, engine):
 
 def chain(guest, engine):
     model = SequencePerceptron(max_iter=4, eta0=0.1, engine=engine, callback=guest(nothing))
-    model.fit(TINY, LABELS, [40, 1, 39])
-    return model, model.predict(TINY, [80])
+    model.fit(TINY, LABELS, lengths=[40, 1, 39])
+    return model, model.predict(TINY, lengths=[80])
 
 
 def structures(guest, engine):
@@ -130,6 +130,8 @@ def bits(value):
         return {name: bits(v) for name, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [bits(v) for v in value]
+    if callable(value):
+        return type(value).__name__
     if hasattr(value, "get_params"):
         return {name: bits(v) for name, v in vars(value).items() if name not in value.get_params()}
     return np.asarray(value).tobytes() if isinstance(value, (np.ndarray, float)) else repr(value)

@@ -115,11 +115,11 @@ def test_assigned_classes_that_do_not_fit_are_refused(learner, classes):
 
 
 def test_assigned_classes_of_sequences():
-    model = SequencePerceptron().fit(X, Y, [10, 10, 10])
+    model = SequencePerceptron().fit(X, Y, lengths=[10, 10, 10])
     for classes in ([], [1], [0, 1, 2, 3]):
         model.classes_ = np.array(classes)
         with pytest.raises(ValueError, match="classes_ must hold 3 labels"):
-            model.predict(X, [10, 10, 10])
+            model.predict(X, lengths=[10, 10, 10])
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -86,8 +86,8 @@ PARAMETERS = {
     "pair text": ({"class_weight": ["ab"]}, "pairs"),
     "label": ({"class_weight": [[["a"], 1]]}, "pairs"),
     "null label": ({"class_weight": [[None, 1]]}, "pairs"),
-    "weight": ({"class_weight": [["a", "1"]]}, "one number for each label"),
-    "twice": ({"class_weight": [[1, 1], [True, 2]]}, "one number for each label"),
+    "weight": ({"class_weight": [["a", "1"]]}, "one number of at least 0 for each label"),
+    "twice": ({"class_weight": [[1, 1], [True, 2]]}, "one number of at least 0 for each label"),
     "word": ({"class_weight": "equal"}, "class_weight"),
 }
 HISTORY = {

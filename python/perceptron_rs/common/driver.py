@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import Engine, Run
-from perceptron_rs.settings import Data, Linear, State
+from perceptron_rs.settings import Data, Epoch, Linear, State
 
 __all__ = ["Report", "Schedule", "Watch", "drive"]
 
@@ -99,16 +99,17 @@ def drive(
     run = engine.start(data, state, settings)
     judges = [Judge(schedule) for _ in range(1 if settings.joint else len(settings.positive))]
     stopped = ["" for _ in judges]  # why each decision has ended
+    n_iter = np.zeros(len(judges), dtype=np.int64)  # and after how many epochs
     goes_on = list(range(len(judges)))
-    mistakes, losses = [], []
-    number = schedule.first_epoch
+    epochs: list[Epoch] = []
     try:
         while goes_on:
-            made, loss, interrupted = run.epoch(number)
+            number = schedule.first_epoch + len(epochs)
+            # In one call, so that Ctrl-C cannot come between an epoch and its record.
+            epochs.extend(map(run.epoch, (number,)))
+            made, loss, interrupted = epochs[-1]
             if interrupted:
                 break
-            mistakes.append(made)
-            losses.append(loss)
             m, mean = made.tolist(), loss.tolist()
             for k in goes_on:
                 stopped[k] = judges[k].reason_to_end(m[k], mean[k])
@@ -118,20 +119,21 @@ def drive(
             ended = [k for k in goes_on if stopped[k]]
             for k in reversed(ended):  # the last ones are the cheapest to take out
                 run.end(k)
+                n_iter[k] = len(epochs)
             goes_on = [k for k in goes_on if not stopped[k]] if ended else goes_on
-            number += 1
     except KeyboardInterrupt:
         if not settings.keep_on_interrupt:
             raise
     for k in reversed(goes_on):
         stopped[k] = stopped[k] or "interrupt"
+        n_iter[k] = len(epochs)
         run.end(k)
     D = len(judges)
     return Report(
         state=run.state(),
-        mistakes=np.array(mistakes, dtype=np.int64).reshape(-1, D),
-        losses=np.array(losses, dtype=np.float64).reshape(-1, D),
-        n_iter=np.array([judge.epochs for judge in judges], dtype=np.int64),
+        mistakes=np.array([epoch.mistakes for epoch in epochs], dtype=np.int64).reshape(-1, D),
+        losses=np.array([epoch.losses for epoch in epochs], dtype=np.float64).reshape(-1, D),
+        n_iter=n_iter,
         stopped=stopped,
         mistakes_per_example=run.mistakes_per_example() if settings.track_mistakes else None,
         activations=run.activations() if settings.record else None,

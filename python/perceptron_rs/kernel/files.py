@@ -77,6 +77,8 @@ def _checked(estimator: Any, tensors: Tensors, history: Any) -> dict[str, Any]:
         raise ValueError("the history must hold counts of at most 2**53 and whether it converged")
     left, planes = dict(tensors), n_planes(estimator, estimator.classes_)
     seen = take_counts(left, "seen", (planes,))
+    if is_joint(estimator) and (seen != seen[0]).any():
+        raise ValueError("the tensor seen must hold one number for all classes of a joint decision")
     _check_reports(left, history, 1 if is_joint(estimator) else planes)
     gamma, coef0, degree = take(left, "kernel", np.float64, (3,)).tolist()
     if not 1 <= degree < 2**31 or degree != int(degree):

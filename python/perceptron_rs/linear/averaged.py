@@ -249,8 +249,10 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         return self._averaged() if is_known else (None, None)
 
     def _check_saved(self) -> None:
+        if not self._average:
+            return  # neither read nor set
         own = self._answer(get_engine(self.engine), read_state(self))
-        for name, expected, found in zip(("coef_", "intercept_"), own, self._averaged(), strict=True):
+        for name, expected, found in zip(("coef_", "intercept_"), own, self._average[0], strict=True):
             if not np.array_equal(dense(found), expected):
                 raise ValueError(
                     f"{name} has been set, and a model file holds the sums that it is computed from; set it "

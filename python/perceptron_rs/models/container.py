@@ -87,7 +87,10 @@ def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
     except SafetensorError as error:
         raise ValueError(f"{str(error)[:200]!r}: {_CUT}") from None
     del data
-    tensors = {name: _array(entry) for name, entry in sorted(loaded)}
+    entries = dict(loaded)
+    del loaded
+    # One after another: where numbers are copied, the bytes that they were in are let go at once.
+    tensors = {name: _array(entries.pop(name)) for name in sorted(entries)}
     written = document.pop("sha256", None)
     if _digest(document, tensors) != written:
         raise ValueError(f"its contents are not what was saved: the digest differs; {_CUT}")

@@ -106,10 +106,9 @@ class Run:
                 if decision.goes_on:
                     done.mistakes[k], done.losses[k] = decision.epoch(number, self.x, order, self.settings)
         except KeyboardInterrupt:
-            if before is None:
-                raise
-            self.decisions, self.interrupted = before, True
-            return Epoch(np.zeros(D, dtype=np.int64), np.zeros(D), interrupted=True)
+            if before is not None:
+                self.decisions, self.interrupted = before, True
+            raise
         except FloatingPointError:
             raise overflow(number) from None
         return done
