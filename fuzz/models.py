@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from drawn import run
-from perceptron_rs.estimators.registry import LINEAR_LEARNERS
 
 import perceptron_rs
-from perceptron_rs import KernelPerceptron, MultilayerPerceptron, SequencePerceptron
+from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron, MultilayerPerceptron, SequencePerceptron
 from perceptron_rs.models.container import pack, unpack
+from perceptron_rs.registry import LEARNERS
 
 DATA = np.random.default_rng(3)
 X, Y = DATA.integers(-9, 10, (30, 4)) / 4, DATA.integers(0, 3, 30)
@@ -32,29 +32,29 @@ OTHERS = [None, True, -1, 0, 1, 3, 2**53 + 1, 2**70, 0.5, 1e400, "", "rbf", "joi
 def models() -> list[bytes]:
     """Return the files of small models of every kind."""
     made: list[Any] = []
-    for learner in LINEAR_LEARNERS.values():
+    for name in (name for name, learner in LEARNERS.items() if learner.is_linear):
+        learner = LEARNERS[name].kind
         made += [learner(max_iter=3).fit(X, labels) for labels in (Y, Y > 0, np.array(["a", "b", "c"])[Y])]
     made += [
-        LINEAR_LEARNERS[name](max_iter=2, multi_class="joint").fit(X, Y)
-        for name in ("perceptron", "averaged")
+        LEARNERS[name].kind(max_iter=2, multi_class="joint").fit(X, Y) for name in ("perceptron", "averaged")
     ]
-    made.append(LINEAR_LEARNERS["perceptron"](penalty="l1").partial_fit(X, Y, classes=[0, 1, 2]))
+    made.append(LEARNERS["perceptron"].kind(penalty="l1").partial_fit(X, Y, classes=[0, 1, 2]))
     for parameters in (
         {},
         {"kernel": "poly", "degree": 2, "fit_intercept": True, "track_mistakes": True},
-        {"kernel": "linear", "multi_class": "joint", "normalize": True},
+        {"kernel": "linear", "multi_class": "joint"},
         *(
             {"budget": 5, "budget_policy": policy}
             for policy in ("oldest", "random", "forgetron", "projectron")
         ),
         {"budget": 5, "multi_class": "joint"},
     ):
-        last = {"prediction": "last"} if "budget" in parameters else {}
-        made.append(KernelPerceptron(max_iter=2, random_state=1, **parameters, **last).fit(X, Y))
+        learner = BudgetedKernelPerceptron if "budget" in parameters else KernelPerceptron
+        made.append(learner(max_iter=2, random_state=1, **parameters).fit(X, Y))
     made += [
         KernelPerceptron(max_iter=2, multi_class=how).fit(sp.csr_array(X), Y) for how in ("ovr", "joint")
     ]
-    made += [LINEAR_LEARNERS["voted"](max_iter=2).fit(sp.csr_array(X), Y)]
+    made += [LEARNERS["voted"].kind(max_iter=2).fit(sp.csr_array(X), Y)]
     made.append(MultilayerPerceptron((3, 2), max_iter=2).fit(X, Y))
     made += [
         SequencePerceptron(max_iter=2, transition_features=pair).fit(X, Y, lengths=LENGTHS)

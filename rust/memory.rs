@@ -24,8 +24,8 @@ mod tests {
 
     #[test]
     fn more_than_there_can_be_is_an_error() {
-        // A megabyte each: 2 petabytes, more than any address space has. None of them is made.
-        let numbers = || (0..i32::MAX).map(|_| [0_u8; 1 << 20]);
+        // 8 kilobytes each: 2^56 bytes, more than any address space has. None of them is made.
+        let numbers = || (0..usize::MAX >> 21).map(|_| [0_u64; 1 << 10]);
         assert_eq!(collected(numbers()).err(), Some(Error::Memory));
         let mut values = Vec::new();
         assert_eq!(refill(&mut values, numbers()), Err(Error::Memory));

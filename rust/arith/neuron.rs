@@ -90,6 +90,7 @@ pub fn judge(z: &mut [f64], label: usize) -> f64 {
 /// Whether the activations of the output, before `judge`, speak for another class: the largest, the first of
 /// equals, or for two classes the sign, where 0 speaks for the first.
 #[inline(always)]
+#[must_use]
 pub fn is_mistake(z: &[f64], label: usize) -> bool {
     if let [z] = z {
         return (*z > 0.0) != (label == 1);

@@ -189,7 +189,9 @@ pub fn replay(stored: &dyn Rows, log: &Log, t: &[i64], upto: &[i64], mut sums: S
         )));
     }
     for numbers in [&mut sums.coef, &mut sums.intercept, &mut sums.coef_u, &mut sums.intercept_u] {
-        numbers.iter_mut().for_each(|w| *w = start(*w));
+        for w in &mut *numbers {
+            *w = start(*w);
+        }
     }
     let d = stored.columns();
     if upto.len() != log.planes() {

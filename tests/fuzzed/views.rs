@@ -104,7 +104,7 @@ fn view<T: Value + Default, I: Index>(draws: &mut Draws, to: impl Fn(f64) -> T, 
     assert!(Dense::new(&dense, usize::MAX, 3).is_err());
     let dense = Dense::new(&dense, n, d).expect("shape");
     answers(draws, &dense, &csr);
-    let fit = Fit::new(draws, n);
+    let fit = Trial::new(draws, n);
     let found = [(&dense as &dyn Table, 1), (&csr, 1), (&dense, 2), (&csr, 3)]
         .map(|(rows, threads)| fit.run(rows, threads));
     for other in &found[1..] {
@@ -169,7 +169,7 @@ fn answers(draws: &mut Draws, dense: &dyn Table, csr: &dyn Table) {
 type Learnt = Result<Vec<u64>, Error>;
 
 /// All that a fit is told.
-struct Fit {
+struct Trial {
     labels: Vec<u32>,
     planes: usize,
     sample_weight: Option<Vec<f64>>,
@@ -187,7 +187,7 @@ struct Fit {
     epochs: (u64, u64),
 }
 
-impl Fit {
+impl Trial {
     fn new(draws: &mut Draws, n: usize) -> Self {
         let planes = 1 + draws.below(5);
         let classes = planes.max(2);
