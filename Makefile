@@ -28,7 +28,7 @@ demo: $(VENV)/quick  ## train on real data with both engines and compare every b
 
 test: $(VENV)/quick $(VENV)/test  ## all tests: the core without Python, then the package; lists what is skipped
 	cargo test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 test-deep: $(VENV)/quick $(VENV)/test  ## the same with many more generated cases, and half a minute of each fuzz target
 	cargo test

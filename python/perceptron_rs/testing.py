@@ -33,8 +33,9 @@ def assert_parity(
     Parameters
     ----------
     estimator : Perceptron, KernelPerceptron, MultilayerPerceptron, MaxMarginClassifier, ...
-        Whose parameters to use; it is cloned. ``engine`` and ``n_jobs`` are replaced. `~perceptron_rs.SequencePerceptron`
-        and `~perceptron_rs.StructuredPerceptron`, which do not learn from single examples, are refused.
+        Whose parameters to use; it is cloned. ``engine`` and ``n_jobs`` are replaced.
+        `~perceptron_rs.SequencePerceptron` and `~perceptron_rs.StructuredPerceptron`, which do not learn from
+        single examples, are refused.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Examples; a dense copy of each storage type must fit into memory.
     y : array-like of shape (n_samples,)
