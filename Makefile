@@ -49,6 +49,7 @@ lint: $(VENV)/quick $(VENV)/lint  ## format, warnings, types, stubs, golden file
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest perceptron_rs._core
 	$(BIN)/python tests/golden/make.py --check
 	$(BIN)/python scripts/licenses.py --check

@@ -8,12 +8,22 @@ signatures and equal results, to the last bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.settings import AskForRow, Data, Epoch, KernelSpec, Linear, State
+from perceptron_rs.settings import (
+    AskForRow,
+    Data,
+    Epoch,
+    KernelSpec,
+    Linear,
+    NetworkReport,
+    SequenceReport,
+    Solution,
+    State,
+)
 
 __all__ = [
     "ENGINES",
@@ -66,44 +76,6 @@ class Run(Protocol):
 
     def activations(self) -> NDArray[np.float64]:
         """Return those (n, K) of the last visit of each example, if the settings say so; else NaN."""
-
-
-class SequenceReport(TypedDict):
-    """What ``sequence_fit`` returns. E epochs were run."""
-
-    #: Or averages or the last weights alone, and ``seen``; of the best epoch, if some sequences are held out.
-    state: State
-    sequence_errors: NDArray[np.int64]  # (E,): sequences that made an update
-    token_errors: NDArray[np.int64]  # (E,): labels that differed in what these compared
-    held_out_errors: NDArray[np.int64]  # (E,) or (0,): held-out tokens wrong after each whole epoch
-    stopped: str  # "clean", "held_out", "max_iter", "callback" or "interrupt"
-    seen: int  # sequences, in the end
-
-
-class NetworkReport(TypedDict):
-    """What ``mlp_fit`` returns."""
-
-    coefs: list[NDArray[np.float64]]  # for each layer (neurons, neurons of the layer before)
-    intercepts: list[NDArray[np.float64]]
-    losses: NDArray[np.float64]  # (E,): mean logistic loss
-    mistakes: NDArray[np.int64]  # (E,): examples for whose class the output did not speak
-    stopped: str  # "tol" or "max_iter"
-
-
-class Solution(TypedDict):
-    """What ``separate`` returns: the margin lies between ``lower`` and ``upper``."""
-
-    status: str  # "separable", "non_separable", "margin_at_most", "undecided" or "one_class"
-    lower: float  # -inf unless the plane is certain to separate
-    upper: float  # -inf if it is proved that no plane separates
-    coef: NDArray[np.float64]  # (d,): the largest has a size in [1/2, 1), or all are 0
-    intercept: float
-    support: NDArray[np.int64]  # (k,): rows of positive weight, ascending
-    dual_weights: NDArray[np.int64]  # (k,): those of each group sum to 2^53
-    radius: float  # largest ||x_i|| of the raw rows, rounded up
-    proof: str | None  # how it was proved that no plane separates: "pair", "verified" or "rational"
-    solver: str  # the one that ran last
-    work: dict[str, int]
 
 
 class OnePass(Protocol):
@@ -311,6 +283,13 @@ class Engine(Protocol):
         t: int,
     ) -> None:
         """Learn from one wrong answer: changes ``w`` and ``u``."""
+
+
+def below(bound: int, *, seed: int, epoch: int, partition: int) -> int:
+    """Whole number from 0 to ``bound - 1``: the first one that rule 7's generator of an epoch draws."""
+    from perceptron_rs.reference.order import below as draw
+
+    return draw(bound, seed=seed, epoch=epoch, partition=partition)
 
 
 def get_engine(name: str) -> Engine:

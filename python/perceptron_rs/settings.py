@@ -1,4 +1,4 @@
-"""What an engine is given, said once for both: the data, the settings of a learner, its state.
+"""What an engine is given and returns, said once for both: the data, the settings of a learner, its state.
 
 Settings check themselves for what has no meaning; whether shapes agree with the data is checked where a run
 starts. Nothing here knows an engine.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ __all__ = [
     "Kernel",
     "KernelSpec",
     "Linear",
+    "NetworkReport",
+    "SequenceReport",
+    "Solution",
     "State",
     "check_kept",
 ]
@@ -62,6 +65,44 @@ class Epoch(NamedTuple):
     mistakes: NDArray[np.int64]  # (D,): 0 of a decision that has ended
     losses: NDArray[np.float64]  # (D,): mean perceptron loss, 0.0 of a decision that has ended
     interrupted: bool  # Ctrl-C came, and ``keep_on_interrupt`` is set
+
+
+class SequenceReport(TypedDict):
+    """What ``sequence_fit`` returns. E epochs were run."""
+
+    #: Or averages or the last weights alone, and ``seen``; of the best epoch, if some sequences are held out.
+    state: State
+    sequence_errors: NDArray[np.int64]  # (E,): sequences that made an update
+    token_errors: NDArray[np.int64]  # (E,): labels that differed in what these compared
+    held_out_errors: NDArray[np.int64]  # (E,) or (0,): held-out tokens wrong after each whole epoch
+    stopped: str  # "clean", "held_out", "max_iter", "callback" or "interrupt"
+    seen: int  # sequences, in the end
+
+
+class NetworkReport(TypedDict):
+    """What ``mlp_fit`` returns."""
+
+    coefs: list[NDArray[np.float64]]  # for each layer (neurons, neurons of the layer before)
+    intercepts: list[NDArray[np.float64]]
+    losses: NDArray[np.float64]  # (E,): mean logistic loss
+    mistakes: NDArray[np.int64]  # (E,): examples for whose class the output did not speak
+    stopped: str  # "tol" or "max_iter"
+
+
+class Solution(TypedDict):
+    """What ``separate`` returns: the margin lies between ``lower`` and ``upper``."""
+
+    status: str  # "separable", "non_separable", "margin_at_most", "undecided" or "one_class"
+    lower: float  # -inf unless the plane is certain to separate
+    upper: float  # -inf if it is proved that no plane separates
+    coef: NDArray[np.float64]  # (d,): the largest has a size in [1/2, 1), or all are 0
+    intercept: float
+    support: NDArray[np.int64]  # (k,): rows of positive weight, ascending
+    dual_weights: NDArray[np.int64]  # (k,): those of each group sum to 2^53
+    radius: float  # largest ||x_i|| of the raw rows, rounded up
+    proof: str | None  # how it was proved that no plane separates: "pair", "verified" or "rational"
+    solver: str  # the one that ran last
+    work: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

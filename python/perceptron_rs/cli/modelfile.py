@@ -109,7 +109,7 @@ def format_name() -> str:
 
 def dump_text(model: Any, file: TextIO) -> None:
     """Write all weights as exact hexadecimal numbers."""
-    import_module("perceptron_rs.linear.text").dump_text(model, file)
+    import_module("perceptron_rs.models.text").dump_text(model, file)
 
 
 def read_text(path: Path, names: Sequence[str] | None = None) -> Weights:
@@ -117,6 +117,6 @@ def read_text(path: Path, names: Sequence[str] | None = None) -> Weights:
     if path.is_dir():
         raise CommandError(f"{path}: is a folder; name a file in it")
     with about(path):
-        read = import_module("perceptron_rs.linear.text").read_text
+        read = import_module("perceptron_rs.models.text").read_text
         coef, intercept, classes = read(path, **({} if names is None else {"feature_names": names}))
     return coef, intercept, classes

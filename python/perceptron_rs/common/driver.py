@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Engine, Run
 from perceptron_rs.settings import Data, Epoch, Linear, State
 
-__all__ = ["Report", "Schedule", "Watch", "drive"]
+__all__ = ["Report", "Schedule", "Watch", "drive", "publish_report"]
 
 #: Sees every whole epoch: its number, the mistakes (D,) and losses (D,) of the decisions, and the run.
 #: Returns True to end it, or booleans (D,) to end some decisions.
@@ -138,3 +138,17 @@ def drive(
         mistakes_per_example=run.mistakes_per_example() if settings.track_mistakes else None,
         activations=run.activations() if settings.record else None,
     )
+
+
+def publish_report(estimator: Any, report: Report) -> None:
+    """Put the story of a run on the estimator."""
+    mistakes, per_example = report.mistakes, report.mistakes_per_example
+    estimator.n_iter_per_class_ = report.n_iter
+    estimator.n_iter_ = int(report.n_iter.max())
+    estimator.n_mistakes_ = int(mistakes.sum())
+    estimator.mistakes_per_epoch_ = mistakes
+    estimator.converged_ = all(reason == "clean" for reason in report.stopped)
+    if per_example is not None:
+        estimator.mistakes_per_example_ = per_example
+    else:
+        vars(estimator).pop("mistakes_per_example_", None)

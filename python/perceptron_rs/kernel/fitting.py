@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.data import Examples
-from perceptron_rs.common.driver import Report, Schedule, drive
+from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
@@ -19,7 +19,6 @@ from perceptron_rs.kernel.budget import Train
 from perceptron_rs.kernel.terms import check_terms, terms
 from perceptron_rs.kernel.values import kernel_spec, matrix_of, rows_of_callable
 from perceptron_rs.kernel.vectors import begun, continued
-from perceptron_rs.linear.fitting import publish_report
 from perceptron_rs.settings import Data, Kernel, Linear, State
 
 __all__ = ["begin", "fit", "learn", "start"]

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.progress import Callback
+from perceptron_rs.common.sparse_weights import SparseWeights, dense
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
-from perceptron_rs.linear.sparse_weights import SparseWeights, dense
 
 __all__ = ["AveragedPerceptron"]
 
@@ -41,7 +41,8 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
     verbose : int, default=0
         Above 0, a line about each epoch is printed.
     eta0 : float, default=1.0
-        Learning rate, in (0, inf). From start weights 0 it only scales the weights.
+        Learning rate, in (0, inf). From start weights 0 a power of two only scales the weights;
+        other values also change how they are rounded, and so which examples are mistakes.
     n_jobs : int or None, default=None
         Number of threads, as joblib reads it. It changes no bit of any result.
     random_state : int, RandomState instance or None, default=0

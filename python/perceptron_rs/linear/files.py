@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.planes import is_joint, n_planes
+from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.linear.penalty import PENDING
-from perceptron_rs.linear.sparse_weights import dense
 from perceptron_rs.linear.vector_files import PREFIX, check_vectors, collect_vectors, publish_vectors
 from perceptron_rs.models.values import LARGEST_COUNT, Tensors, is_count
 

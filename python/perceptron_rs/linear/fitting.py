@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.data import Examples
-from perceptron_rs.common.driver import Report, Schedule, drive
+from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import class_weights, sample_weights, start_value, unvisited
 from perceptron_rs.engines import Engine
 from perceptron_rs.linear.penalty import keep_pending, strengths, take_pending
-from perceptron_rs.linear.sparse_weights import dense
 from perceptron_rs.settings import Data, Linear, State
 
-__all__ = ["check_same_problem", "learn", "publish_report", "read_state", "start_state"]
+__all__ = ["check_same_problem", "learn", "read_state", "start_state"]
 
 
 def read_state(estimator: Any) -> State:
@@ -155,17 +155,3 @@ def _publish_validation(estimator: Any, validation: Validation | None) -> None:
     vars(estimator).pop("validation_scores_", None)
     if validation is not None:
         estimator.validation_scores_ = np.array(validation.scores).reshape(-1, len(validation.best))
-
-
-def publish_report(estimator: Any, report: Report) -> None:
-    """Put the story of a run on the estimator."""
-    mistakes, per_example = report.mistakes, report.mistakes_per_example
-    estimator.n_iter_per_class_ = report.n_iter
-    estimator.n_iter_ = int(report.n_iter.max())
-    estimator.n_mistakes_ = int(mistakes.sum())
-    estimator.mistakes_per_epoch_ = mistakes
-    estimator.converged_ = all(reason == "clean" for reason in report.stopped)
-    if per_example is not None:
-        estimator.mistakes_per_example_ = per_example
-    else:
-        vars(estimator).pop("mistakes_per_example_", None)

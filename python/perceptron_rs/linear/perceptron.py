@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.progress import Callback
+from perceptron_rs.common.sparse_weights import SparseWeights
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.linear.sparse_weights import SparseWeights
 
 __all__ = ["Perceptron"]
 
@@ -23,8 +23,9 @@ class Perceptron(SparseWeights, LinearLearner):
     For each example x of class y (+1 or -1) the activation is ``a = w.x + b``. If ``y a <= 0`` the
     example is a mistake, and ``w += eta0 s y x``, ``b += eta0 s y``, where s is its sample weight times
     the weight of its class. More than two classes are learnt one against the rest, all in one pass
-    over X. If the classes can be separated by a hyperplane, an epoch without a mistake comes, and ends
-    the fit.
+    over X. An epoch without a mistake ends the fit. If a hyperplane separates the classes, there is such an
+    epoch, but with the default ``tol`` the fit can end before it: for the perceptron of the textbook, and of
+    the convergence theorem, set ``tol=None`` and a large ``max_iter``.
 
     The learnt bits are the same for every storage type and layout of X, number of threads, machine,
     and engine.
@@ -50,7 +51,8 @@ class Perceptron(SparseWeights, LinearLearner):
     verbose : int, default=0
         Above 0, a line about each epoch is printed.
     eta0 : float, default=1.0
-        Learning rate, in (0, inf). From start weights 0 it only scales the weights.
+        Learning rate, in (0, inf). From start weights 0 a power of two only scales the weights;
+        other values also change how they are rounded, and so which examples are mistakes.
     n_jobs : int or None, default=None
         Number of threads, as joblib reads it. It changes no bit of any result.
     random_state : int, RandomState instance or None, default=0

@@ -70,7 +70,8 @@ class PocketPerceptron(LinearLearner):
     verbose : int, default=0
         Above 0, a line about each epoch is printed.
     eta0 : float, default=1.0
-        Learning rate, in (0, inf). From start weights 0 it only scales the weights.
+        Learning rate, in (0, inf). From start weights 0 a power of two only scales the weights;
+        other values also change how they are rounded, and so which examples are mistakes.
     n_jobs : int or None, default=None
         Number of threads, as joblib reads it. It changes no bit of any result.
     random_state : int, RandomState instance or None, default=0

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.common.data import examples
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.float_mode import standard
-from perceptron_rs.linear.sparse_weights import dense
 
 __all__ = ["Predicting"]
 

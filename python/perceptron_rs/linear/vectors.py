@@ -20,15 +20,12 @@ from numpy.typing import NDArray
 from perceptron_rs.common.data import Examples
 from perceptron_rs.common.stored_rows import chosen, joined
 from perceptron_rs.engines import Engine, Rows, State
-from perceptron_rs.reference.order import below
 
-__all__ = ["Vectors", "ballots", "begun", "continued", "counts_of", "drawn", "forgotten", "rows_of"]
+__all__ = ["Vectors", "ballots", "begun", "continued", "counts_of", "forgotten", "rows_of"]
 
 Vectors: TypeAlias = dict[str, NDArray[Any]]
 
 _ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_origin")
-#: No epoch has this number, so no permutation is drawn by the same key.
-_EPOCH = 2**64 - 1
 
 
 def begun(state: State) -> Vectors:
@@ -109,19 +106,6 @@ def ballots(
     number = np.array([count.sum() for count in counts])
     shares: NDArray[np.float64] = votes / np.maximum(number, 1)  # no votes are shared as 0
     return shares
-
-
-def drawn(counts: list[NDArray[np.int64]], seed: int) -> NDArray[np.int64]:
-    """Return the number of one vector of each plane, drawn by the counts."""
-    return np.array([_draw(count, seed, k) for k, count in enumerate(counts)], dtype=np.int64)
-
-
-def _draw(count: NDArray[np.int64], seed: int, plane: int) -> int:
-    ends = np.cumsum(count)
-    if ends[-1] == 0:
-        return 0
-    number = below(int(ends[-1]), seed=seed, epoch=_EPOCH, partition=plane)
-    return int(np.searchsorted(ends, number, side="right"))
 
 
 def rows_of(vectors: Vectors, engine: Engine) -> Rows:

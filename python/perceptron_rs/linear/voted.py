@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.data import Examples
+from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.engines import Engine, Rows, State
@@ -21,7 +22,6 @@ from perceptron_rs.linear.vectors import (
     begun,
     continued,
     counts_of,
-    drawn,
     forgotten,
     rows_of,
 )
@@ -86,7 +86,8 @@ class VotedPerceptron(LinearLearner):
     verbose : int, default=0
         Above 0, a line about each epoch is printed.
     eta0 : float, default=1.0
-        Learning rate, in (0, inf). From start weights 0 it only scales the weights.
+        Learning rate, in (0, inf). From start weights 0 a power of two only scales the weights;
+        other values also change how they are rounded, and so which examples are mistakes.
     n_jobs : int or None, default=None
         Number of threads, as joblib reads it. It changes no bit of any result.
     random_state : int, RandomState instance or None, default=0

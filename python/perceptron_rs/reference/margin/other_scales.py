@@ -13,13 +13,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import Solution
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end
 from perceptron_rs.reference.margin.inner import Work
 from perceptron_rs.reference.margin.problem import Problem, blocks
 from perceptron_rs.reference.margin.proof import prove
 from perceptron_rs.reference.margin.wolfe import Found, nearest_point
+from perceptron_rs.settings import Solution
 
 __all__ = ["decide", "plane", "powered", "refuted", "solution_of"]
 

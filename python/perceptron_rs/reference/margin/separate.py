@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import Solution
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end, upper_end
 from perceptron_rs.reference.margin.choose import solve
@@ -17,6 +16,7 @@ from perceptron_rs.reference.margin.other_scales import decide, plane, powered, 
 from perceptron_rs.reference.margin.plane import check_labels
 from perceptron_rs.reference.margin.problem import BIASES, Problem, survey
 from perceptron_rs.reference.margin.wolfe import Found
+from perceptron_rs.settings import Solution
 
 __all__ = ["separate"]
 

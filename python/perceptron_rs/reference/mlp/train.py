@@ -29,13 +29,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import NetworkReport
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.arith import neuron, running_total
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.mlp.network import Arrays, check_activation, check_network, dense, values
 from perceptron_rs.reference.mlp.stopping import Criterion
 from perceptron_rs.reference.order import permutation
+from perceptron_rs.settings import NetworkReport
 
 __all__ = ["mlp_fit"]
 

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import SequenceReport, State
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.linear.averaged import mean as average
@@ -36,6 +35,7 @@ from perceptron_rs.reference.structured.held_out import held_out_errors
 from perceptron_rs.reference.structured.prefix import UPDATES
 from perceptron_rs.reference.structured.sequences import sequences
 from perceptron_rs.reference.structured.weights import check, names, packed, unpacked
+from perceptron_rs.settings import SequenceReport, State
 
 __all__ = ["sequence_average", "sequence_fit"]
 

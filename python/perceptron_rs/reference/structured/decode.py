@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.reference.structured.lattice import Lattice
 from perceptron_rs.reference.structured.sequences import sequences
 from perceptron_rs.reference.structured.weights import check, emissions, pairs, unpacked
+from perceptron_rs.settings import State
 
 __all__ = ["decode_one", "sequence_decode"]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import State
 from perceptron_rs.reference.structured.lattice import Lattice
 from perceptron_rs.reference.structured.prefix import compare
 from perceptron_rs.reference.structured.update import update as change
 from perceptron_rs.reference.structured.weights import emissions, pairs
+from perceptron_rs.settings import State
 
 __all__ = ["visit"]
 

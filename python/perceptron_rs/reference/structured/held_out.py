@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import State
 from perceptron_rs.reference.structured.decode import decode_one
 from perceptron_rs.reference.structured.weights import unpacked
+from perceptron_rs.settings import State
 
 __all__ = ["held_out_errors"]
 
