@@ -1,4 +1,5 @@
-//! Vectors whose length depends on data: a system that has no more memory is an error, not the end of the process.
+//! Vectors whose length depends on data: a system that has no more memory is an error, not the end of the
+//! process.
 
 use crate::error::{Error, Result};
 

@@ -22,7 +22,8 @@ pub fn harm(sigma: f64, mu: f64, phi: f64) -> f64 {
     rest * rest + 2.0 * rest * (1.0 - phi * mu)
 }
 
-/// phi, by which all steps are multiplied before an example goes, and the harm of all removals; from its steps and the sums of all that is kept at it, of
+/// phi, by which all steps are multiplied before an example goes, and the harm of all removals; from its
+/// steps and the sums of all that is kept at it, of
 /// each class that shares the budget; `eta` is the size of the step of a mistake, by which they are
 /// measured, and `so_far` the harm of those before.
 ///

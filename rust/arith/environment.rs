@@ -105,8 +105,8 @@ pub fn foreign<R>(work: impl FnOnce() -> R) -> R {
 
 /// Calls `work` behind a wall.
 ///
-/// To the compiler, arithmetic has nothing to do with the control register: it may move an addition across the
-/// instructions that set it, and what it sees of a function, inlined or not, it may move likewise. So
+/// To the compiler, arithmetic has nothing to do with the control register: it may move an addition across
+/// the instructions that set it, and what it sees of a function, inlined or not, it may move likewise. So
 /// what is protected stands in a function that is never inlined, and is called by a pointer of
 /// which the compiler knows nothing. Such a call may have any effect, as `asm!` may: the two keep their
 /// order, and nothing of what is behind the call can be moved out of it.
@@ -126,7 +126,8 @@ mod tests {
     const FTZ_DAZ_UP: u64 = STANDARD | 0x8000 | 0x0040 | 0x4000;
     const MODE_BITS: u64 = 0xFFC0;
 
-    /// A product that is flushed, or half of the least normal number. Nothing here hides it from the compiler.
+    /// A product that is flushed, or half of the least normal number. Nothing here hides it from the
+    /// compiler.
     fn half() -> f64 {
         f64::from_bits(black_box(1 << 52)) * 0.5
     }

@@ -98,7 +98,8 @@ impl Vectors<'_> {
         Ok(())
     }
 
-    /// The mistakes of all planes in the order of their examples, for a joint vote: t, plane, place in the log.
+    /// The mistakes of all planes in the order of their examples, for a joint vote: t, plane, place in the
+    /// log.
     fn together(&self) -> Result<Vec<(i64, usize, usize)>> {
         let seen = self.seen[0];
         if let Some(other) = self.seen.iter().find(|other| **other != seen) {

@@ -73,8 +73,8 @@ struct Memory {
 
 impl Dual {
     /// `norms` are those of the start; rows of the Gram matrix are kept in at most `cache` bytes. If they are
-    /// `asked` for, a [`Source`] gives these rows instead of the kernel, which must be [`Kernel::Precomputed`];
-    /// of `rows` the number alone matters then.
+    /// `asked` for, a [`Source`] gives these rows instead of the kernel, which must be
+    /// [`Kernel::Precomputed`]; of `rows` the number alone matters then.
     pub fn new(
         rows: &dyn Table,
         kernel: Kernel,

@@ -23,8 +23,9 @@ pub fn check_labels(rows: &dyn Table, labels: &[u32]) -> Result<()> {
     Err(Error::Invalid(text))
 }
 
-/// Bounds of `min_i y_i (<w, x_i> + b) / ||w||`, and the rows that are on the plane or on the wrong side of it,
-/// which is decided exactly. Both bounds are -inf if there are any. `normalize` false leaves out the division.
+/// Bounds of `min_i y_i (<w, x_i> + b) / ||w||`, and the rows that are on the plane or on the wrong side of
+/// it, which is decided exactly. Both bounds are -inf if there are any. `normalize` false leaves out the
+/// division.
 pub fn margin(
     rows: &dyn Table,
     labels: &[u32],

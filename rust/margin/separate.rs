@@ -1,4 +1,5 @@
-//! The margin of a data set: a certified interval, the plane, the convex weights, or a proof that there is none.
+//! The margin of a data set: a certified interval, the plane, the convex weights, or a proof that there is
+//! none.
 
 use super::certificate::{Lengths, dual_integers, lower_end, upper_end};
 use super::choose::solve;

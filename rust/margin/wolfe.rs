@@ -1,9 +1,11 @@
 //! The nearest point of the hulls, by Wolfe's method on a working set that passes over the rows enlarge.
 //!
-//! - Problem: the v of least length in the hull of the `u_i` (with a free bias, in the difference of the hulls).
+//! - Problem: the v of least length in the hull of the `u_i` (with a free bias, in the difference of the
+//!   hulls).
 //! - Update rule: passes over ever denser samples add the rows that violate the present plane most
 //!   to the working set; there the method runs to a tolerance before the next pass.
-//! - Given: tolerance of the relative gap, a budget of passes and major cycles, whether separability suffices.
+//! - Given: tolerance of the relative gap, a budget of passes and major cycles, whether separability
+//!   suffices.
 //! - Result: the plane of the best lower end, the weights of the best upper end.
 //! - Paper: Wolfe 1976, Finding the nearest point in a polytope.
 

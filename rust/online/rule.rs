@@ -9,8 +9,8 @@ use super::run::State;
 use crate::error::Result;
 use crate::rows::{Head, Mistake, Visit};
 
-/// The memory of a learner for a range of planes, during an epoch or at the end. What takes long asks the monitor
-/// now and then, and returns [`crate::error::Error::Interrupted`] if it is to end.
+/// The memory of a learner for a range of planes, during an epoch or at the end. What takes long asks the
+/// monitor now and then, and returns [`crate::error::Error::Interrupted`] if it is to end.
 pub trait Rule: Send {
     /// Before an epoch of this number, in which some of the planes are trained.
     fn start_epoch(&mut self, _epoch: u64) {}

@@ -207,7 +207,8 @@ impl Run {
         side_by_side(&self.groups.iter().map(Group::tally).collect::<Vec<_>>())
     }
 
-    /// Activations before the update, n x K; NaN where an example was not visited. Empty if they are not kept.
+    /// Activations before the update, n x K; NaN where an example was not visited. Empty if they are not
+    /// kept.
     pub fn activations(&self) -> Result<Vec<f64>> {
         side_by_side(&self.groups.iter().map(Group::activations).collect::<Vec<_>>())
     }

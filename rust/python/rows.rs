@@ -91,7 +91,8 @@ pub fn with_many_or_few<R: Send>(
     with_csr(rows.py(), csr, detached, f)
 }
 
-/// Runs the core. A failed bounds check becomes a `RuntimeError`: its panic would reach Python as an exception that `except Exception` misses.
+/// Runs the core. A failed bounds check becomes a `RuntimeError`: its panic would reach Python as an
+/// exception that `except Exception` misses.
 fn guarded<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Send) -> PyResult<R> {
     let work = || catch_unwind(AssertUnwindSafe(|| standard(work)));
     let done = if detached { py.detach(work) } else { work() };

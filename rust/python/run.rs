@@ -199,7 +199,8 @@ impl Run {
         let mistakes = PyArray1::from_slice(py, &epoch.mistakes);
         let losses = PyArray1::from_slice(py, &epoch.losses);
         let class = EPOCH.import(py, "perceptron_rs.settings", "Epoch")?;
-        // As `Epoch(...)` does, but without Python code, in which Ctrl-C could be raised: the epoch is learnt.
+        // As `Epoch(...)` does, but without Python code, in which Ctrl-C could be raised: the epoch is
+        // learnt.
         py.get_type::<PyTuple>().call_method1("__new__", (class, (mistakes, losses, epoch.interrupted)))
     }
 

@@ -17,8 +17,8 @@ type Parts<'py> = (
     bool,
 );
 
-/// Values, columns, row starts and labels of svmlight files, the least number of columns, and whether they are
-/// counted from 0.
+/// Values, columns, row starts and labels of svmlight files, the least number of columns, and whether they
+/// are counted from 0.
 #[pyfunction]
 #[pyo3(signature = (paths, *, zero_based, refuse_query_ids, threads, block=None))]
 #[allow(clippy::needless_pass_by_value)]

@@ -37,8 +37,8 @@ pub(crate) use prefetch::prefetch;
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 
-/// What a run goes over: examples by number, and the weights that suit them. Object safe: everything above this
-/// trait is compiled once.
+/// What a run goes over: examples by number, and the weights that suit them. Object safe: everything above
+/// this trait is compiled once.
 pub trait Examples: Sync {
     /// Number of examples.
     fn len(&self) -> usize;

@@ -1,8 +1,8 @@
 //! The structured perceptron on linear chains, for label sequences.
 //!
 //! - Problem: rows x1 ... xn in a sequence, labels y1 ... yn. Choose the labels with the largest score,
-//!   the sum over tokens of `e[t][y_t] = emission[y_t].x_t` and `pair[y_(t-1)][y_t]`, plus a start and an end weight;
-//!   pair is the transition, plus `pair[y'][y].x_t` where there are pair weights.
+//!   the sum over tokens of `e[t][y_t] = emission[y_t].x_t` and `pair[y_(t-1)][y_t]`, plus a start and an
+//!   end weight; pair is the transition, plus `pair[y'][y].x_t` where there are pair weights.
 //! - Update rule: if the choice z is wrong, add c to all that y has and z has not, take c from all that z has
 //!   and y has not, c = eta0; at the t-th sequence also t c to the sums u. Token by token, y before z.
 //! - Given: rows, labels, lengths; eta0, a seed or none, epochs; the weights and sums to start from.

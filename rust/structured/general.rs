@@ -1,8 +1,8 @@
 //! The structured perceptron on any structure: weights and sums for a caller who searches.
 //!
 //! - Problem: y^ = the y with the largest w.Phi(x, y); the caller computes Phi and finds y^.
-//! - Update rule: if y^ is wrong, `w = w + c Phi(x, y)`, then `w = w - c Phi(x, y^)`; at the t-th example also
-//!   t c to the sums u. Column by column, c = eta0.
+//! - Update rule: if y^ is wrong, `w = w + c Phi(x, y)`, then `w = w - c Phi(x, y^)`; at the t-th example
+//!   also t c to the sums u. Column by column, c = eta0.
 //! - Given: the features of both, as columns and values; c and t.
 //! - Result: w and u.
 //! - Paper: M. Collins, "Discriminative training methods for hidden Markov models", EMNLP 2002: figure 1.

@@ -2,7 +2,8 @@
 //!
 //! - [`chain`]: the learner of label sequences, in [`epochs`] of the [`learner`]; its [`report`];
 //!   [`held_out`]: which epoch was the best
-//! - [`lattice`]: the search for the best label sequence, which [`fill`]s a table; [`prefix`]: what a beam has lost, and where
+//! - [`lattice`]: the search for the best label sequence, which [`fill`]s a table; [`prefix`]: what a beam
+//!   has lost, and where
 //! - [`weights`]: as they come and go, [`sparse`]; as they are read, [`frame`]; as they are learnt, [`table`]
 //! - [`decode`]: the best label sequences of many sequences
 //! - [`general`]: weights and averages for any other structure
