@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
-from perceptron_rs.linear import few_rows
+from perceptron_rs.linear import base, few_rows
 
 LEARNERS = [Perceptron, AveragedPerceptron]
 rng = np.random.default_rng(11)
@@ -60,9 +60,8 @@ def one_by_one(model, rows, y, start=1, stop=None):
 def short_way(monkeypatch):
     """The answers of the short way: whether it did the work."""
     answers, real = [], few_rows.learn_few
-    from perceptron_rs.linear import online
 
-    monkeypatch.setattr(online, "learn_few", lambda *given: answers.append(real(*given)) or answers[-1])
+    monkeypatch.setattr(base, "learn_few", lambda *given: answers.append(real(*given)) or answers[-1])
     return answers
 
 

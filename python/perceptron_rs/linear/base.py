@@ -1,33 +1,38 @@
-"""What every linear learner shares: a fit in epochs, and what a learner may change of it."""
+"""What linear learners share: fits in epochs, passes, predictions; and what one may change of them."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.data import Examples, as_array, examples
+from perceptron_rs.common.data import Examples, as_array, examples, unchecked
+from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import encode_new, label_array
+from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
 from perceptron_rs.common.parameters import CONSTRAINTS, check_parameters, n_threads
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
+from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.validated import are_accepted, validated
+from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
+from perceptron_rs.linear.few_rows import learn_few
 from perceptron_rs.linear.fitting import check_same_problem, learn, read_state, start_state
-from perceptron_rs.linear.online import Online
 from perceptron_rs.linear.penalty import forget_pending
 from perceptron_rs.models.saved import Saved
 
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(CallbackSupportMixin, Online, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
@@ -43,6 +48,10 @@ class LinearLearner(CallbackSupportMixin, Online, Saved, Scoring, BaseEstimator)
     _caches: ClassVar[tuple[str, ...]] = ()  # lists that are filled by a first reading, emptied by a pass
     _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
+    engine: str
+    tie: str
+    coef_: Any
+    intercept_: Any
     classes_: NDArray[Any]
     n_seen_: NDArray[np.int64]
     n_iter_: int
@@ -150,6 +159,246 @@ class LinearLearner(CallbackSupportMixin, Online, Saved, Scoring, BaseEstimator)
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, check_input: bool = True
+    ) -> Self:
+        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+
+        Batches one after another give what one pass over all of them gives. The attributes that
+        report a fit (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...)
+        describe this call alone.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            The class of each example.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever be seen; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor >= 0 of each example's step.
+        check_input : bool, default=True
+            With False, scikit-learn's validation is left out on a fitted estimator: X is a C-contiguous
+            array or a CSR matrix of one of the storage types, y an array of labels, and the
+            parameters are valid. The engine still checks shapes, types, and that numbers are finite.
+            Up to 16 examples then take a few microseconds, if there are no weights of examples or
+            classes, no penalty, ``callback``, ``verbose`` or ``track_mistakes``, and the learner is
+            `Perceptron` or `AveragedPerceptron`. An attribute whose bits do not change, such as
+            ``coef_`` after an example that is right, stays the same array; otherwise it is a new
+            one, and arrays that were read before are never written to.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a wrong shape, length or value, if y holds a class that is not in
+            ``classes_``, or if training overflows. The estimator is then as it was before.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+        """
+        if check_input or not hasattr(self, "classes_"):
+            return self._partial_fit(X, y, classes, sample_weight)
+        if sample_weight is None and learn_few(self, X, y):
+            return self
+        with restored_on_error(self):
+            engine = get_engine(self.engine)
+            data = unchecked(engine, X)
+            labels = encode(y, self.classes_)
+            if len(labels) != data.rows.shape[0]:
+                label_array(self, y, data.rows.shape[0])  # says so
+            self._one_pass(engine, data, labels, sample_weight, read_state(self))
+        return self
+
+    @validated
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+        self._pass(X, y, classes, sample_weight)
+        return self
+
+    @validated
+    def predict_then_learn(
+        self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
+    ) -> tuple[NDArray[Any], int]:
+        """Predict each example before learning from it: progressive validation.
+
+        One pass in the given order, which learns what ``partial_fit`` learns from it. Each example is
+        predicted by the last weights that the examples before it have led to, in every learner (an
+        averaged one too: these are the weights that its mistakes are judged by).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            The class of each example.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever be seen; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor above 0 of each example's step.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The class predicted for each example.
+        n_errors : int
+            How many of them are wrong.
+
+        Raises
+        ------
+        ValueError
+            As ``partial_fit``; also if an example has the weight 0, for it is not visited.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from perceptron_rs import Perceptron
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = Perceptron()
+        >>> predicted, errors = model.predict_then_learn(X[::3], y[::3], classes=[0, 1, 2])
+        >>> errors
+        2
+        """
+        activations, labels = self._pass(X, y, classes, sample_weight, record=True)
+        index = self._decide(activations)
+        return self.classes_[index], int(np.count_nonzero(index != labels))
+
+    def _pass(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, record: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+        """Run one pass; return the activations of the examples, if recorded, and their class indices."""
+        with restored_on_error(self), standard():
+            if not are_accepted(self):
+                self._check_parameters(for_partial_fit=True)
+            engine = get_engine(self.engine)
+            first = not hasattr(self, "classes_")
+            given = new_classes(classes, self)
+            data = examples(self, engine, X, reset=first)
+            y = label_array(self, y, data.rows.shape[0])
+            if first:
+                self.classes_ = given
+                self._n_epochs = 0
+                state = start_state(self, given, None, None, None)
+            else:
+                state = read_state(self)
+                check_same_problem(self, state, self.classes_)
+            labels = encode(y, self.classes_)
+            report = self._one_pass(engine, data, labels, sample_weight, state, record=record)
+            activations = report.activations
+            if activations is None:
+                return np.zeros((0, 1)), labels
+            if np.isnan(activations).any():
+                raise ValueError(
+                    "sample_weight and class_weight must be above 0 here: an example of weight 0 is not "
+                    "visited; use predict and partial_fit"
+                )
+        return activations, labels
+
+    def _one_pass(
+        self,
+        engine: Engine,
+        data: Examples,
+        labels: NDArray[np.uint32],
+        sample_weight: Any,
+        state: State,
+        *,
+        record: bool = False,
+    ) -> Report:
+        return learn(
+            self,
+            engine,
+            data,
+            labels,
+            sample_weight,
+            state,
+            first_epoch=0,
+            max_iter=1,
+            tol=None,
+            shuffle=False,
+            settle=False,
+            record=record,
+        )
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the activation w.x + b of every example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes the activation for ``classes_[1]`` (of a joint decision, by how much it
+            exceeds that for ``classes_[0]``); otherwise one column a class. The
+            bits depend neither on the storage of X, nor on the batch, nor on ``n_jobs``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has a wrong shape or holds a NaN or an infinity, or if weights were set to such.
+        """
+        check_is_fitted(self)
+        with standard():
+            engine = get_engine(self.engine)
+            data = examples(self, engine, X, reset=False)
+            try:
+                scores = self._judge(engine, data.rows)
+            except OverflowError as error:
+                data.assert_finite(self)
+                raise ValueError(str(error)) from None
+            if not np.isfinite(scores).all():
+                data.assert_finite(self)
+                assert_finite_weights(coef_=dense(self.coef_), intercept_=self.intercept_)
+        check_classes(self.classes_, scores.shape[1])
+        return self._scores(scores)
+
+    def _scores(self, activations: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what ``decision_function`` shows of the activations (n, K)."""
+        if activations.shape[1] == 1:
+            return activations.reshape(-1)
+        if len(self.classes_) == 2:  # a joint decision of two classes
+            return activations[:, 1] - activations[:, 0]
+        return activations
+
+    def _decide(self, activations: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the index of the class that the activations (n, K) speak for."""
+        if activations.shape[1] > 1:
+            return cast("NDArray[np.intp]", np.argmax(activations, axis=1))
+        return (activations[:, 0] >= 0 if self.tie == "positive" else activations[:, 0] > 0).astype(np.intp)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            For two classes ``classes_[1]`` where the activation is positive (or 0, under
+            ``tie="positive"``); otherwise the class of the largest activation, the first of equals.
+        """
+        scores = self.decision_function(X)
+        index = self._decide(scores.reshape(-1, 1) if scores.ndim == 1 else scores)
+        return self.classes_[index]
+
+    def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
+        """Return what every row gets, (n, K)."""
+        coef = np.ascontiguousarray(dense(self.coef_), dtype=np.float64)
+        intercept = np.ascontiguousarray(self.intercept_, dtype=np.float64)
+        return engine.scores(rows, coef, intercept, threads=n_threads(self))
 
     @property
     def t_(self) -> int:
