@@ -345,7 +345,6 @@ class Budget(Linear):
     penalty: None = field(default=None, init=False)
     settle: bool = field(default=True, init=False)
     check: str = field(default="run", init=False)
-    record: bool = field(default=False, init=False)
     kernel: KernelSpec
     budget: int
     policy: str

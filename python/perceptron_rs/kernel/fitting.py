@@ -48,8 +48,9 @@ def learn(
     max_iter: int,
     tol: float | None,
     shuffle: bool,
-) -> list[str]:
-    """Run the engine once, publish what comes of it, and return why each class stopped."""
+    record: bool = False,
+) -> Report:
+    """Run the engine once, publish what comes of it, and return it."""
     data.assert_finite(model)
     check_terms(model)
     engine, planes = get_engine(model.engine), len(model.n_seen_)
@@ -72,6 +73,7 @@ def learn(
         "joint": joint_update(model),
         "track_mistakes": bool(model.track_mistakes),
         "keep_on_interrupt": bool(model.keep_on_interrupt),
+        "record": record,
         "kernel": model._spec,
     }
     schedule = Schedule(model._n_epochs if shuffle else 0, max_iter, tol, int(model.n_iter_no_change))
@@ -86,7 +88,7 @@ def learn(
         raise ValueError(str(error)) from None
     model._seed = seed
     publish_report(model, report)
-    return report.stopped
+    return report
 
 
 def begin(model: Any, planes: int) -> None:

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 
@@ -75,7 +76,7 @@ class KernelTraining(KernelPredicting):
                 )
             if not warm:
                 start(self, data, classes)
-            stopped = learn(
+            report = learn(
                 self,
                 data,
                 labels,
@@ -85,7 +86,7 @@ class KernelTraining(KernelPredicting):
                 shuffle=bool(self.shuffle),
             )
             self._n_epochs += self.n_iter_
-            self._warn(stopped)
+            self._warn(report.stopped)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -120,6 +121,55 @@ class KernelTraining(KernelPredicting):
         TypeError
             If an argument holds something else than numbers (labels: numbers or strings).
         """
+        self._pass(X, y, classes, sample_weight)
+        return self
+
+    def predict_then_learn(
+        self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
+    ) -> tuple[NDArray[Any], int]:
+        """Predict each example before learning from it: progressive validation.
+
+        One pass in the given order, which learns what ``partial_fit`` learns from it. Each example is
+        predicted by the last vector that the examples before it have led to, whatever ``prediction`` says:
+        that is the one which its mistakes are judged by.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            The class of each example.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever be seen; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor above 0 of each example's step.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The class predicted for each example.
+        n_errors : int
+            How many of them are wrong.
+
+        Raises
+        ------
+        ValueError
+            As ``partial_fit``; also if an example has the weight 0, for it is not visited.
+        TypeError
+            If an argument holds something else than numbers (labels: numbers or strings).
+        """
+        activations, labels = self._pass(X, y, classes, sample_weight, record=True)
+        if activations.shape[1] == 1:
+            a = activations[:, 0]
+            index = (a >= 0 if self.tie == "positive" else a > 0).astype(np.intp)
+        else:
+            index = np.argmax(activations, axis=1)
+        return self.classes_[index], int(np.count_nonzero(index != labels))
+
+    def _pass(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, record: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+        """Run one pass; return the activations of the examples, if recorded, and their class indices."""
         with restored_on_error(self), standard():
             self._check_parameters(for_partial_fit=True)
             if self.kernel == "precomputed":
@@ -131,8 +181,17 @@ class KernelTraining(KernelPredicting):
             if first:
                 start(self, data, given)
             labels = encode(y, self.classes_)
-            learn(self, data, labels, sample_weight, max_iter=1, tol=None, shuffle=False)
-        return self
+            report = learn(
+                self, data, labels, sample_weight, max_iter=1, tol=None, shuffle=False, record=record
+            )
+            if report.activations is None:
+                return np.zeros((0, 1)), labels
+            if np.isnan(report.activations).any():
+                raise ValueError(
+                    "sample_weight and class_weight must be above 0 here: an example of weight 0 is not "
+                    "visited; use predict and partial_fit"
+                )
+        return report.activations, labels
 
     def _warn(self, stopped: list[str]) -> None:
         if self.tol is not None and "max_iter" in stopped:
