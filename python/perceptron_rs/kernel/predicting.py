@@ -30,6 +30,7 @@ class KernelPredicting:
     classes_: NDArray[Any]
     n_seen_: NDArray[np.int64]
     _vectors: State
+    _answer: Any  # what predicts, as the engines call it: a method of each learner
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the normalised vote on every example, or the activation of what else predicts.
@@ -101,7 +102,3 @@ class KernelPredicting:
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         check_parameters(self, for_partial_fit=for_partial_fit)
         check_kernel(self)
-
-    def _answer(self) -> str:
-        """Return what predicts, as the engines call it."""
-        raise NotImplementedError
