@@ -19,6 +19,46 @@ pub fn collected<T>(numbers: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>>
     Ok(values)
 }
 
+/// A vector of `len` copies of a value.
+pub fn filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(len).map_err(|_| Error::Memory)?;
+    values.resize(len, value);
+    Ok(values)
+}
+
+/// A vector that grows, if the system has the memory.
+pub trait Grow<T> {
+    fn try_push(&mut self, value: T) -> Result<()>;
+    fn try_extend(&mut self, more: impl ExactSizeIterator<Item = T>) -> Result<()>;
+    fn try_resize(&mut self, len: usize, value: T) -> Result<()>
+    where
+        T: Clone;
+}
+
+impl<T> Grow<T> for Vec<T> {
+    fn try_push(&mut self, value: T) -> Result<()> {
+        self.try_reserve(1).map_err(|_| Error::Memory)?;
+        self.push(value);
+        Ok(())
+    }
+
+    fn try_extend(&mut self, more: impl ExactSizeIterator<Item = T>) -> Result<()> {
+        self.try_reserve(more.len()).map_err(|_| Error::Memory)?;
+        self.extend(more);
+        Ok(())
+    }
+
+    fn try_resize(&mut self, len: usize, value: T) -> Result<()>
+    where
+        T: Clone,
+    {
+        self.try_reserve(len.saturating_sub(self.len())).map_err(|_| Error::Memory)?;
+        self.resize(len, value);
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,6 +70,18 @@ mod tests {
         assert_eq!(collected(numbers()).err(), Some(Error::Memory));
         let mut values = Vec::new();
         assert_eq!(refill(&mut values, numbers()), Err(Error::Memory));
+    }
+
+    #[test]
+    fn growth_without_end_is_an_error() {
+        let much = usize::MAX >> 8;
+        assert_eq!(filled(0_u64, much).err(), Some(Error::Memory));
+        let mut values = vec![1_u64];
+        assert_eq!(values.try_resize(much, 0), Err(Error::Memory));
+        assert_eq!(values.try_extend((0..much).map(|_| 0)), Err(Error::Memory));
+        assert_eq!(values, [1]);
+        assert!(values.try_push(2).is_ok() && values.try_resize(3, 5).is_ok());
+        assert_eq!((values, filled(7, 2)), (vec![1, 2, 5], Ok(vec![7, 7])));
     }
 
     #[test]
