@@ -6,8 +6,8 @@ use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::{feed, scores};
 use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Rows, Stop, integer_step};
 
-/// The flush of the 32-bit sums is at 2048 columns.
-const LENGTHS: [usize; 14] = [1, 2, 15, 16, 17, 31, 33, 2032, 2047, 2048, 2049, 2064, 4095, 4097];
+/// Dense bytes are exact from 64 columns on; the 32-bit sums are flushed at 2048.
+const LENGTHS: [usize; 14] = [64, 65, 72, 79, 80, 81, 95, 97, 2032, 2047, 2048, 2049, 2064, 4097];
 
 /// Weights whose halves are at their extremes: low halves of -32768 and 32767, high ones of 2^14.
 const WEIGHTS: [f64; 9] =
@@ -64,6 +64,18 @@ fn bytes_at_their_extremes() {
             check(&filled(-128.0, 12, d, classes), |v| v as i8, [[true; 2]; 2], "-128 everywhere");
             let mixed = Case::new(whole(12 * d, -128, 127, 1, 5), 12, d, classes, 6);
             check(&mixed, |v| v as i8, [[true; 2]; 2], "all int8");
+        }
+    }
+}
+
+#[test]
+fn short_rows_of_bytes_take_rule_3() {
+    for d in [1, 2, 7, 8, 9, 31, 63] {
+        for classes in [2, 3, 9] {
+            let mixed = Case::new(whole(12 * d, -128, 127, 1, 5), 12, d, classes, 6);
+            check(&mixed, |v| v as i8, [[false; 2], [true; 2]], "all int8");
+            let mixed = Case::new(whole(12 * d, 0, 255, 1, 5), 12, d, classes, 6);
+            check(&mixed, |v| v as u8, [[false; 2], [true; 2]], "all uint8");
         }
     }
 }
@@ -129,7 +141,7 @@ fn weights_leave_16_bits() {
     for (start, sign) in
         [32767.0, 32766.0, -32768.0, -32767.0, 32768.0].into_iter().flat_map(|w| [(w, 1.0), (w, -1.0)])
     {
-        let mut case = Case::new(whole(12 * 40, 0, 2, 1, 1), 12, 40, 3, 2);
+        let mut case = Case::new(whole(12 * 70, 0, 2, 1, 1), 12, 70, 3, 2);
         case.start.fill(start);
         case.intercept.fill(-sign * 1e9);
         case.fit_intercept = false;
@@ -161,7 +173,7 @@ fn the_limit_keeps_every_sum_exact() {
 #[test]
 fn what_is_no_integer_takes_rule_3() {
     let exact = |change: fn(&mut Case)| {
-        let mut case = Case::new(whole(200, 0, 9, 2, 1), 20, 10, 3, 2);
+        let mut case = Case::new(whole(20 * 64, 0, 9, 2, 1), 20, 64, 3, 2);
         change(&mut case);
         let oracle = case.expected();
         case.check(&oracle, |v| v as u8, "no integer").map(|path| path[0])
@@ -265,9 +277,10 @@ fn the_bound_is_crossed_in_mid_epoch() {
     let mut in_the_middle = [0; 5];
     for (classes, d) in [2, 3, 9, 20].into_iter().flat_map(|k| [1, 9, 16, 40].map(|d| (k, d))) {
         let bytes = whole(n * d, 1, 255, 1, 11);
-        let halves = growing(bytes.clone(), n, d, classes, 255.0, LARGEST);
+        let long = d + 63;
+        let halves = growing(whole(n * long, 1, 255, 1, 11), n, long, classes, 255.0, LARGEST);
         let counts = growing(bytes, n, d, classes, 255.0, LARGEST / (255.0 * d as f64));
-        let signed = growing(whole(n * d, -128, -1, 1, 13), n, d, classes, 128.0, LARGEST);
+        let signed = growing(whole(n * long, -128, -1, 1, 13), n, long, classes, 128.0, LARGEST);
         let ones = growing(whole(n * d, 1, 1, 4, 14), n, d, classes, 1.0, LARGEST / d as f64);
         let found = [
             crossing(&halves, |v| v as u8, true, "dense uint8"),
@@ -305,13 +318,15 @@ fn the_last_update_before_the_path_is_left_does_not_wrap() {
 #[test]
 fn the_last_update_of_bytes_does_not_wrap() {
     for sign in [1.0, -1.0] {
-        let mut case = Case::new(vec![255.0; 4], 4, 1, 2, 0);
+        let mut row = vec![0.0; 64];
+        row[5] = 255.0;
+        let mut case = Case::new(row.repeat(4), 4, 64, 2, 0);
         case.labels = vec![u32::from(sign > 0.0); 4];
         case.eta = (LARGEST / 255.0).floor();
         case.fit_intercept = false;
         case.intercept = vec![-sign * 1e14];
-        case.start = vec![sign * LARGEST];
-        let paths = case.check(&by_rule_3(&case), |v| v as u8, "uint8, one column");
+        case.start = vec![sign * LARGEST; 64];
+        let paths = case.check(&by_rule_3(&case), |v| v as u8, "uint8, one column of values");
         assert_eq!(paths[0], [true, false]);
     }
 }

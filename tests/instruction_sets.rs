@@ -11,7 +11,7 @@ use perceptron_rs::rows::{Csr, Dense, Tie};
 
 /// Below, at and above the widths of the loops: 8 lanes, halves of 4, chunks of 16, flushes at 2048.
 const LENGTHS: &[usize] = if cfg!(miri) {
-    &[0, 1, 17, 33]
+    &[0, 1, 17, 65]
 } else {
     &[
         0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256,
@@ -119,7 +119,7 @@ fn float_path_of_integer_types() {
 #[test]
 fn exact_path_of_all_types() {
     for &d in LENGTHS {
-        let [bytes, others] = [[d > 0, d > 0], [false, d > 0]];
+        let [bytes, others] = [[d >= 64, d > 0], [false, d > 0]];
         for case in cases(d, 2, 0, 127) {
             check(&case, |v| v as i8, Some(bytes), "int8");
             check(&case, |v| v as u8, Some(bytes), "uint8");
@@ -144,10 +144,10 @@ fn exact_path_of_all_types() {
 #[test]
 fn many_planes() {
     for &classes in CLASSES {
-        for d in [5, 16, 33] {
+        for d in [5, 16, 64, 97] {
             let n = if cfg!(miri) { 3 } else { 30 };
             let case = Case::new(whole(n * d, 0, 3, 4, u64::from(classes)), n, d, classes, 1);
-            check(&case, |v| v as u8, Some([true, true]), "many planes, exact");
+            check(&case, |v| v as u8, Some([d >= 64, true]), "many planes, exact");
             check(&inexact(case), |v| v as u8, Some([false, false]), "many planes, float");
         }
     }
@@ -189,7 +189,8 @@ fn a_set_that_the_machine_lacks_cannot_be_forced() {
     let _turn = Forced::take();
     let sets = InstructionSet::available();
     assert_eq!(sets[0], InstructionSet::Portable);
-    if !sets.contains(&InstructionSet::Avx2) {
-        assert!(std::panic::catch_unwind(|| force(Some(InstructionSet::Avx2))).is_err());
+    for set in [InstructionSet::Avx2, InstructionSet::Avx512] {
+        let forced = std::panic::catch_unwind(|| force(Some(set)));
+        assert_eq!(forced.is_ok(), sets.contains(&set), "{}", set.name());
     }
 }

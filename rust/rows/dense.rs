@@ -13,10 +13,10 @@ use super::{BLOCK, Examples, Rows, Table, check_len, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::decay::scale;
 use crate::arith::dot::dots;
-use crate::arith::exact::{Halves, LARGEST_SUM, weight_limit};
+use crate::arith::exact::{self, Halves, LARGEST_SUM, weight_limit};
 use crate::arith::gram::narrow;
 use crate::arith::integers::{all_integers, sizes};
-use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::arith::simd::{InstructionSet, Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::error::{Error, Result};
 
@@ -43,6 +43,13 @@ impl<'a, T: Value> Dense<'a, T> {
         &self.values[i * self.columns..][..self.columns]
     }
 
+    /// Whether rows take exact integers. On shorter ones than this, sums over registers and updates in halves
+    /// take longer than floats.
+    fn is_exact(&self) -> bool {
+        const FROM: usize = 64;
+        T::BYTE && self.columns >= FROM
+    }
+
     /// Bounds of bytes, without a look at them.
     fn byte_magnitude(&self) -> Magnitude {
         let value = 255.0;
@@ -55,21 +62,39 @@ const GROUP: usize = 4;
 
 /// `w·x` of a row for planes stored one after another.
 #[inline(always)]
-fn activations(x: &[f64], weights: &[f64], sums: &mut [f64]) {
+fn activations<S: Simd>(simd: S, x: &[f64], weights: &[f64], sums: &mut [f64]) {
     let d = x.len();
     let mut k = 0;
     while k + GROUP <= sums.len() {
         let w: [&[f64]; GROUP] = std::array::from_fn(|p| &weights[(k + p) * d..][..d]);
-        sums[k..k + GROUP].copy_from_slice(&dots(w, x));
+        sums[k..k + GROUP].copy_from_slice(&dots(simd, w, x));
         k += GROUP;
     }
     if k + 2 <= sums.len() {
         let w: [&[f64]; 2] = std::array::from_fn(|p| &weights[(k + p) * d..][..d]);
-        sums[k..k + 2].copy_from_slice(&dots(w, x));
+        sums[k..k + 2].copy_from_slice(&dots(simd, w, x));
         k += 2;
     }
     if k < sums.len() {
-        sums[k] = dots([&weights[k * d..][..d]], x)[0];
+        sums[k] = dots(simd, [&weights[k * d..][..d]], x)[0];
+    }
+}
+
+/// The same in exact integers.
+#[inline(always)]
+fn exact_activations<S: Simd, T: Value>(simd: S, x: &[T], planes: &[Halves], sums: &mut [f64]) {
+    let (fours, planes) = planes.as_chunks::<GROUP>();
+    let (four_sums, sums) = sums.as_chunks_mut::<GROUP>();
+    for (sums, planes) in four_sums.iter_mut().zip(fours) {
+        *sums = exact::dots(simd, planes.each_ref(), x);
+    }
+    let (pairs, planes) = planes.as_chunks::<2>();
+    let (pair_sums, sums) = sums.as_chunks_mut::<2>();
+    for (sums, planes) in pair_sums.iter_mut().zip(pairs) {
+        *sums = exact::dots(simd, planes.each_ref(), x);
+    }
+    if let ([sum], [plane]) = (sums, planes) {
+        [*sum] = exact::dots(simd, [plane], x);
     }
 }
 
@@ -81,14 +106,15 @@ struct Float<'a, T> {
 
 impl<T: Value> Kernel for Float<'_, T> {
     const EXACT: bool = false;
+    const WIDEST: InstructionSet = InstructionSet::Avx512;
 
     #[inline(always)]
-    fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
+    fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
         let x = self.rows.row(row);
         if let [sum] = sums {
-            *sum = dots([self.weights], x)[0];
+            *sum = dots(simd, [self.weights], x)[0];
         } else {
-            activations(T::widened(x, &mut self.wide), self.weights, sums);
+            activations(simd, T::widened(x, &mut self.wide), self.weights, sums);
         }
     }
 
@@ -128,18 +154,15 @@ struct Exact<'a, T> {
     rows: &'a Dense<'a, T>,
     weights: &'a mut [Halves],
     limit: i32,
-    narrow: Vec<i16>,
 }
 
 impl<T: Value> Kernel for Exact<'_, T> {
     const EXACT: bool = true;
+    const WIDEST: InstructionSet = InstructionSet::Avx512;
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
-        let x = Halves::narrowed(self.rows.row(row), &mut self.narrow);
-        for (sum, w) in sums.iter_mut().zip(&*self.weights) {
-            *sum = w.dot(simd, x);
-        }
+        exact_activations(simd, self.rows.row(row), self.weights, sums);
     }
 
     #[inline(always)]
@@ -167,11 +190,12 @@ struct Scores<'a, T> {
 }
 
 impl<T: Value> Leaf for Scores<'_, T> {
+    const WIDEST: InstructionSet = InstructionSet::Avx512;
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let (mut wide, mut narrow) = (vec![0.0; self.rows.columns], vec![0; self.rows.columns]);
+        let mut wide = vec![0.0; self.rows.columns];
         let outs = self.out.chunks_mut(self.intercept.len());
         let ahead = rows_ahead(self.rows.columns * size_of::<T>());
         for (row, sums) in self.range.zip(outs) {
@@ -180,12 +204,9 @@ impl<T: Value> Leaf for Scores<'_, T> {
             }
             let x = self.rows.row(row);
             match self.weights {
-                Weights::Halves(planes) if T::BYTE => {
-                    let x = Halves::narrowed(x, &mut narrow);
-                    sums.iter_mut().zip(planes).for_each(|(sum, w)| *sum = w.dot(simd, x));
-                }
-                Weights::ByPlane(w) if sums.len() == 1 => sums[0] = dots([w], x)[0],
-                Weights::ByPlane(w) => activations(T::widened(x, &mut wide), w, sums),
+                Weights::Halves(planes) if T::BYTE => exact_activations(simd, x, planes, sums),
+                Weights::ByPlane(w) if sums.len() == 1 => sums[0] = dots(simd, [w], x)[0],
+                Weights::ByPlane(w) => activations(simd, T::widened(x, &mut wide), w, sums),
                 _ => unreachable!("forms of other rows"),
             }
             for (sum, b) in sums.iter_mut().zip(self.intercept) {
@@ -234,13 +255,13 @@ impl<T: Value> Leaf for Dots<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         let Self(rows, numbers, w, out) = self;
         for (i, (&row, out)) in numbers.iter().zip(out).enumerate() {
             if let Some(&later) = numbers.get(i + 8) {
                 prefetch(rows.row(later as usize));
             }
-            *out = dots([w], rows.row(row as usize))[0];
+            *out = dots(simd, [w], rows.row(row as usize))[0];
         }
     }
 }
@@ -251,14 +272,14 @@ impl<T: Value> Leaf for Squares<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         let Self(rows, range, unit, out) = self;
         let mut scaled = vec![0.0; rows.columns];
         for (row, out) in range.zip(out) {
             for ((scaled, x), unit) in scaled.iter_mut().zip(rows.row(row)).zip(unit) {
                 *scaled = x.widen() * unit;
             }
-            *out = dots([&scaled], &scaled)[0];
+            *out = dots(simd, [&scaled], &scaled)[0];
         }
     }
 }
@@ -277,7 +298,7 @@ impl<T: Value> Examples for Dense<'_, T> {
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) {
-        if T::BYTE && planes.pending.is_none() {
+        if self.is_exact() && planes.pending.is_none() {
             planes.make_halves(visit.integer_step, self.byte_magnitude());
         } else {
             planes.make_by_plane();
@@ -298,7 +319,7 @@ impl<T: Value> Examples for Dense<'_, T> {
             let stop = match &mut planes.weights {
                 // The guard is a constant: the loop is compiled for bytes alone.
                 Weights::Halves(weights) if T::BYTE => {
-                    let kernel = Exact { rows: self, weights, limit, narrow: vec![0; self.columns] };
+                    let kernel = Exact { rows: self, weights, limit };
                     dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByPlane(weights) => {
@@ -330,7 +351,7 @@ impl<T: Value> Rows for Dense<'_, T> {
     fn arrange(&self, coef: &[f64], _planes: usize) -> Weights {
         let limit = f64::from(weight_limit(self.byte_magnitude().row, LARGEST_SUM));
         let exact = |w: &f64| w.fract() == 0.0 && w.abs() <= limit;
-        if T::BYTE && self.columns > 0 && coef.iter().all(exact) {
+        if self.is_exact() && coef.iter().all(exact) {
             return Weights::Halves(coef.chunks(self.columns).map(Halves::new).collect());
         }
         Weights::ByPlane(coef.to_vec())

@@ -8,7 +8,7 @@ use super::prefetch::{AHEAD, prefetch};
 use super::scaled::Scaled;
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::exact::LARGEST_SUM;
-use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::arith::simd::{InstructionSet, Leaf, Simd, dispatch};
 use crate::arith::step::signed;
 
 /// What a storage type and a form of the weights bring to the loop.
@@ -16,8 +16,8 @@ pub trait Kernel {
     /// Whether the weights are in an exact form (rule 10).
     const EXACT: bool;
 
-    /// See [`Leaf::WIDE`].
-    const WIDE: bool = true;
+    /// See [`Leaf::WIDEST`].
+    const WIDEST: InstructionSet = InstructionSet::Avx2;
 
     /// `w·x` of a row for every plane.
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]);
@@ -60,7 +60,7 @@ impl<'a, K: Settle> Learn<'a, K> {
 }
 
 impl<K: Kernel> Leaf for Learn<'_, K> {
-    const WIDE: bool = K::WIDE;
+    const WIDEST: InstructionSet = K::WIDEST;
 
     type Output = Stop;
 

@@ -3,7 +3,7 @@
 use super::learn::Kernel;
 use super::scaled::Common;
 use crate::arith::decay::{Decay, scaled, shrunk};
-use crate::arith::simd::Simd;
+use crate::arith::simd::{InstructionSet, Simd};
 
 /// What the planes of a group, which visit the same examples, have pending.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,7 +132,7 @@ pub struct Decayed<'a, K> {
 
 impl<K: Settle> Kernel for Decayed<'_, K> {
     const EXACT: bool = false;
-    const WIDE: bool = false; // settles entry by entry
+    const WIDEST: InstructionSet = InstructionSet::Portable; // settles entry by entry
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
