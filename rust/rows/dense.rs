@@ -57,6 +57,11 @@ impl<'a, T: Value> Dense<'a, T> {
     }
 }
 
+/// Integers of 16 and 32 bits do without copies for the widest registers.
+const fn widest<T: Value>() -> InstructionSet {
+    if T::BYTE || !T::INTEGER { InstructionSet::Avx512 } else { InstructionSet::Avx2 }
+}
+
 /// Planes that share one load (and widening) of a row: eight accumulators of four lanes each.
 const GROUP: usize = 4;
 
@@ -106,7 +111,7 @@ struct Float<'a, T> {
 
 impl<T: Value> Kernel for Float<'_, T> {
     const EXACT: bool = false;
-    const WIDEST: InstructionSet = InstructionSet::Avx512;
+    const WIDEST: InstructionSet = widest::<T>();
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
@@ -158,7 +163,7 @@ struct Exact<'a, T> {
 
 impl<T: Value> Kernel for Exact<'_, T> {
     const EXACT: bool = true;
-    const WIDEST: InstructionSet = InstructionSet::Avx512;
+    const WIDEST: InstructionSet = widest::<T>();
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
@@ -190,7 +195,7 @@ struct Scores<'a, T> {
 }
 
 impl<T: Value> Leaf for Scores<'_, T> {
-    const WIDEST: InstructionSet = InstructionSet::Avx512;
+    const WIDEST: InstructionSet = widest::<T>();
     type Output = ();
 
     #[inline(always)]
