@@ -124,7 +124,7 @@ def load_with_base(
     )
     if len(y) == 0:
         named = " and ".join(paths) if len(paths) < 3 else f"any of {len(paths)} files, {paths[0]} the first"
-        raise ValueError(f"no example in {named}; is it the right file?")
+        raise ValueError(f"no examples in {named}; check that it is the right file")
     if n_features is None:
         n_features = width
     elif n_features < width:

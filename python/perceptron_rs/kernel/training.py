@@ -73,7 +73,7 @@ class KernelTraining(KernelPredicting):
             classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
             if warm and not np.array_equal(classes, self.classes_):
                 raise ValueError(
-                    f"warm_start=True goes on from a fit with the classes {self.classes_.tolist()!r:.200}, "
+                    f"warm_start=True continues a fit with the classes {self.classes_.tolist()!r:.200}, "
                     f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
                 )
             if not warm:
@@ -190,16 +190,16 @@ class KernelTraining(KernelPredicting):
                 return np.zeros((0, 1)), labels
             if np.isnan(report.activations).any():
                 raise ValueError(
-                    "sample_weight and class_weight must be above 0 here: an example of weight 0 is not "
-                    "visited; use predict and partial_fit"
+                    "sample_weight and class_weight must be above 0, because examples of weight 0 are not "
+                    "visited; use predict and partial_fit instead"
                 )
         return report.activations, labels
 
     def _warn(self, stopped: list[str]) -> None:
         if self.tol is not None and "max_iter" in stopped:
             warnings.warn(
-                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
-                f"raise max_iter, or set tol=None if the number of epochs is meant",
+                f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
+                "max_iter, or set tol=None to use a fixed number of epochs",
                 ConvergenceWarning,
                 stacklevel=4,
             )

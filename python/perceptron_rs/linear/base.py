@@ -149,8 +149,8 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
     def _warn(self, stopped: list[str]) -> None:
         if self.tol is not None and "max_iter" in stopped:
             warnings.warn(
-                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
-                f"raise max_iter, or set tol=None if the number of epochs is meant",
+                f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
+                "max_iter, or set tol=None to use a fixed number of epochs",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -297,8 +297,8 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
                 return np.zeros((0, 1)), labels
             if np.isnan(activations).any():
                 raise ValueError(
-                    "sample_weight and class_weight must be above 0 here: an example of weight 0 is not "
-                    "visited; use predict and partial_fit"
+                    "sample_weight and class_weight must be above 0, because examples of weight 0 are not "
+                    "visited; use predict and partial_fit instead"
                 )
         return activations, labels
 
