@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
+from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import Engine, KernelSpec
 from perceptron_rs.kernel.budget import Train

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.data import examples
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import check_parameters
+from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs.common.data import examples
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
+from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.engines import get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.fitting import learn, start

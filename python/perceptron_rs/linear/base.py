@@ -12,15 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.data import Examples, as_array, examples, unchecked
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
-from perceptron_rs.common.parameters import CONSTRAINTS, check_parameters, n_threads
+from perceptron_rs.common.parameters import CONSTRAINTS, are_accepted, check_parameters, n_threads, validated
+from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.validated import are_accepted, validated
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
