@@ -79,7 +79,7 @@ class Compare:
         return ""
 
     def in_blocks(self, paths: Sequence[Path], X: Any, y: Any, zero_based: Any) -> None:
-        """Where the text is truncated must not matter; files of a test are too small to be cut otherwise."""
+        """Where the text is cut must not matter; files of a test are too small to be cut otherwise."""
         based = None if zero_based == "auto" else zero_based
         for block, threads in ((1, 1), (13, 2)):
             values, columns, starts, labels, width, _ = _core.read_svmlight(

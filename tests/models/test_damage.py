@@ -19,7 +19,7 @@ from perceptron_rs import Perceptron, load
 from perceptron_rs.models import container
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-REMEDY = "take it from where it was saved, or save the model again"
+REMEDY = "copy it again, or save the model again"
 
 
 def small(tools):
