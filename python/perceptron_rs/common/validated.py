@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from operator import attrgetter
-from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import validate_parameter_constraints
-
-from perceptron_rs.common.parameters import check_parameters
 
 __all__ = ["are_accepted", "validated"]
 
@@ -52,5 +49,5 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
 def _accept(kind: Any, *values: Any) -> bool:
     parameters = dict(zip(kind._get_param_names(), values, strict=True))
     validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
-    check_parameters(SimpleNamespace(**parameters), for_partial_fit=True)
+    kind(**parameters)._check_parameters(for_partial_fit=True)
     return True

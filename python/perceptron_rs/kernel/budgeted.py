@@ -14,7 +14,6 @@ from perceptron_rs.common.data import Examples
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.progress import Callback
-from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import Engine, KernelSpec, State
 from perceptron_rs.kernel.budget import Train, begin, fit
 from perceptron_rs.kernel.support import KernelSupport
@@ -29,7 +28,7 @@ _LEFT_OUT = ("early_stopping", "validation_fraction", "fit_intercept")
 _LARGEST = 2**31 - 1
 
 
-class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # type: ignore[misc]
     r"""The kernel perceptron that keeps a bounded number of mistakes, for streams that do not end.
 
     It learns as `KernelPerceptron` does: a mistake on an example :math:`x_k`, with the step

@@ -16,7 +16,6 @@ from perceptron_rs.common.driver import Report
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
-from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import Engine, KernelSpec
 from perceptron_rs.kernel.budget import Train
 from perceptron_rs.kernel.fitting import begin, fit
@@ -34,7 +33,7 @@ _ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "dra
 PREDICTIONS = tuple(_ANSWERS)
 
 
-class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+class KernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # type: ignore[misc]
     r"""The perceptron in the space of a kernel.
 
     What is learnt is the log of mistakes: each mistake on an example :math:`x_k`, with the step

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.data import examples
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.parameters import check_parameters
+from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
@@ -21,13 +21,10 @@ from perceptron_rs.kernel.vectors import counts_of
 __all__ = ["KernelPredicting"]
 
 
-class KernelPredicting:
-    """The methods ``decision_function`` and ``predict``."""
+class KernelPredicting(OnlineClassifier):
+    """The method ``decision_function``."""
 
     kernel: Any
-    tie: str
-    engine: str
-    classes_: NDArray[Any]
     n_seen_: NDArray[np.int64]
     _vectors: State
     _answer: Any  # what predicts, as the engines call it: a method of each learner
@@ -78,27 +75,8 @@ class KernelPredicting:
                 return difference
             return scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every example.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples, as for ``decision_function``.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            For two classes ``classes_[1]`` where the score is positive (or 0, under
-            ``tie="positive"``); otherwise the class of the largest score, the first of equals.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            index = (scores >= 0 if self.tie == "positive" else scores > 0).astype(np.intp)
-        else:
-            index = np.argmax(scores, axis=1)
-        return self.classes_[index]
-
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
-        check_parameters(self, for_partial_fit=for_partial_fit)
+        super()._check_parameters(for_partial_fit=for_partial_fit)
         check_kernel(self)
+        if for_partial_fit and self.kernel == "precomputed":
+            raise ValueError("kernel='precomputed' is not available with partial_fit; use fit")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
-from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs.common.data import examples
+from perceptron_rs.common.data import Examples, examples
+from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
-from perceptron_rs.engines import get_engine
+from perceptron_rs.common.labels import encode_new, label_array
+from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.fitting import learn, start
 from perceptron_rs.kernel.predicting import KernelPredicting
@@ -25,11 +24,8 @@ class KernelTraining(KernelPredicting):
     """The methods ``fit`` and ``partial_fit``."""
 
     warm_start: bool
-    max_iter: int
-    tol: float | None
     shuffle: bool
     n_iter_: int
-    _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
@@ -89,7 +85,6 @@ class KernelTraining(KernelPredicting):
             self._warn(report.stopped)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one pass over X and y in the given order, going on from what was learnt before.
 
@@ -121,90 +116,19 @@ class KernelTraining(KernelPredicting):
         TypeError
             If an argument holds something else than numbers (labels: numbers or strings).
         """
-        self._pass(X, y, classes, sample_weight)
+        self._partial_fit(X, y, classes, sample_weight)
         return self
 
-    def predict_then_learn(
-        self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
-    ) -> tuple[NDArray[Any], int]:
-        """Predict each example before learning from it: progressive validation.
-
-        One pass in the given order, which learns what ``partial_fit`` learns from it. Each example is
-        predicted by the last vector that the examples before it have led to, whatever ``prediction`` says:
-        that is the one which its mistakes are judged by.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-        y : array-like of shape (n_samples,)
-            The class of each example.
-        classes : array-like of shape (n_classes,), default=None
-            All classes that will ever be seen; needed in the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Factor above 0 of each example's step.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            The class predicted for each example.
-        n_errors : int
-            How many of them are wrong.
-
-        Raises
-        ------
-        ValueError
-            As ``partial_fit``; also if an example has the weight 0, for it is not visited.
-        TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
-        """
-        activations, labels = self._pass(X, y, classes, sample_weight, record=True)
-        if activations.shape[1] == 1:
-            a = activations[:, 0]
-            index = (a >= 0 if self.tie == "positive" else a > 0).astype(np.intp)
-        else:
-            index = np.argmax(activations, axis=1)
-        return self.classes_[index], int(np.count_nonzero(index != labels))
-
-    def _pass(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, record: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
-        """Run one pass; return the activations of the examples, if recorded, and their class indices."""
-        with restored_on_error(self), standard():
-            self._check_parameters(for_partial_fit=True)
-            if self.kernel == "precomputed":
-                raise ValueError("kernel='precomputed' is not available with partial_fit; use fit")
-            first = not hasattr(self, "classes_")
-            given = new_classes(classes, self)
-            data = examples(self, get_engine(self.engine), X, reset=first)
-            y = label_array(self, y, data.rows.shape[0])
-            if first:
-                start(self, data, given)
-            labels = encode(y, self.classes_)
-            report = learn(
-                self, data, labels, sample_weight, max_iter=1, tol=None, shuffle=False, record=record
-            )
-            if report.activations is None:
-                return np.zeros((0, 1)), labels
-            if np.isnan(report.activations).any():
-                raise ValueError(
-                    "sample_weight and class_weight must be above 0 here: an example of weight 0 is not "
-                    "visited; use predict and partial_fit"
-                )
-        return report.activations, labels
-
-    def _warn(self, stopped: list[str]) -> None:
-        if self.tol is not None and "max_iter" in stopped:
-            warnings.warn(
-                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
-                f"raise max_iter, or set tol=None if the number of epochs is meant",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        if "interrupt" in stopped:
-            warnings.warn(
-                f"ctrl-c ended the fit in epoch {self._n_epochs} (counted from 1); "
-                f"what was learnt until then is kept",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+    def _learn_pass(
+        self,
+        engine: Engine,  # noqa: ARG002
+        data: Examples,
+        labels: NDArray[np.uint32],
+        sample_weight: Any,
+        *,
+        first: bool,
+        record: bool = False,
+    ) -> Report:
+        if first:
+            start(self, data, self.classes_)
+        return learn(self, data, labels, sample_weight, max_iter=1, tol=None, shuffle=False, record=record)
