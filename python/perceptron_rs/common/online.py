@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs.common.data import Examples, examples
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, label_array, new_classes
-from perceptron_rs.common.parameters import check_parameters
+from perceptron_rs.common.parameters import are_accepted, check_parameters, validated
+from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.common.validated import are_accepted, validated
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.float_mode import standard
 
@@ -33,7 +32,7 @@ class OnlineClassifier(Scoring):
     _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every example.
+        """Predict the class of each example.
 
         Parameters
         ----------
@@ -43,8 +42,8 @@ class OnlineClassifier(Scoring):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            For two classes ``classes_[1]`` where the score of ``decision_function`` is positive (or 0,
-            under ``tie="positive"``); otherwise the class of the largest score, the first of equals.
+            For two classes, ``classes_[1]`` if the score of ``decision_function`` is positive (or 0, with
+            ``tie="positive"``). Otherwise, the class with the largest score; in a tie, the first one.
         """
         scores = self.decision_function(X)
         return self.classes_[self._decide(scores.reshape(len(scores), -1))]
@@ -53,36 +52,37 @@ class OnlineClassifier(Scoring):
     def predict_then_learn(
         self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
     ) -> tuple[NDArray[Any], int]:
-        """Predict each example before learning from it: progressive validation.
+        """Predict each example before learning from it (progressive validation).
 
-        One pass in the given order, which learns what ``partial_fit`` learns from it. Each example is
-        predicted by the last weights that the examples before it have led to, also by a learner whose
-        ``predict`` uses others, such as an average or a vote: they are those by which mistakes are judged.
+        Makes one pass in the given order and learns the same as ``partial_fit``. Each example is predicted
+        with the current weights, learnt from the examples before it. Learners that predict with others,
+        such as an average or a vote, use the current weights too, because these decide which examples are
+        mistakes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The class of each example.
+            Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever be seen; needed in the first call.
+            All classes that will ever occur in y. Required in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor above 0 of each example's step.
+            Weights of the examples, above 0. An update is multiplied by the weight of its example.
 
         Returns
         -------
         y_pred : ndarray of shape (n_samples,)
-            The class predicted for each example.
+            Predicted classes.
         n_errors : int
-            How many of them are wrong.
+            Number of wrong predictions.
 
         Raises
         ------
         ValueError
-            As ``partial_fit``; also if an example has the weight 0, for it is not visited.
+            As for ``partial_fit``; also if an example has weight 0, because it is not visited.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
 
         Examples
         --------

@@ -1,16 +1,21 @@
-"""Options of commands: one entry a parameter, and what values must be. Only argparse is imported here."""
+"""Options of commands: one entry a parameter, and what values must be; commands that a family adds.
+
+Only argparse is imported here.
+"""
 
 from __future__ import annotations
 
 import argparse
 import math
 from argparse import ArgumentTypeError
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 __all__ = [
+    "JSON",
     "SWITCH",
+    "Command",
     "Option",
     "amount",
     "count",
@@ -29,7 +34,7 @@ __all__ = [
     "window",
 ]
 
-
+JSON = "print the result as JSON"
 SWITCH = {"action": argparse.BooleanOptionalAction}
 
 
@@ -48,6 +53,19 @@ class Option:
     def flag(self) -> str:
         """The option as it is written."""
         return "--" + self.parameter.replace("_", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that is about one family."""
+
+    name: str
+    help: str
+    #: What its DATA holds; examples also bring the options of data files.
+    data: Literal["examples", "sequences"]
+    add_options: Callable[[argparse.ArgumentParser], None]
+    #: What --json prints.
+    json: str = JSON
 
 
 def number(kind: Any, name: str = "X") -> dict[str, Any]:

@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.data import Examples, as_array, examples, unchecked
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, n_threads
+from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import assert_finite_weights
@@ -59,7 +59,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learn from X and y in epochs, until the stopping rule ends it.
+        """Fit the model to X and y, in epochs, until a stopping criterion is met.
 
         Parameters
         ----------
@@ -67,14 +67,15 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator
             The examples. C-contiguous arrays and CSR matrices of float64, float32, int8, uint8,
             int16, uint16 or int32 are read in place; anything else is converted once.
         y : array-like of shape (n_samples,)
-            The class of each example: whole numbers, booleans or strings, at least two classes.
+            Class labels: integers, booleans or strings, of at least two classes.
         coef_init : array-like of shape (n_classes, n_features) or (n_features,), default=None
-            Weights to start from; one row, or one dimension, for two classes. Counters start
-            again, as they do without ``warm_start``.
+            Initial weights. For two classes, one row or a vector. Counters start from 0, as they do without
+            ``warm_start``.
         intercept_init : array-like of shape (n_classes,), (1,) or (), default=None
-            Intercepts to start from; a single one for two classes.
+            Initial intercepts. For two classes, one number.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor >= 0 of each example's step. An example of weight 0 is left out altogether.
+            Weights of the examples, at least 0. An update is multiplied by the weight of its example.
+            Examples of weight 0 are ignored.
 
         Returns
         -------
@@ -84,15 +85,16 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, or if training overflows. The
-            estimator is then as it was before the call.
+            If an argument has an invalid shape, length or value, or if training overflows. The estimator
+            then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
 
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            If ``max_iter`` ended the fit, unless ``tol`` is None, or if Ctrl-C did.
+            If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None; or
+            if Ctrl-C ended it.
         """
         with restored_on_error(self):
             self._warn(self._fit(X, y, coef_init, intercept_init, sample_weight))
@@ -140,31 +142,31 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, check_input: bool = True
     ) -> Self:
-        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+        """Make one pass over X and y in the given order, continuing from what was learnt before.
 
-        Batches one after another give what one pass over all of them gives. The attributes that
-        report a fit (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...)
-        describe this call alone.
+        Consecutive batches give the same model as one pass over all of them. Attributes that describe a fit
+        (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...) refer to this call
+        alone.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The class of each example.
+            Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever be seen; needed in the first call.
+            All classes that will ever occur in y. Required in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor >= 0 of each example's step.
+            Weights of the examples, at least 0. An update is multiplied by the weight of its example.
         check_input : bool, default=True
-            With False, scikit-learn's validation is left out on a fitted estimator: X is a C-contiguous
-            array or a CSR matrix of one of the storage types, y an array of labels, and the
-            parameters are valid. The engine still checks shapes, types, and that numbers are finite.
-            Up to 16 examples then take a few microseconds, if there are no weights of examples or
-            classes, no penalty, ``callback``, ``verbose`` or ``track_mistakes``, and the learner is
-            `Perceptron` or `AveragedPerceptron`. An attribute whose bits do not change, such as
-            ``coef_`` after an example that is right, stays the same array; otherwise it is a new
-            one, and arrays that were read before are never written to.
+            If False and the estimator is fitted, skip scikit-learn's validation. X must then be a
+            C-contiguous array or a CSR matrix of one of the storage types, y an array of labels, and the
+            parameters must be valid. The engine still checks shapes and types, and that numbers are finite.
+            `Perceptron` and `AveragedPerceptron` then learn from up to 16 examples within a few
+            microseconds, if there are no sample or class weights, no penalty, no ``callback``, and neither
+            ``verbose`` nor ``track_mistakes``. An attribute whose value does not change, such as ``coef_``
+            after a correctly classified example, stays the same array. Otherwise it is replaced by a new
+            array; arrays that were read before are never modified.
 
         Returns
         -------
@@ -174,10 +176,10 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, if y holds a class that is not in
-            ``classes_``, or if training overflows. The estimator is then as it was before.
+            If an argument has an invalid shape, length or value, if y contains a class that is not in
+            ``classes_``, or if training overflows. The estimator then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
         """
         if check_input or not hasattr(self, "classes_"):
             self._partial_fit(X, y, classes, sample_weight)
@@ -224,7 +226,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator
         )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the activation w.x + b of every example.
+        """Return the activation w.x + b of each example.
 
         Parameters
         ----------
@@ -234,16 +236,16 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the activation for ``classes_[1]`` (of a joint decision, by how much it
-            exceeds that for ``classes_[0]``); otherwise one column a class. The
-            bits depend neither on the storage of X, nor on the batch, nor on ``n_jobs``.
+            For two classes, the activation of ``classes_[1]`` (with ``multi_class="joint"``, minus that of
+            ``classes_[0]``). Otherwise, one column for each class. The bits do not depend on the storage of
+            X, the batch or ``n_jobs``.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has a wrong shape or holds a NaN or an infinity, or if weights were set to such.
+            If X has a wrong shape or contains NaN or infinity, or if the weights were set to such values.
         """
         check_is_fitted(self)
         with standard():

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli import chunks
-from perceptron_rs.cli.columns import sentences
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.readers.sentences import sentences
 from perceptron_rs.cli.tagging import attributes, blocks, load_tagger
 
 __all__ = ["figures", "run"]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError, about
-from perceptron_rs.cli.labels import read_labels, tidy
 from perceptron_rs.cli.modelfile import base_of
+from perceptron_rs.cli.readers.labels import read_labels, tidy
 
 __all__ = ["TEXT", "Data", "Wanted", "load", "suffix_of", "wanted"]
 
@@ -130,10 +130,10 @@ def _read(path: Path, suffix: str, wanted: Wanted) -> Data:
     if suffix in TEXT:
         return _read_svmlight(path, wanted)
     if suffix in (".npz", ".npy"):
-        from perceptron_rs.cli.arrays import read_npy, read_npz
+        from perceptron_rs.cli.readers.arrays import read_npy, read_npz
 
         return Data(read_npy(path)) if suffix == ".npy" else Data(*read_npz(path))
-    from perceptron_rs.cli.tables import read_table
+    from perceptron_rs.cli.readers.tables import read_table
 
     return Data(*read_table(path, suffix, wanted))
 

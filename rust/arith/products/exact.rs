@@ -12,8 +12,8 @@
 //! as that passes [`weight_limit`].
 
 use super::dot::SOON;
-use super::simd::Simd;
-use super::value::{Index, Value};
+use crate::arith::simd::Simd;
+use crate::arith::value::{Index, Value};
 
 /// A weight of at most this and a product `c*x` of at most this add up within i32 (2^30 + 2^30 would
 /// not), and both halves fit in i16.

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.formats import Column, read_columns
+from perceptron_rs.cli.readers.formats import Column, read_columns
 
 if TYPE_CHECKING:
-    from perceptron_rs.cli.data import Wanted
+    from perceptron_rs.cli.readers.examples import Wanted
 
 __all__ = ["read_table"]
 
