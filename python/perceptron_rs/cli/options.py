@@ -87,12 +87,7 @@ def _train(command: argparse.ArgumentParser) -> None:
     )
     _learning(command)
     add_options(command)
-    command.add_argument(
-        "--engine",
-        choices=("rust", "reference"),
-        default="rust",
-        help="the compiled engine, or the readable reference (rust)",
-    )
+    kinds.add_engine(command)
     _output(command)
 
 
@@ -162,9 +157,7 @@ def _data(command: argparse.ArgumentParser, *, model: bool) -> None:
         + "yes if the file has a column 0",
     )
     if model:
-        group.add_argument(
-            "--threads", type=kinds.threads, metavar="N", help="number of threads; -1 for all processors (1)"
-        )
+        kinds.add_threads(group)
 
 
 def _learning(command: argparse.ArgumentParser, *, threads: bool = True) -> None:
@@ -207,13 +200,7 @@ def _learning(command: argparse.ArgumentParser, *, threads: bool = True) -> None
         help="weight of the examples of a class; repeat for more classes; or: balanced",
     )
     if threads:
-        group.add_argument(
-            "--threads",
-            type=kinds.threads,
-            default=None,
-            metavar="N",
-            help="number of threads; -1 for all processors (1)",
-        )
+        kinds.add_threads(group)
 
 
 def _output(command: argparse.ArgumentParser, text: str = kinds.JSON) -> None:

@@ -17,6 +17,8 @@ __all__ = [
     "SWITCH",
     "Command",
     "Option",
+    "add_engine",
+    "add_threads",
     "amount",
     "count",
     "finite",
@@ -76,6 +78,27 @@ def number(kind: Any, name: str = "X") -> dict[str, Any]:
 def one_of(*choices: str) -> dict[str, Any]:
     """Return what argparse is to know of an option that takes one of these words."""
     return {"choices": choices}
+
+
+def add_threads(place: argparse._ActionsContainer) -> None:
+    """Add the option --threads."""
+    place.add_argument(
+        "--threads",
+        type=threads,
+        default=None,
+        metavar="N",
+        help="number of threads; -1 for all processors (1)",
+    )
+
+
+def add_engine(place: argparse._ActionsContainer) -> None:
+    """Add the option --engine."""
+    place.add_argument(
+        "--engine",
+        choices=("rust", "reference"),
+        default="rust",
+        help="the compiled engine, or the readable reference (rust)",
+    )
 
 
 def _whole(text: str, low: int, high: int) -> int:

@@ -36,15 +36,8 @@ def _search(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group.add_argument(
         "--solver", choices=("auto", "wolfe", "descent"), default="auto", help="algorithm (auto)"
     )
-    group.add_argument(
-        "--threads", type=kinds.threads, metavar="N", help="number of threads; -1 for all processors (1)"
-    )
-    group.add_argument(
-        "--engine",
-        choices=("rust", "reference"),
-        default="rust",
-        help="the compiled engine, or the readable reference (rust)",
-    )
+    kinds.add_threads(group)
+    kinds.add_engine(group)
     return group
 
 

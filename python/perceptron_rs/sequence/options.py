@@ -88,13 +88,8 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="epochs without improvement on --held-out before stopping (2)",
     )
-    _threads(group)
-    group.add_argument(
-        "--engine",
-        choices=("rust", "reference"),
-        default="rust",
-        help="the compiled engine, or the readable reference (rust)",
-    )
+    kinds.add_threads(group)
+    kinds.add_engine(group)
 
 
 def _tag(command: argparse.ArgumentParser) -> None:
@@ -104,20 +99,14 @@ def _tag(command: argparse.ArgumentParser) -> None:
         "data", metavar="DATA", nargs="?", default="-", help="sentences without tags (standard input)"
     )
     command.add_argument("--tags-only", action="store_true", help="print the tags without the columns")
-    _threads(command)
+    kinds.add_threads(command)
 
 
 def _tag_evaluate(command: argparse.ArgumentParser) -> None:
     """Add what tag-evaluate takes."""
     command.add_argument("model", metavar="MODEL", help="a model file of tag-train")
     command.add_argument("data", metavar="DATA", help="tagged sentences; the last column is the true tag")
-    _threads(command)
-
-
-def _threads(place: argparse._ActionsContainer) -> None:
-    place.add_argument(
-        "--threads", type=kinds.threads, metavar="N", help="number of threads; -1 for all processors (1)"
-    )
+    kinds.add_threads(command)
 
 
 COMMANDS = (

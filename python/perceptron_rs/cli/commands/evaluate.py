@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.modelfile import load_model
-from perceptron_rs.cli.readers.examples import load, wanted
+from perceptron_rs.cli.readers.examples import load
 from perceptron_rs.cli.readers.labels import same_kind
+from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text, plain
 
 __all__ = ["run"]

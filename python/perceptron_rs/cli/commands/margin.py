@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.readers.examples import load, wanted
+from perceptron_rs.cli.readers.examples import load
+from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text
 
 __all__ = ["read_two_classes", "run"]

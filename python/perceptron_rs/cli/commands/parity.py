@@ -12,7 +12,8 @@ import numpy as np
 
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.learning import chosen, learner
-from perceptron_rs.cli.readers.examples import Data, load, wanted
+from perceptron_rs.cli.readers.examples import Data, load
+from perceptron_rs.cli.readers.wanted import wanted
 
 __all__ = ["run"]
 
