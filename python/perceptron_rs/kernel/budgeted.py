@@ -113,6 +113,9 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, Ba
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
         ``KeyboardInterrupt`` is raised and the estimator is as it was before.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too, so that `reproduce` can name the first
+        block of examples that differs. ``random_state`` must then be an integer.
 
     Attributes
     ----------
@@ -225,6 +228,7 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, Ba
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.kernel = kernel
         self.budget = budget
@@ -252,6 +256,7 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, Ba
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     def _begin(self, planes: int) -> None:
         begin(self, planes)

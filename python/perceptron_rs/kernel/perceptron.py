@@ -129,6 +129,9 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
         ``KeyboardInterrupt`` is raised and the estimator is as it was before.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too, so that `reproduce` can name the first
+        block of examples that differs. ``random_state`` must then be an integer.
 
     Attributes
     ----------
@@ -249,6 +252,7 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -278,6 +282,7 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def n_vectors_(self) -> NDArray[np.int64]:

@@ -81,6 +81,7 @@ class KernelTraining(KernelPredicting):
                 data,
                 labels,
                 sample_weight,
+                method="fit",
                 max_iter=int(self.max_iter),
                 tol=None if self.tol is None else float(self.tol),
                 shuffle=bool(self.shuffle),
@@ -182,7 +183,15 @@ class KernelTraining(KernelPredicting):
                 start(self, data, given)
             labels = encode(y, self.classes_)
             report = learn(
-                self, data, labels, sample_weight, max_iter=1, tol=None, shuffle=False, record=record
+                self,
+                data,
+                labels,
+                sample_weight,
+                method="partial_fit",
+                max_iter=1,
+                tol=None,
+                shuffle=False,
+                record=record,
             )
             if report.activations is None:
                 return np.zeros((0, 1)), labels

@@ -87,6 +87,9 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
         ``KeyboardInterrupt`` is raised and the estimator is as it was before.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too, so that `reproduce` can name the first
+        block of examples that differs. ``random_state`` must then be an integer.
 
     Attributes
     ----------
@@ -195,6 +198,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -219,6 +223,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def coef_(self) -> NDArray[np.float64]:

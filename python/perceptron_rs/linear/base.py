@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.data import Examples, as_array, examples, unchecked
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
@@ -120,6 +121,7 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         if state is None or coef_init is not None or intercept_init is not None:
             state = start_state(self, classes, state, coef_init, intercept_init)
             self._n_epochs = 0
+            begin_record(self)
             forget_pending(self)
         self.classes_ = classes
         task = FitTask(self, X, y, sample_weight)
@@ -284,6 +286,7 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
             if first:
                 self.classes_ = given
                 self._n_epochs = 0
+                begin_record(self)
                 state = start_state(self, given, None, None, None)
             else:
                 state = read_state(self)

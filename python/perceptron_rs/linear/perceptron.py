@@ -97,6 +97,9 @@ class Perceptron(SparseWeights, LinearLearner):
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
         ``KeyboardInterrupt`` is raised and the estimator is as it was before.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too, so that `reproduce` can name the first
+        block of examples that differs. ``random_state`` must then be an integer.
 
     Attributes
     ----------
@@ -214,6 +217,7 @@ class Perceptron(SparseWeights, LinearLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.penalty = penalty
         self.alpha = alpha
@@ -241,3 +245,4 @@ class Perceptron(SparseWeights, LinearLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit

@@ -66,6 +66,9 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         See ``tol``. In [1, 2**31 - 1].
     engine : {"rust", "reference"}, default="rust"
         What computes. Both give the same bits; the reference is slow, and made to be read.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too, so that `reproduce` can name the first
+        block of examples that differs. ``random_state`` must then be an integer.
 
     Attributes
     ----------
@@ -146,6 +149,7 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         "warm_start": ["boolean"],
         "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
         "engine": [StrOptions(set(ENGINES))],
+        "audit": ["boolean"],
     }
 
     classes_: NDArray[Any]
@@ -168,6 +172,7 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         warm_start: bool = False,
         n_iter_no_change: int = 10,
         engine: str = "rust",
+        audit: bool = False,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -181,6 +186,7 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         self.warm_start = warm_start
         self.n_iter_no_change = n_iter_no_change
         self.engine = engine
+        self.audit = audit
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> Self:
@@ -227,6 +233,7 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
                 engine,
                 data,
                 labels,
+                method="fit",
                 seed=seed if self.shuffle else None,
                 max_iter=int(self.max_iter),
                 tol=self.tol,
@@ -277,7 +284,8 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
                 self.classes_ = given
                 start(self, engine, draw_seed(self.random_state))
             check_same_problem(self, self.classes_)
-            learn(self, engine, data, encode(y, self.classes_), seed=None, max_iter=1, tol=None)
+            labels = encode(y, self.classes_)
+            learn(self, engine, data, labels, method="partial_fit", seed=None, max_iter=1, tol=None)
         return self
 
     def __sklearn_tags__(self) -> Any:
