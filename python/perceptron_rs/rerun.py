@@ -268,7 +268,8 @@ def _trained(
             weighted = {"sample_weight": np.asarray(sample_weight)[rows]} if call.weighted else {}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                learn(X if call.rows == n else _safe_indexing(X, rows), y[rows], **more, **weighted)
+                part = X if rows == slice(0, n) else _safe_indexing(X, rows)
+                learn(part, y[rows], **more, **weighted)
     return again
 
 

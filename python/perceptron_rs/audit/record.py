@@ -34,7 +34,7 @@ Method: TypeAlias = Literal["fit", "partial_fit"]
 Start: TypeAlias = dict[str, NDArray[np.float64]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call of ``fit``, or calls of ``partial_fit`` with the same parameters, one after another."""
 
@@ -50,7 +50,7 @@ class Call:
     #: What ended the fit if the parameters did not: "callback" or "interrupt"; and after how many epochs.
     ended: tuple[str, int] | None = None
     #: Weights and intercepts that the fit was given to start from.
-    start: Start = field(default_factory=dict)
+    start: Start = field(default_factory=dict, compare=False)
 
     @property
     def rows(self) -> int:
@@ -134,7 +134,16 @@ def note_end(estimator: Any, stopped: list[str], n_iter: int) -> None:
 
 def _parameters(estimator: Any) -> dict[str, Any]:
     values = ((name, getattr(estimator, name)) for name in _names(estimator.__class__))
-    return {name: dict(value) if isinstance(value, dict) else value for name, value in values}
+    return {name: _copy(value) for name, value in values}
+
+
+def _copy(value: Any) -> Any:
+    """Return a copy of what can change; lists and arrays become tuples, as they do in a model file."""
+    if isinstance(value, dict):
+        return dict(value)
+    if isinstance(value, np.ndarray):
+        return tuple(value.tolist())
+    return tuple(value) if isinstance(value, list) else value
 
 
 @lru_cache(maxsize=64)  # scikit-learn looks at the signature each time, which takes longer than a small fit
