@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.audit.digests import BLOCK, PARTS, Digests, Stored
 from perceptron_rs.audit.record import RECORD, Call, same_value
-from perceptron_rs.common.data import as_array, examples
 from perceptron_rs.common.labels import encode, label_array
+from perceptron_rs.common.rows.examples import as_array, examples
 from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.learnt import Arrays, arrays, difference, digest_of

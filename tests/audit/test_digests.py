@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from perceptron_rs.audit import digests
 from perceptron_rs.audit.digests import Digests, pieces
-from perceptron_rs.common.data import examples
+from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.engines import get_engine
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.ways import _forms

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.planes import is_joint
-from perceptron_rs.common.stored_rows import chosen, joined
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.kernel.vectors import rows_of, stored
 from perceptron_rs.settings import Budget, Linear, State

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.planes import is_joint, n_planes
-from perceptron_rs.common.storage import STORED
+from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.engines import KernelSpec, get_engine
 from perceptron_rs.kernel import budget_files
 from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron

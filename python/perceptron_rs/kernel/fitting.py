@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
+from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.weights import class_weights, sample_weights, unvisited
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.kernel.answers import answers

@@ -7,9 +7,10 @@ from argparse import Namespace
 from dataclasses import asdict
 from pathlib import Path
 
-from perceptron_rs.cli.data import load, wanted
-from perceptron_rs.cli.labels import same_kind
 from perceptron_rs.cli.modelfile import load_model
+from perceptron_rs.cli.readers.examples import load
+from perceptron_rs.cli.readers.labels import same_kind
+from perceptron_rs.cli.readers.wanted import wanted
 
 __all__ = ["run"]
 
