@@ -112,7 +112,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):  # type: ignore[mis
             classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
             if warm and not np.array_equal(classes, self.classes_):
                 raise ValueError(
-                    f"warm_start=True goes on from a fit with the classes {self.classes_.tolist()!r:.200}, "
+                    f"warm_start=True continues a fit with the classes {self.classes_.tolist()!r:.200}, "
                     f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
                 )
             if not warm:

@@ -112,6 +112,6 @@ def check_terms(model: Any) -> None:
         now = ", ".join(f"{name}={getattr(model, name)!r:.80}" for name in changed)
         before = ", ".join(f"{name}={model._terms[name]!r:.80}" for name in changed)
         raise ValueError(
-            f"{now} differs from the fit that the estimator goes on from, which had {before}; set that "
-            f"again, or begin anew by fit with warm_start=False"
+            f"{now} differs from the fit that the estimator continues, which had {before}; set it back, or "
+            "start again by fit with warm_start=False"
         )

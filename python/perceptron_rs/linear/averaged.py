@@ -271,8 +271,8 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         for name, expected, found in zip(("coef_", "intercept_"), own, self._average[0], strict=True):
             if not np.array_equal(dense(found), expected):
                 raise ValueError(
-                    f"{name} has been set, and a model file holds the sums that it is computed from; set it "
-                    f"again after load, or keep the estimator by pickle"
+                    f"{name} has been set, but a model file stores the sums that it is computed from; set it "
+                    "again after load, or pickle the estimator"
                 )
 
     def _answer(self, engine: Engine, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

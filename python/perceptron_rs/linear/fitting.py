@@ -57,14 +57,14 @@ def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> N
     check_classes(classes)
     if classes is not estimator.classes_ and not np.array_equal(classes, estimator.classes_):
         raise ValueError(
-            f"warm_start=True goes on from a fit with the classes {estimator.classes_.tolist()!r:.200}, "
+            f"warm_start=True continues a fit with the classes {estimator.classes_.tolist()!r:.200}, "
             f"but y holds {classes.tolist()!r:.200}; set warm_start=False or give both start values"
         )
     needed = (n_planes(estimator, classes), estimator.n_features_in_)
     if state["coef"].shape != needed:
         raise ValueError(
-            f"X and y need weights of the shape {needed}, but the estimator goes on from weights "
-            f"of the shape {state['coef'].shape}; set warm_start=False or give X the same features"
+            f"X and y need weights of the shape {needed}, but the estimator continues with weights of the "
+            f"shape {state['coef'].shape}; set warm_start=False or pass X with the same features"
         )
 
 

@@ -305,4 +305,4 @@ class PocketPerceptron(LinearLearner):
             raise ValueError(f"the tensor swap_plane must hold sorted indices below {len(errors)}")
         last = np.append(plane[1:] != plane[:-1], True)[: len(plane)]
         if (tensors["swap_errors"][last] != errors[plane[last]]).any():
-            raise ValueError("the tensors swap_errors and pocket_errors tell of different errors")
+            raise ValueError("the tensors swap_errors and pocket_errors disagree about the errors")

@@ -27,15 +27,15 @@ def values_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
             continue
         if name == "random_state" and isinstance(value, np.random.RandomState):
             raise ValueError(
-                "random_state is a RandomState, which a model file cannot hold; put a number in its "
-                "place, for instance by set_params(random_state=0), or keep the estimator by pickle"
+                "random_state is a RandomState, which a model file cannot hold; set an integer instead, for "
+                "instance with set_params(random_state=0), or pickle the estimator"
             )
         try:
             found[name] = _pairs(value) if isinstance(value, dict) else _plain(value)
         except TypeError:
             if callable(value):
                 raise ValueError(
-                    f"{name} is a function, which a model file cannot hold; keep the estimator by pickle"
+                    f"{name} is a function, which a model file cannot hold; pickle the estimator"
                 ) from None
             raise ValueError(
                 f"{name}={value!r:.80} cannot be written to a model file; set it to a finite Python "

@@ -160,7 +160,7 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
 
 def _check_arithmetic(version: Any) -> None:
     if type(version) is not int or version < 1:
-        raise ValueError(f"its arithmetic version {version!r:.40} is no version; save the model again")
+        raise ValueError(f"its arithmetic version {version!r:.40} is not a version; save the model again")
     if version > ARITHMETIC_VERSION:
         raise ValueError(
             f"it was learnt by version {version} of the arithmetic, and this perceptron-rs has "

@@ -35,8 +35,8 @@ def _bytes_of(estimator: Any) -> bytes:
     if name is None:
         known = ", ".join(learner.class_name for learner in LEARNERS.values())
         raise ValueError(
-            f"{type(estimator).__name__} is none of the learners that a model file can name ({known}); "
-            f"keep it by pickle"
+            f"{type(estimator).__name__} is not one of the learners that a model file can hold ({known}); "
+            "pickle it"
         )
     check_is_fitted(estimator)
     parameters = parameters_to_json(estimator)

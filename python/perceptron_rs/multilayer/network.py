@@ -51,15 +51,15 @@ def check_same_problem(model: Any, classes: NDArray[Any]) -> None:
     """Raise if what was learnt before does not fit this call."""
     if not np.array_equal(classes, model.classes_):
         raise ValueError(
-            f"warm_start=True goes on from a fit with the classes {model.classes_.tolist()!r:.200}, "
+            f"warm_start=True continues a fit with the classes {model.classes_.tolist()!r:.200}, "
             f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
         )
     sizes = (model.n_features_in_, *sizes_of(model), model.n_outputs_)
     learnt = (len(model.coefs_[0]), *(len(intercept) for intercept in model.intercepts_))
     if sizes != learnt:
         raise ValueError(
-            f"X and hidden_layer_sizes need layers of the sizes {sizes}, but the estimator goes on from "
-            f"{learnt}; set warm_start=False or give what the last fit had"
+            f"X and hidden_layer_sizes need layers of the sizes {sizes}, but the estimator continues with "
+            f"{learnt}; set warm_start=False or use the sizes of the last fit"
         )
 
 

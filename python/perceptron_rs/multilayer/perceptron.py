@@ -247,8 +247,8 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
             self._n_epochs += self.n_iter_
         if self.tol is not None and stopped == "max_iter":
             warnings.warn(
-                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
-                f"raise max_iter, or set tol=None if the number of epochs is meant",
+                f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
+                "max_iter, or set tol=None to use a fixed number of epochs",
                 ConvergenceWarning,
                 stacklevel=2,
             )
