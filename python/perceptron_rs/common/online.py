@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, label_array, new_classes
@@ -123,6 +124,7 @@ class OnlineClassifier(Scoring):
             if first:
                 self.classes_ = given
                 self._n_epochs = 0
+                begin_record(self)
             labels = encode(y, self.classes_)
             report = self._learn_pass(engine, data, labels, sample_weight, first=first, record=record)
             activations = report.activations

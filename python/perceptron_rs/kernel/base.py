@@ -122,6 +122,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):  # type: ignore[mis
                 data,
                 labels,
                 sample_weight,
+                method="fit",
                 max_iter=int(self.max_iter),
                 tol=None if self.tol is None else float(self.tol),
                 shuffle=bool(self.shuffle),
@@ -176,7 +177,17 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):  # type: ignore[mis
     ) -> Report:
         if first:
             start(self, data, self.classes_)
-        return learn(self, data, labels, sample_weight, max_iter=1, tol=None, shuffle=False, record=record)
+        return learn(
+            self,
+            data,
+            labels,
+            sample_weight,
+            method="partial_fit",
+            max_iter=1,
+            tol=None,
+            shuffle=False,
+            record=record,
+        )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the normalized vote on each example, or the activation of the vector that predicts.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.audit.record import Method, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
@@ -90,7 +91,7 @@ def learn(
     of some rows.
     """
     classes = estimator.classes_
-    weights = sample_weights(sample_weight, labels)
+    given = weights = sample_weights(sample_weight, labels)
     positive = positive_labels(n_planes(estimator, classes))
     planes = class_weights(estimator.class_weight, classes, labels, len(positive))
     idle = unvisited(weights, planes, labels, is_joint(estimator))
@@ -133,18 +134,21 @@ def learn(
         keep_on_interrupt=bool(estimator.keep_on_interrupt),
         threads=n_threads(estimator, len(positive)),
     )
-    try:
-        report = drive(
-            engine,
-            Data(data.rows, labels, weights),
-            take_pending(estimator, state),
-            settings,
-            Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change)),
-            observer if observer.is_needed else None,
-        )
-    except OverflowError as error:
-        data.assert_finite(estimator)
-        raise ValueError(str(error)) from None
+    method: Method = "fit" if settle else "partial_fit"
+    with recorded(estimator, method, data.stored, labels, given, state):
+        try:
+            report = drive(
+                engine,
+                Data(data.rows, labels, weights),
+                take_pending(estimator, state),
+                settings,
+                Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change)),
+                observer if observer.is_needed else None,
+            )
+        except OverflowError as error:
+            data.assert_finite(estimator)
+            raise ValueError(str(error)) from None
+    note_end(estimator, report.stopped, int(report.n_iter.max()))
     publish(estimator, report.state)
     publish_report(estimator, report)
     _publish_validation(estimator, observer.validation)

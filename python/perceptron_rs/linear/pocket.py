@@ -106,6 +106,9 @@ class PocketPerceptron(LinearLearner):
         Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise, and while
         the errors of the start weights are counted, ``KeyboardInterrupt`` is raised and the estimator is
         as it was before.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too, so that `reproduce` can name the first
+        block of examples that differs. ``random_state`` must then be an integer.
 
     Attributes
     ----------
@@ -241,6 +244,7 @@ class PocketPerceptron(LinearLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.check = check
         self.fit_intercept = fit_intercept
@@ -261,6 +265,7 @@ class PocketPerceptron(LinearLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def pocket_epoch_(self) -> NDArray[np.int64]:

@@ -41,6 +41,7 @@ def run(arguments: Namespace) -> int:
         wish = replace(wish, features=start[0].shape[-1])
     data = load(path, wish)
     model = learner(arguments, data.labels)
+    model.audit = True  # reading text costs more
     times.append(time.perf_counter())
     _fit(
         model, data, {} if start is None else _start_values(arguments.init_text, start, data), arguments.quiet
