@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from perceptron_rs.sequence.perceptron import SequencePerceptron
     from perceptron_rs.sequence.progress import SequenceEpoch
     from perceptron_rs.sequence.structured import StructuredPerceptron
+    from perceptron_rs.teaching.trace import Step, Trace, trace
 
     __version__: str
 
@@ -47,7 +48,9 @@ __all__ = [
     "PocketPerceptron",
     "SequenceEpoch",
     "SequencePerceptron",
+    "Step",
     "StructuredPerceptron",
+    "Trace",
     "VerificationError",
     "VotedPerceptron",
     "__version__",
@@ -57,6 +60,7 @@ __all__ = [
     "margin",
     "max_margin",
     "mistake_bounds",
+    "trace",
     "updates_until_right",
     "verify",
 ]
@@ -79,6 +83,8 @@ _HOME = {
     "SequenceEpoch": "sequence.progress",
     "SequencePerceptron": "sequence.perceptron",
     "StructuredPerceptron": "sequence.structured",
+    "Step": "teaching.trace",
+    "Trace": "teaching.trace",
     "VerificationError": "margins.verification",
     "VotedPerceptron": "linear.voted",
     "hull_weights": "margins.verification",
@@ -87,6 +93,7 @@ _HOME = {
     "margin": "margins.measure",
     "max_margin": "margins.maximum",
     "mistake_bounds": "margins.mistakes",
+    "trace": "teaching.trace",
     "updates_until_right": "linear.updates",
     "verify": "margins.verification",
 }
