@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from numbers import Integral, Real
 from operator import attrgetter
-from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -55,6 +54,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "engine": [StrOptions(set(ENGINES))],
     "callback": [callable, None],
     "keep_on_interrupt": ["boolean"],
+    "audit": ["boolean"],
 }
 
 #: Of the learners that offer a joint decision.
@@ -97,7 +97,7 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
         raise ValueError(f"tol must be a float64 or None, got {estimator.tol!s:.80}")
     if estimator.tie not in TIES:
         raise ValueError(f"tie must be one of {TIES}, got {estimator.tie!r}")
-    for name in ("fit_intercept", "track_mistakes", "keep_on_interrupt"):
+    for name in ("fit_intercept", "track_mistakes", "keep_on_interrupt", "audit"):
         value = getattr(estimator, name, False)
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{name} must be True or False, got {value!r}")
@@ -177,5 +177,5 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
 def _accept(kind: Any, *values: Any) -> bool:
     parameters = dict(zip(kind._get_param_names(), values, strict=True))
     validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
-    check_parameters(SimpleNamespace(**parameters), for_partial_fit=True)
+    kind(**parameters)._check_parameters(for_partial_fit=True)
     return True

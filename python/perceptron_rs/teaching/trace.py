@@ -282,12 +282,11 @@ class _Watch:
 
     def weights(self, plane: Any) -> NDArray[np.float64]:
         """Return the weights of a hyperplane, with the penalty that is pending."""
-        if self.settings.penalty is None:
+        eta0, penalty = self.settings.eta0, self.settings.penalty
+        if penalty is None:
             return np.array(plane.w)
         state = {"coef": plane.w[np.newaxis], "ages": plane.ages()[np.newaxis]}
-        return get_engine("reference").settled(state, eta0=self.settings.eta0, penalty=self.settings.penalty)[
-            0
-        ]
+        return np.ravel(get_engine("reference").settled(state, eta0=eta0, penalty=penalty))
 
     def take(self) -> list[Step]:
         """Return the steps of the epoch."""
