@@ -81,11 +81,11 @@ def reproduce(
         The examples of all calls, one after another, in any storage. Calls of ``fit`` on the same examples,
         which go on with ``warm_start``, have them once.
     y : array-like of shape (n_samples,)
-        Their classes.
+        Class labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Their weights, if the training had any.
     engine : {"rust", "reference"}, default=None
-        What computes. By default it is the model's own; the other one is an independent witness.
+        Implementation to use. By default, that of the model; the other one is an independent check.
 
     Returns
     -------
