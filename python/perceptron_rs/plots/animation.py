@@ -52,5 +52,5 @@ def animate(trace: Trace, path: str | PathLike[str], *, seconds: float = 1.0, ax
         return list(ax.get_children())
 
     film = FuncAnimation(ax.figure, draw, frames=len(steps), init_func=list)
-    film.save(Path(path), writer=PillowWriter(fps=1 / seconds))  # type: ignore[arg-type]  # any number
+    film.save(Path(path), writer=PillowWriter(fps=1 / seconds))
     return Path(path)

@@ -129,7 +129,7 @@ class Trace:
         -------
         pandas.DataFrame
         """
-        import pandas as pd  # type: ignore[import-untyped]
+        import pandas as pd
 
         names = [field.name for field in fields(Step) if field.name not in ("w", "w_before")]
         rows = [
