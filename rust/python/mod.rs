@@ -16,6 +16,7 @@ mod rows;
 mod run;
 mod settings;
 mod signals;
+mod start;
 mod structured;
 mod text;
 mod voted;
@@ -27,7 +28,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
     environment::register(m)?;
     rows::register(m)?;
-    run::register(m)?;
+    start::register(m)?;
     mlp::register(m)?;
     kernel::register(m)?;
     margin::register(m)?;

@@ -87,7 +87,7 @@ def kernel(engine: Engine, case: Case, layout: str) -> Case:
     labels = (splitmix64(seed + 1, n) % np.uint64(int(case["classes"]))).astype(np.uint32)
     weights = None if case["weights"] == "none" else (z >> np.uint64(61)) * 0.25
     schedule = Schedule(int(case["first_epoch"]), int(case["max_iter"]))
-    report = drive(engine, Data(matrix, labels, weights), start, settings, schedule)
+    report = drive(engine.start(Data(matrix, labels, weights), start, settings), settings, schedule)
     per_example = report.mistakes_per_example
     assert per_example is not None
     after = report.state

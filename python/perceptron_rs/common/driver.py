@@ -1,7 +1,7 @@
-"""Epochs: one loop for every learner whose engine offers a run, and all that is decided between two epochs.
+"""Epochs: one loop for every learner, and all that is decided between two epochs.
 
 The engine visits the examples; here is told of each epoch, and decided which decisions go on. A decision is
-one plane, or all planes of a joint decision.
+one plane, or all planes of a joint decision, or all of a chain or network.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import Engine, Run
-from perceptron_rs.settings import Data, Epoch, Linear, State
+from perceptron_rs.engines import Run
+from perceptron_rs.settings import Epoch, Settings, State
 
-__all__ = ["Report", "Schedule", "Watch", "drive", "publish_report"]
+__all__ = ["HeldOut", "Report", "Schedule", "Watch", "drive", "publish_report"]
 
 #: Sees every whole epoch: its number, the mistakes (D,) and losses (D,) of the decisions, and the run.
 #: Returns True to end it, or booleans (D,) to end some decisions.
 Watch: TypeAlias = Callable[[int, NDArray[np.int64], NDArray[np.float64], Run], bool | NDArray[np.bool_]]
+
+#: Given what has been learnt, says how much each decision loses on examples that are not learnt from, (D,).
+HeldOut: TypeAlias = Callable[[State], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +38,22 @@ class Schedule:
     max_iter : int
         Largest number of epochs, at least 1.
     tol : float or None
-        A decision ends when its mean loss has not improved by ``tol`` on the best one ``n_iter_no_change``
-        times in a row. An epoch without a mistake always ends it.
+        A decision ends when its loss has not improved by ``tol`` on the best one ``n_iter_no_change`` times
+        in a row: the mean loss of the epoch, or that on what is held out.
     n_iter_no_change : int
+    until_clean : bool
+        Whether an epoch without a mistake ends a decision.
+    keep_best : bool
+        Whether the result is what the run had learnt when its loss on what is held out was least, not what
+        it has learnt in the end. For runs of one decision.
     """
 
     first_epoch: int = 0
     max_iter: int = 1
     tol: float | None = None
     n_iter_no_change: int = 5
+    until_clean: bool = True
+    keep_best: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,11 +62,20 @@ class Report:
 
     state: State
     mistakes: NDArray[np.int64]  # (E, D): 0 after a decision has ended
-    losses: NDArray[np.float64]  # (E, D): mean perceptron loss, 0.0 after a decision has ended
+    losses: NDArray[np.float64]  # (E, D): as the run tells them, 0.0 after a decision has ended
     n_iter: NDArray[np.int64]  # (D,)
     stopped: list[str]  # (D,): "clean", "tol", "max_iter", "callback" or "interrupt"
-    mistakes_per_example: NDArray[np.int64] | None  # (n, D)
-    activations: NDArray[np.float64] | None  # (n, K): before the update; NaN where none was computed
+    record: State  # what the settings say is recorded, by name
+
+    @property
+    def mistakes_per_example(self) -> NDArray[np.int64] | None:
+        """Those (n, D) made on each example, if they are recorded."""
+        return self.record.get("mistakes_per_example")
+
+    @property
+    def activations(self) -> NDArray[np.float64] | None:
+        """Those (n, K) of the last epoch, before the update; NaN where none was computed."""
+        return self.record.get("activations")
 
 
 class Judge:
@@ -65,25 +84,31 @@ class Judge:
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
         self.best, self.idle, self.epochs = math.inf, 0, 0
+        self.is_best = False  # whether no epoch before this one was as good
 
     def reason_to_end(self, mistakes: int, loss: float) -> str:
         """Return why a decision ends with this epoch, or nothing."""
+        schedule = self.schedule
         self.epochs += 1
-        tol = self.schedule.tol
-        if mistakes == 0:
+        if schedule.tol is not None:
+            self.idle = self.idle + 1 if loss > self.best - schedule.tol else 0
+        self.is_best = loss < self.best
+        self.best = min(self.best, loss)
+        if mistakes == 0 and schedule.until_clean:
             return "clean"
-        if tol is not None:
-            self.idle = self.idle + 1 if loss > self.best - tol else 0
-            self.best = min(self.best, loss)
-            if self.idle >= self.schedule.n_iter_no_change:
-                return "tol"
-        return "max_iter" if self.epochs == self.schedule.max_iter else ""
+        if schedule.tol is not None and self.idle >= schedule.n_iter_no_change:
+            return "tol"
+        return "max_iter" if self.epochs == schedule.max_iter else ""
 
 
 def drive(
-    engine: Engine, data: Data, state: State, settings: Linear, schedule: Schedule, watch: Watch | None = None
+    run: Run,
+    settings: Settings,
+    schedule: Schedule,
+    watch: Watch | None = None,
+    held_out: HeldOut | None = None,
 ) -> Report:
-    """Learn until every decision has ended; ``state`` is not modified.
+    """Learn until every decision has ended.
 
     Raises
     ------
@@ -96,12 +121,12 @@ def drive(
     """
     if schedule.max_iter < 1:
         raise ValueError(f"max_iter must be at least 1, got {schedule.max_iter}")
-    run = engine.start(data, state, settings)
-    judges = [Judge(schedule) for _ in range(1 if settings.joint else len(settings.positive))]
+    judges = [Judge(schedule) for _ in range(settings.decisions)]
     stopped = ["" for _ in judges]  # why each decision has ended
     n_iter = np.zeros(len(judges), dtype=np.int64)  # and after how many epochs
     goes_on = list(range(len(judges)))
     epochs: list[Epoch] = []
+    best: State | None = None
     try:
         while goes_on:
             number = schedule.first_epoch + len(epochs)
@@ -110,9 +135,14 @@ def drive(
             made, loss, interrupted = epochs[-1]
             if interrupted:
                 break
-            m, mean = made.tolist(), loss.tolist()
+            state = None if held_out is None else run.state()
+            judged = loss if held_out is None or state is None else held_out(state)
+            m, judged = made.tolist(), judged.tolist()
             for k in goes_on:
-                stopped[k] = judges[k].reason_to_end(m[k], mean[k])
+                stopped[k] = judges[k].reason_to_end(m[k], judged[k])
+            if schedule.keep_best and judges[0].is_best:
+                best = state
+            del state
             if watch is not None:
                 ends = np.broadcast_to(watch(number, made.copy(), loss.copy(), run), len(judges))
                 stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]
@@ -130,13 +160,12 @@ def drive(
         run.end(k)
     D = len(judges)
     return Report(
-        state=run.state(),
+        state=run.state() if best is None else best,
         mistakes=np.array([epoch.mistakes for epoch in epochs], dtype=np.int64).reshape(-1, D),
         losses=np.array([epoch.losses for epoch in epochs], dtype=np.float64).reshape(-1, D),
         n_iter=n_iter,
         stopped=stopped,
-        mistakes_per_example=run.mistakes_per_example() if settings.track_mistakes else None,
-        activations=run.activations() if settings.record else None,
+        record=run.record(),
     )
 
 

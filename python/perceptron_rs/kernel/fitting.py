@@ -79,8 +79,8 @@ def learn(
     schedule = Schedule(model._n_epochs if shuffle else 0, max_iter, tol, int(model.n_iter_no_change))
 
     def train(stored_rows: Rows | None, state: State, settings: Linear) -> Report:
-        examples = Data(data.rows, labels, weights, stored_rows)
-        return drive(engine, examples, state, settings, schedule, observer if observer.is_needed else None)
+        run = engine.start(Data(data.rows, labels, weights, stored_rows), state, settings)
+        return drive(run, settings, schedule, observer if observer.is_needed else None)
 
     try:
         report: Report = model._run(engine, data, seed, shared, train)
