@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
+use super::border::signals::Signals;
 use super::mlp::Layers;
 use super::run::Planes;
-use super::signals::Signals;
 use super::structured::Sequenced;
 use crate::error;
 use crate::online::Epoch;

@@ -9,9 +9,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::arrays::{get, set_array};
-use super::rows::{shape, with_rows};
-use super::signals::Signals;
+use super::border::arrays::{get, set_array};
+use super::border::rows::{shape, with_rows};
+use super::border::signals::Signals;
 use super::start::Work;
 use crate::arith::environment::standard;
 use crate::error::{self, Error};

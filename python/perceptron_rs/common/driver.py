@@ -135,14 +135,16 @@ def drive(
             made, loss, interrupted = epochs[-1]
             if interrupted:
                 break
-            state = None if held_out is None else run.state()
-            judged = loss if held_out is None or state is None else held_out(state)
-            m, judged = made.tolist(), judged.tolist()
-            for k in goes_on:
-                stopped[k] = judges[k].reason_to_end(m[k], judged[k])
+            m, judged, state = made.tolist(), loss, None
+            if held_out is not None:
+                state = run.state()
+                judged = held_out(state)
+            for k, lost in enumerate(judged.tolist()):
+                if not stopped[k]:
+                    stopped[k] = judges[k].reason_to_end(m[k], lost)
             if schedule.keep_best and judges[0].is_best:
                 best = state
-            del state
+            del state  # it would be there beside that of the next epoch
             if watch is not None:
                 ends = np.broadcast_to(watch(number, made.copy(), loss.copy(), run), len(judges))
                 stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]

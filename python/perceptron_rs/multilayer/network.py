@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import Data, Network, State
 

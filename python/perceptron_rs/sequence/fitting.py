@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.driver import Report, Schedule, drive
 from perceptron_rs.common.parameters import draw_seed, n_threads
-from perceptron_rs.common.stored_rows import chosen
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.selection import chosen
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.settings import Chain, Sequences, State

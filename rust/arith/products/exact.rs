@@ -1,0 +1,179 @@
+//! Rule 10: exact integers may take any order.
+//!
+//! Where every value, start weight and step is an integer and a checked bound keeps every product
+//! and partial sum exact, each order of addition gives the bits of rule 3; so these loops take the
+//! fastest one. Two forms:
+//! - [`Halves`]: one weight vector over dense bytes. `w = 65536*hi + lo` with both halves in i16;
+//!   a multiply-add of i16 pairs does the rest. A lane of i32 holds the products of
+//!   [`FLUSH`] columns, then it is emptied into an i64.
+//! - the `_entries` functions: i32 weights stored by column, i32 sums, over CSR rows.
+//!
+//! Each update returns the largest |weight| that it wrote; the caller leaves the exact path as soon
+//! as that passes [`weight_limit`].
+
+use super::dot::SOON;
+use crate::arith::simd::Simd;
+use crate::arith::value::{Index, Value};
+
+/// A weight of at most this and a product `c*x` of at most this add up within i32 (2^30 + 2^30 would
+/// not), and both halves fit in i16.
+pub const LARGEST: f64 = ((1 << 30) - 1) as f64;
+
+/// Half of 2^53: room for the intercept beside the sum, and for the rounding of the bound itself.
+pub const LARGEST_SUM: f64 = 4_503_599_627_370_496.0;
+
+/// Columns after which an i32 lane is emptied: 256 products a lane, each at most 255 * 32768.
+const FLUSH: usize = 2048;
+
+const WIDTH: usize = 16;
+
+/// The largest |weight| with which every sum over a row stays below `largest_sum`; `mass` is at
+/// least the largest sum of |values| of a row.
+#[must_use]
+pub fn weight_limit(mass: f64, largest_sum: f64) -> i32 {
+    (largest_sum / mass.max(1.0)).min(LARGEST) as i32
+}
+
+/// One weight vector, as i32 and split in halves.
+pub struct Halves {
+    w: Vec<i32>,
+    hi: Vec<i16>,
+    lo: Vec<i16>,
+    /// All of `hi` is 0 and has been from the start: it is not read.
+    small: bool,
+}
+
+impl Halves {
+    /// The weights must be integers of at most [`LARGEST`].
+    #[must_use]
+    pub fn new(weights: &[f64]) -> Self {
+        let w: Vec<i32> = weights.iter().map(|&w| w as i32).collect();
+        let (hi, lo): (Vec<i16>, Vec<i16>) = w.iter().map(|&w| split(w)).unzip();
+        let small = hi.iter().all(|&hi| hi == 0);
+        Self { w, hi, lo, small }
+    }
+
+    #[must_use]
+    pub fn weights(&self) -> &[i32] {
+        &self.w
+    }
+
+    /// `x` is the row in i16 ([`Halves::narrowed`]).
+    #[inline(always)]
+    #[must_use]
+    pub fn dot<S: Simd>(&self, simd: S, x: &[i16]) -> f64 {
+        let low = sum_strips(simd, x, &self.lo);
+        let high = if self.small { 0 } else { sum_strips(simd, x, &self.hi) };
+        (65536 * high + low) as f64
+    }
+
+    /// The row in i16, in `buffer`.
+    #[inline(always)]
+    pub fn narrowed<'a, T: Value>(row: &[T], buffer: &'a mut [i16]) -> &'a [i16] {
+        for (narrow, value) in buffer.iter_mut().zip(row) {
+            *narrow = value.to_i32() as i16;
+        }
+        buffer
+    }
+
+    /// `w += c*x`; returns the largest |w| of the row.
+    #[inline(always)]
+    pub fn axpy<T: Value>(&mut self, c: i32, x: &[T]) -> i32 {
+        let halves = self.hi.iter_mut().zip(&mut self.lo);
+        let mut largest = 0;
+        for ((w, (hi, lo)), x) in self.w.iter_mut().zip(halves).zip(x) {
+            *w += c * x.to_i32();
+            (*hi, *lo) = split(*w);
+            largest = largest.max(w.abs());
+        }
+        self.small &= largest <= i32::from(i16::MAX);
+        largest
+    }
+}
+
+#[inline(always)]
+fn split(w: i32) -> (i16, i16) {
+    let lo = w as i16;
+    // Just above the limit, before the exact path is left, this may wrap; such a half is not read.
+    ((w.wrapping_sub(i32::from(lo)) >> 16) as i16, lo)
+}
+
+#[inline(always)]
+fn sum_strips<S: Simd>(simd: S, x: &[i16], w: &[i16]) -> i64 {
+    x.chunks(FLUSH).zip(w.chunks(FLUSH)).map(|(x, w)| strip(simd, x, w)).sum()
+}
+
+#[inline(always)]
+fn strip<S: Simd>(simd: S, x: &[i16], w: &[i16]) -> i64 {
+    let (x_chunks, x_rest) = x.as_chunks::<WIDTH>();
+    let (w_chunks, w_rest) = w.as_chunks::<WIDTH>();
+    let mut sums = simd.zero();
+    for (x, w) in x_chunks.iter().zip(w_chunks) {
+        sums = simd.add_pairs(sums, x, w);
+    }
+    let rest = x_rest.iter().zip(w_rest).map(|(x, w)| i64::from(*x) * i64::from(*w));
+    simd.to_array(sums).into_iter().map(i64::from).chain(rest).sum()
+}
+
+/// CSR row with one weight vector.
+#[inline(always)]
+#[must_use]
+pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[i32]) -> i32 {
+    let product = |j: &I, x: &T| w[j.at()] * x.to_i32();
+    // By hand four at a time: LLVM does not unroll a loop with bounds checks.
+    let (chunks, last) = columns.as_chunks::<4>();
+    let (value_chunks, last_values) = values.as_chunks::<4>();
+    let mut sums = [0; 4];
+    for (j, x) in chunks.iter().zip(value_chunks) {
+        for k in 0..4 {
+            sums[k] += product(&j[k], &x[k]);
+        }
+    }
+    let rest = last.iter().zip(last_values).map(|(j, x)| product(j, x)).sum::<i32>();
+    sums[0] + sums[1] + sums[2] + sums[3] + rest
+}
+
+/// CSR row with `8*C` weight vectors, those at `offset` of `stride` stored by column; `soon` is told
+/// which weights will be read after some more entries.
+#[inline(always)]
+pub fn dots_entries<T: Value, I: Index, const C: usize>(
+    columns: &[I],
+    values: &[T],
+    w: &[i32],
+    (stride, offset): (usize, usize),
+    soon: impl Fn(&[i32]),
+) -> [[i32; 8]; C] {
+    let at = |j: &I| &w[j.at() * stride + offset..][..8 * C];
+    let mut sums = [[0; 8]; C];
+    for (e, j) in columns.iter().enumerate() {
+        if let Some(next) = columns.get(e + SOON) {
+            soon(at(next));
+        }
+        let w = at(j);
+        let x = values[e].to_i32();
+        for (sums, w) in sums.iter_mut().zip(w.as_chunks::<8>().0) {
+            for (sum, w) in sums.iter_mut().zip(w) {
+                *sum += w * x;
+            }
+        }
+    }
+    sums
+}
+
+/// `w += c*x` for one of the weight vectors stored by column; returns the largest |w| written.
+#[inline(always)]
+pub fn axpy_entries<T: Value, I: Index>(
+    c: i32,
+    columns: &[I],
+    values: &[T],
+    w: &mut [i32],
+    (stride, offset): (usize, usize),
+) -> i32 {
+    let mut largest = 0;
+    for (j, x) in columns.iter().zip(values) {
+        let w = &mut w[j.at() * stride + offset];
+        *w += c * x.to_i32();
+        largest = largest.max(w.abs());
+    }
+    largest
+}

@@ -1,0 +1,144 @@
+//! Rule 10 for many vectors at once: an activation is moved from one weight vector to the next by
+//! `c*(x_m·x) + c`, with the product of two rows in exact integers.
+//!
+//! Rows are in i16, of at most [`LARGEST_VALUE`] each, padded with zeros to a multiple of [`WIDTH`] columns,
+//! of which there are at most [`MOST_COLUMNS`]: then a product of two rows fits in i32.
+
+use super::dot::LANES;
+use super::exact::LARGEST_SUM;
+use crate::arith::simd::Simd;
+use crate::arith::value::Value;
+
+pub const LARGEST_VALUE: i16 = 255;
+pub const MOST_COLUMNS: usize = 32_768;
+pub const WIDTH: usize = 16;
+
+/// Rows that share a load in [`products`].
+pub const LEFT: usize = 2;
+pub const RIGHT: usize = 4;
+
+/// Rows in f64 are padded with zeros to a multiple of so many columns.
+pub const WIDE: usize = LANES;
+
+/// Lanes of rule 3 that are summed at a time.
+pub const HALF: usize = LANES / 2;
+
+/// Rows that share a load in [`half_products`]: eight sums of four lanes, and room for what is loaded,
+/// in sixteen registers. Tried: all lanes of 2 x 3 rows (the compiler keeps some of the sums in
+/// memory; less than half as fast).
+pub struct Tile;
+
+impl Tile {
+    pub const LEFT: usize = 2;
+    pub const RIGHT: usize = 4;
+}
+
+/// No side of a tile is longer.
+pub const LARGEST_TILE: usize = 4;
+
+/// Writes a row as i16; false if a value does not fit.
+#[inline(always)]
+pub fn narrow<T: Value>(row: &[T], out: &mut [i16]) -> bool {
+    let largest = f64::from(LARGEST_VALUE);
+    let mut fits = true;
+    for (out, value) in out.iter_mut().zip(row) {
+        if !T::BYTE {
+            let wide = value.widen();
+            fits &= wide.abs() <= largest && f64::from(value.to_i32()) == wide;
+        }
+        *out = value.to_i32() as i16;
+    }
+    fits
+}
+
+/// Products of each of `LEFT` rows with each of `RIGHT` rows.
+#[inline(always)]
+#[must_use]
+pub fn products<S: Simd>(simd: S, left: [&[i16]; LEFT], right: [&[i16]; RIGHT]) -> [[i32; RIGHT]; LEFT] {
+    products_of(simd, left, right)
+}
+
+/// The same for any numbers of rows.
+#[inline(always)]
+#[must_use]
+pub fn products_of<S: Simd, const L: usize, const R: usize>(
+    simd: S,
+    left: [&[i16]; L],
+    right: [&[i16]; R],
+) -> [[i32; R]; L] {
+    let left = left.map(|row| row.as_chunks::<WIDTH>().0);
+    let chunks = left[0].len();
+    let left = left.map(|row| &row[..chunks]);
+    let right = right.map(|row| &row.as_chunks::<WIDTH>().0[..chunks]);
+    let mut sums = [[simd.zero(); R]; L];
+    for i in 0..chunks {
+        for (sums, left) in sums.iter_mut().zip(&left) {
+            for (sum, right) in sums.iter_mut().zip(&right) {
+                *sum = simd.add_pairs(*sum, &left[i], &right[i]);
+            }
+        }
+    }
+    sums.map(|sums| sums.map(|sum| simd.to_array(sum).into_iter().sum()))
+}
+
+/// Lays a row out for [`half_products`]: the columns of the first four lanes, then those of the others.
+#[inline(always)]
+pub fn split_lanes(row: &[f64], out: &mut [f64]) {
+    let (first, second) = out.split_at_mut(row.len() / 2);
+    let (first, second) = (first.as_chunks_mut::<HALF>().0, second.as_chunks_mut::<HALF>().0);
+    for ((columns, first), second) in row.as_chunks::<WIDE>().0.iter().zip(first).zip(second) {
+        first.copy_from_slice(&columns[..HALF]);
+        second.copy_from_slice(&columns[HALF..]);
+    }
+}
+
+/// The sums of rule 3 in f64, in four of the lanes: of each of `L` rows with each of `R`.
+#[inline(always)]
+#[must_use]
+pub fn half_products<const L: usize, const R: usize>(
+    left: [&[f64]; L],
+    right: [&[f64]; R],
+) -> [[[f64; HALF]; R]; L] {
+    let left = left.map(|row| row.as_chunks::<HALF>().0);
+    let chunks = left[0].len();
+    let left = left.map(|row| &row[..chunks]);
+    let right = right.map(|row| &row.as_chunks::<HALF>().0[..chunks]);
+    let mut lanes = [[[0.0; HALF]; R]; L];
+    for i in 0..chunks {
+        for (lanes, left) in lanes.iter_mut().zip(&left) {
+            for (lanes, right) in lanes.iter_mut().zip(&right) {
+                for lane in 0..HALF {
+                    lanes[lane] += left[i][lane] * right[i][lane];
+                }
+            }
+        }
+    }
+    lanes
+}
+
+/// Moves activations to the next weight vector, and lets it vote.
+#[inline(always)]
+pub fn vote_next(
+    [c, bias]: [f64; 2],
+    products: &[i32],
+    count: i64,
+    activations: &mut [f64],
+    votes: &mut [i64],
+) {
+    for ((a, votes), &product) in activations.iter_mut().zip(votes).zip(products) {
+        *a += c * f64::from(product) + bias;
+        *votes += if *a >= 0.0 { count } else { -count };
+    }
+}
+
+/// Whether all activations on the way are exact: the start is whole, the steps are whole, and no sum can
+/// pass 2^52.
+#[must_use]
+pub fn stays_exact(coef: &[f64], intercept: f64, [steps, biases]: [&[f64]; 2]) -> bool {
+    let whole = |values: &[f64]| values.iter().all(|value| value.fract() == 0.0);
+    let largest = coef.iter().fold(0.0_f64, |top, w| top.max(w.abs()));
+    let [way, bias_way] = [steps, biases].map(|steps| steps.iter().map(|c| c.abs()).sum::<f64>());
+    let value = f64::from(LARGEST_VALUE);
+    let sum = (largest + way * value) * value * coef.len() as f64 + intercept.abs() + bias_way;
+    whole(coef) && whole(&[intercept]) && whole(steps) && whole(biases) && sum <= LARGEST_SUM
+}

@@ -1,0 +1,66 @@
+//! What rule 10 asks of stored values, in loops that vectorise without special instructions.
+
+use crate::arith::value::Value;
+
+/// Adding it rounds to a multiple of 1; taking it away again leaves that.
+const ROUNDER: f64 = (3_u64 << 51) as f64;
+
+/// Whether every value is finite and, up to 2^51, an integer.
+#[must_use]
+pub fn all_integers<T: Value>(values: &[T]) -> bool {
+    // Tried: `fract`, a call for each value where the processor's own instruction may not be assumed.
+    // The difference, not a comparison: of infinity it is NaN.
+    let is_integer = |v: &T| ((v.widen() + ROUNDER) - ROUNDER) - v.widen() == 0.0;
+    T::INTEGER || values.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, v| all & is_integer(v)))
+}
+
+/// The largest |value| and the sum of all, which is rounded in an order of its own.
+#[must_use]
+pub fn sizes<T: Value>(values: &[T]) -> [f64; 2] {
+    const LANES: usize = 4;
+    let (mut largest, mut sum) = ([0.0_f64; LANES], [0.0_f64; LANES]);
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut take = |lane: usize, v: T| {
+        let size = v.widen().abs();
+        largest[lane] = if size > largest[lane] { size } else { largest[lane] };
+        sum[lane] += size;
+    };
+    for chunk in chunks {
+        chunk.iter().enumerate().for_each(|(lane, v)| take(lane, *v));
+    }
+    rest.iter().enumerate().for_each(|(lane, v)| take(lane, *v));
+    [largest.into_iter().fold(0.0, f64::max), sum.into_iter().fold(0.0, |total, part| total + part)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_told_from_other_numbers() {
+        let largest = (1_u64 << 51) as f64;
+        for x in [0.0, -0.0, 1.0, -7.0, 255.0, largest, -largest, largest - 1.0] {
+            assert!(all_integers(&[x; 9]), "{x}");
+        }
+        for x in [0.5, -0.5, 1e-300, f64::EPSILON, 1.0 - f64::EPSILON, largest / 2.0 - 0.5] {
+            assert!(!all_integers(&[x]), "{x}");
+            assert!(!all_integers(&[1.0, 2.0, x, 3.0]), "{x}");
+        }
+        for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::from_bits(1)] {
+            assert!(!all_integers(&[x]) && !all_integers(&[1.0, 2.0, 3.0, x, 4.0]), "{x}");
+            assert!(!all_integers(&[x as f32]) || x as f32 == 0.0, "{x}");
+        }
+        assert!(all_integers::<f64>(&[]));
+        assert!(all_integers(&[u8::MAX]));
+    }
+
+    #[test]
+    fn sizes_of_rows_of_every_length() {
+        for n in 0..12 {
+            let values: Vec<f64> = (0..n).map(|i| f64::from((i * 5) % 7 - 3)).collect();
+            let largest = values.iter().fold(0.0, |top: f64, v| top.max(v.abs()));
+            let total: f64 = values.iter().map(|v| v.abs()).sum();
+            assert_eq!(sizes(&values), [largest, total]);
+        }
+    }
+}

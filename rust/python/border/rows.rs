@@ -1,0 +1,278 @@
+//! Borrowed matrices.
+//!
+//! The arrays are read in place, with the interpreter detached. Another Python thread may write to
+//! them meanwhile: then the numbers that come out mean nothing, but no index is used unchecked.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::arith::environment::standard;
+use crate::arith::value::{Index, Value};
+use crate::rows::{Csr, Dense, Facts, Table};
+
+/// A C-contiguous matrix of one of the seven storage types, not copied.
+#[pyclass(frozen, module = "perceptron_rs._core")]
+pub struct DenseRows {
+    values: Py<PyAny>,
+    len: usize,
+    columns: usize,
+}
+
+/// The three arrays of a CSR matrix, not copied.
+#[pyclass(frozen, module = "perceptron_rs._core")]
+pub struct CsrRows {
+    indptr: Py<PyAny>,
+    indices: Py<PyAny>,
+    values: Py<PyAny>,
+    len: usize,
+    columns: usize,
+    facts: Facts,
+}
+
+/// Runs `$body` with `$T` the storage type of a `NumPy` array, or raises `TypeError`.
+macro_rules! with_value_type {
+    ($array:expr, $rank:ident, |$typed:ident| $body:expr) => {{
+        let array = $array;
+        with_value_type!(@ array, $rank, $typed, $body, f64, f32, i8, u8, i16, u16, i32);
+        let dtype = array.getattr("dtype")?;
+        Err(PyTypeError::new_err(format!(
+            "values must be float64, float32, int8, uint8, int16, uint16 or int32, got {dtype}; convert them first"
+        )))
+    }};
+    (@ $array:ident, $rank:ident, $typed:ident, $body:expr, $($T:ty),*) => {
+        $(if let Ok($typed) = $array.cast::<$rank<$T>>() {
+            return $body;
+        })*
+    };
+}
+
+fn slice<'a, T: Element>(name: &str, array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
+    array.as_slice().map_err(|error| PyValueError::new_err(format!("{name} must be contiguous: {error}")))
+}
+
+/// Number of examples and of columns of a `DenseRows` or a `CsrRows`.
+pub fn shape(rows: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
+    if let Ok(dense) = rows.cast::<DenseRows>() {
+        return Ok(dense.get().shape());
+    }
+    if let Ok(csr) = rows.cast::<CsrRows>() {
+        return Ok(csr.get().shape());
+    }
+    let kind = rows.get_type();
+    Err(PyTypeError::new_err(format!("rows must be made by dense_rows or csr_rows, got {kind}")))
+}
+
+/// Calls `f` on the rows behind a `DenseRows` or a `CsrRows`, detached from the interpreter.
+pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Table) -> R + Send) -> PyResult<R> {
+    with_many_or_few(rows, true, f)
+}
+
+/// The same; `detached` or not, which for few rows would take longer than the work.
+pub fn with_many_or_few<R: Send>(
+    rows: &Bound<'_, PyAny>,
+    detached: bool,
+    f: impl FnOnce(&dyn Table) -> R + Send,
+) -> PyResult<R> {
+    if let Ok(dense) = rows.cast::<DenseRows>() {
+        return with_dense(rows.py(), dense.get(), detached, f);
+    }
+    shape(rows)?;
+    let csr = rows.cast::<CsrRows>()?.get();
+    if !csr.facts.canonical {
+        return Err(PyValueError::new_err(
+            "rows are not canonical: columns must be sorted and unique in every row; sort them in a copy first",
+        ));
+    }
+    with_csr(rows.py(), csr, detached, f)
+}
+
+/// Runs the core. A failed bounds check becomes a `RuntimeError`: its panic would reach Python as an
+/// exception that `except Exception` misses.
+fn guarded<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+    let work = || catch_unwind(AssertUnwindSafe(|| standard(work)));
+    let done = if detached { py.detach(work) } else { work() };
+    done.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+        PyRuntimeError::new_err(format!(
+            "a check of the core failed ({text}); arrays that are read must not be changed during the call"
+        ))
+    })
+}
+
+pub fn with_dense<R: Send>(
+    py: Python<'_>,
+    dense: &DenseRows,
+    detached: bool,
+    f: impl FnOnce(&dyn Table) -> R + Send,
+) -> PyResult<R> {
+    with_value_type!(dense.values.bind(py), PyArray2, |values| {
+        let values = values.try_readonly().map_err(PyErr::from)?;
+        let values = values.as_slice().map_err(PyErr::from)?;
+        Ok(guarded(py, detached, || Dense::new(values, dense.len, dense.columns).map(|rows| f(&rows)))??)
+    })
+}
+
+fn with_csr<R: Send>(
+    py: Python<'_>,
+    csr: &CsrRows,
+    detached: bool,
+    f: impl FnOnce(&dyn Table) -> R + Send,
+) -> PyResult<R> {
+    with_value_type!(csr.values.bind(py), PyArray1, |values| {
+        let values = values.try_readonly().map_err(PyErr::from)?;
+        let values = slice("data", &values)?;
+        if let Ok(indices) = csr.indices.bind(py).cast::<PyArray1<i32>>() {
+            with_indices(py, csr, values, indices, detached, f)
+        } else {
+            with_indices(py, csr, values, csr.indices.bind(py).cast::<PyArray1<i64>>()?, detached, f)
+        }
+    })
+}
+
+fn with_indices<R: Send, T: Value, I: Index + Element>(
+    py: Python<'_>,
+    csr: &CsrRows,
+    values: &[T],
+    indices: &Bound<'_, PyArray1<I>>,
+    detached: bool,
+    f: impl FnOnce(&dyn Table) -> R + Send,
+) -> PyResult<R> {
+    let indptr = csr.indptr.bind(py).cast::<PyArray1<I>>()?.try_readonly().map_err(PyErr::from)?;
+    let indices = indices.try_readonly().map_err(PyErr::from)?;
+    let (indptr, indices) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
+    guarded(py, detached, || f(&Csr::again(indptr, indices, values, csr.columns, csr.facts)))
+}
+
+/// Wrap a C-contiguous matrix of one of the seven storage types, without copying it.
+#[pyfunction]
+pub fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<DenseRows> {
+    let Ok(array) = values.cast::<PyUntypedArray>() else {
+        return Err(PyTypeError::new_err(format!("values must be a NumPy array, got {}", values.get_type())));
+    };
+    if array.ndim() != 2 || !array.is_c_contiguous() {
+        return Err(PyValueError::new_err(format!(
+            "values must be a C-contiguous matrix, got shape {:?}; pass numpy.ascontiguousarray of it",
+            array.shape()
+        )));
+    }
+    let (len, columns) = (array.shape()[0], array.shape()[1]);
+    with_value_type!(values, PyArray2, |typed| {
+        typed.try_readonly().map_err(PyErr::from)?.as_slice().map_err(PyErr::from)?;
+        Ok(DenseRows { values: values.clone().unbind(), len, columns })
+    })
+}
+
+/// Wrap the three arrays of a CSR matrix, without copying them.
+#[pyfunction]
+fn csr_rows(
+    indptr: &Bound<'_, PyAny>,
+    indices: &Bound<'_, PyAny>,
+    values: &Bound<'_, PyAny>,
+    n_columns: usize,
+) -> PyResult<CsrRows> {
+    let facts = check_types(indptr, indices, values, n_columns)?;
+    Ok(CsrRows {
+        indptr: indptr.clone().unbind(),
+        indices: indices.clone().unbind(),
+        values: values.clone().unbind(),
+        len: indptr.len()? - 1,
+        columns: n_columns,
+        facts,
+    })
+}
+
+fn check_types(
+    indptr: &Bound<'_, PyAny>,
+    indices: &Bound<'_, PyAny>,
+    values: &Bound<'_, PyAny>,
+    n_columns: usize,
+) -> PyResult<Facts> {
+    with_value_type!(values, PyArray1, |typed| {
+        let typed = typed.try_readonly().map_err(PyErr::from)?;
+        let typed = slice("data", &typed)?;
+        if let (Ok(p), Ok(i)) = (indptr.cast::<PyArray1<i32>>(), indices.cast::<PyArray1<i32>>()) {
+            check(p, i, typed, n_columns)
+        } else if let (Ok(p), Ok(i)) = (indptr.cast::<PyArray1<i64>>(), indices.cast::<PyArray1<i64>>()) {
+            check(p, i, typed, n_columns)
+        } else {
+            Err(PyTypeError::new_err(format!(
+                "indptr and indices must both be int32 or both int64 vectors, got {} and {}; convert them first",
+                indptr.getattr("dtype")?,
+                indices.getattr("dtype")?
+            )))
+        }
+    })
+}
+
+fn check<T: Value, I: Index + Element>(
+    indptr: &Bound<'_, PyArray1<I>>,
+    indices: &Bound<'_, PyArray1<I>>,
+    values: &[T],
+    n_columns: usize,
+) -> PyResult<Facts> {
+    let indptr = indptr.try_readonly().map_err(PyErr::from)?;
+    let indices = indices.try_readonly().map_err(PyErr::from)?;
+    let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
+    Ok(indptr.py().detach(|| standard(|| Csr::new(p, i, values, n_columns).map(|csr| csr.facts())))?)
+}
+
+#[pymethods]
+impl DenseRows {
+    /// Number of examples, number of columns.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.len, self.columns)
+    }
+
+    /// Dense rows always are.
+    #[getter]
+    fn canonical(&self) -> bool {
+        let _ = self;
+        true
+    }
+
+    /// Address of the first value: tests prove with it that nothing was copied.
+    #[getter]
+    fn _address(&self, py: Python<'_>) -> PyResult<usize> {
+        address(self.values.bind(py))
+    }
+}
+
+#[pymethods]
+impl CsrRows {
+    /// Number of examples, number of columns.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.len, self.columns)
+    }
+
+    /// Whether the columns of every row are sorted and unique.
+    #[getter]
+    fn canonical(&self) -> bool {
+        self.facts.canonical
+    }
+
+    /// Addresses of indptr, indices and data.
+    #[getter]
+    fn _addresses(&self, py: Python<'_>) -> PyResult<[usize; 3]> {
+        let [p, i, v] = [&self.indptr, &self.indices, &self.values].map(|array| address(array.bind(py)));
+        Ok([p?, i?, v?])
+    }
+}
+
+fn address(array: &Bound<'_, PyAny>) -> PyResult<usize> {
+    array.getattr("ctypes")?.getattr("data")?.extract()
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<DenseRows>()?;
+    m.add_class::<CsrRows>()?;
+    m.add_function(wrap_pyfunction!(dense_rows, m)?)?;
+    m.add_function(wrap_pyfunction!(csr_rows, m)?)
+}

@@ -1,0 +1,144 @@
+//! What needs no run: scores, averages, settled weights, orders, elementary functions.
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arith::decay::Decay;
+use crate::arith::elementary::Function;
+use crate::arith::environment::standard;
+use crate::error::{Result, probe_memory};
+use crate::memory::collected;
+use crate::online::{self, averaged, perceptron};
+use crate::order::shuffle;
+use crate::python::border::arrays::{ages, counters, get, matrix, new_array, numbers, to_matrix, vector};
+use crate::python::border::rows::{shape, with_rows};
+
+/// Activations (n, K) of every row under every plane.
+#[pyfunction]
+#[pyo3(signature = (rows, coef, intercept, *, threads))]
+#[allow(clippy::needless_pass_by_value)]
+fn scores<'py>(
+    rows: &Bound<'py, PyAny>,
+    coef: PyReadonlyArray2<'py, f64>,
+    intercept: PyReadonlyArray1<'py, f64>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (n, columns) = shape(rows)?;
+    let planes = coef.shape()[0];
+    let coef = matrix("coef", &coef, planes, columns)?;
+    let intercept = vector("intercept", &intercept, planes)?;
+    let out = new_array(rows.py(), [n, planes])?;
+    {
+        let mut out = out.readwrite();
+        let out = out.as_slice_mut()?;
+        with_rows(rows, |rows| online::scores(rows, &coef, &intercept, threads, out))??;
+    }
+    Ok(out)
+}
+
+type Averages<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// Averaged (coef, intercept) of a state of the averaged perceptron.
+#[pyfunction]
+fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
+    let py = state.py();
+    let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
+    let (planes, columns) = (coef.shape()[0], coef.shape()[1]);
+    let seen = counters(state, planes)?;
+    let w = matrix("coef", &coef, planes, columns)?;
+    let u = numbers("coef_u", state, planes, Some(columns))?;
+    let b = numbers("intercept", state, planes, None)?;
+    let ub = numbers("intercept_u", state, planes, None)?;
+    let (coef, intercept) =
+        standard(|| (averaged::average(&w, &u, &seen, columns), averaged::average(&b, &ub, &seen, 1)));
+    Ok((to_matrix(py, &coef, [planes, columns])?, PyArray1::from_slice(py, &intercept)))
+}
+
+/// Weights (K, d) of a state with all pending penalties applied.
+#[pyfunction]
+#[pyo3(signature = (state, *, eta0, penalty))]
+fn settled<'py>(
+    state: &Bound<'py, PyDict>,
+    eta0: f64,
+    penalty: (f64, f64),
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
+    let (planes, columns) = (coef.shape()[0], coef.shape()[1]);
+    let mut weights = matrix("coef", &coef, planes, columns)?;
+    let ages = ages(state, planes, columns)?;
+    standard(|| {
+        let decay = Decay::new(eta0, penalty.0, penalty.1, 0);
+        for (w, &age) in weights.iter_mut().zip(&ages).filter(|(_, age)| **age > 0) {
+            *w = decay.settle(*w, age as u64);
+        }
+    });
+    to_matrix(state.py(), &weights, [planes, columns])
+}
+
+/// Visiting order of an epoch.
+#[pyfunction]
+#[pyo3(signature = (n, *, seed, epoch, partition))]
+fn permutation(
+    py: Python<'_>,
+    n: u32,
+    seed: u64,
+    epoch: u64,
+    partition: u64,
+) -> PyResult<Bound<'_, PyArray1<u32>>> {
+    let order = py.detach(|| -> Result<_> {
+        let mut order = collected(0..n)?;
+        shuffle(&mut order, seed, epoch, partition);
+        Ok(order)
+    })?;
+    Ok(PyArray1::from_vec(py, order))
+}
+
+/// A function of each number.
+#[pyfunction]
+#[pyo3(signature = (values, *, function))]
+#[allow(clippy::needless_pass_by_value)]
+fn elementary<'py>(
+    py: Python<'py>,
+    values: PyReadonlyArray1<'py, f64>,
+    function: &str,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let names = Function::ALL.map(|(name, _)| format!("'{name}'")).join(", ");
+    let Some((_, chosen)) = Function::ALL.into_iter().find(|(name, _)| *name == function) else {
+        return Err(PyValueError::new_err(format!("function must be one of {names}, got '{function}'")));
+    };
+    probe_memory(values.len().checked_mul(8))?;
+    let mut values = values.as_array().to_vec();
+    py.detach(|| standard(|| chosen.apply(&mut values)));
+    Ok(PyArray1::from_vec(py, values))
+}
+
+/// Least number of updates in a row on one example after which it is right.
+#[pyfunction]
+#[pyo3(signature = (x, y, w, b, *, step))]
+#[allow(clippy::needless_pass_by_value)]
+fn updates_until_right<'py>(
+    py: Python<'py>,
+    x: PyReadonlyArray1<'py, f64>,
+    y: i64,
+    w: PyReadonlyArray1<'py, f64>,
+    b: Option<f64>,
+    step: f64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let wrong = perceptron::updates_until_right(x.as_slice()?, y == 1, w.as_slice()?, b, step)?;
+    match wrong {
+        None => Ok(0_i64.into_pyobject(py)?.into_any()),
+        // A Python int, because the count may exceed every machine integer.
+        Some(wrong) => wrong.into_pyobject(py)?.call_method0("__int__")?.add(1),
+    }
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(scores, m)?)?;
+    m.add_function(wrap_pyfunction!(average, m)?)?;
+    m.add_function(wrap_pyfunction!(settled, m)?)?;
+    m.add_function(wrap_pyfunction!(permutation, m)?)?;
+    m.add_function(wrap_pyfunction!(elementary, m)?)?;
+    m.add_function(wrap_pyfunction!(updates_until_right, m)?)
+}

@@ -1,0 +1,92 @@
+//! The weight vectors of a voted perceptron: all of them vote, or some are made again.
+
+use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::online::voted::{Log, Sums, replay as replayed};
+use crate::online::{self, Vectors};
+use crate::python::border::arrays::{get, new_array, numbers, set_array};
+use crate::python::border::rows::{shape, with_rows};
+use crate::python::border::signals::Signals;
+
+fn array<'py, T: numpy::Element>(
+    name: &str,
+    state: &Bound<'py, PyDict>,
+) -> PyResult<PyReadonlyArray1<'py, T>> {
+    get(name, state)?.extract()
+}
+
+/// The votes (n, K) of all weight vectors for every row.
+#[pyfunction]
+#[pyo3(signature = (rows, stored_rows, state, *, threads))]
+fn votes<'py>(
+    rows: &Bound<'py, PyAny>,
+    stored_rows: &Bound<'py, PyAny>,
+    state: &Bound<'py, PyDict>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    let py = rows.py();
+    let ((n, _), (stored, columns)) = (shape(rows)?, shape(stored_rows)?);
+    let (start, row) = (array::<i64>("log_start", state)?, array::<i64>("log_row", state)?);
+    let (step, bias) = (array::<f64>("log_step", state)?, array::<f64>("log_bias", state)?);
+    let counts = array::<i64>("log_count", state)?;
+    let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
+    let coef = numbers("coef", state, log.planes(), Some(columns))?;
+    let intercept = numbers("intercept", state, log.planes(), None)?;
+    let counts = counts.as_slice()?;
+    let out = new_array::<i64>(py, [n, log.planes()])?;
+    let signals = Signals::new();
+    let done = {
+        let mut out = out.readwrite();
+        let out = out.as_slice_mut()?;
+        let stored_rows = stored_rows.clone().unbind();
+        with_rows(rows, |rows| {
+            Python::attach(|py| {
+                with_rows(stored_rows.bind(py), |stored| {
+                    let vectors = Vectors { stored, log, coef: &coef, intercept: &intercept, counts };
+                    online::votes(rows, &vectors, threads, &signals, out)
+                })
+            })
+        })??
+    };
+    signals.settle(done, py, false)?;
+    Ok(out)
+}
+
+/// The state after the first `upto[k]` mistakes of each plane.
+#[pyfunction]
+#[pyo3(signature = (stored_rows, state, *, upto))]
+#[allow(clippy::needless_pass_by_value)]
+fn replay<'py>(
+    stored_rows: &Bound<'py, PyAny>,
+    state: &Bound<'py, PyDict>,
+    upto: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = stored_rows.py();
+    let (stored, columns) = shape(stored_rows)?;
+    let (start, row) = (array::<i64>("log_start", state)?, array::<i64>("log_row", state)?);
+    let (step, bias) = (array::<f64>("log_step", state)?, array::<f64>("log_bias", state)?);
+    let t = array::<i64>("log_t", state)?;
+    let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
+    let (planes, t, upto) = (log.planes(), t.as_slice()?, upto.as_slice()?);
+    let sums = Sums {
+        coef: numbers("coef", state, planes, Some(columns))?,
+        intercept: numbers("intercept", state, planes, None)?,
+        coef_u: numbers("coef_u", state, planes, Some(columns))?,
+        intercept_u: numbers("intercept_u", state, planes, None)?,
+    };
+    let sums = with_rows(stored_rows, |stored| replayed(stored, &log, t, upto, sums))??;
+    let out = PyDict::new(py);
+    let shape = Some([planes, columns]);
+    set_array(&out, "coef", &sums.coef, shape)?;
+    set_array(&out, "intercept", &sums.intercept, None)?;
+    set_array(&out, "coef_u", &sums.coef_u, shape)?;
+    set_array(&out, "intercept_u", &sums.intercept_u, None)?;
+    Ok(out)
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(votes, m)?)?;
+    m.add_function(wrap_pyfunction!(replay, m)?)
+}
