@@ -398,7 +398,10 @@ class _Structures:
         """Return the average of the weights so far."""
         zero, seen = np.zeros(1), np.array([self.t], dtype=np.int64)
         state = {"coef": self.w[np.newaxis], "coef_u": self.u[np.newaxis], "seen": seen}
-        return self.engine.average(state | {"intercept": zero, "intercept_u": zero})[0][0]
+        average: NDArray[np.float64] = self.engine.average(state | {"intercept": zero, "intercept_u": zero})[
+            0
+        ][0]
+        return average
 
     def end(self, decision: int) -> None:
         """Say that the run goes on no more."""
