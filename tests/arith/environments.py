@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_rs import _core
-from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.settings import Budget, Chain, Kernel, KernelSpec, Sequences
 from tests.support import learn
 
@@ -123,5 +123,5 @@ def chain_run(trainer, X, labels, *, pair=False, on_epoch=None, held_out=None, k
     settings = Chain(eta0=0.1, seed=2)
     state = chain_start(X.shape[1], 2, pair=pair)
     run = trainer.engine.start(Sequences(trainer.rows(X), y, lengths=lengths), state, settings)
-    report = drive(run, settings, Schedule(max_iter=4, keep_best=keep_best), on_epoch, held_out)
+    report = follow(run, settings, Schedule(max_iter=4, keep_best=keep_best), on_epoch, held_out)
     return {name: getattr(report, name) for name in report.__slots__}

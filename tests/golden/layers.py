@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from words import TYPES, Case, bits, draw, floats, rows
 
-from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.engines import Engine
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.settings import Data, Network, State
@@ -54,7 +54,7 @@ def layers(engine: Engine, case: Case, layout: str) -> Case:
         until_clean=False,
     )
     labels = (splitmix64(seed + 1, n) % np.uint64(classes)).astype(np.uint32)
-    report = drive(engine.start(Data(matrix, labels), start, settings), settings, schedule)
+    report = follow(engine.start(Data(matrix, labels), start, settings), settings, schedule)
     found |= {"losses": bits(report.losses), "stopped": report.stopped[0]}
     found |= {f"layer_{i}": bits(both) for i, both in enumerate(_joined(report.state))}
     for name, probabilities in (("scores", False), ("probabilities", True)):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.settings import Chain, Data, Linear, Sequences, State
@@ -160,7 +160,7 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         n_iter_no_change=int(case["n_iter_no_change"]),
     )
     X = rows(engine, draw(case["type"], seed, (n, d), int(case["zeros"])), layout)
-    report = drive(engine.start(Data(X, labels, sample_weight), state, settings), settings, schedule)
+    report = follow(engine.start(Data(X, labels, sample_weight), state, settings), settings, schedule)
     per_example = report.mistakes_per_example
     assert per_example is not None
     after = report.state
@@ -227,7 +227,7 @@ def sequences(engine: Engine, case: Case, layout: str) -> Case:
         update=case["update"],
     )
     run = engine.start(Sequences(X, labels, lengths=lengths), state, settings)
-    report = drive(run, settings, Schedule(int(case["first_epoch"]), int(case["max_iter"])))
+    report = follow(run, settings, Schedule(int(case["first_epoch"]), int(case["max_iter"])))
     after, means = report.state, engine.sequence_average(report.state)
     path, scores = engine.sequence_decode(X, lengths, weights=means, threads=1, beam=beam)
     found = {"sequence_errors": whole(report.mistakes), "token_errors": whole(report.losses.astype(np.int64))}

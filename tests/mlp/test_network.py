@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_rs import _core, reference
-from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.reference.order import splitmix64, state_of_epoch
 from perceptron_rs.settings import Data, Network
 
@@ -30,7 +30,7 @@ def fit(engine, X, labels, layers, **changes):
     data, settings = Data(rows_of(engine, X), np.array(labels, dtype=np.uint32)), DEFAULTS | changes
     settings = Network(**settings)
     run = engine.start(data, layers, settings)
-    report = drive(run, settings, Schedule(**schedule, until_clean=False))
+    report = follow(run, settings, Schedule(**schedule, until_clean=False))
     return {
         "state": report.state,
         "losses": report.losses[:, 0],

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.settings import Chain, Sequences
 
 
@@ -70,7 +70,7 @@ def begin(engine, X, y, lengths, state, *, chosen=None, **settings):
 
 def fit(engine, X, y, lengths, state, *, first_epoch=0, max_iter=3, **changes):
     run, settings = begin(engine, X, y, lengths, state, **changes)
-    report = drive(run, settings, Schedule(first_epoch, max_iter))
+    report = follow(run, settings, Schedule(first_epoch, max_iter))
     return {
         "state": from_engine(report.state),
         "sequence_errors": report.mistakes[:, 0],

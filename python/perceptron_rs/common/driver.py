@@ -7,17 +7,19 @@ one plane, or all planes of a joint decision, or all of a chain or network.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import Run
-from perceptron_rs.settings import Epoch, Settings, State
+from perceptron_rs.engines import Engine, Run
+from perceptron_rs.settings import Data, Epoch, Linear, Settings, State
 
-__all__ = ["HeldOut", "Report", "Schedule", "Watch", "drive", "publish_report"]
+__all__ = ["Call", "HeldOut", "Report", "Schedule", "Watch", "drive", "follow", "publish_report", "recorded"]
 
 #: Sees every whole epoch: its number, the mistakes (D,) and losses (D,) of the decisions, and the run.
 #: Returns True to end it, or booleans (D,) to end some decisions.
@@ -78,6 +80,31 @@ class Report:
         return self.record.get("activations")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """What `drive` was given, and what it reported."""
+
+    data: Data
+    state: State
+    settings: Linear
+    first_epoch: int
+    report: Report
+
+
+_calls: ContextVar[list[Call] | None] = ContextVar("calls", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[list[Call]]:
+    """Note the calls of `drive` for planes that are made in here."""
+    calls: list[Call] = []
+    token = _calls.set(calls)
+    try:
+        yield calls
+    finally:
+        _calls.reset(token)
+
+
 class Judge:
     """Says when a decision has learnt enough."""
 
@@ -102,6 +129,22 @@ class Judge:
 
 
 def drive(
+    engine: Engine,
+    data: Data,
+    state: State,
+    settings: Settings,
+    schedule: Schedule,
+    watch: Watch | None = None,
+    held_out: HeldOut | None = None,
+) -> Report:
+    """Start a run and follow it; ``state`` is not modified."""
+    report = follow(engine.start(data, state, settings), settings, schedule, watch, held_out)
+    if isinstance(settings, Linear) and (calls := _calls.get()) is not None:
+        calls.append(Call(data, state, settings, schedule.first_epoch, report))
+    return report
+
+
+def follow(
     run: Run,
     settings: Settings,
     schedule: Schedule,

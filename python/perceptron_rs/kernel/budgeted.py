@@ -104,7 +104,9 @@ class BudgetedKernelPerceptron(KernelLearner):
     max_mistakes_per_example : int or None, default=None
         Maximum number of updates on one example in a call, for each class. If None, there is no limit.
     multi_class : {"ovr", "joint"}, default="ovr"
-        How to learn more than two classes: each against the rest ("ovr"), or all in one decision ("joint").
+        With "ovr", each class is learnt against the rest, independently of the others. With "joint", an
+        example is a mistake if another class scores at least as high as the true one, and the classes
+        involved are updated together.
     update : {"max", "uniform", "proportional"}, default="max"
         Which classes a joint update moves down. "max": the one with the highest score. "uniform": all that
         score at least as high as the true class, in equal parts. "proportional": the same ones, in
@@ -118,6 +120,9 @@ class BudgetedKernelPerceptron(KernelLearner):
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
         ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
@@ -226,6 +231,7 @@ class BudgetedKernelPerceptron(KernelLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.kernel = kernel
         self.budget = budget
@@ -253,6 +259,7 @@ class BudgetedKernelPerceptron(KernelLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     def _begin(self, planes: int) -> None:
         self._kept = nothing(planes, planes if is_joint(self) else 1)

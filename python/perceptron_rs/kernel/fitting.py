@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
-from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.common.parameters import draw_seed, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
@@ -37,6 +38,7 @@ def start(model: Any, data: Examples, classes: NDArray[Any]) -> None:
     model._vectors = begun(planes, None if model.kernel == "precomputed" else model.n_features_in_)
     model.n_seen_ = np.zeros(planes, dtype=np.int64)
     model._n_epochs = 0
+    begin_record(model)
     model._terms = terms(model)
     model._begin(planes)
 
@@ -47,6 +49,7 @@ def learn(
     labels: NDArray[np.uint32],
     sample_weight: Any,
     *,
+    method: Method,
     max_iter: int,
     tol: float | None,
     shuffle: bool,
@@ -60,7 +63,6 @@ def learn(
     class_weight = class_weights(model.class_weight, model.classes_, labels, planes)
     idle = unvisited(weights, class_weight, labels, is_joint(model))
     observer = Observer(model, len(labels) if idle is None else int((~idle).sum()))
-    most = model.max_mistakes_per_example
     seed = draw_seed(model.random_state)
     if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
         raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}")
@@ -70,24 +72,25 @@ def learn(
         "eta0": float(model.eta0),
         "tie": str(model.tie),
         "seed": seed if shuffle else None,
-        "margin": float(model.margin),
-        "max_mistakes_per_example": None if most is None else int(most),
         "joint": joint_update(model),
         "track_mistakes": bool(model.track_mistakes),
         "keep_on_interrupt": bool(model.keep_on_interrupt),
         "record": record,
         "kernel": model._spec,
+        **noise_settings(model),
     }
     schedule = Schedule(model._n_epochs if shuffle else 0, max_iter, tol, int(model.n_iter_no_change))
 
     def train(stored_rows: Rows | None, state: State, settings: Linear) -> Report:
-        run = engine.start(Data(data.rows, labels, weights, stored_rows), state, settings)
-        return drive(run, settings, schedule, observer if observer.is_needed else None)
+        examples = Data(data.rows, labels, weights, stored_rows)
+        return drive(engine, examples, state, settings, schedule, observer if observer.is_needed else None)
 
-    try:
-        report: Report = model._run(engine, data, seed, shared, train)
-    except OverflowError as error:
-        raise ValueError(str(error)) from None
+    with recorded(model, method, data.stored, labels, weights):
+        try:
+            report: Report = model._run(engine, data, seed, shared, train)
+        except OverflowError as error:
+            raise ValueError(str(error)) from None
+    note_end(model, report.stopped, int(report.n_iter.max()))
     model._seed = seed
     publish_report(model, report)
     return report
@@ -107,6 +110,6 @@ def check_terms(model: Any) -> None:
         now = ", ".join(f"{name}={getattr(model, name)!r:.80}" for name in changed)
         before = ", ".join(f"{name}={model._terms[name]!r:.80}" for name in changed)
         raise ValueError(
-            f"{now} differs from the fit that the estimator goes on from, which had {before}; set that "
-            f"again, or begin anew by fit with warm_start=False"
+            f"{now} differs from the fit that the estimator continues, which had {before}; set it back, or "
+            "start again by fit with warm_start=False"
         )

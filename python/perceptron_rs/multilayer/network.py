@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.common.driver import Schedule, drive
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import Engine
@@ -49,15 +50,15 @@ def check_same_problem(model: Any, classes: NDArray[Any]) -> None:
     """Raise if what was learnt before does not fit this call."""
     if not np.array_equal(classes, model.classes_):
         raise ValueError(
-            f"warm_start=True goes on from a fit with the classes {model.classes_.tolist()!r:.200}, "
+            f"warm_start=True continues a fit with the classes {model.classes_.tolist()!r:.200}, "
             f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
         )
     sizes = (model.n_features_in_, *sizes_of(model), model.n_outputs_)
     learnt = (len(model.coefs_[0]), *(len(intercept) for intercept in model.intercepts_))
     if sizes != learnt:
         raise ValueError(
-            f"X and hidden_layer_sizes need layers of the sizes {sizes}, but the estimator goes on from "
-            f"{learnt}; set warm_start=False or give what the last fit had"
+            f"X and hidden_layer_sizes need layers of the sizes {sizes}, but the estimator continues with "
+            f"{learnt}; set warm_start=False or use the sizes of the last fit"
         )
 
 
@@ -74,6 +75,7 @@ def learn(
     data: Examples,
     labels: NDArray[np.uint32],
     *,
+    method: Method,
     seed: int | None,
     max_iter: int,
     tol: float | None,
@@ -96,11 +98,12 @@ def learn(
         int(model.n_iter_no_change),
         until_clean=False,
     )
-    try:
-        report = drive(engine.start(Data(data.rows, labels), state_of(model), settings), settings, schedule)
-    except OverflowError as error:
-        data.assert_finite(model)
-        raise ValueError(str(error).replace("eta0", "learning_rate_init")) from None
+    with recorded(model, method, data.stored, labels, None):
+        try:
+            report = drive(engine, Data(data.rows, labels), state_of(model), settings, schedule)
+        except OverflowError as error:
+            data.assert_finite(model)
+            raise ValueError(str(error).replace("eta0", "learning_rate_init")) from None
     publish(model, report.state)
     model.loss_curve_ = report.losses[:, 0].tolist()
     model.loss_ = model.loss_curve_[-1]

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
 from perceptron_rs.common.parameters import draw_seed
@@ -76,6 +77,9 @@ class MultilayerPerceptron(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         ``tol``.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits; the reference is slow, and written to be read.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
@@ -159,6 +163,7 @@ class MultilayerPerceptron(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         "warm_start": ["boolean"],
         "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
         "engine": [StrOptions(set(ENGINES))],
+        "audit": ["boolean"],
     }
 
     classes_: NDArray[Any]
@@ -183,6 +188,7 @@ class MultilayerPerceptron(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         warm_start: bool = False,
         n_iter_no_change: int = 10,
         engine: str = "rust",
+        audit: bool = False,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -196,6 +202,7 @@ class MultilayerPerceptron(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         self.warm_start = warm_start
         self.n_iter_no_change = n_iter_no_change
         self.engine = engine
+        self.audit = audit
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> Self:
@@ -242,6 +249,7 @@ class MultilayerPerceptron(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
                 engine,
                 data,
                 labels,
+                method="fit",
                 seed=seed if self.shuffle else None,
                 max_iter=int(self.max_iter),
                 tol=self.tol,
@@ -249,8 +257,8 @@ class MultilayerPerceptron(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
             self._n_epochs += self.n_iter_
         if self.tol is not None and stopped == "max_iter":
             warnings.warn(
-                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
-                f"raise max_iter, or set tol=None if the number of epochs is meant",
+                f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
+                "max_iter, or set tol=None to use a fixed number of epochs",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -292,7 +300,8 @@ class MultilayerPerceptron(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
                 self.classes_ = given
                 self._start(engine, draw_seed(self.random_state))
             check_same_problem(self, self.classes_)
-            learn(self, engine, data, encode(y, self.classes_), seed=None, max_iter=1, tol=None)
+            labels = encode(y, self.classes_)
+            learn(self, engine, data, labels, method="partial_fit", seed=None, max_iter=1, tol=None)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -371,6 +380,7 @@ class MultilayerPerceptron(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         publish(self, drawn)
         self.n_layers_ = len(self.coefs_) + 1
         self._n_epochs = 0
+        begin_record(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

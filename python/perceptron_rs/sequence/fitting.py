@@ -52,9 +52,9 @@ def learn(
         n_iter_no_change=int(model.n_iter_no_change),
         keep_best=held_out is not None,
     )
-    run = engine.start(Sequences(data.rows, labels, lengths=lengths, chosen=part), state, settings)
-    report = drive(run, settings, schedule, observer if observer.is_needed else None, held_out)
-    del run  # before there are averages
+    sequences = Sequences(data.rows, labels, lengths=lengths, chosen=part)
+    watch = observer if observer.is_needed else None
+    report = drive(engine, sequences, state, settings, schedule, watch, held_out)
     model._state, model._weights = report.state, predicting(engine, report.state, averaged)
     model.sequence_errors_per_epoch_ = report.mistakes[:, 0]
     model.token_errors_per_epoch_ = report.losses[:, 0].astype(np.int64)

@@ -91,7 +91,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
     n_jobs : int, default=None
         Number of threads of predictions. The results do not depend on it.
     verbose : int, default=0
-        If above 0, print a line for each epoch.
+        If above 0, print a line about each epoch.
     callback : callable or None, default=None
         Function that is called with a `SequenceEpoch` after each epoch. If it returns true, training stops.
     keep_on_interrupt : bool, default=False
@@ -506,7 +506,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
                 if encoder.n_columns_ != data.rows.shape[1]:
                     raise ValueError(
                         f"encoder has {encoder.n_columns_} columns, but X has {data.rows.shape[1]}; "
-                        f"give the rows that it has made"
+                        f"pass the rows that it made"
                     )
                 self.encoder_ = encoder
             labels = flat_labels(y, lengths) if is_nested(X) else y

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes, restored_on_error
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.engines import ENGINES, Engine, get_engine
@@ -286,7 +286,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
             # The engine changes them in place; + 0.0 makes a copy.
             w, u, seen = self.last_coef_ + 0.0, self._u + 0.0, self.n_seen_
         run = _Structures(self, engine, X, y, seed, (w, u, seen))
-        report = drive(run, Settings(seed=seed), Schedule(max_iter=max_iter))
+        report = follow(run, Settings(seed=seed), Schedule(max_iter=max_iter))
         self.last_coef_, self._u, self.n_seen_ = run.w, run.u, run.t
         self.coef_ = run.average() if self.averaged else run.w
         if not np.isfinite(self.coef_).all():
