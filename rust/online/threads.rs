@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::feed::{Flow, Monitor};
+use super::feed::Monitor;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 
@@ -45,8 +45,7 @@ pub(crate) fn each<T: Send>(
         while !stop.load(Ordering::Relaxed)
             && let Some((number, item)) = next(&queue)
         {
-            let done = if monitor.block() == Flow::Break { Err(Error::Interrupted) } else { work(item) };
-            if let Err(error) = done {
+            if let Err(error) = monitor.pause().and_then(|()| work(item)) {
                 stop.store(true, Ordering::Relaxed);
                 let mut first = lock(&first);
                 if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
@@ -101,6 +100,7 @@ fn on_threads(threads: usize, worker: impl Fn() + Sync, wait: impl Fn()) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::online::Flow;
 
     struct After(std::sync::atomic::AtomicUsize);
 
