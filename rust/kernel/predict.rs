@@ -9,9 +9,9 @@ use crate::arith::kernel::{add, biased, normalised};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::share;
 use crate::error::{Error, Result, probe_memory};
-use crate::online::threads::share_out;
+use crate::online::Monitor;
+use crate::online::threads::each;
 use crate::online::voted::Log;
-use crate::online::{Flow, Monitor};
 use crate::rows::Table;
 
 /// Rows that are judged at a time: their kernel values with all stored rows are kept meanwhile.
@@ -171,13 +171,8 @@ fn answer(
         tiles,
         squares: [squares(kernel, rows), squares(kernel, stored)],
     };
-    let work = |(i, out): (usize, &mut [f64])| {
-        if monitor.block() == Flow::Break { Err(Error::Interrupted) } else { judge.block(i * BLOCK, out) }
-    };
-    let done = share_out(out.chunks_mut(BLOCK * width).enumerate(), threads, work, || {
-        let _ = monitor.block();
-    });
-    done.into_iter().collect()
+    let work = |(i, out): (usize, &mut [f64])| judge.block(i * BLOCK, out);
+    each(out.chunks_mut(BLOCK * width).enumerate(), threads, monitor, work)
 }
 
 struct Judge<'a> {

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::arrays::{get, matrix, to_matrix, vector};
+use super::border::arrays::{get, matrix, to_matrix, vector};
 use super::kernel::array;
 use crate::arith::factor::Factor;
 use crate::kernel::{Budget, Kept, Policy};

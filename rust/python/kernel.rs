@@ -5,10 +5,10 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 
-use super::arrays::{get, new_array};
-use super::rows::{shape, with_rows};
+use super::border::arrays::{get, new_array};
+use super::border::rows::{shape, with_rows};
+use super::border::signals::Signals;
 use super::settings;
-use super::signals::Signals;
 use crate::arith::environment::foreign;
 use crate::kernel::{self, Answer, Source, Vectors};
 use crate::online::voted::Log;

@@ -5,8 +5,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::rows::with_rows;
-use super::signals::Signals;
+use super::border::rows::with_rows;
+use super::border::signals::Signals;
 use crate::margin::{self as core, Bias, Goal, Options, Solver};
 
 fn choice<T: Copy>(name: &str, value: &str, choices: &[(&str, T)]) -> PyResult<T> {

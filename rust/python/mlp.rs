@@ -5,9 +5,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::arrays::{new_array, to_matrix};
-use super::rows::{shape, with_rows};
-use super::signals::Signals;
+use super::border::arrays::{new_array, to_matrix};
+use super::border::rows::{shape, with_rows};
+use super::border::signals::Signals;
 use crate::arith::neuron::Activation;
 use crate::error::probe_memory;
 use crate::mlp::{self, Layer, Network, Schedule};

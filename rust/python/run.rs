@@ -5,13 +5,13 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use super::arrays::{ages, counters, numbers, set_array, to_matrix};
+use super::border::arrays::{ages, counters, numbers, set_array, to_matrix};
+use super::border::rows::{shape, with_rows};
+use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
 use super::kernel::Asked;
-use super::memory::{read_learner, write_memory};
-use super::rows::{shape, with_rows};
+use super::linear::memory::{read_learner, write_memory};
 use super::settings::{Data, InDualForm, Linear, OnBudget};
-use super::signals::Signals;
 use crate::error;
 use crate::kernel::{Budgeted, Dual, Kernel, Source};
 use crate::online::perceptron::Perceptron;

@@ -3,8 +3,8 @@
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use super::arrays::pairs;
-use super::choices::{parse_joint, parse_tie};
+use super::border::arrays::pairs;
+use super::border::choices::{parse_joint, parse_tie};
 use crate::kernel::{Budget, Kernel, Policy};
 use crate::online::{Penalty, Settings};
 use crate::rows::Tolerance;

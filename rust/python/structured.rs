@@ -9,9 +9,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::arrays::get;
-use super::rows::{shape, with_rows};
-use super::signals::Signals;
+use super::border::arrays::get;
+use super::border::rows::{shape, with_rows};
+use super::border::signals::Signals;
 use crate::arith::environment::{foreign, standard};
 use crate::error::Error;
 use crate::online::Flow;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-use super::signals::Signals;
+use super::border::signals::Signals;
 use crate::text::{self, Base, Rules};
 
 type Parts<'py> = (

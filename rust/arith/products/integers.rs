@@ -1,6 +1,6 @@
 //! What rule 10 asks of stored values, in loops that vectorise without special instructions.
 
-use super::value::Value;
+use crate::arith::value::Value;
 
 /// Adding it rounds to a multiple of 1; taking it away again leaves that.
 const ROUNDER: f64 = (3_u64 << 51) as f64;

@@ -12,8 +12,8 @@
 //! as that passes [`weight_limit`].
 
 use super::dot::SOON;
-use super::simd::Simd;
-use super::value::{Index, Value};
+use crate::arith::simd::Simd;
+use crate::arith::value::{Index, Value};
 use crate::error::Result;
 use crate::memory::collected;
 

@@ -8,14 +8,14 @@ use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUnty
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use super::arrays::{self, pairs};
 use super::attributes::{Changes, Name, get, labels, matrix, vector};
-use super::choices::{parse_joint, parse_tie};
-use super::rows::{dense_rows, with_dense, with_many_or_few};
 use crate::error::Error;
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::{self, Learner, Problem, Settings, State};
+use crate::python::border::arrays::{self, pairs};
+use crate::python::border::choices::{parse_joint, parse_tie};
+use crate::python::border::rows::{dense_rows, with_dense, with_many_or_few};
 use crate::rows::{Dense, Table, Tolerance};
 
 /// What parameters say of a pass, and how an estimator calls what it learns.

@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::error::probe_memory;
 
 /// A float64 array of the state, of that shape; `columns` is `None` for a vector.
-pub(super) fn numbers(
+pub fn numbers(
     name: &str,
     state: &Bound<'_, PyDict>,
     planes: usize,
@@ -23,7 +23,7 @@ pub(super) fn numbers(
     }
 }
 
-pub(super) fn matrix(
+pub fn matrix(
     name: &str,
     array: &PyReadonlyArray2<f64>,
     planes: usize,
@@ -34,12 +34,12 @@ pub(super) fn matrix(
     Ok(array.as_array().iter().copied().collect())
 }
 
-pub(super) fn vector(name: &str, array: &PyReadonlyArray1<f64>, planes: usize) -> PyResult<Vec<f64>> {
+pub fn vector(name: &str, array: &PyReadonlyArray1<f64>, planes: usize) -> PyResult<Vec<f64>> {
     check_shape(name, array.shape(), &[planes])?;
     Ok(array.as_array().to_vec())
 }
 
-pub(super) fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
+pub fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
     let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
     check_shape("seen", seen.shape(), &[planes])?;
     let count = |&seen: &i64| {
@@ -48,7 +48,7 @@ pub(super) fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec
     seen.as_array().iter().map(count).collect()
 }
 
-pub(super) fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResult<Vec<i64>> {
+pub fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResult<Vec<i64>> {
     let ages: PyReadonlyArray2<i64> = get("ages", state)?.extract()?;
     check_shape("ages", ages.shape(), &[planes, columns])?;
     probe_memory(ages.len().checked_mul(8))?;
@@ -64,14 +64,14 @@ fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
     )))
 }
 
-pub(super) fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+pub fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
     state
         .get_item(name)?
         .ok_or_else(|| PyValueError::new_err(format!("state lacks {name:?}, which the learner needs")))
 }
 
 /// The weights of the negatives and positives of each plane.
-pub(super) fn pairs(class_weight: &PyReadonlyArray2<f64>) -> PyResult<Vec<[f64; 2]>> {
+pub fn pairs(class_weight: &PyReadonlyArray2<f64>) -> PyResult<Vec<[f64; 2]>> {
     if class_weight.shape()[1] != 2 {
         let shape = class_weight.shape();
         return Err(PyValueError::new_err(format!("class_weight must have shape (K, 2), got {shape:?}")));
@@ -84,7 +84,7 @@ const SMALL: usize = 1 << 12;
 
 /// A new array of that shape. A large one is made by Python's own call, which raises where memory is
 /// short but takes longer than a pass over one example.
-pub(super) fn new_array<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<T>>> {
+pub fn new_array<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<T>>> {
     if shape[0].saturating_mul(shape[1]) <= SMALL {
         return Ok(PyArray2::zeros(py, shape, false));
     }
@@ -92,7 +92,7 @@ pub(super) fn new_array<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResu
     Ok(array.cast_into::<PyArray2<T>>()?)
 }
 
-pub(super) fn to_matrix<'py, T: Element + Copy>(
+pub fn to_matrix<'py, T: Element + Copy>(
     py: Python<'py>,
     values: &[T],
     shape: [usize; 2],
@@ -103,7 +103,7 @@ pub(super) fn to_matrix<'py, T: Element + Copy>(
 }
 
 /// An array of that shape; `None`: a vector.
-pub(super) fn set_array<T: Element + Copy>(
+pub fn set_array<T: Element + Copy>(
     state: &Bound<'_, PyDict>,
     name: &str,
     values: &[T],

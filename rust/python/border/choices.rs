@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::online::pocket::Check;
 use crate::rows::{Spread, Tie};
 
-pub(super) fn parse_tie(tie: &str) -> PyResult<Tie> {
+pub fn parse_tie(tie: &str) -> PyResult<Tie> {
     match tie {
         "mistake" => Ok(Tie::Mistake),
         "positive" => Ok(Tie::Positive),
@@ -14,7 +14,7 @@ pub(super) fn parse_tie(tie: &str) -> PyResult<Tie> {
     }
 }
 
-pub(super) fn parse_joint(joint: &str) -> PyResult<Spread> {
+pub fn parse_joint(joint: &str) -> PyResult<Spread> {
     match joint {
         "max" => Ok(Spread::Max),
         "uniform" => Ok(Spread::Uniform),
@@ -25,7 +25,7 @@ pub(super) fn parse_joint(joint: &str) -> PyResult<Spread> {
     }
 }
 
-pub(super) fn parse_check(check: &str) -> PyResult<Check> {
+pub fn parse_check(check: &str) -> PyResult<Check> {
     match check {
         "run" => Ok(Check::Run),
         "ratchet" => Ok(Check::Ratchet),

@@ -1,9 +1,13 @@
 //! The elementary functions over many numbers: loops that vectorise, with the bits of the scalar ones.
 
-use super::exp::{exp, logistic};
-use super::log::log;
+pub mod exp;
+pub mod log;
+pub mod tanh;
+
+use self::exp::{exp, logistic};
+use self::log::log;
+use self::tanh::tanh;
 use super::simd::{Leaf, Simd, dispatch};
-use super::tanh::tanh;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Function {

@@ -4,18 +4,18 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::arrays::{numbers, set_array};
-use super::choices::parse_check;
-use super::settings::Linear;
 use crate::error::probe_memory;
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::pocket::Pocket;
 use crate::online::voted::Voted;
 use crate::online::{Learner, Numbers, Settings, State};
+use crate::python::border::arrays::{numbers, set_array};
+use crate::python::border::choices::parse_check;
+use crate::python::settings::Linear;
 
 /// The linear learner of these settings, with what the state says of it.
-pub(super) fn read_learner(
+pub fn read_learner(
     given: &Linear,
     state: &Bound<'_, PyDict>,
     settings: &Settings,
@@ -41,11 +41,7 @@ pub(super) fn read_learner(
 }
 
 /// The memory of the learner, by the names of the protocol; `shape` is that of coef.
-pub(super) fn write_memory(
-    state: &Bound<'_, PyDict>,
-    learner: &dyn Learner,
-    shape: [usize; 2],
-) -> PyResult<()> {
+pub fn write_memory(state: &Bound<'_, PyDict>, learner: &dyn Learner, shape: [usize; 2]) -> PyResult<()> {
     for (name, values) in learner.memory() {
         let shape = name.starts_with("coef").then_some(shape);
         match values {

@@ -5,8 +5,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::arrays::{ages, counters, get, matrix, new_array, numbers, to_matrix, vector};
-use super::rows::{shape, with_rows};
 use crate::arith::decay::Decay;
 use crate::arith::elementary::Function;
 use crate::arith::environment::standard;
@@ -14,6 +12,8 @@ use crate::error::{Result, probe_memory};
 use crate::memory::collected;
 use crate::online::{self, averaged, perceptron};
 use crate::order::shuffle;
+use crate::python::border::arrays::{ages, counters, get, matrix, new_array, numbers, to_matrix, vector};
+use crate::python::border::rows::{shape, with_rows};
 
 /// Activations (n, K) of every row under every plane.
 #[pyfunction]

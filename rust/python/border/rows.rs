@@ -105,7 +105,7 @@ fn guarded<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + S
     })
 }
 
-pub(super) fn with_dense<R: Send>(
+pub fn with_dense<R: Send>(
     py: Python<'_>,
     dense: &DenseRows,
     detached: bool,
@@ -151,7 +151,7 @@ fn with_indices<R: Send, T: Value, I: Index + Element>(
 
 /// Wrap a C-contiguous matrix of one of the seven storage types, without copying it.
 #[pyfunction]
-pub(super) fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<DenseRows> {
+pub fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<DenseRows> {
     let Ok(array) = values.cast::<PyUntypedArray>() else {
         return Err(PyTypeError::new_err(format!("values must be a NumPy array, got {}", values.get_type())));
     };

@@ -1,6 +1,6 @@
 //! Rule 4: `w[j] = w[j] + c*x[j]`, element by element, two roundings.
 
-use super::value::{Index, Value};
+use crate::arith::value::{Index, Value};
 
 #[inline(always)]
 pub fn axpy<T: Value>(c: f64, x: &[T], w: &mut [f64]) {

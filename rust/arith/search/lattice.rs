@@ -6,7 +6,7 @@
 //! finds it out for the few labels of the path.
 
 use super::number::Number;
-use super::value::Index;
+use crate::arith::value::Index;
 
 /// `out[y] = max over y' in from of (before[y'] + pair[y'*stride + y])`; `from` is not empty. `all`: these
 /// are all labels, and `pair` has as many rows.

@@ -33,7 +33,7 @@ pub trait Number: Copy + Default + PartialOrd + Send + Sync + 'static {
 }
 
 impl Number for f64 {
-    const LANES: usize = super::dot::LANES;
+    const LANES: usize = crate::arith::dot::LANES;
 
     #[inline(always)]
     fn of(value: f64) -> Self {

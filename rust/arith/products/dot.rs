@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 
-use super::value::{Index, Value};
+use crate::arith::value::{Index, Value};
 
 pub const LANES: usize = 8;
 

@@ -4,11 +4,11 @@ use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::arrays::{get, new_array, numbers, set_array};
-use super::rows::{shape, with_rows};
-use super::signals::Signals;
 use crate::online::voted::{Log, Sums, replay as replayed};
 use crate::online::{self, Vectors};
+use crate::python::border::arrays::{get, new_array, numbers, set_array};
+use crate::python::border::rows::{shape, with_rows};
+use crate::python::border::signals::Signals;
 
 fn array<'py, T: numpy::Element>(
     name: &str,

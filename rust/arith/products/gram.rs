@@ -6,8 +6,8 @@
 
 use super::dot::LANES;
 use super::exact::LARGEST_SUM;
-use super::simd::Simd;
-use super::value::Value;
+use crate::arith::simd::Simd;
+use crate::arith::value::Value;
 
 pub const LARGEST_VALUE: i16 = 255;
 pub const MOST_COLUMNS: usize = 32_768;
