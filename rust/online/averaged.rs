@@ -92,11 +92,12 @@ impl Learner for Averaged {
         let fit_intercept = self.fit_intercept;
         let (mut coef, mut intercept) = (&mut self.coef[..], &mut self.intercept[..]);
         let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
+        rules.try_reserve_exact(ranges.len()).map_err(|_| Error::Memory)?;
         for range in ranges {
             let (coef_here, coef_rest) = coef.split_at_mut(range.len() * columns);
             let (intercept_here, intercept_rest) = intercept.split_at_mut(range.len());
             (coef, intercept) = (coef_rest, intercept_rest);
-            rules.push(Box::new(Part {
+            rules.push(boxed(Part {
                 rows,
                 first: range.start,
                 columns,
@@ -104,14 +105,14 @@ impl Learner for Averaged {
                 intercept: intercept_here,
                 fit_intercept,
                 finite: true,
-            }));
+            })?);
         }
         Ok(rules)
     }
 
-    fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
-        let floats = |values| Numbers::Floats(Cow::Borrowed(values));
-        vec![("coef_u", floats(&self.coef)), ("intercept_u", floats(&self.intercept))]
+    fn memory(&self, give: &mut dyn FnMut(&'static str, Numbers) -> Result<()>) -> Result<()> {
+        give("coef_u", Numbers::Floats(&self.coef))?;
+        give("intercept_u", Numbers::Floats(&self.intercept))
     }
 
     fn answer_is_finite(&self, head: &Head, weights: &[f64]) -> bool {

@@ -18,11 +18,6 @@ impl Common {
         Self { decay, age }
     }
 
-    /// With nothing pending, under the same penalty; `None` if one factor cannot stand for it.
-    pub(super) fn after(ages: &Ages) -> Option<Self> {
-        ages.decay.is_common().then(|| Self::new(ages.decay.clone(), 0))
-    }
-
     #[must_use]
     pub(super) fn age(&self) -> i64 {
         self.age
