@@ -41,6 +41,11 @@ pub fn filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>> {
     Ok(values)
 }
 
+/// As many copies of a value as a matrix of this shape has places.
+pub fn matrix<T: Clone>(value: T, rows: usize, columns: usize) -> Result<Vec<T>> {
+    filled(value, rows.checked_mul(columns).ok_or(Error::Memory)?)
+}
+
 /// A vector that grows, if the system has the memory.
 pub trait Grow<T> {
     fn try_push(&mut self, value: T) -> Result<()>;

@@ -8,9 +8,8 @@ use super::axpy::axpy;
 use super::dot::dot;
 use super::simd::{Leaf, Simd, dispatch};
 use crate::error::Result;
-use crate::memory::{Grow, filled};
+use crate::memory::{Grow, collected, filled, tried};
 
-#[derive(Clone)]
 pub struct Factor {
     size: usize,
     /// Distance of the columns in memory.
@@ -86,6 +85,12 @@ impl Leaf for Rotate<'_> {
 impl Factor {
     pub fn new(groups: usize) -> Result<Self> {
         Ok(Self { size: 0, stride: 8, columns: filled(0.0, 64)?, f: filled(vec![], groups)? })
+    }
+
+    pub fn copy(&self) -> Result<Self> {
+        let copy = |numbers: &Vec<f64>| collected(numbers.iter().copied());
+        let f = tried(self.f.iter().map(copy))?;
+        Ok(Self { size: self.size, stride: self.stride, columns: copy(&self.columns)?, f })
     }
 
     #[must_use]

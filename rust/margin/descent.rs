@@ -22,6 +22,7 @@ use crate::arith::twofold::{power, total};
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, gathered, refill};
 use crate::order::shuffle;
+use crate::rows::strip;
 
 /// c^2 relative to the median squared row, for a free bias. Larger values need more sweeps to make
 /// `w` follow, smaller ones more sweeps to find b. (Relative to the largest row a few long documents
@@ -160,7 +161,7 @@ impl<'a> Descent<'a> {
         shuffle(&mut self.order, 0, self.sweeps, 0);
         self.sweeps += 1;
         self.visits += self.order.len() as u64;
-        let strip = problem.strip();
+        let strip = strip(problem.rows);
         let mut score = [0.0];
         for (k, &row) in self.order.iter().enumerate() {
             if k % strip == 0 {

@@ -10,13 +10,10 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
 use crate::online::Monitor;
 use crate::online::threads::each;
-use crate::rows::{Survey, Table};
+use crate::rows::{Survey, Table, strip};
 
 /// Scales beyond these would leave the range of floats.
 const LARGEST_SHIFT: i32 = 1000;
-/// Entries of the rows that are read between two looks at the monitor, and for which a thread is worth its
-/// start.
-const STRIP: usize = 1 << 18;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bias {
@@ -135,16 +132,10 @@ impl<'a> Problem<'a> {
         Ok((w, b))
     }
 
-    /// Rows that are read between two looks at the monitor.
-    pub fn strip(&self) -> usize {
-        let entries = self.rows.entries(0..self.len()) / self.len().max(1);
-        (STRIP / (entries + 1)).max(16)
-    }
-
     /// `<u_i, v>` of the rows with these numbers.
     pub fn scores(&self, numbers: &[u32], v: &[f64], out: &mut [f64]) -> Result<()> {
         let (w, b) = self.raw(v)?;
-        let strip = self.strip();
+        let strip = strip(self.rows);
         let strips = numbers.chunks(strip).zip(out.chunks_mut(strip));
         let threads = self.threads.min(strips.len());
         each(strips, threads, self.monitor, |(numbers, out)| {
@@ -160,7 +151,7 @@ impl<'a> Problem<'a> {
     pub fn all_scores(&self, v: &[f64], out: &mut [f64]) -> Result<()> {
         let (w, b) = self.raw(v)?;
         let weights = self.rows.arrange_one(w);
-        let strip = self.strip();
+        let strip = strip(self.rows);
         let strips = out.chunks_mut(strip).enumerate();
         let threads = self.threads.min(strips.len());
         each(strips, threads, self.monitor, |(i, out)| {
@@ -177,7 +168,7 @@ impl<'a> Problem<'a> {
     pub fn squares(&self, scale: f64) -> Result<Vec<f64>> {
         let unit = filled(scale, self.columns())?;
         let mut out = filled(0.0, self.len())?;
-        let strip = self.strip();
+        let strip = strip(self.rows);
         let strips = out.chunks_mut(strip).enumerate();
         let threads = self.threads.min(strips.len());
         each(strips, threads, self.monitor, |(i, out)| {

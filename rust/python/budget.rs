@@ -72,11 +72,11 @@ pub(super) fn read_sets(
         let size = if projects { members.len() * (members.len() + 1) / 2 } else { 0 };
         let (own, rest) = factor.split_at(size);
         factor = rest;
-        let mut kept = Kept::new(width);
-        (kept.members, kept.steps, kept.factor) = (members, steps, Factor::unpacked(own));
+        let mut kept = Kept::new(width)?;
+        (kept.members, kept.steps, kept.factor) = (members, steps, Factor::unpacked(own)?);
         kept.numbers = number[begin..end].iter().map(|&number| number as u64).collect();
         (kept.mistakes, kept.harm) = (mistakes[g] as u64, harm[g]);
-        kept
+        Ok(kept)
     });
     Ok(sets.collect())
 }
@@ -87,7 +87,7 @@ pub(super) fn write_sets(state: &Bound<'_, PyDict>, sets: &[Kept], width: usize)
     let (mut start, mut factor) = (vec![0], Vec::new());
     for kept in sets {
         start.push(start[start.len() - 1] + kept.members.len() as i64);
-        kept.factor.pack(&mut factor);
+        kept.factor.pack(&mut factor)?;
     }
     let numbers = sets.iter().flat_map(|kept| &kept.numbers);
     let numbers: Vec<i64> = numbers.map(|&number| number as i64).collect();
