@@ -138,7 +138,8 @@ fn run(
     };
     let examples = dual.rows(rows, source);
     let problem = Problem::new(&examples, &labels, sample_weight, &settings).expect("a problem");
-    let report = drive(&problem, state, Box::new(Voted::new(planes)), schedule, &()).expect("finite");
+    let report =
+        drive(&problem, state, Box::new(Voted::new(planes).expect("memory")), schedule, &()).expect("finite");
     let (after, norms) = (report.state(), dual.norms());
     is_report(case, &report, layout);
     case.is("intercept", &bits(&after.intercept), layout);
@@ -296,7 +297,9 @@ fn a_source_that_fails_ends_the_run() {
     let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
     let schedule = Schedule { keep_on_interrupt: true, ..Schedule::epochs(1) };
     let state = State { coef: vec![0.0; 20], intercept: vec![0.0], seen: vec![0], ages: None };
-    let error = drive(&problem, state, Box::new(Voted::new(1)), schedule, &()).err().expect("a failure");
+    let error = drive(&problem, state, Box::new(Voted::new(1).expect("memory")), schedule, &())
+        .err()
+        .expect("a failure");
     assert!(error.to_string().contains("could not be had"), "{error}");
     assert_eq!(*source.0.lock().expect("one thread"), 3, "nothing is asked for behind a failure");
 }

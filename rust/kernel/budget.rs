@@ -215,7 +215,9 @@ impl Examples for BudgetRows<'_> {
         BLOCK
     }
 
-    fn prepare(&self, _visit: &Visit, _planes: &mut Planes) {}
+    fn prepare(&self, _visit: &Visit, _planes: &mut Planes) -> Result<()> {
+        Ok(())
+    }
 
     fn learn(
         &self,
@@ -224,7 +226,7 @@ impl Examples for BudgetRows<'_> {
         end: usize,
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
-    ) -> Stop {
+    ) -> Result<Stop> {
         let Budgeted { budget, width, .. } = self.budgeted;
         let mut memory = self.budgeted.memory();
         let end = end.min(at.pos + WINDOW);
@@ -249,8 +251,8 @@ impl Examples for BudgetRows<'_> {
             window.look(slot, 0);
         }
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log });
+        let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log })?;
         window.settle();
-        if window.finite { stop } else { Stop::Overflow }
+        Ok(if window.finite { stop } else { Stop::Overflow })
     }
 }

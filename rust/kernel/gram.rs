@@ -136,7 +136,7 @@ impl Side {
         for (w, &row) in coef.chunks_mut(d.max(1)).zip(numbers) {
             rows.axpy(row as usize, 1.0, w);
         }
-        Self::Weights(others.arrange(&coef, numbers.len()), vec![0.0; numbers.len()])
+        Self::Weights(others.arrange(&coef, numbers.len()).expect("memory"), vec![0.0; numbers.len()])
     }
 
     /// Lays rows out as a tile.
@@ -174,7 +174,7 @@ impl Side {
                 let mut sums = vec![0.0; bias.len()];
                 for (j, &row) in numbers.iter().enumerate().skip(first) {
                     let row = row as usize;
-                    rows.scores(row..row + 1, weights, bias, &mut sums);
+                    rows.scores(row..row + 1, weights, bias, &mut sums).expect("memory");
                     for (out, sum) in out.iter_mut().zip(&sums) {
                         let Part::Wide(out) = out else { unreachable!("of another form") };
                         out[j] = *sum;
@@ -201,7 +201,7 @@ pub fn squares(kernel: Kernel, rows: &dyn Table) -> Vec<f64> {
 
 fn all_squares(rows: &dyn Table) -> Vec<f64> {
     let mut squares = vec![0.0; rows.len()];
-    rows.squares(0..rows.len(), &vec![1.0; rows.columns()], &mut squares);
+    rows.squares(0..rows.len(), &vec![1.0; rows.columns()], &mut squares).expect("memory");
     squares
 }
 
@@ -211,7 +211,7 @@ pub fn scale_gamma(rows: &dyn Table) -> f64 {
     standard(|| {
         let weights = rows.arrange_one(vec![1.0; rows.columns()]);
         let mut sums = vec![0.0; rows.len()];
-        rows.scores(0..rows.len(), &weights, &[0.0], &mut sums);
+        rows.scores(0..rows.len(), &weights, &[0.0], &mut sums).expect("memory");
         scale(&sums, &all_squares(rows), rows.columns())
     })
 }

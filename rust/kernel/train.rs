@@ -243,7 +243,9 @@ impl Examples for DualRows<'_> {
         WINDOWS.end
     }
 
-    fn prepare(&self, _visit: &Visit, _planes: &mut Planes) {}
+    fn prepare(&self, _visit: &Visit, _planes: &mut Planes) -> Result<()> {
+        Ok(())
+    }
 
     fn learn(
         &self,
@@ -252,7 +254,7 @@ impl Examples for DualRows<'_> {
         end: usize,
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
-    ) -> Stop {
+    ) -> Result<Stop> {
         let mut memory = self.dual.memory();
         let memory = &mut *memory;
         let end = end.min(at.pos + memory.window);
@@ -261,10 +263,10 @@ impl Examples for DualRows<'_> {
         let mut window = Window::new(*self, &mut memory.cache, &numbers, sums);
         let logged = log.len();
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log });
+        let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log })?;
         let Window { mut updates, before, failed, .. } = window;
         if failed {
-            return Stop::Failed;
+            return Err(Error::Invalid("a row of the Gram matrix could not be had from its source".into()));
         }
         for (mistake, (s, own)) in log[logged..].iter().zip(before) {
             let norms = &mut memory.norms[mistake.plane as usize];
@@ -278,9 +280,9 @@ impl Examples for DualRows<'_> {
         let width = if wider { 2 * memory.window } else { memory.window >> usize::from(narrower) };
         memory.window = width.clamp(WINDOWS.start, WINDOWS.end - 1);
         if stop == Stop::Overflow || !finite {
-            return Stop::Overflow;
+            return Ok(Stop::Overflow);
         }
         self.flush(&mut memory.cache, &mut updates, sums);
-        Stop::Block
+        Ok(Stop::Block)
     }
 }

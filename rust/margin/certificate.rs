@@ -95,7 +95,7 @@ impl<'a> Checked<'a> {
             let row = number as usize;
             columns.clear();
             values.clear();
-            self.problem.rows.read(row, &mut columns, &mut values);
+            self.problem.rows.read(row, &mut columns, &mut values).expect("memory");
             let (mut total, mut size) = (Twofold::default(), 0.0);
             for (j, x) in columns.iter().zip(&values) {
                 let (x, w) = (x * self.problem.unit[*j as usize], self.w[*j as usize]);

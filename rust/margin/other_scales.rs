@@ -74,7 +74,7 @@ fn column_units(problem: &Problem) -> Vec<f64> {
     for row in 0..problem.len() {
         columns.clear();
         values.clear();
-        problem.rows.read(row, &mut columns, &mut values);
+        problem.rows.read(row, &mut columns, &mut values).expect("memory");
         for (j, &x) in columns.iter().zip(&values) {
             let j = *j as usize;
             (low[j], high[j]) = (low[j].min(x), high[j].max(x));

@@ -123,7 +123,7 @@ fn offending(problem: &Problem, checked: &Checked, coef: &[f64], b: f64, shifted
             return value + error < 0.0;
         }
         let (mut columns, mut values, mut exact) = (vec![], vec![], ExactSum::default());
-        problem.rows.read(*row as usize, &mut columns, &mut values);
+        problem.rows.read(*row as usize, &mut columns, &mut values).expect("memory");
         exact.add_product(b, 1.0);
         for (j, x) in columns.iter().zip(&values) {
             exact.add_product(*x, coef[*j as usize]);

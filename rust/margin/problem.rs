@@ -47,7 +47,7 @@ pub fn survey(rows: &dyn Table) -> Result<Survey> {
     for row in 0..rows.len() {
         columns.clear();
         values.clear();
-        rows.read(row, &mut columns, &mut values);
+        rows.read(row, &mut columns, &mut values)?;
         if let Some(place) = values.iter().position(|x| !x.is_finite()) {
             return Err(Error::Invalid(format!(
                 "rows must be finite, got NaN or infinity in row {row}, column {}; \
@@ -156,7 +156,7 @@ impl<'a> Problem<'a> {
         let threads = self.threads.min(strips.len());
         let run = |(i, out): (usize, &mut [f64])| {
             let first = i * strip;
-            self.rows.scores(first..first + out.len(), &weights, &[b], out);
+            self.rows.scores(first..first + out.len(), &weights, &[b], out).expect("memory");
             for (out, row) in out.iter_mut().zip(first..) {
                 *out *= self.sign(row);
             }
@@ -174,7 +174,7 @@ impl<'a> Problem<'a> {
         let threads = self.threads.min(strips.len());
         let run = |(i, out): (usize, &mut [f64])| {
             let first = i * strip;
-            self.rows.squares(first..first + out.len(), &unit, out);
+            self.rows.squares(first..first + out.len(), &unit, out).expect("memory");
         };
         share_out(strips, threads, run, || ());
         out
@@ -183,7 +183,7 @@ impl<'a> Problem<'a> {
     /// Appends the columns and values of a scaled row, without its sign.
     pub fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) {
         let start = values.len();
-        self.rows.read(row, columns, values);
+        self.rows.read(row, columns, values).expect("memory");
         for (j, x) in columns[start..].iter().zip(&mut values[start..]) {
             *x *= self.unit[*j as usize];
         }
@@ -201,7 +201,7 @@ impl<'a> Problem<'a> {
             self.rows.axpy(row, c * unit, own);
         } else {
             let (mut columns, mut values) = (vec![], vec![]);
-            self.rows.read(row, &mut columns, &mut values);
+            self.rows.read(row, &mut columns, &mut values).expect("memory");
             for (j, x) in columns.iter().zip(&values) {
                 let j = *j as usize;
                 own[j] += c * (x * self.unit[j]);

@@ -22,7 +22,7 @@ pub fn prove(problem: &Problem, numbers: &[u32], a: &[f64]) -> Option<(&'static 
         .iter()
         .map(|&number| {
             let (mut columns, mut values) = (vec![], vec![]);
-            problem.rows.read(number as usize, &mut columns, &mut values);
+            problem.rows.read(number as usize, &mut columns, &mut values).expect("memory");
             (columns, values)
         })
         .collect();

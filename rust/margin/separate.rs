@@ -163,7 +163,7 @@ fn some_row(problem: &Problem) -> Vec<f64> {
     let (mut columns, mut values) = (vec![], vec![]);
     let mut coef = vec![0.0; problem.columns()];
     for row in 0..problem.len() {
-        problem.rows.read(row, &mut columns, &mut values);
+        problem.rows.read(row, &mut columns, &mut values).expect("memory");
         if !values.is_empty() {
             for (j, x) in columns.iter().zip(&values) {
                 coef[*j as usize] = problem.sign(row) * x;

@@ -140,7 +140,7 @@ fn start_kernel(
     let threads = std::mem::replace(&mut settings.threads, 1);
     let (kernel, cache, asked) = (given.kernel()?, given.cache_bytes, given.ask.is_some());
     let dual = with_rows(data.rows.bind(py), |rows| Dual::new(rows, kernel, asked, &norms, cache, threads))??;
-    Ok((View::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)), settings))
+    Ok((View::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)?), settings))
 }
 
 fn start_budget(

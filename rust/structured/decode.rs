@@ -137,7 +137,7 @@ impl Searcher {
         let Prepared { frame, emission, pair, limits } = prepared;
         let Self { lattice, entries } = self;
         entries.clear();
-        rows.gather(part.clone(), entries);
+        rows.gather(part.clone(), entries)?;
         let labels = frame.shape.labels;
         let search = Search {
             beam: limits.beam,

@@ -153,7 +153,7 @@ impl<N: Number> Engine<N> {
         let rows = chain.sequences.rows(number);
         let truth = &chain.labels[rows.clone()];
         entries.clear();
-        chain.rows.gather(rows, entries);
+        chain.rows.gather(rows, entries).expect("memory");
         let search = Search { beam: chain.beam, ..Search::default() };
         let model = learner.model();
         if !entries.is_finite() || !lattice.fill(model, entries, search) {
