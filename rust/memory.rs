@@ -46,6 +46,13 @@ pub fn matrix<T: Clone>(value: T, rows: usize, columns: usize) -> Result<Vec<T>>
     filled(value, rows.checked_mul(columns).ok_or(Error::Memory)?)
 }
 
+/// A value in a box.
+pub fn boxed<T>(value: T) -> Result<Box<T>> {
+    let one = collected(std::iter::once(value))?.into_boxed_slice();
+    // SAFETY: the slice is a box of one value, and a value is laid out as an array of one.
+    Ok(unsafe { Box::from_raw(Box::into_raw(one).cast::<T>()) })
+}
+
 /// A vector that grows, if the system has the memory.
 pub trait Grow<T> {
     fn try_push(&mut self, value: T) -> Result<()>;
@@ -101,6 +108,15 @@ mod tests {
         assert_eq!(values, [1]);
         assert!(values.try_push(2).is_ok() && values.try_resize(3, 5).is_ok());
         assert_eq!((values, filled(7, 2)), (vec![1, 2, 5], Ok(vec![7, 7])));
+    }
+
+    #[test]
+    fn boxes_of_any_size_are_freed() {
+        let text = boxed("text".to_owned()).expect("little");
+        assert_eq!(
+            (text.as_str(), boxed(()), boxed([7_u8; 3])),
+            ("text", Ok(Box::new(())), Ok(Box::new([7; 3])))
+        );
     }
 
     #[test]

@@ -322,8 +322,7 @@ fn fill(
         let first = (i * step) as u32;
         let mine = collected(first..first + (out.len() / width) as u32)?;
         // Laid out on the left: the rows of `out`, so that each of its rows is filled from left to right.
-        let left =
-            if form == Form::Given { None } else { Some(Side::left(form, rows, &mine, others)?) };
+        let left = if form == Form::Given { None } else { Some(Side::left(form, rows, &mine, others)?) };
         let mut dots = tried(mine.iter().map(|_| Row::new(form, tile)))?;
         for others_here in numbers.chunks(tile) {
             monitor.pause()?;

@@ -296,8 +296,11 @@ impl Examples for DualRows<'_> {
         if stop == Stop::Overflow || !finite {
             return Ok(Stop::Overflow);
         }
-        let flushed =
-            if interrupted { Err(Error::Interrupted) } else { self.flush(&mut memory.cache, &mut updates, sums) };
+        let flushed = if interrupted {
+            Err(Error::Interrupted)
+        } else {
+            self.flush(&mut memory.cache, &mut updates, sums)
+        };
         // What has been learnt is whole without the sums; whoever asks the monitor next ends the epoch.
         memory.interrupted = flushed == Err(Error::Interrupted);
         if memory.interrupted { Ok(Stop::Block) } else { flushed.map(|()| Stop::Block) }

@@ -113,13 +113,7 @@ fn back_up(a: f64, exponent: i32) -> f64 {
     if raw >= f64::MIN_POSITIVE { raw } else { up(raw) }
 }
 
-fn offending(
-    problem: &Problem,
-    checked: &Checked,
-    coef: &[f64],
-    b: f64,
-    shifted: f64,
-) -> Result<Vec<u32>> {
+fn offending(problem: &Problem, checked: &Checked, coef: &[f64], b: f64, shifted: f64) -> Result<Vec<u32>> {
     let is_unsure = |&row: &u32| {
         let (row, score) = (row as usize, checked.scores[row as usize]);
         let error = checked.error(row) + shifted.abs() * (4.0 * UNIT) + score.abs() * (4.0 * UNIT);

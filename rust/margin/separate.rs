@@ -104,7 +104,11 @@ fn certified(rows: &dyn Table, labels: &[u32], options: &Options, monitor: &dyn 
         let numbers = problem.firsts()?;
         let a = filled(1.0, numbers.len())?;
         let v = filled(0.0, problem.size())?;
-        judge(&problem, &lengths, &Found { v, lower: f64::NEG_INFINITY, numbers, a, square: 0.0, zero: true })?
+        judge(
+            &problem,
+            &lengths,
+            &Found { v, lower: f64::NEG_INFINITY, numbers, a, square: 0.0, zero: true },
+        )?
     } else {
         let (found, solver) = solve(&problem, options, &mut work)?;
         let solution = judge(&problem, &lengths, &found)?;

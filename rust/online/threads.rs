@@ -12,27 +12,9 @@ use super::feed::Monitor;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 
-/// Calls `work` on every item, on this thread and at most `threads - 1` others. While others still work,
-/// this thread calls `wait` every now and then.
-pub(crate) fn share_out<T: Send, R: Send>(
-    items: impl Iterator<Item = T> + Send,
-    threads: usize,
-    work: impl Fn(T) -> R + Sync,
-    wait: impl Fn(),
-) -> Vec<R> {
-    let (queue, done) = (Mutex::new(items), Mutex::new(Vec::new()));
-    let worker = || {
-        while let Some(item) = next(&queue) {
-            let result = work(item);
-            lock(&done).push(result);
-        }
-    };
-    on_threads(threads, worker, wait);
-    done.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Calls `work` on every item in the same way, and asks the monitor before each of them. No item is begun
-/// after an error; of several errors that of the first item is returned, whatever the number of threads.
+/// Calls `work` on every item, on this thread and at most `threads - 1` others, and asks the monitor before
+/// each of them. No item is begun after an error; of several errors that of the first item is returned,
+/// whatever the number of threads.
 pub(crate) fn each<T: Send>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,

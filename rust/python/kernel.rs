@@ -71,7 +71,7 @@ fn kernel_matrix<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let kernel = settings::kernel(kernel)?;
-    let out = new_array::<f64>(rows.py(), [shape(rows)?.0, shape(others)?.0])?;
+    let out = new_array::<f64, 2>(rows.py(), [shape(rows)?.0, shape(others)?.0])?;
     let signals = Signals::new();
     let done = {
         let mut out = out.readwrite();
@@ -113,7 +113,7 @@ fn kernel_scores<'py>(
     let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
     let (t, counts, norms, drawn) = (t.as_slice()?, counts.as_slice()?, norms.as_slice()?, drawn.as_slice()?);
     let (intercept, seen) = (intercept.as_slice()?, seen.as_slice()?);
-    let out = new_array::<f64>(py, [n, answers.len() * log.planes()])?;
+    let out = new_array::<f64, 2>(py, [n, answers.len() * log.planes()])?;
     let signals = Signals::new();
     let done = {
         let mut out = out.readwrite();

@@ -144,7 +144,7 @@ fn start_kernel(
         Dual::new(rows, kernel, asked, &norms, cache, threads, &signals)
     })?;
     let dual = signals.settle(dual, py, false)?;
-    Ok((View::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)), settings))
+    Ok((View::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)?), settings))
 }
 
 fn start_budget(

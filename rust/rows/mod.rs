@@ -92,13 +92,8 @@ pub trait Rows: Examples {
     fn narrow(&self, row: usize, out: &mut [i16]) -> bool;
 
     /// Activations of some rows under all planes, row by row, by rule 3 (or 10: the same bits).
-    fn scores(
-        &self,
-        rows: Range<usize>,
-        weights: &Weights,
-        intercept: &[f64],
-        out: &mut [f64],
-    ) -> Result<()>;
+    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64])
+    -> Result<()>;
 }
 
 /// Examples as the numbers that they are, for what looks at them otherwise than a linear learner does.

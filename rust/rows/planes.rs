@@ -159,15 +159,13 @@ impl Planes {
     pub fn remove(&mut self, k: usize) -> Result<(Head, Vec<f64>)> {
         self.make_by_plane()?;
         let Weights::ByPlane(w) = &mut self.weights else { unreachable!("just made") };
-        let weights = match self.heads.len() {
-            1 => std::mem::take(w),
-            _ => {
-                let mut weights = filled(0.0, self.columns)?;
-                let place = k * self.columns..(k + 1) * self.columns;
-                weights.copy_from_slice(&w[place.clone()]);
-                w.drain(place);
-                weights
-            }
+        let weights = if self.heads.len() == 1 {
+            std::mem::take(w)
+        } else {
+            let place = k * self.columns..(k + 1) * self.columns;
+            let weights = collected(w[place.clone()].iter().copied())?;
+            w.drain(place);
+            weights
         };
         Ok((self.heads.remove(k), weights))
     }

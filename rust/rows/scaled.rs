@@ -1,7 +1,7 @@
 //! A penalty that only scales, not yet applied: one factor stands for it, for all coordinates.
 
 use super::learn::Kernel;
-use super::pending::{Ages, Settle};
+use super::pending::Settle;
 use crate::arith::decay::{Decay, scale};
 use crate::arith::simd::Simd;
 

@@ -18,12 +18,7 @@ pub struct HeldOut<'a> {
 
 impl HeldOut<'_> {
     /// The held-out tokens whose label is wrong by these weights.
-    pub(super) fn errors(
-        &self,
-        chain: &Chain,
-        weights: &Weights,
-        monitor: &dyn Monitor,
-    ) -> Result<i64> {
+    pub(super) fn errors(&self, chain: &Chain, weights: &Weights, monitor: &dyn Monitor) -> Result<i64> {
         let parts = collected(self.sequences.iter().map(|i| chain.sequences.rows(*i as usize)))?;
         let limits = Limits { beam: chain.beam, ..Limits::default() };
         let prepared = Prepared::new(weights, limits)?;

@@ -20,24 +20,24 @@ __all__ = ["Callback", "EpochRecord", "Observer"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EpochRecord:
-    """One whole epoch, as ``callback`` sees it.
+    """Description of one complete epoch, which ``callback`` receives.
 
     Parameters
     ----------
     epoch : int
-        Its number, from 0; it goes on under ``warm_start``.
+        Number of the epoch, from 0. It continues with ``warm_start``.
     mistakes : int
-        Mistakes in this epoch, over all classes.
+        Number of mistakes in this epoch, over all classes.
     mistakes_per_class : ndarray of shape (1,) or (n_classes,), int64
-        Mistakes of each class; 0 for one that has stopped before.
+        Number of mistakes of each class; 0 for a class that has already stopped.
     loss : float
         Mean perceptron loss of an example, averaged over the classes.
     losses : ndarray of shape (1,) or (n_classes,), float64
-        Mean loss of each class; 0 for one that has stopped before.
+        Mean loss of each class; 0 for a class that has already stopped.
     n_examples : int
-        Examples visited by each class that still learns.
+        Number of examples visited for each class that is still training.
     seconds : float
-        Time since the fit began to learn.
+        Time since training began.
 
     Examples
     --------

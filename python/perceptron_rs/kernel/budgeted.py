@@ -30,130 +30,139 @@ _LARGEST = 2**31 - 1
 
 
 class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
-    r"""The kernel perceptron that keeps a bounded number of mistakes, for streams that do not end.
+    r"""Kernel perceptron that keeps a bounded number of mistakes, for endless streams.
 
-    It learns as `KernelPerceptron` does: a mistake on an example :math:`x_k`, with the step
-    :math:`c_k`, adds :math:`c_k K(x_k, x)` to the activation of every x. At most ``budget`` mistakes
-    are kept; ``budget_policy`` says what makes room for the next one. Memory, and the time for an
-    example, then stay bounded however many examples come. The last vector predicts.
+    It learns like `KernelPerceptron`: a mistake on an example :math:`x_k`, with the step :math:`c_k`, adds
+    :math:`c_k K(x_k, x)` to the activation of every x. It keeps at most ``budget`` mistakes. When the
+    budget is full, ``budget_policy`` makes room for a new one, so that memory and the time for each example
+    stay bounded. It predicts with the last vector.
 
-    There is no intercept, which no mistake may outlast: give X a column of ones, or the kernel a
-    ``coef0``.
+    There is no intercept, because it would keep a trace of every discarded mistake. Add a column of ones to
+    X, or set ``coef0``, to have one.
 
     Parameters
     ----------
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, default="rbf"
-        :math:`x \cdot z`; :math:`(\gamma x \cdot z + r)^d`; :math:`\exp(-\gamma \|x - z\|^2)`;
-        :math:`\tanh(\gamma x \cdot z + r)`; or X is the matrix of kernel values, of every example with
-        every one that was fitted.
+        Kernel :math:`K(x, z)`. "linear": :math:`x \cdot z`. "poly": :math:`(\gamma x \cdot z + r)^d`.
+        "rbf": :math:`\exp(-\gamma \|x - z\|^2)`. "sigmoid": :math:`\tanh(\gamma x \cdot z + r)`.
+        "precomputed": X is the matrix of kernel values of each example with each training example.
     budget : int, default=100
-        Largest number of mistakes that are kept, for each class or for a joint decision as a whole, in
-        [1, 2**31 - 1]. It cannot change between the calls of a run.
+        Maximum number of mistakes to keep, for each class or for a joint decision as a whole, in
+        [1, 2**31 - 1]. It cannot change between calls that continue a run.
     budget_policy : {"oldest", "random", "forgetron", "projectron"}, default="oldest"
-        What makes room when the budget is full: discard the oldest mistake; discard one drawn at random
-        [1]_; shrink all steps, by as much as bounds the harm of discarding the oldest mistake, and
-        discard it [2]_; or project the new mistake onto those kept, in the space of the kernel, and
-        discard nothing [3]_. The mistake bounds of the last two need kernel values of at most 1 of
-        each example with itself, as those of "rbf" are. "projectron" needs a positive definite kernel:
-        not "sigmoid", nor "poly" with ``coef0`` below 0.
+        How to make room for a mistake when the budget is full. "oldest": discard the oldest mistake.
+        "random": discard one at random [1]_. "forgetron": discard the oldest, after shrinking all steps so
+        that the harm of discarding is bounded [2]_. "projectron": discard nothing, but project the new
+        mistake onto the span of those kept, in the feature space of the kernel [3]_. The mistake bounds of
+        the last two hold for kernels with values K(x, x) of at most 1, such as "rbf". "projectron" needs a
+        positive definite kernel: neither "sigmoid", nor "poly" with ``coef0`` below 0.
     projection_distance : float, default=0.0
-        With "projectron", an example whose distance from the span of those kept is at most this is
-        projected even if there is room, in [0, inf).
+        With "projectron", a mistake whose distance from the span of those kept is at most this is projected
+        even if there is room, in [0, inf).
     degree : int, default=3
-        d, at least 1.
+        Degree d of the "poly" kernel, at least 1. Ignored by other kernels.
     gamma : {"scale", "auto"} or float, default="scale"
-        :math:`\gamma`, in (0, inf). "scale" is one divided by the number of features and the variance of
-        X (1 if that is 0), "auto" one divided by the number of features. ``partial_fit`` and a warm start
-        keep the first one.
+        Coefficient :math:`\gamma` of "poly", "rbf" and "sigmoid", in (0, inf). "scale" is
+        ``1 / (n_features * X.var())``, or 1 if the variance is 0; "auto" is ``1 / n_features``.
+        ``partial_fit`` and a warm start keep the first value.
     coef0 : float, default=0.0
-        r, finite.
+        Constant term r of "poly" and "sigmoid", finite. Ignored by other kernels.
     max_iter : int, default=10
-        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+        Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
     tol : float or None, default=None
-        A class stops when its mean loss has failed ``n_iter_no_change`` times in a row to be
-        lower by ``tol`` than the best one, in [0, inf). It always stops at the end of an epoch without
-        a mistake. With None, only that and ``max_iter`` end a fit.
+        Stopping criterion, in [0, inf). Training stops for a class when its mean loss has not improved on
+        the best loss by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. It also stops after
+        an epoch without a mistake. If None, only such an epoch and ``max_iter`` end training.
     shuffle : bool, default=True
-        Whether ``fit`` visits the examples in a new random order in each epoch.
+        Whether to shuffle the examples before each epoch of ``fit``.
     verbose : int, default=0
-        Above 0, a line about each epoch is printed.
+        If above 0, print a line about each epoch.
     eta0 : float, default=1.0
         Learning rate, in (0, inf). It only scales the activations.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it. It changes no bit of any result.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
     random_state : int, RandomState instance or None, default=0
-        Key of the random orders and of what ``budget_policy="random"`` draws: an int in [0, 2**32 - 1] is
-        the key itself, otherwise one number is drawn in each call that learns.
+        Seed of the shuffling and of ``budget_policy="random"``. An int in [0, 2**32 - 1] is used in every
+        call. Otherwise, each call that learns draws its seed from the given generator, or from NumPy's
+        global one if None.
     n_iter_no_change : int, default=5
-        See ``tol``. In [1, 2**31 - 1].
+        Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
+        ``tol``.
     class_weight : dict, "balanced" or None, default=None
-        Factor >= 0 of the steps on the examples of each class, ``{label: weight}``, 1 for classes
-        that it does not name. "balanced" is ``n_samples / (n_classes * count of the class)``. With
-        more than two classes it applies to a class's own examples, and not where they are the rest.
+        Weights of the classes, at least 0, as ``{label: weight}``. Classes that are not named have
+        weight 1. An update is multiplied by the weight of its example's class. "balanced" uses
+        ``n_samples / (n_classes * count of the class)``. With more than two classes, the weight applies to
+        a class's own examples where the class is learnt, and not where they belong to the rest.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one: its vectors, counters and number of epochs.
+        Whether ``fit`` continues from the previous call, with its vectors, counters and number of epochs.
     tie : {"mistake", "positive"}, default="mistake"
-        With "mistake", an activation of exactly 0 is a mistake for every class, and two-class
-        prediction is positive above 0 only. With "positive", 0 counts as positive for both.
+        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
+        model of two classes predicts the negative one. With "positive", it counts as positive in training
+        and in prediction.
     margin : float, default=0.0
-        An example that is right by no more than this is a mistake, in [0, inf). Not with "joint".
+        An example that is classified correctly, but with an activation of no more than this in size, still
+        counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
     max_mistakes_per_example : int or None, default=None
-        Largest number of updates that an example may cause in a call, for each class.
+        Maximum number of updates on one example in a call, for each class. If None, there is no limit.
     multi_class : {"ovr", "joint"}, default="ovr"
-        More than two classes: each against the rest, or all of them in one decision.
+        How to learn more than two classes: each against the rest ("ovr"), or all in one decision ("joint").
     update : {"max", "uniform", "proportional"}, default="max"
-        How a joint decision spreads the downward part of an update over the classes that are
-        not below the true one.
+        Which classes a joint update moves down. "max": the one with the highest score. "uniform": all that
+        score at least as high as the true class, in equal parts. "proportional": the same ones, in
+        proportion to how far they exceed it. Ignored with "ovr".
     track_mistakes : bool, default=False
-        Whether to count the mistakes made on each example (``mistakes_per_example_``).
+        Whether to count the mistakes on each example, as ``mistakes_per_example_``.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits; the reference is slow, and made to be read.
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
     callback : callable or None, default=None
-        Called with an `EpochRecord` after each epoch. If it returns true, the fit ends there.
+        Function that is called with an `EpochRecord` after each epoch. If it returns true, training stops.
     keep_on_interrupt : bool, default=False
-        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
-        ``KeyboardInterrupt`` is raised and the estimator is as it was before.
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
+        ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_support,), int64
-        The mistaken examples that are kept: their rows in the X of the ``fit`` or ``partial_fit`` that
-        stored them.
+        Indices of the misclassified examples that are kept: their rows in the X of the call of ``fit`` or
+        ``partial_fit`` that stored them.
     support_vectors_ : ndarray or csr_matrix of shape (n_support, n_features)
-        The examples that are kept, in their own storage; without rows for a precomputed kernel.
+        The examples that are kept, in the storage type of X. There are no rows if the kernel is
+        precomputed.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support), float64
-        Sum of the steps on each of them.
+        Sum of the steps on each of them: the coefficients of the model.
     mistakes_per_support_ : ndarray of shape (1, n_support) or (n_classes, n_support), int64
         Number of mistakes on each of them that are kept.
     classes_ : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
+        Class labels, sorted.
     n_iter_ : int
-        Epochs run by the last ``fit``, the largest over the classes; 1 after ``partial_fit``.
+        Number of epochs of the last ``fit``, the maximum over the classes; 1 after ``partial_fit``.
     n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64
-        Epochs run for each class.
+        Number of epochs for each class.
     n_mistakes_ : int
-        Mistakes in the last ``fit`` or ``partial_fit``.
+        Number of mistakes in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
-        Mistakes in each epoch of the last call; 0 after a class has stopped.
+        Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
     converged_ : bool
-        Whether every class ended on an epoch without a mistake.
+        Whether the last epoch of every class was without a mistake.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
-        Mistakes made on each example in the last call; with ``track_mistakes`` only.
+        Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
-        Examples seen by each class since the last cold start, over all calls.
+        Number of examples visited for each class since the last cold start, over all calls.
     n_features_in_ : int
-        Number of columns of X.
+        Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
+        Names of the features seen during ``fit``. Only available if X has feature names that are all
+        strings.
 
     Raises
     ------
     ValueError
-        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+        Raised by ``fit`` if a parameter is out of range or the input contains invalid values.
 
     See Also
     --------
-    KernelPerceptron : Keeps every mistake, and predicts by any of its vectors.
+    KernelPerceptron : Keeps every mistake, and predicts with any of its vectors.
 
     References
     ----------

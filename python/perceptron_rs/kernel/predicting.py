@@ -33,30 +33,29 @@ class KernelPredicting:
     _answer: Any  # what predicts, as the engines call it: a method of each learner
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the normalised vote on every example, or the activation of what else predicts.
+        """Return the normalized vote on each example, or the activation of the vector that predicts.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples; with ``kernel="precomputed"``, their kernel values with all examples that were
-            fitted.
+            The examples; with ``kernel="precomputed"``, their kernel values with all training examples.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For ``prediction="vote"`` the votes for less those against, divided by their number, in
-            [-1, 1]; of a joint decision the votes for the class, divided by their number. Otherwise the
-            activation, divided by the norm of its vector if ``normalize`` is set. For two classes it is for
-            ``classes_[1]`` (of a joint decision, by how much it exceeds that for ``classes_[0]``); otherwise
-            there is one column a class. The bits depend neither on the storage of X, nor on the batch, nor
-            on ``n_jobs``.
+            With ``prediction="vote"``, the votes for minus the votes against, divided by their number, in
+            [-1, 1]; in a joint decision, the votes for each class, divided by their number. Otherwise, the
+            activation, divided by the norm of its vector if ``normalize=True``. For two classes, the score
+            is that of ``classes_[1]`` (in a joint decision, minus that of ``classes_[0]``); otherwise,
+            there is one column for each class. The bits do not depend on the storage of X, the batch or
+            ``n_jobs``.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has a wrong shape, holds a NaN or an infinity, or makes an activation overflow.
+            If X has a wrong shape, contains NaN or infinity, or makes an activation overflow.
         """
         check_is_fitted(self)
         with standard():
@@ -79,7 +78,7 @@ class KernelPredicting:
             return scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every example.
+        """Predict the class of each example.
 
         Parameters
         ----------
@@ -89,8 +88,8 @@ class KernelPredicting:
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            For two classes ``classes_[1]`` where the score is positive (or 0, under
-            ``tie="positive"``); otherwise the class of the largest score, the first of equals.
+            For two classes, ``classes_[1]`` if the score is positive (or 0, with ``tie="positive"``).
+            Otherwise, the class with the largest score; in a tie, the first one.
         """
         scores = self.decision_function(X)
         if scores.ndim == 1:

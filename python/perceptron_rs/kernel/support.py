@@ -24,24 +24,24 @@ class KernelSupport:
 
     @property
     def support_(self) -> NDArray[np.int64]:
-        """Rows in X of the mistaken examples."""
+        """Indices of the misclassified examples."""
         return self._vectors["origin"]
 
     @property
     def support_vectors_(self) -> Any:
-        """The mistaken examples."""
+        """The misclassified examples."""
         if self.kernel == "precomputed":
             return np.zeros((0, 0))
         return matrix_of(stored(self._vectors), self.n_features_in_)
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
-        """Sum of the steps made on each of the mistaken examples."""
+        """Sum of the steps on each of the misclassified examples."""
         return self._per_support(self._vectors["log_step"])
 
     @property
     def mistakes_per_support_(self) -> NDArray[np.int64]:
-        """Number of updates made on each of the mistaken examples."""
+        """Number of updates on each of the misclassified examples."""
         return self._per_support(np.ones(len(self._vectors["log_row"]), dtype=np.int64))
 
     def _per_support(self, values: NDArray[Any]) -> NDArray[Any]:

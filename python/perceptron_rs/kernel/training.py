@@ -33,7 +33,7 @@ class KernelTraining(KernelPredicting):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
-        """Learn from X and y in epochs, until the stopping rule ends it.
+        """Fit the model to X and y, in epochs, until a stopping criterion is met.
 
         Parameters
         ----------
@@ -42,9 +42,10 @@ class KernelTraining(KernelPredicting):
             int16, uint16 or int32 are read in place; anything else is converted once. With
             ``kernel="precomputed"``, the kernel values of all pairs of examples.
         y : array-like of shape (n_samples,)
-            The class of each example: whole numbers, booleans or strings, at least two classes.
+            Class labels: integers, booleans or strings, of at least two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor >= 0 of each example's step. An example of weight 0 is left out altogether.
+            Weights of the examples, at least 0. An update is multiplied by the weight of its example.
+            Examples of weight 0 are ignored.
 
         Returns
         -------
@@ -54,15 +55,16 @@ class KernelTraining(KernelPredicting):
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, or if training overflows. The
-            estimator is then as it was before the call.
+            If an argument has an invalid shape, length or value, or if training overflows. The estimator
+            then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
 
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            If ``max_iter`` ended the fit, unless ``tol`` is None, or if Ctrl-C did.
+            If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None; or
+            if Ctrl-C ended it.
         """
         with restored_on_error(self), standard():
             self._check_parameters()
@@ -91,22 +93,22 @@ class KernelTraining(KernelPredicting):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+        """Make one pass over X and y in the given order, continuing from what was learnt before.
 
-        Batches one after another give what one pass over all of them gives. The attributes that
-        report a fit (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...)
-        describe this call alone. Not with ``kernel="precomputed"``.
+        Consecutive batches give the same model as one pass over all of them. Attributes that describe a fit
+        (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...) refer to this call
+        alone. Not available with ``kernel="precomputed"``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The class of each example.
+            Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever be seen; needed in the first call.
+            All classes that will ever occur in y. Required in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor >= 0 of each example's step.
+            Weights of the examples, at least 0. An update is multiplied by the weight of its example.
 
         Returns
         -------
@@ -116,10 +118,10 @@ class KernelTraining(KernelPredicting):
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, if y holds a class that is not in
-            ``classes_``, or if training overflows. The estimator is then as it was before.
+            If an argument has an invalid shape, length or value, if y contains a class that is not in
+            ``classes_``, or if training overflows. The estimator then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
         """
         self._pass(X, y, classes, sample_weight)
         return self
@@ -127,36 +129,36 @@ class KernelTraining(KernelPredicting):
     def predict_then_learn(
         self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
     ) -> tuple[NDArray[Any], int]:
-        """Predict each example before learning from it: progressive validation.
+        """Predict each example before learning from it (progressive validation).
 
-        One pass in the given order, which learns what ``partial_fit`` learns from it. Each example is
-        predicted by the last vector that the examples before it have led to, whatever ``prediction`` says:
-        that is the one which its mistakes are judged by.
+        Makes one pass in the given order and learns the same as ``partial_fit``. Each example is predicted
+        with the current vector, learnt from the examples before it, whatever ``prediction`` is, because it
+        decides which examples are mistakes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The class of each example.
+            Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever be seen; needed in the first call.
+            All classes that will ever occur in y. Required in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor above 0 of each example's step.
+            Weights of the examples, above 0. An update is multiplied by the weight of its example.
 
         Returns
         -------
         y_pred : ndarray of shape (n_samples,)
-            The class predicted for each example.
+            Predicted classes.
         n_errors : int
-            How many of them are wrong.
+            Number of wrong predictions.
 
         Raises
         ------
         ValueError
-            As ``partial_fit``; also if an example has the weight 0, for it is not visited.
+            As for ``partial_fit``; also if an example has weight 0, because it is not visited.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
         """
         activations, labels = self._pass(X, y, classes, sample_weight, record=True)
         if activations.shape[1] == 1:

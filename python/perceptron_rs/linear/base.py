@@ -66,7 +66,7 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learn from X and y in epochs, until the stopping rule ends it.
+        """Fit the model to X and y, in epochs, until a stopping criterion is met.
 
         Parameters
         ----------
@@ -74,14 +74,15 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
             The examples. C-contiguous arrays and CSR matrices of float64, float32, int8, uint8,
             int16, uint16 or int32 are read in place; anything else is converted once.
         y : array-like of shape (n_samples,)
-            The class of each example: whole numbers, booleans or strings, at least two classes.
+            Class labels: integers, booleans or strings, of at least two classes.
         coef_init : array-like of shape (n_classes, n_features) or (n_features,), default=None
-            Weights to start from; one row, or one dimension, for two classes. Counters start
-            again, as they do without ``warm_start``.
+            Initial weights. For two classes, one row or a vector. Counters start from 0, as they do without
+            ``warm_start``.
         intercept_init : array-like of shape (n_classes,), (1,) or (), default=None
-            Intercepts to start from; a single one for two classes.
+            Initial intercepts. For two classes, one number.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor >= 0 of each example's step. An example of weight 0 is left out altogether.
+            Weights of the examples, at least 0. An update is multiplied by the weight of its example.
+            Examples of weight 0 are ignored.
 
         Returns
         -------
@@ -91,15 +92,16 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, or if training overflows. The
-            estimator is then as it was before the call.
+            If an argument has an invalid shape, length or value, or if training overflows. The estimator
+            then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
 
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            If ``max_iter`` ended the fit, unless ``tol`` is None, or if Ctrl-C did.
+            If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None; or
+            if Ctrl-C ended it.
         """
         with restored_on_error(self):
             self._warn(self._fit(X, y, coef_init, intercept_init, sample_weight))
@@ -163,31 +165,31 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, check_input: bool = True
     ) -> Self:
-        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+        """Make one pass over X and y in the given order, continuing from what was learnt before.
 
-        Batches one after another give what one pass over all of them gives. The attributes that
-        report a fit (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...)
-        describe this call alone.
+        Consecutive batches give the same model as one pass over all of them. Attributes that describe a fit
+        (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...) refer to this call
+        alone.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The class of each example.
+            Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever be seen; needed in the first call.
+            All classes that will ever occur in y. Required in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor >= 0 of each example's step.
+            Weights of the examples, at least 0. An update is multiplied by the weight of its example.
         check_input : bool, default=True
-            With False, scikit-learn's validation is left out on a fitted estimator: X is a C-contiguous
-            array or a CSR matrix of one of the storage types, y an array of labels, and the
-            parameters are valid. The engine still checks shapes, types, and that numbers are finite.
-            Up to 16 examples then take a few microseconds, if there are no weights of examples or
-            classes, no penalty, ``callback``, ``verbose`` or ``track_mistakes``, and the learner is
-            `Perceptron` or `AveragedPerceptron`. An attribute whose bits do not change, such as
-            ``coef_`` after an example that is right, stays the same array; otherwise it is a new
-            one, and arrays that were read before are never written to.
+            If False and the estimator is fitted, skip scikit-learn's validation. X must then be a
+            C-contiguous array or a CSR matrix of one of the storage types, y an array of labels, and the
+            parameters must be valid. The engine still checks shapes and types, and that numbers are finite.
+            `Perceptron` and `AveragedPerceptron` then learn from up to 16 examples within a few
+            microseconds, if there are no sample or class weights, no penalty, no ``callback``, and neither
+            ``verbose`` nor ``track_mistakes``. An attribute whose value does not change, such as ``coef_``
+            after a correctly classified example, stays the same array. Otherwise it is replaced by a new
+            array; arrays that were read before are never modified.
 
         Returns
         -------
@@ -197,10 +199,10 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, if y holds a class that is not in
-            ``classes_``, or if training overflows. The estimator is then as it was before.
+            If an argument has an invalid shape, length or value, if y contains a class that is not in
+            ``classes_``, or if training overflows. The estimator then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
         """
         if check_input or not hasattr(self, "classes_"):
             return self._partial_fit(X, y, classes, sample_weight)
@@ -224,36 +226,36 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
     def predict_then_learn(
         self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
     ) -> tuple[NDArray[Any], int]:
-        """Predict each example before learning from it: progressive validation.
+        """Predict each example before learning from it (progressive validation).
 
-        One pass in the given order, which learns what ``partial_fit`` learns from it. Each example is
-        predicted by the last weights that the examples before it have led to, in every learner (an
-        averaged one too: these are the weights that its mistakes are judged by).
+        Makes one pass in the given order and learns the same as ``partial_fit``. Each example is predicted
+        with the current weights, learnt from the examples before it. Averaged and voted learners use the
+        current weights too, because these decide which examples are mistakes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The class of each example.
+            Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever be seen; needed in the first call.
+            All classes that will ever occur in y. Required in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor above 0 of each example's step.
+            Weights of the examples, above 0. An update is multiplied by the weight of its example.
 
         Returns
         -------
         y_pred : ndarray of shape (n_samples,)
-            The class predicted for each example.
+            Predicted classes.
         n_errors : int
-            How many of them are wrong.
+            Number of wrong predictions.
 
         Raises
         ------
         ValueError
-            As ``partial_fit``; also if an example has the weight 0, for it is not visited.
+            As for ``partial_fit``; also if an example has weight 0, because it is not visited.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
 
         Examples
         --------
@@ -326,7 +328,7 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the activation w.x + b of every example.
+        """Return the activation w.x + b of each example.
 
         Parameters
         ----------
@@ -336,16 +338,16 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the activation for ``classes_[1]`` (of a joint decision, by how much it
-            exceeds that for ``classes_[0]``); otherwise one column a class. The
-            bits depend neither on the storage of X, nor on the batch, nor on ``n_jobs``.
+            For two classes, the activation of ``classes_[1]`` (with ``multi_class="joint"``, minus that of
+            ``classes_[0]``). Otherwise, one column for each class. The bits do not depend on the storage of
+            X, the batch or ``n_jobs``.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has a wrong shape or holds a NaN or an infinity, or if weights were set to such.
+            If X has a wrong shape or contains NaN or infinity, or if the weights were set to such values.
         """
         check_is_fitted(self)
         with standard():
@@ -377,7 +379,7 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         return (activations[:, 0] >= 0 if self.tie == "positive" else activations[:, 0] > 0).astype(np.intp)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every example.
+        """Predict the class of each example.
 
         Parameters
         ----------
@@ -387,8 +389,8 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            For two classes ``classes_[1]`` where the activation is positive (or 0, under
-            ``tie="positive"``); otherwise the class of the largest activation, the first of equals.
+            For two classes, ``classes_[1]`` if the activation is positive (or 0, with ``tie="positive"``).
+            Otherwise, the class with the largest activation; in a tie, the first one.
         """
         scores = self.decision_function(X)
         index = self._decide(scores.reshape(-1, 1) if scores.ndim == 1 else scores)

@@ -31,11 +31,11 @@ _OPTIONAL = {"feature_names", "column_base"}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read an estimator from a file that its ``save`` has written.
+    """Load an estimator from a file written by its ``save`` method.
 
-    It predicts the same bits as the estimator that was saved, and its ``partial_fit``, or ``fit`` with
-    ``warm_start``, goes on with the same bits. Nothing in the file is run, unlike in a pickle, and a file
-    that is cut, changed in any bit, or wrong in itself is refused.
+    It predicts the same bits as the saved estimator, and ``partial_fit``, or ``fit`` with ``warm_start``,
+    continues with the same bits. Unlike with a pickle, no code from the file is run. A file that is
+    truncated, corrupted or inconsistent is rejected.
 
     Parameters
     ----------
@@ -45,27 +45,27 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator : Perceptron, AveragedPerceptron, SequencePerceptron, ...
-        A fitted estimator of the class that was saved. A parameter ``callback`` is not kept in files, and is
-        None; string classes are as wide as the longest.
+        Fitted estimator of the class that was saved. A ``callback`` is not stored in files, and is None.
+        Classes that are strings have the width of the longest one.
 
     Raises
     ------
     ValueError
-        If the file is not a model file, is damaged, or needs a newer version of perceptron-rs.
+        If the file is not a model file, is corrupted, or needs a newer version of perceptron-rs.
     OSError
-        If the file cannot be read; `FileNotFoundError` if it is not there.
+        If the file cannot be read. `FileNotFoundError` if it does not exist.
     MemoryError
-        If there is no memory for the model.
+        If the model does not fit into memory.
 
     Warns
     -----
     UserWarning
-        If the model was learnt by an older version of the arithmetic: it predicts and goes on by the
-        present one.
+        If the model was learnt with an older version of the arithmetic. It predicts and continues training
+        with the current one.
 
     See Also
     --------
-    Perceptron.save : Writes such a file.
+    Perceptron.save : Write such a file.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what a model file says of itself, with the type and shape of each array.
+    """Return the description in a model file, with the type and shape of each array.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the file is not a model file, is damaged, or needs a newer version of perceptron-rs.
+        If the file is not a model file, is corrupted, or needs a newer version of perceptron-rs.
     OSError
         If the file cannot be read.
     """

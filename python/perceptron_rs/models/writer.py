@@ -21,7 +21,7 @@ __all__ = ["save"]
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator to a file, from which `load` makes an equal one.
+    """Save a fitted estimator to a file that `load` reads.
 
     The same as ``estimator.save(path)``.
     """

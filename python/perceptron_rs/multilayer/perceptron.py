@@ -29,79 +29,85 @@ _LARGEST = 2**31 - 1
 
 
 class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
-    """Layers of neurons, trained by plain stochastic gradient descent on the logistic loss.
+    """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
-    A single perceptron learns no exclusive or: no line separates its classes. One hidden layer of neurons
-    with a bent activation function is enough for that, and for any other continuous boundary. This
-    estimator is there to show what one more layer buys, in the order and arithmetic of this package:
-    the learnt bits are the same for every storage type of X, machine, and engine.
+    A single perceptron cannot learn exclusive or, because no line separates the two classes. One hidden
+    layer with a nonlinear activation function is enough for that, and for any other continuous decision
+    boundary. This estimator shows what one more layer adds, with the order and arithmetic of this package:
+    the learnt weights are the same, to the last bit, for every storage type of X, machine and engine.
 
     Parameters
     ----------
     hidden_layer_sizes : int or sequence of int, default=(100,)
-        Number of neurons of each hidden layer, each at least 1; none for logistic regression.
+        Number of neurons in each hidden layer, each at least 1. An empty sequence gives logistic
+        regression.
     activation : {"logistic", "tanh", "relu"}, default="relu"
-        Function of the hidden neurons. The output has the logistic function for two classes and
-        softmax for more.
+        Activation function of the hidden layers. The output layer uses the logistic function for two
+        classes and softmax for more.
     alpha : float, default=0.0001
         Strength of the L2 penalty on the weights, in [0, inf).
     batch_size : int, default=1
-        Number of examples whose gradients are added up for a step, in [1, 2**31 - 1]. The step is
-        that of their mean.
+        Number of examples in a batch, in [1, 2**31 - 1]. Each step uses the mean of their gradients.
     learning_rate_init : float, default=0.01
         Learning rate, in (0, inf). It stays the same in all epochs.
     max_iter : int, default=200
-        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+        Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
     shuffle : bool, default=True
-        Whether ``fit`` visits the examples in a new random order in each epoch.
+        Whether to shuffle the examples before each epoch of ``fit``.
     random_state : int, RandomState instance or None, default=0
-        Key of the random start weights and orders: an int in [0, 2**32 - 1] is the key itself, otherwise
-        one number is drawn in each ``fit``, and in a first ``partial_fit``.
+        Seed of the initial weights and of the shuffling. An int in [0, 2**32 - 1] is used in every call.
+        Otherwise, each ``fit`` and the first ``partial_fit`` draw their seed from the given generator, or
+        from NumPy's global one if None.
     tol : float or None, default=1e-4
-        A fit stops when its mean loss has failed ``n_iter_no_change`` times in a row to be lower by
-        ``tol`` than the best one, in [0, inf). With None, only ``max_iter`` ends it.
+        Stopping criterion, in [0, inf). Training stops when the mean loss has not improved on the best loss
+        by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. If None, only ``max_iter`` ends
+        training.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one: its weights and number of epochs.
+        Whether ``fit`` continues from the previous call, with its weights and number of epochs.
     n_iter_no_change : int, default=10
-        See ``tol``. In [1, 2**31 - 1].
+        Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
+        ``tol``.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits; the reference is slow, and made to be read.
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
 
     Attributes
     ----------
     coefs_ : list of ndarray of shape (n_neurons of a layer, n_neurons of the next one), float64
-        Weights, layer by layer from the input on.
+        Weights of each layer, starting from the input.
     intercepts_ : list of ndarray of shape (n_neurons,), float64
-        Intercepts of each layer after the input.
+        Intercepts of each layer, starting from the first after the input.
     classes_ : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
+        Class labels, sorted.
     n_iter_ : int
-        Epochs run by the last ``fit``; 1 after ``partial_fit``.
+        Number of epochs of the last ``fit``; 1 after ``partial_fit``.
     loss_ : float
         Mean loss of the last epoch.
     loss_curve_ : list of float
-        Mean loss of each epoch of the last call, each example's before its batch's step.
+        Mean loss of each epoch of the last call. The loss of each example is computed before the step of
+        its batch.
     n_mistakes_ : int
-        Mistakes in the last ``fit`` or ``partial_fit``.
+        Number of mistakes in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1), int64
-        Mistakes in each epoch of the last call, each example's before its batch's step.
+        Number of mistakes in each epoch of the last call. Each example is judged before the step of its
+        batch.
     converged_ : bool
-        Whether the last epoch was without a mistake. That alone does not end a fit.
+        Whether the last epoch was without a mistake. This alone does not end training.
     n_layers_ : int
-        Number of layers, input and output included.
+        Number of layers, including input and output.
     n_outputs_ : int
-        Number of output neurons: 1 for two classes, else one for each class.
+        Number of output neurons: 1 for two classes, otherwise one for each class.
     out_activation_ : str
         "logistic" or "softmax".
     n_features_in_ : int
-        Number of columns of X.
+        Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
+        Names of the features seen during ``fit``. Only available if X has feature names that are all
+        strings.
 
     Raises
     ------
     ValueError
-        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+        Raised by ``fit`` if a parameter is out of range or the input contains invalid values.
 
     See Also
     --------
@@ -109,10 +115,10 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
 
     Notes
     -----
-    Parameters have the names of `sklearn.neural_network.MLPClassifier` where the meaning is the same; the
+    Parameters that mean the same as in `sklearn.neural_network.MLPClassifier` have the same names. The
     defaults of ``batch_size``, ``learning_rate_init`` and ``random_state`` differ, there is no momentum,
-    and the loss that is reported and watched does not contain the penalty. A row of sparse data is
-    made dense while it is learnt from.
+    and the reported loss does not include the penalty. Rows of sparse data are made dense one at a time
+    during training.
 
     References
     ----------
@@ -184,14 +190,14 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from X and y in epochs, until the loss no longer improves.
+        """Fit the model to X and y, in epochs, until the loss no longer improves.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The class of each example: whole numbers, booleans or strings, at least two classes.
+            Class labels: integers, booleans or strings, of at least two classes.
 
         Returns
         -------
@@ -201,15 +207,15 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, or if training overflows. The
-            estimator is then as it was before the call.
+            If an argument has an invalid shape, length or value, or if training overflows. The estimator
+            then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
 
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            If ``max_iter`` ended the fit, unless ``tol`` is None.
+            If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None.
         """
         with restored_on_error(self), standard():
             engine = get_engine(self.engine)
@@ -243,16 +249,16 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+        """Make one pass over X and y in the given order, continuing from what was learnt before.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The class of each example.
+            Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever be seen; needed in the first call.
+            All classes that will ever occur in y. Required in the first call.
 
         Returns
         -------
@@ -262,10 +268,10 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, if y holds a class that is not in
-            ``classes_``, or if training overflows. The estimator is then as it was before.
+            If an argument has an invalid shape, length or value, if y contains a class that is not in
+            ``classes_``, or if training overflows. The estimator then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
         """
         with restored_on_error(self), standard():
             engine = get_engine(self.engine)

@@ -35,13 +35,13 @@ class MultilayerPredicting:
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the activation for ``classes_[1]``, otherwise one column a class.
+            For two classes, the activation of ``classes_[1]``. Otherwise, one column for each class.
         """
         z = self._outputs(X, probabilities=False)
         return z.reshape(-1) if z.shape[1] == 1 else z
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every example.
+        """Predict the class of each example.
 
         Parameters
         ----------
@@ -51,15 +51,15 @@ class MultilayerPredicting:
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            For two classes ``classes_[1]`` where the activation is positive; otherwise the class of the
-            largest activation, the first of equals.
+            For two classes, ``classes_[1]`` if the activation is positive. Otherwise, the class with the
+            largest activation; in a tie, the first one.
         """
         z = self.decision_function(X)
         index = (z > 0).astype(np.intp) if z.ndim == 1 else np.argmax(z, axis=1)
         return cast("NDArray[Any]", self.classes_[index])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every class.
+        """Return the probability of each class.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class MultilayerPredicting:
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
+            One column for each class, in the order of ``classes_``.
         """
         p = self._outputs(X, probabilities=True)
         return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p

@@ -21,21 +21,21 @@ class Encoded:
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit_encoded(self, encoder: AttributeEncoder, X: Any, y: Any, *, lengths: Any) -> Self:
-        """Learn from the rows that a fitted encoder has made; ``predict`` then takes attributes.
+        """Fit the model to rows made by a fitted encoder. ``predict`` then takes attributes.
 
-        The same as ``fit`` with the attributes themselves, which need not be in memory all at once: an
-        encoder reads a generator.
+        Equivalent to ``fit`` with the attributes, which need not all be in memory at once: an encoder reads
+        a generator.
 
         Parameters
         ----------
         encoder : AttributeEncoder
-            What made the rows.
+            Encoder that made the rows.
         X : sparse matrix of shape (n_tokens, n_features)
             The tokens of all sequences one after another.
         y : array-like of shape (n_tokens,)
-            Their labels.
+            Labels of the examples.
         lengths : array-like of shape (n_sequences,)
-            How many rows each sequence has.
+            Number of rows of each sequence.
 
         Returns
         -------

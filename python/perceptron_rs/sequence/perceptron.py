@@ -26,95 +26,100 @@ __all__ = ["SequencePerceptron"]
 
 
 class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator):  # type: ignore[misc]
-    """Structured perceptron on linear chains: labels for the tokens of sequences.
+    """Structured perceptron on linear chains, which labels the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
-    transition weight for each pair of neighbours (``transition_``), and weights for the first label
-    (``start_``) and the last (``end_``). The best of all sequences is found by Viterbi's algorithm;
-    where it is wrong, the features of the true sequence gain ``eta0`` and those of the chosen one lose
-    it. Predictions use the average of the weights over all sequences visited.
+    transition weight for each pair of neighbouring labels (``transition_``), and weights for the first
+    label (``start_``) and the last one (``end_``). Viterbi's algorithm finds the sequence with the highest
+    score. If it is wrong, the weights of the features of the true sequence increase by ``eta0``, and those
+    of the predicted sequence decrease by ``eta0``. Predictions use the average of the weights over all
+    sequences visited.
 
     Parameters
     ----------
     max_iter : int, default=10
-        Largest number of epochs. An epoch without a mistake ends the fit before.
+        Maximum number of epochs. Training stops earlier after an epoch without a mistake.
     averaged : bool, default=True
-        Whether the average or the last weights predict.
+        Whether to predict with the averaged weights or with the last ones.
     transition_features : bool, default=False
-        Whether a token's features have weights for its label and the one before together, too. That is
-        n_features * n_classes**2 weights: for few labels.
+        Whether to also learn weights of a token's features for pairs of its label and the previous one.
+        These are n_features * n_classes**2 weights, so use it with few labels.
     eta0 : float, default=1.0
-        Learning rate, above 0. From zero it changes no prediction but by rounding.
+        Learning rate, above 0. It scales the weights; predictions can only change through rounding.
     shuffle : bool, default=True
-        Whether each epoch visits the sequences in an order of its own.
+        Whether to shuffle the sequences before each epoch.
     random_state : int, RandomState instance or None, default=0
-        Seed of the orders and of the choice of the validation part.
+        Seed of the shuffling and of the choice of the validation set.
     decode : {"viterbi", "beam"}, default="viterbi"
-        The search: exact, or with the ``beam_width`` best labels of each token.
+        How to search for the best sequence: exactly ("viterbi"), or with the ``beam_width`` best labels of
+        each token ("beam").
     beam_width : int, default=8
-        For ``decode="beam"``. Prefixes that end in one label are merged, so that a beam as wide as
-        there are labels is exact.
+        Width of the beam, with ``decode="beam"``. Prefixes that end in the same label are merged, so the
+        search is exact if the beam is as wide as the number of labels.
     update : {"full", "early", "max_violation"}, default="full"
-        What is learnt from a mistake: the whole of both sequences; or, with a beam, the prefixes up to
-        the token where the beam loses the true sequence, or up to the one where its best prefix is
-        ahead of the true one by most.
+        Which part of a wrong sequence to update on. "full": the whole sequence. "early" (with a beam): the
+        prefix up to the token where the beam loses the true sequence. "max_violation" (with a beam): the
+        prefix where the best one in the beam exceeds the true one by most.
     early_stopping : bool, default=False
-        Whether to hold out some sequences, and to stop when the accuracy on their tokens has not grown
-        for ``n_iter_no_change`` epochs; the weights of the best epoch are kept.
+        Whether to hold out some sequences for validation, and stop when the accuracy on their tokens has
+        not improved for ``n_iter_no_change`` epochs. The weights of the best epoch are kept.
     validation_fraction : float, default=0.1
-        Part of the sequences that ``early_stopping`` holds out.
+        Fraction of the sequences that ``early_stopping`` holds out.
     n_iter_no_change : int, default=2
-        Patience of ``early_stopping``, in epochs.
+        Number of epochs without improvement before ``early_stopping`` stops training.
     min_count : int, default=1
-        For attributes: those that fewer tokens have are left out.
+        Ignore attributes of fewer tokens than this. Only used if X contains attributes.
     hash_columns : int, default=None
-        For attributes: None keeps a vocabulary, a number hashes them to so many columns.
+        If None, keep a vocabulary of attributes. If a number, hash attributes to that many columns. Only
+        used if X contains attributes.
     n_jobs : int, default=None
-        Threads that predict; the answers do not depend on it.
+        Number of threads of predictions. The results do not depend on it.
     verbose : int, default=0
-        Above 0, a line for each epoch is printed.
+        If above 0, print a line for each epoch.
     callback : callable or None, default=None
-        Called with a `SequenceEpoch` after each epoch. If it returns true, the fit ends there.
+        Function that is called with a `SequenceEpoch` after each epoch. If it returns true, training stops.
     keep_on_interrupt : bool, default=False
-        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
-        ``KeyboardInterrupt`` is raised and the estimator is as it was before.
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
+        ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
     engine : {"rust", "reference"}, default="rust"
-        What computes it; the answers are equal, to the last bit.
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
+        Labels, sorted.
     coef_ : ndarray of shape (n_classes, n_features)
-        Emission weights. Most are 0, so that they are kept sparse; this array is made when it is read.
+        Emission weights. They are stored sparse, because most are 0; this array is made when it is read.
     sparse_coef_ : csc_matrix of shape (n_classes, n_features)
-        The same as they are kept.
+        Emission weights as they are stored.
     transition_ : ndarray of shape (n_classes, n_classes)
-        Weights of a label (column) after another (row).
+        Weight of each label (column) after each other label (row).
     start_, end_ : ndarray of shape (n_classes,)
-        Weights of the first and of the last label.
+        Weight of each label in the first and in the last position.
     transition_coef_ : ndarray of shape (n_classes, n_classes, n_features)
-        With ``transition_features``: weights of a token's features for the label before it and its own.
+        Weights of a token's features for the previous label and its own. Only available with
+        ``transition_features=True``.
     encoder_ : AttributeEncoder
-        If the sequences were given as attributes.
+        Encoder of the attributes. Only available if X contained attributes.
     n_features_in_ : int
         Number of columns.
     n_iter_ : int
-        Epochs run.
+        Number of epochs.
     n_seen_ : int
-        Sequences seen, T.
+        Number of sequences visited, T.
     sequence_errors_per_epoch_, token_errors_per_epoch_ : ndarray of shape (n_iter_,), int64
-        Sequences that led to an update, and labels that differed in what was compared, while training.
+        Number of sequences that led to an update, and of wrong labels in the compared parts, in each epoch.
     converged_ : bool
         Whether the last epoch was without a mistake.
     validation_scores_ : ndarray of shape (n_iter_, 1)
-        With ``early_stopping``: the accuracy on the held-out tokens after each whole epoch.
+        Accuracy on the tokens of the validation set after each complete epoch. Only available with
+        ``early_stopping=True``.
 
     Notes
     -----
-    If the labels can be chosen right with a margin gamma by some weights of norm 1, there are at most
-    ``(R / gamma)**2`` updates, R the largest norm of the difference of the features of two label sequences
-    of one input. The size of the set of sequences does not matter.
+    If some weights of norm 1 score every true sequence higher by gamma than any other, there are at most
+    ``(R / gamma)**2`` updates. R is the maximum norm of the difference between the features of two label
+    sequences of the same input. The number of sequences does not matter.
 
     References
     ----------
@@ -125,7 +130,7 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
 
     Examples
     --------
-    Attributes, one list of tokens a sequence:
+    With attributes, one list of tokens for each sequence:
 
     >>> from perceptron_rs import SequencePerceptron
     >>> X = [[["w=the"], ["w=dog"], ["w=barks"]], [["w=the"], ["w=bark"]]]
@@ -134,7 +139,7 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
     >>> model.predict([[["w=the"], ["w=dog"]]])
     [['DET', 'NOUN']]
 
-    A matrix with lengths:
+    With a matrix and lengths:
 
     >>> import numpy as np
     >>> X, y = np.eye(3)[[0, 1, 2, 0, 1]], np.array([0, 1, 0, 0, 1])
@@ -200,17 +205,17 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
-        """Learn from sequences.
+        """Fit the model to sequences.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
-            The tokens of all sequences one after another; or, for each sequence, a list of the attributes
-            of its tokens: a list of strings or a dict (see ``AttributeEncoder``).
+            The tokens of all sequences, one after another; or, for each sequence, a list of the attributes
+            of its tokens, each a list of strings or a dict (see ``AttributeEncoder``).
         y : array-like of shape (n_tokens,), or list of sequences of labels
-            In the same form.
+            Labels, in the same form.
         lengths : array-like of shape (n_sequences,), default=None
-            For a matrix: how many rows each sequence has; None: all of them are one sequence.
+            Number of rows of each sequence if X is a matrix. If None, all rows are one sequence.
 
         Returns
         -------
@@ -220,32 +225,32 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
         Raises
         ------
         ValueError
-            If shapes, lengths or values are wrong, or if training overflows. The estimator is then as
+            If shapes, lengths or values are invalid, or if training overflows. The estimator then stays as
             it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings; tokens:
+            If an argument does not contain numbers (or, for labels, numbers or strings; for tokens,
             attributes).
         """
         return self._fit(X, y, lengths, None)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None) -> Self:
-        """Learn from one pass over sequences in the given order, going on from the last call.
+        """Make one pass over sequences in the given order, continuing from the last call.
 
-        Batches one after another give what one pass over all of them gives. Attributes become columns as the
-        first call has seen them, and later ones that are new are left out: set ``hash_columns``, or give
-        rows, if all are to count. What reports a fit describes this call alone.
+        Consecutive batches give the same model as one pass over all of them. The vocabulary of attributes
+        is that of the first call: attributes that only occur later are ignored, unless you set
+        ``hash_columns`` or pass a matrix. Attributes that describe a fit refer to this call alone.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
             As for ``fit``.
         y : array-like of shape (n_tokens,), or list of sequences of labels
-            In the same form.
+            Labels, in the same form.
         lengths : array-like of shape (n_sequences,), default=None
             As for ``fit``.
         classes : array-like of shape (n_classes,), default=None
-            All labels that will ever be seen; needed in the first call.
+            All labels that will ever occur in y. Required in the first call.
 
         Returns
         -------
@@ -255,9 +260,9 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
         Raises
         ------
         ValueError
-            As ``fit``; also if y holds a label that is not in ``classes_``, and after ``fit`` or ``load``,
-            which keep the weights that predict, and not the sums that learning goes on from. The
-            estimator is then as it was before the call.
+            As for ``fit``; also if y contains a label that is not in ``classes_``, and after ``fit`` or
+            ``load``, which keep the weights that predict but not the sums that training continues from. The
+            estimator then stays as it was before the call.
         TypeError
             As ``fit``.
         """

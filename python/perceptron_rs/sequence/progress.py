@@ -14,22 +14,22 @@ __all__ = ["Callback", "Observer", "SequenceEpoch"]
 
 @dataclass(frozen=True, slots=True)
 class SequenceEpoch:
-    """One whole epoch, as the ``callback`` of ``SequencePerceptron`` sees it.
+    """Description of one complete epoch, which the ``callback`` of ``SequencePerceptron`` receives.
 
     Parameters
     ----------
     epoch : int
-        Its number, from 0.
+        Number of the epoch, from 0.
     sequence_errors : int
-        Sequences that led to an update.
+        Number of sequences that led to an update.
     token_errors : int
-        Labels that differed in what was compared.
+        Number of wrong labels in the compared parts of the sequences.
     n_sequences : int
-        Sequences visited.
+        Number of sequences visited.
     validation_score : float or None
-        With ``early_stopping``: accuracy on the held-out tokens.
+        Accuracy on the tokens of the validation set, with ``early_stopping=True``.
     seconds : float
-        Time since the fit began to learn.
+        Time since training began.
 
     Examples
     --------

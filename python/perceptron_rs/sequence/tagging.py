@@ -39,7 +39,7 @@ class Tagging:
     engine: str
 
     def predict(self, X: Any, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None) -> Any:
-        """Return the best labels of sequences.
+        """Predict the labels of sequences.
 
         Parameters
         ----------
@@ -48,22 +48,22 @@ class Tagging:
         lengths : array-like of shape (n_sequences,), default=None
             As for ``fit``.
         allowed : array-like of shape (n_tokens, n_classes), or list of sets of labels, default=None
-            The labels that each token may have: booleans by token and class, or for each token a
-            collection of labels, None standing for all of them.
+            Labels that each token may have: a boolean array of tokens by classes, or a collection of labels
+            for each token, where None allows all labels.
         forbidden : list of pairs of labels, default=None
-            Pairs (label, next label) that may not follow each other.
+            Pairs (label, next label) that must not occur.
 
         Returns
         -------
         y : ndarray of shape (n_tokens,), or list of lists of labels
-            In the form of X.
+            Predicted labels, in the form of X.
         """
         labels, _, lengths = self._decode(X, lengths, allowed, forbidden)
         y = self.classes_[labels]
         return split_labels(y, lengths) if is_nested(X) else y
 
     def decode_scores(self, X: Any, *, lengths: Any = None) -> NDArray[np.float64]:
-        """Return the score of the best label sequence of each sequence.
+        """Return the score of the best labelling of each sequence.
 
         Parameters
         ----------
@@ -75,19 +75,21 @@ class Tagging:
         Returns
         -------
         scores : ndarray of shape (n_sequences,)
-            Sums of weights, as the model has them.
+            Sums of weights, not normalized.
         """
         return self._decode(X, lengths, None, None)[1]
 
     def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
-        """Return the part of the tokens whose label is right; labels never seen in training are wrong.
+        """Return the fraction of tokens that are labelled correctly.
+
+        Labels that did not occur in training count as errors.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
             As for ``fit``.
         y : array-like of shape (n_tokens,), or list of sequences of labels
-            The true labels.
+            True labels.
         lengths : array-like of shape (n_sequences,), default=None
             As for ``fit``.
 

@@ -32,7 +32,7 @@ class ChainWeights:
 
     @property
     def transition_(self) -> NDArray[np.float64]:
-        """Weights of a label (column) after another (row)."""
+        """Weight of each label (column) after each other label (row)."""
         return self._weights["transition"]
 
     @property
