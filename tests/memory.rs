@@ -1,5 +1,8 @@
 //! An allocator that refuses its n-th request, for every n: each fit ends in `Error::Memory`, never in an abort.
 
+#[path = "memory/linear.rs"]
+mod linear;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -33,7 +36,12 @@ unsafe impl GlobalAlloc for Refusing {
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, len: usize) -> *mut u8 {
-        if refused() { std::ptr::null_mut() } else { unsafe { System.realloc(place, layout, len) } }
+        // Memory that is given back is not refused.
+        if len > layout.size() && refused() {
+            std::ptr::null_mut()
+        } else {
+            unsafe { System.realloc(place, layout, len) }
+        }
     }
 }
 
