@@ -19,12 +19,31 @@ pub fn collected<T>(numbers: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>>
     Ok(values)
 }
 
+/// A vector of values of which nobody knows how many there are.
+pub fn gathered<T>(values: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    tried(values.map(Ok))
+}
+
+/// A vector of values, or the error of the first that cannot be had.
+pub fn tried<T>(values: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    for value in values {
+        all.try_push(value?)?;
+    }
+    Ok(all)
+}
+
 /// A vector of `len` copies of a value.
 pub fn filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     values.try_reserve_exact(len).map_err(|_| Error::Memory)?;
     values.resize(len, value);
     Ok(values)
+}
+
+/// As many copies of a value as a matrix of this shape has places.
+pub fn matrix<T: Clone>(value: T, rows: usize, columns: usize) -> Result<Vec<T>> {
+    filled(value, rows.checked_mul(columns).ok_or(Error::Memory)?)
 }
 
 /// A value in a box.

@@ -112,7 +112,8 @@ fn sequences<T: Drawn + Default>(case: &Case) {
     };
     let values: Vec<T> = draw(seed, n * d, case.number("zeros"));
     each_layout(&values, n, d, |rows, layout| {
-        let start = structured::State { weights: zero(), sums: zero(), seen: 0 };
+        let start =
+            structured::State { weights: zero().expect("memory"), sums: zero().expect("memory"), seen: 0 };
         let eta = case.floats("eta0")[0];
         let chain = Chain::new(rows, &labels, &lengths, eta, beam, mending).expect("a problem");
         let run = |answer| {
@@ -142,7 +143,8 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         of("mean_", "", &means);
         for threads in [1, 2] {
             let limits = Limits { beam, ..Limits::default() };
-            let (path, scores) = structured::decode(rows, &lengths, &means, limits, threads).expect("finite");
+            let (path, scores) =
+                structured::decode(rows, &lengths, &means, limits, threads, &()).expect("finite");
             case.is("path", &whole(&path), layout);
             case.is("scores", &bits(&scores), layout);
         }

@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 use super::border::rows::with_rows;
 use super::border::signals::Signals;
 use crate::margin::{self as core, Bias, Goal, Options, Solver};
+use crate::memory::collected;
 
 fn choice<T: Copy>(name: &str, value: &str, choices: &[(&str, T)]) -> PyResult<T> {
     let found = choices.iter().find(|(choice, _)| *choice == value);
@@ -85,8 +86,10 @@ fn margin<'py>(
     threads: usize,
 ) -> PyResult<Ends<'py>> {
     let (labels, coef) = (labels.as_slice()?, coef.as_slice()?);
-    let ends = with_rows(rows, |rows| core::margin(rows, labels, coef, intercept, normalize, threads))?;
-    let (lower, upper, offending) = ends?;
+    let signals = Signals::new();
+    let ends =
+        with_rows(rows, |rows| core::margin(rows, labels, coef, intercept, normalize, threads, &signals))?;
+    let (lower, upper, offending) = signals.settle(ends, rows.py(), false)?;
     Ok((lower, upper, row_numbers(rows.py(), &offending)?))
 }
 

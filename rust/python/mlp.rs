@@ -5,11 +5,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{new_array, to_matrix};
+use super::border::arrays::{copied, new_array, to_matrix, to_vector};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use crate::arith::neuron::Activation;
 use crate::error::probe_memory;
+use crate::memory::collected;
 use crate::mlp::{self, Layer, Network, Schedule};
 
 type Matrices<'py> = Vec<PyReadonlyArray2<'py, f64>>;
@@ -97,7 +98,9 @@ fn mlp_scores<'py>(
     {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
-        with_rows(rows, |rows| network.scores(rows, probabilities, out))??;
+        let signals = Signals::new();
+        let done = with_rows(rows, |rows| network.scores(rows, probabilities, &signals, out))?;
+        signals.settle(done, rows.py(), false)?;
     }
     Ok(out)
 }

@@ -1,11 +1,13 @@
 //! A run: what it is started with is read once, and its arrays are borrowed during each call.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use std::borrow::Cow;
+
+use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use super::border::arrays::{ages, counters, numbers, set_array, to_matrix};
+use super::border::arrays::{ages, counters, numbers, set_array, set_joined, to_matrix, to_vector};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
@@ -14,6 +16,7 @@ use super::linear::memory::{read_learner, write_memory};
 use super::settings::{Data, InDualForm, Linear, OnBudget};
 use crate::error;
 use crate::kernel::{Budgeted, Dual, Kernel, Source};
+use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
 use crate::online::voted::Voted;
 use crate::online::{self, Found, Learner, Problem, Settings, State};
@@ -65,12 +68,12 @@ impl View {
             Self::Dual { dual, ask } => with_rows(rows, |rows| {
                 let asked = ask.as_ref().map(|ask| Asked { ask, signals, keep_on_interrupt });
                 let source = asked.as_ref().map(|asked| asked as &dyn Source);
-                f(&dual.rows(rows, source), labels, sample_weight)
+                f(&dual.rows(rows, source, signals), labels, sample_weight)
             }),
             Self::Budget { budgeted, stored_rows, .. } => with_rows(rows, |rows| {
                 Python::attach(|py| {
                     with_rows(stored_rows.bind(py), |stored| {
-                        f(&budgeted.rows(rows, stored), labels, sample_weight)
+                        f(&budgeted.rows(rows, stored, signals), labels, sample_weight)
                     })
                 })
             })?,
@@ -139,7 +142,11 @@ fn start_kernel(
     // All planes share the rows of the Gram matrix; these are shared out over threads.
     let threads = std::mem::replace(&mut settings.threads, 1);
     let (kernel, cache, asked) = (given.kernel()?, given.cache_bytes, given.ask.is_some());
-    let dual = with_rows(data.rows.bind(py), |rows| Dual::new(rows, kernel, asked, &norms, cache, threads))??;
+    let signals = Signals::new();
+    let dual = with_rows(data.rows.bind(py), |rows| {
+        Dual::new(rows, kernel, asked, &norms, cache, threads, &signals)
+    })?;
+    let dual = signals.settle(dual, py, false)?;
     Ok((View::Dual { dual, ask: given.ask }, begin, boxed(Voted::new(planes)?)?, settings))
 }
 
@@ -162,14 +169,22 @@ fn start_budget(
     let width = if settings.joint.is_some() { planes } else { 1 };
     let known = if kernel == Kernel::Precomputed { n } else { m };
     let sets = read_sets(state, &budget, settings.decisions(), width, known)?;
-    let begin =
-        State { coef: Vec::new(), intercept: filled(0.0, planes)?, seen: counters(state, planes)?, ages: None };
+    let begin = State {
+        coef: Vec::new(),
+        intercept: filled(0.0, planes)?,
+        seen: counters(state, planes)?,
+        ages: None,
+    };
     settings.threads = 1;
+    let signals = Signals::new();
     let budgeted = with_rows(data.rows.bind(py), |rows| {
         Python::attach(|py| {
-            with_rows(stored_rows.bind(py), |stored| Budgeted::new(rows, stored, kernel, sets, budget, width))
+            with_rows(stored_rows.bind(py), |stored| {
+                Budgeted::new(rows, stored, kernel, sets, budget, width, &signals)
+            })
         })
-    })???;
+    })??;
+    let budgeted = signals.settle(budgeted, py, false)?;
     Ok((View::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron), settings))
 }
 
@@ -234,7 +249,7 @@ impl Run {
                 set_array(&out, "norm", &last, None)?;
                 set_joined(&out, "log_norm", &log, None)?;
             }
-            View::Budget { budgeted, width, .. } => write_sets(&out, &budgeted.sets(), *width)?,
+            View::Budget { budgeted, width, .. } => write_sets(&out, &budgeted.sets()?, *width)?,
         }
         write_memory(&out, self.core.learner(), shape)?;
         Ok(out)

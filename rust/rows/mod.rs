@@ -134,6 +134,15 @@ fn make_room(columns: &mut Vec<i64>, values: &mut Vec<f64>, more: usize) -> Resu
     if room { Ok(()) } else { Err(Error::Memory) }
 }
 
+/// Entries that are read between two looks at the monitor, and for which a thread is worth its start.
+const STRIP: usize = 1 << 18;
+
+/// Rows that are read between two looks at the monitor, by a pass over all of them.
+pub(crate) fn strip(rows: &dyn Rows) -> usize {
+    let entries = rows.entries(0..rows.len()) / rows.len().max(1);
+    (STRIP / (entries + 1)).max(16)
+}
+
 /// Bytes of a block whose rows are to be in cache when its log is absorbed.
 const BLOCK: usize = 128 * 1024;
 

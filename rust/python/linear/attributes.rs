@@ -148,6 +148,6 @@ impl<'a, 'py> Changes<'a, 'py> {
 
 /// Whether an array of as many values, in C order, has these bits.
 fn holds<T: Number, D: Dimension>(array: &Bound<'_, PyArray<T, D>>, values: &[T]) -> bool {
-    let bits = |values: &[T]| values.iter().map(|v| v.bits());
-    with_slice(array, |now| Ok(bits(now).eq(bits(values)))).unwrap_or(false)
+    let same = |now: &[T]| now.iter().map(|v| v.bits()).eq(values.iter().map(|v| v.bits()));
+    with_slice(array, |now| Ok(same(now))).unwrap_or(false)
 }
