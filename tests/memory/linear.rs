@@ -16,8 +16,7 @@ use perceptron_rs::rows::{Csr, Dense, Entries, Rows, Spread, Table, Tolerance};
 
 use super::every_request_refused;
 
-/// More rows than a block of votes, so that there are two.
-const N: usize = 300;
+const N: usize = 40;
 const D: usize = 20;
 
 #[derive(Clone, Copy)]
