@@ -3,13 +3,16 @@
 //! All of them run on one thread: to start another takes a few boxes of constant size, which the standard
 //! library cannot be refused.
 
+#[path = "memory/kernel.rs"]
 mod kernel;
-mod margin;
-mod mlp;
-mod structured;
-
 #[path = "memory/linear.rs"]
 mod linear;
+#[path = "memory/margin.rs"]
+mod margin;
+#[path = "memory/mlp.rs"]
+mod mlp;
+#[path = "memory/structured.rs"]
+mod structured;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
