@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, _core
-from perceptron_rs.common.storage import STORED
+from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.settings import Data
 
 N, D = 60, 7

@@ -17,20 +17,12 @@ if TYPE_CHECKING:
     from perceptron_rs.linear.pocket import PocketPerceptron
     from perceptron_rs.linear.updates import updates_until_right
     from perceptron_rs.linear.voted import VotedPerceptron
-    from perceptron_rs.margins import (
-        InseparableError,
-        MarginInterval,
-        MarginResult,
-        MaxMarginClassifier,
-        MistakeBounds,
-        VerificationError,
-        hull_weights,
-        is_separable,
-        margin,
-        max_margin,
-        mistake_bounds,
-        verify,
-    )
+    from perceptron_rs.margins.classifier import MaxMarginClassifier
+    from perceptron_rs.margins.maximum import is_separable, max_margin
+    from perceptron_rs.margins.measure import margin
+    from perceptron_rs.margins.mistakes import mistake_bounds
+    from perceptron_rs.margins.result import InseparableError, MarginInterval, MarginResult, MistakeBounds
+    from perceptron_rs.margins.verification import VerificationError, hull_weights, verify
     from perceptron_rs.models import load
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
     from perceptron_rs.sequence.perceptron import SequencePerceptron
@@ -77,33 +69,32 @@ _HOME = {
     "EpochRecord": "common.progress",
     "KernelPerceptron": "kernel.perceptron",
     "MultilayerPerceptron": "multilayer.perceptron",
-    "InseparableError": "margins",
-    "MarginInterval": "margins",
-    "MarginResult": "margins",
-    "MaxMarginClassifier": "margins",
-    "MistakeBounds": "margins",
+    "InseparableError": "margins.result",
+    "MarginInterval": "margins.result",
+    "MarginResult": "margins.result",
+    "MaxMarginClassifier": "margins.classifier",
+    "MistakeBounds": "margins.result",
     "Perceptron": "linear.perceptron",
     "PocketPerceptron": "linear.pocket",
     "SequenceEpoch": "sequence.progress",
     "SequencePerceptron": "sequence.perceptron",
     "StructuredPerceptron": "sequence.structured",
-    "VerificationError": "margins",
+    "VerificationError": "margins.verification",
     "VotedPerceptron": "linear.voted",
-    "hull_weights": "margins",
-    "is_separable": "margins",
+    "hull_weights": "margins.verification",
+    "is_separable": "margins.maximum",
     "load": "models",
-    "margin": "margins",
-    "max_margin": "margins",
-    "mistake_bounds": "margins",
+    "margin": "margins.measure",
+    "max_margin": "margins.maximum",
+    "mistake_bounds": "margins.mistakes",
     "updates_until_right": "linear.updates",
-    "verify": "margins",
+    "verify": "margins.verification",
 }
 _MODULES = {
     "demo",
     "engines",
     "features",
     "io",
-    "margins",
     "models",
     "reference",
     "testing",

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_rs import _core
-from perceptron_rs.common.storage import STORED, to_stored
+from perceptron_rs.common.rows.storage import STORED, to_stored
 
 __all__ = ["Way", "can_be_compared", "ways"]
 

@@ -180,7 +180,8 @@ def test_string_labels(call, text_file, tmp_path):
 def test_npy_is_mapped_not_read(tmp_path):
     from pathlib import Path
 
-    from perceptron_rs.cli.data import Wanted, load
+    from perceptron_rs.cli.readers.examples import load
+    from perceptron_rs.cli.readers.wanted import Wanted
 
     np.save(tmp_path / "a.npy", X)
     assert isinstance(load(Path(tmp_path / "a.npy"), Wanted(labels=False)).X, np.memmap)

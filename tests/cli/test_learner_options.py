@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from perceptron_rs import Perceptron
-from perceptron_rs.cli import learner_options, modelfile
-from perceptron_rs.cli.learner_options import COMMON, OPTIONS
+from perceptron_rs.cli import learning, modelfile
+from perceptron_rs.cli.learning import COMMON, OPTIONS
 from perceptron_rs.cli.options import LEARNER_NAMES, LINEAR_NAMES, parser
 from perceptron_rs.common.options import Option
 from perceptron_rs.linear.base import LinearLearner
@@ -228,12 +228,12 @@ def test_options_of_a_new_learner_need_one_entry(call, monkeypatch):
             self.novelty = novelty
 
     entry = Option("novelty", "what is new", {"choices": ("some", "much")})
-    monkeypatch.setattr(learner_options, "OPTIONS", (*OPTIONS, entry))
+    monkeypatch.setattr(learning, "OPTIONS", (*OPTIONS, entry))
     monkeypatch.setitem(
         REGISTRY, "averaged", SimpleNamespace(kind=Other, data="examples", family="linear", in_epochs=True)
     )
     arguments = ["train", "no.svm", "--model", "m", "--novelty", "much", "--learner"]
-    assert learner_options.chosen(parser().parse_args([*arguments, "averaged"])) == {"novelty": "much"}
+    assert learning.chosen(parser().parse_args([*arguments, "averaged"])) == {"novelty": "much"}
     answer = call(*arguments, "perceptron")
     assert answer.status == 2
     assert (

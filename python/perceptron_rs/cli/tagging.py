@@ -7,9 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from perceptron_rs.cli.columns import Sentence
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.modelfile import load_model
+from perceptron_rs.cli.readers.sentences import Sentence
 
 __all__ = ["attributes", "blocks", "load_tagger"]
 

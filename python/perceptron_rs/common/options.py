@@ -1,17 +1,24 @@
-"""Options of commands: one entry a parameter, and what values must be. Only argparse is imported here."""
+"""Options of commands: one entry a parameter, and what values must be; commands that a family adds.
+
+Only argparse is imported here.
+"""
 
 from __future__ import annotations
 
 import argparse
 import math
 from argparse import ArgumentTypeError
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 __all__ = [
+    "JSON",
     "SWITCH",
+    "Command",
     "Option",
+    "add_engine",
+    "add_threads",
     "amount",
     "count",
     "finite",
@@ -29,7 +36,7 @@ __all__ = [
     "window",
 ]
 
-
+JSON = "print the result as JSON"
 SWITCH = {"action": argparse.BooleanOptionalAction}
 
 
@@ -50,6 +57,19 @@ class Option:
         return "--" + self.parameter.replace("_", "-")
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that is about one family."""
+
+    name: str
+    help: str
+    #: What its DATA holds; examples also bring the options of data files.
+    data: Literal["examples", "sequences"]
+    add_options: Callable[[argparse.ArgumentParser], None]
+    #: What --json prints.
+    json: str = JSON
+
+
 def number(kind: Any, name: str = "X") -> dict[str, Any]:
     """Return what argparse is to know of an option that takes a number."""
     return {"type": kind, "metavar": name}
@@ -58,6 +78,27 @@ def number(kind: Any, name: str = "X") -> dict[str, Any]:
 def one_of(*choices: str) -> dict[str, Any]:
     """Return what argparse is to know of an option that takes one of these words."""
     return {"choices": choices}
+
+
+def add_threads(place: argparse._ActionsContainer) -> None:
+    """Add the option --threads."""
+    place.add_argument(
+        "--threads",
+        type=threads,
+        default=None,
+        metavar="N",
+        help="number of threads; -1 for all processors (1)",
+    )
+
+
+def add_engine(place: argparse._ActionsContainer) -> None:
+    """Add the option --engine."""
+    place.add_argument(
+        "--engine",
+        choices=("rust", "reference"),
+        default="rust",
+        help="the compiled engine, or the readable reference (rust)",
+    )
 
 
 def _whole(text: str, low: int, high: int) -> int:

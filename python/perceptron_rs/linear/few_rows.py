@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.common.parameters import are_accepted
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
-from perceptron_rs.common.validated import are_accepted
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.linear.penalty import PENDING, strengths
 

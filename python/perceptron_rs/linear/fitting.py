@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
+from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import class_weights, sample_weights, start_value, unvisited

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.storage import STORED
+from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.engines import get_engine
 from perceptron_rs.linear.vectors import rows_of
 from perceptron_rs.models.values import LARGEST_COUNT

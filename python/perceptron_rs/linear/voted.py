@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
+from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import Engine, Rows, State
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state

@@ -15,9 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.data import examples
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
+from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import ENGINES, get_engine

@@ -12,8 +12,8 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from perceptron_rs.common.data import Examples, examples
 from perceptron_rs.common.labels import encode_new, label_array
+from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.engines import Engine, get_engine
 
 __all__ = ["BIASES", "SOLVERS", "Problem", "check_options", "choice", "read", "threads", "two_classes"]

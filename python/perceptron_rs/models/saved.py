@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from perceptron_rs.common.fitted import FittedAttributes
+from perceptron_rs.common.errors import FittedAttributes
 
 __all__ = ["Saved"]
 

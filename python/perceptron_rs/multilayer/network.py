@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.data import Examples
+from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import Engine
 
 __all__ = ["Layers", "check_same_problem", "layers", "learn", "report_mistakes", "sizes_of", "start"]

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.common.data import examples
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
 from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import ENGINES, get_engine
 from perceptron_rs.float_mode import standard

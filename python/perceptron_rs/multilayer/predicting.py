@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.data import examples
 from perceptron_rs.common.labels import check_classes
+from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.engines import get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.multilayer.network import layers

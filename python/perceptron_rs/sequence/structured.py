@@ -14,8 +14,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.fitted import FittedAttributes
+from perceptron_rs.common.errors import FittedAttributes, restored_on_error
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.engines import ENGINES, get_engine
 from perceptron_rs.float_mode import foreign, standard

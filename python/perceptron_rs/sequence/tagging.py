@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.data import Examples, examples
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.parameters import draw_seed, n_threads
+from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import SequenceReport, State, get_engine
 from perceptron_rs.sequence.progress import Observer
 

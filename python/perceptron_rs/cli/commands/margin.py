@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli.data import load, wanted
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.readers.examples import load
+from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text
 
 __all__ = ["read_two_classes", "run"]
@@ -19,7 +20,7 @@ __all__ = ["read_two_classes", "run"]
 
 def run(arguments: Namespace) -> int:
     """Print the interval, the status, the radius, the bounds and the support rows."""
-    from perceptron_rs.margins import max_margin
+    from perceptron_rs import max_margin
 
     X, y = read_two_classes(arguments)
     result = max_margin(

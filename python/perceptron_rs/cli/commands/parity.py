@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.data import Data, load, wanted
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.learner_options import chosen
-from perceptron_rs.cli.learning import learner
+from perceptron_rs.cli.learning import chosen, learner
+from perceptron_rs.cli.readers.examples import Data, load
+from perceptron_rs.cli.readers.wanted import wanted
 
 __all__ = ["run"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli import chunks
-from perceptron_rs.cli.columns import sentences
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.readers.sentences import sentences
 from perceptron_rs.cli.tagging import attributes, blocks, load_tagger
 
 __all__ = ["figures", "run"]
@@ -61,13 +61,7 @@ def figures(truth: Tags, found: Tags, known: set[str]) -> dict[str, Any]:
         "sentence_errors": len(truth) - sentences_right,
         "sentence_accuracy": sentences_right / len(truth),
         "tags": [
-            {
-                "tag": tag,
-                "precision": right[tag] / given[tag] if given[tag] else 0.0,
-                "recall": right[tag] / wanted[tag] if wanted[tag] else 0.0,
-                "f1": 2 * right[tag] / (given[tag] + wanted[tag]) if given[tag] + wanted[tag] else 0.0,
-                "support": wanted[tag],
-            }
+            {"tag": tag, **chunks.measures(right[tag], given[tag], wanted[tag])}
             for tag in sorted(known | set(wanted))
         ],
     }

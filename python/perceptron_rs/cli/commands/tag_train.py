@@ -11,10 +11,11 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from perceptron_rs.cli.columns import STANDARD_INPUT, Sentence, sentences
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.modelfile import check_writable, save_model
+from perceptron_rs.cli.readers.sentences import STANDARD_INPUT, Sentence, sentences
 from perceptron_rs.cli.tagging import attributes
+from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
 
@@ -106,10 +107,9 @@ def _tokens(data: list[Sentence], template: dict[str, Any]) -> Iterator[list[str
 
 
 def _fit(arguments: Namespace, tokens: Iterator[list[str]], y: list[str], lengths: list[int]) -> Any:
-    from perceptron_rs import SequencePerceptron
     from perceptron_rs.features import AttributeEncoder
 
-    model = SequencePerceptron(
+    model = LEARNERS["sequence"].kind(
         max_iter=arguments.epochs,
         averaged=arguments.average,
         transition_features=arguments.transition_features,

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.data import Data, load, wanted
 from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.cli.learner_options import chosen
-from perceptron_rs.cli.learning import learner
+from perceptron_rs.cli.learning import chosen, learner
 from perceptron_rs.cli.modelfile import Weights, check_writable, keep_base, read_text, save_model
 from perceptron_rs.cli.options import LINEAR_NAMES
 from perceptron_rs.cli.progress import progress
+from perceptron_rs.cli.readers.examples import Data, load
+from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text, plain
 
 __all__ = ["run"]

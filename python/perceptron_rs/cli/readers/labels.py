@@ -1,8 +1,7 @@
-"""Labels: from files, from options, and as text."""
+"""Labels: from files, tidied, and compared with the classes of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError, about
-from perceptron_rs.common.story import label_text, plain
+from perceptron_rs.common.story import label_text
 
-__all__ = ["class_weights", "read_labels", "same_kind", "tidy"]
+__all__ = ["read_labels", "same_kind", "tidy"]
 
 _EXACT = 2.0**53
 
@@ -62,30 +61,3 @@ def same_kind(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
             f"{where}: no label is one of the model's classes ({shown}); its first label is "
             f"{label_text(y[0])!r}; name the right column with --target, or other labels with --labels"
         )
-
-
-def class_weights(options: Sequence[str] | None, y: NDArray[Any]) -> dict[Any, float] | str | None:
-    """Return the values of --class-weight as the estimators take them."""
-    if not options:
-        return None
-    if "balanced" in options:
-        if len(options) > 1:
-            raise CommandError("--class-weight balanced cannot be combined with weights of single classes")
-        return "balanced"
-    classes = {label_text(label): plain(label) for label in np.unique(y)}
-    weights: dict[Any, float] = {}
-    for option in options:
-        name, equals, number = option.rpartition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise CommandError(f"--class-weight {option}: must be LABEL=NUMBER, or balanced")
-        if name not in classes:
-            known = ", ".join(list(classes)[:10])
-            raise CommandError(f"--class-weight {option}: the data has no class {name!r}, but {known}")
-        if not 0 <= value < np.inf:
-            raise CommandError(f"--class-weight {option}: must be finite and >= 0")
-        weights[classes[name]] = value
-    return weights

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.storage import refuse_type, to_stored
+from perceptron_rs.common.rows.storage import refuse_type, to_stored
 
 __all__ = ["canonical", "checked_format", "csr_arrays"]
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.formats import Column, read_columns
-
-if TYPE_CHECKING:
-    from perceptron_rs.cli.data import Wanted
+from perceptron_rs.cli.readers.formats import Column, read_columns
+from perceptron_rs.cli.readers.wanted import Wanted
 
 __all__ = ["read_table"]
 

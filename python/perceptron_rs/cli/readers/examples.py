@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,30 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError, about
-from perceptron_rs.cli.labels import read_labels, tidy
-from perceptron_rs.cli.modelfile import base_of
+from perceptron_rs.cli.readers.labels import read_labels, tidy
+from perceptron_rs.cli.readers.wanted import Wanted
 
-__all__ = ["TEXT", "Data", "Wanted", "load", "suffix_of", "wanted"]
+__all__ = ["TEXT", "Data", "load", "suffix_of"]
 
 TEXT = (".svm", ".libsvm", ".svmlight", ".txt")
 SUFFIXES = (*TEXT, ".csv", ".npz", ".npy", ".parquet")
 PACKED = (*TEXT, ".csv")  # those that may have .gz behind them
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What the command and the model need of a file."""
-
-    labels: bool = True  # whether there must be labels
-    target: str | None = None
-    header: bool = True
-    beside: Path | None = None  # labels in a file of their own
-    features: int | None = None
-    names: tuple[str, ...] | None = None  # of the model's columns
-    strings: bool = False  # whether the model's classes are strings
-    zero_based: bool | str = "auto"
-    base_of_model: bool = False  # whether the model says so, and not an option
-    threads: int | None = None
 
 
 @dataclass(frozen=True)
@@ -51,31 +34,6 @@ class Data:
         """The labels of a file that was loaded with them."""
         assert self.y is not None
         return self.y
-
-
-def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> Wanted:
-    """Return what the options and the model ask of the file."""
-    features = getattr(arguments, "features", None)
-    named: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
-    zero_based = named[arguments.zero_based]
-    base, names = None, None
-    if model is not None:
-        features = int(model.n_features_in_)
-        names = getattr(model, "feature_names_in_", None)
-        if zero_based == "auto":
-            base = base_of(model)
-    return Wanted(
-        labels=labels,
-        target=arguments.target,
-        header=not arguments.no_header,
-        beside=None if arguments.labels is None else Path(arguments.labels),
-        features=features,
-        names=None if names is None else tuple(str(name) for name in names),
-        strings=labels and model is not None and model.classes_.dtype.kind in "OU",
-        zero_based=zero_based if base is None else base == 0,
-        base_of_model=base is not None,
-        threads=getattr(arguments, "threads", None),
-    )
 
 
 def load(path: Path, wanted: Wanted) -> Data:
@@ -130,10 +88,10 @@ def _read(path: Path, suffix: str, wanted: Wanted) -> Data:
     if suffix in TEXT:
         return _read_svmlight(path, wanted)
     if suffix in (".npz", ".npy"):
-        from perceptron_rs.cli.arrays import read_npy, read_npz
+        from perceptron_rs.cli.readers.arrays import read_npy, read_npz
 
         return Data(read_npy(path)) if suffix == ".npy" else Data(*read_npz(path))
-    from perceptron_rs.cli.tables import read_table
+    from perceptron_rs.cli.readers.tables import read_table
 
     return Data(*read_table(path, suffix, wanted))
 

@@ -12,8 +12,8 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.sparse import canonical, checked_format, csr_arrays
-from perceptron_rs.common.storage import refuse_type, to_stored
+from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays
+from perceptron_rs.common.rows.storage import refuse_type, to_stored
 from perceptron_rs.engines import Engine, Rows
 
 __all__ = ["Examples", "as_array", "examples", "unchecked"]

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-from perceptron_rs.cli.data import check_file
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.readers.examples import check_file
 
 __all__ = ["STANDARD_INPUT", "Sentence", "sentences"]
 
