@@ -143,13 +143,13 @@ impl DualRows<'_> {
         let mut kept = std::mem::take(&mut updates.rows);
         let given = kept.len(); // none, or all: a source has given them
         for (slot, &support) in updates.supports.iter().enumerate().skip(given) {
-            kept.try_push(match cache.take(support) {
-                Some(row) => row,
-                None => {
-                    missing.try_push(slot)?;
-                    Row::new(self.dual.form, n)?
-                }
-            })?;
+            let row = if let Some(row) = cache.take(support) {
+                row
+            } else {
+                missing.try_push(slot)?;
+                Row::new(self.dual.form, n)?
+            };
+            kept.try_push(row)?;
         }
         let numbers = collected(missing.iter().map(|&slot| updates.supports[slot]))?;
         // No weights can be laid out for no rows.

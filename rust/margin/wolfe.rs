@@ -57,6 +57,7 @@ impl Found {
 }
 
 /// Runs the method until the gap is closed, v is 0, nothing improves or the budget is spent.
+#[allow(clippy::too_many_lines)] // one method, told in one piece
 pub fn nearest_point(
     problem: &Problem,
     tol: f64,

@@ -2,7 +2,8 @@
 
 use perceptron_rs::error::Result;
 use perceptron_rs::kernel::{
-    Answer, Budget, Budgeted, Dual, Kept, Kernel, Policy, Source, Vectors, kernel_matrix, predict, scale_gamma,
+    Answer, Budget, Budgeted, Dual, Kept, Kernel, Policy, Source, Vectors, kernel_matrix, predict,
+    scale_gamma,
 };
 use perceptron_rs::memory::{Grow, boxed, filled};
 use perceptron_rs::online::perceptron::Perceptron;

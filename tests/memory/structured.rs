@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use perceptron_rs::online::Flow;
 use perceptron_rs::rows::{Dense, Table};
 use perceptron_rs::structured::{
-    Answer, Chain, HeldOut, Limits, Mending, Schedule, Sequences, State, Weights, averages, decode, fit, general,
+    Answer, Chain, HeldOut, Limits, Mending, Schedule, Sequences, State, Weights, averages, decode, fit,
+    general,
 };
 
 use crate::every_request_refused;
@@ -14,7 +15,13 @@ const N: usize = 60;
 const D: usize = 7;
 const LABELS: usize = 5;
 
-fn fits(rows: &dyn Table, labels: &[u32], eta: f64, with_pair: bool, (beam, mending): (Option<usize>, Mending)) {
+fn fits(
+    rows: &dyn Table,
+    labels: &[u32],
+    eta: f64,
+    with_pair: bool,
+    (beam, mending): (Option<usize>, Mending),
+) {
     let schedule = Schedule { seed: Some(2), first_epoch: 0, max_iter: 3, keep_on_interrupt: false };
     let mut forbidden = vec![false; LABELS * LABELS];
     forbidden[1] = true;
