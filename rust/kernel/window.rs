@@ -113,16 +113,14 @@ impl<'a> Window<'a> {
     /// Has the source give a whole row, unless it is kept from before: nothing is asked for twice while
     /// memory allows.
     fn ask(&mut self, source: &dyn Source, here: u32) -> Result<()> {
-        let row = if let Some(row) = self.cache.take(here) {
-            row
-        } else {
+        let asked = || {
             let mut row = filled(0.0, self.examples.rows.len())?;
-            if !source.row(here as usize, &mut row) {
-                let text = "a row of the Gram matrix could not be had from its source";
-                return Err(Error::Invalid(text.into()));
+            if source.row(here as usize, &mut row) {
+                return Ok(Row::Wide(row));
             }
-            Row::Wide(row)
+            Err(Error::Invalid("a row of the Gram matrix could not be had from its source".into()))
         };
+        let row = self.cache.take(here).map_or_else(asked, Ok)?;
         let Row::Wide(all) = &row else { unreachable!("of another form") };
         for (value, &number) in self.values[self.at..].iter_mut().zip(&self.numbers[self.at..]) {
             *value = all[number as usize];
