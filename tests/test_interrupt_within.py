@@ -49,7 +49,7 @@ def scores_of_dense_rows():
 
 def scores_of_sparse_rows():
     X = sp.random(10_000, 5000, density=0.04, format="csr", random_state=0)
-    model = AveragedPerceptron(max_iter=1, tol=None).fit(X[:1000], np.arange(1000))
+    model = AveragedPerceptron(max_iter=1, tol=None).fit(X[:2000], np.arange(2000) % 1000)
     return lambda: model.decision_function(X)
 
 
