@@ -32,17 +32,17 @@ STEPS = """
         return classes(PocketPerceptron)
 
     def kernel():
-        X, y = random.standard_normal((6000, 40)), random.integers(0, 3, 6000)
+        X, y = random.standard_normal((2000, 20)), random.integers(0, 3, 2000)
         return KernelPerceptron(kernel="rbf", max_iter=1, tol=None), X, y, {}
 
     def budget():
-        X, y = random.standard_normal((3000, 40)), random.integers(0, 3, 3000)
-        options = {"budget": 400, "budget_policy": "projectron"}
+        X, y = random.standard_normal((1200, 20)), random.integers(0, 3, 1200)
+        options = {"budget": 150, "budget_policy": "projectron"}
         return BudgetedKernelPerceptron(max_iter=1, tol=None, **options), X, y, {}
 
     def sequence():
-        X, y = random.integers(0, 2, (20_000, 150)).astype(np.uint8), random.integers(0, 60, 20_000)
-        return SequencePerceptron(max_iter=1), X, y, {"lengths": np.full(200, 100)}
+        X, y = random.integers(0, 2, (3000, 150)).astype(np.uint8), random.integers(0, 60, 3000)
+        return SequencePerceptron(max_iter=1), X, y, {"lengths": np.full(30, 100)}
 
     def size():
         return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -57,8 +57,8 @@ STEPS = """
     few = {"lengths": more["lengths"][:3]} if more else {}
     model.fit(X[:300], y[:300], **few)  # what is loaded once is there
     before, denied = contents(), 0
-    for step in range(200):
-        resource.setrlimit(resource.RLIMIT_AS, (size() + step * 2**19, resource.RLIM_INFINITY))
+    for step in range(30):
+        resource.setrlimit(resource.RLIMIT_AS, (size() + int(2**15 * 1.5**step), resource.RLIM_INFINITY))
         try:
             model.fit(X, y, **more)
         except MemoryError:
@@ -76,7 +76,7 @@ STEPS = """
 def test_a_fit_in_too_little_memory(learner):
     command = [sys.executable, "-c", textwrap.dedent(STEPS), learner]
     environment = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     denied, learnt = done.stdout.split()
     assert int(denied) > 3, "the fit needs too little for the limits to matter"

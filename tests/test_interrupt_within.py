@@ -78,7 +78,7 @@ def fit_of_many_classes():
 
 
 def kernel_matrix():
-    rows = _core.dense_rows(normal(3000, 6000))
+    rows = _core.dense_rows(normal(2500, 4000))
     kernel = KernelSpec("rbf", gamma=0.01, coef0=0.0, degree=1)
     return lambda: _core.kernel_matrix(rows, rows, kernel=kernel, threads=1)
 
@@ -91,20 +91,20 @@ def gram_of_sparse_rows():
 
 
 def kernel_predict():
-    X = normal(4000, 4000)
+    X = normal(4000, 2000)
     model = KernelPerceptron(kernel="rbf", gamma=0.01, max_iter=1, tol=None)
-    model.fit(X[:1500], classes(1500))
+    model.fit(X[:1000], classes(1000))
     return lambda: model.decision_function(X)
 
 
 def flush_of_a_window():
-    X, y = normal(20_000, 3000), classes(20_000)
+    X, y = normal(12_000, 4000), classes(12_000)
     model = KernelPerceptron(kernel="rbf", gamma=0.01, max_iter=1, tol=None)
     return lambda: model.fit(X, y)
 
 
 def look_at_all_rows():
-    X, y = normal(2_000_000, 20, np.int8), classes(2_000_000)
+    X, y = normal(1_000_000, 20, np.int8), classes(1_000_000)
     model = KernelPerceptron(kernel="poly", gamma=0.01, max_iter=1, tol=None)
     return lambda: model.fit(X, y)
 
