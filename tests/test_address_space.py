@@ -10,9 +10,26 @@ STEPS = """
     import resource, sys
     from pathlib import Path
     import numpy as np
-    from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron, SequencePerceptron
+    import scipy.sparse as sp
+    from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron, Perceptron, SequencePerceptron
+    from perceptron_rs import PocketPerceptron, VotedPerceptron
 
     random = np.random.default_rng(0)
+
+    def voted():  # nobody learns this: the log grows and grows
+        X, y = random.standard_normal((20_000, 3)), random.integers(0, 2, 20_000)
+        return VotedPerceptron(max_iter=40, tol=None), X, y, {}
+
+    def order():
+        X, y = np.ones((2_000_000, 1), dtype=np.int8), np.arange(2_000_000) % 2
+        return Perceptron(max_iter=1, tol=None, shuffle=True), X, y, {}
+
+    def classes(learner=Perceptron):
+        X = sp.random(1000, 5000, density=0.01, format="csr", random_state=0)
+        return learner(max_iter=1, tol=None), X, np.arange(1000) % 250, {}
+
+    def pocket():
+        return classes(PocketPerceptron)
 
     def kernel():
         X, y = random.standard_normal((2000, 20)), random.integers(0, 3, 2000)
@@ -36,7 +53,7 @@ STEPS = """
     def contents():
         return {name: bits(value) for name, value in vars(model).items()}
 
-    model, X, y, more = {"kernel": kernel, "budget": budget, "sequence": sequence}[sys.argv[1]]()
+    model, X, y, more = globals()[sys.argv[1]]()
     few = {"lengths": more["lengths"][:3]} if more else {}
     model.fit(X[:300], y[:300], **few)  # what is loaded once is there
     before, denied = contents(), 0
@@ -55,7 +72,7 @@ STEPS = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are enforced on Linux")
-@pytest.mark.parametrize("learner", ["kernel", "budget", "sequence"])
+@pytest.mark.parametrize("learner", ["voted", "order", "classes", "pocket", "kernel", "budget", "sequence"])
 def test_a_fit_in_too_little_memory(learner):
     command = [sys.executable, "-c", textwrap.dedent(STEPS), learner]
     environment = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}

@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron, _core, margin
+from perceptron_rs import (
+    AveragedPerceptron,
+    BudgetedKernelPerceptron,
+    KernelPerceptron,
+    Perceptron,
+    VotedPerceptron,
+    _core,
+    margin,
+)
 from perceptron_rs.settings import KernelSpec
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
@@ -31,6 +39,42 @@ def normal(n, d, dtype=np.float32):
 
 def classes(n, count=2):
     return np.random.default_rng(1).integers(0, count, n)
+
+
+def scores_of_dense_rows():
+    X = normal(20_000, 1000)
+    model = Perceptron(max_iter=1, tol=None).fit(X[:400], np.arange(400) % 200)
+    return lambda: model.predict(X)
+
+
+def scores_of_sparse_rows():
+    X = sp.random(10_000, 5000, density=0.04, format="csr", random_state=0)
+    model = AveragedPerceptron(max_iter=1, tol=None).fit(X[:2000], np.arange(2000) % 1000)
+    return lambda: model.decision_function(X)
+
+
+def votes():
+    X, y = normal(6000, 50), classes(6000)
+    model = VotedPerceptron(max_iter=5, tol=None).fit(X, y)
+    return lambda: model.predict(X)
+
+
+def votes_of_wide_rows():
+    X = normal(400, 100_000)
+    model = VotedPerceptron(max_iter=3, tol=None).fit(X, classes(400))
+    return lambda: model.predict(X)
+
+
+def votes_of_whole_numbers():
+    X = np.random.default_rng(0).integers(-9, 9, (8000, 200)).astype(np.int8)
+    model = VotedPerceptron(max_iter=8, tol=None).fit(X, classes(8000))
+    return lambda: model.predict(X)
+
+
+def fit_of_many_classes():
+    X = sp.random(4000, 2000, density=0.1, format="csr", random_state=0)
+    model = AveragedPerceptron(max_iter=100, tol=None)
+    return lambda: model.fit(X, np.arange(4000) % 2000)
 
 
 def kernel_matrix():
@@ -100,6 +144,12 @@ def margin_of_a_plane():
 
 
 LONG = [
+    scores_of_dense_rows,
+    scores_of_sparse_rows,
+    votes,
+    votes_of_wide_rows,
+    votes_of_whole_numbers,
+    fit_of_many_classes,
     kernel_matrix,
     gram_of_sparse_rows,
     kernel_predict,

@@ -114,7 +114,7 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
     fn block(&self, planes: usize) -> usize {
         let block = if planes == 1 { BLOCK } else { LARGE_BLOCK };
         let entries = self.values.len() / self.len().max(1) + 1;
-        rows_in_block(entries * (size_of::<T>() + size_of::<I>()), block)
+        rows_in_block(entries * (size_of::<T>() + size_of::<I>()), entries * planes, block)
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) -> Result<()> {

@@ -281,8 +281,8 @@ impl<T: Value> Examples for Dense<'_, T> {
         self.columns
     }
 
-    fn block(&self, _planes: usize) -> usize {
-        rows_in_block(self.columns * size_of::<T>(), BLOCK)
+    fn block(&self, planes: usize) -> usize {
+        rows_in_block(self.columns * size_of::<T>(), self.columns * planes, BLOCK)
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes) -> Result<()> {

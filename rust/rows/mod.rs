@@ -150,8 +150,12 @@ const BLOCK: usize = 128 * 1024;
 /// rows, and stay in cache for all mistakes of the plane in the block.
 const LARGE_BLOCK: usize = 8 * 1024 * 1024;
 
-fn rows_in_block(row_bytes: usize, block: usize) -> usize {
-    (block / row_bytes.max(1)).clamp(16, 1 << 16)
+/// Products of a block at most, for between two blocks the monitor is asked: a tenth of a second.
+const PRODUCTS: usize = 1 << 27;
+
+/// How many rows of that many bytes, each with that many products of a value and a weight.
+fn rows_in_block(row_bytes: usize, products: usize, block: usize) -> usize {
+    (block / row_bytes.max(1)).clamp(16, 1 << 16).min(PRODUCTS / products.max(1)).max(1)
 }
 
 #[cfg(test)]
