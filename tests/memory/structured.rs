@@ -2,11 +2,10 @@
 
 use std::cell::RefCell;
 
-use perceptron_rs::online::Flow;
+use perceptron_rs::memory::collected;
 use perceptron_rs::rows::{Dense, Table};
 use perceptron_rs::structured::{
-    Answer, Chain, HeldOut, Limits, Mending, Schedule, Sequences, State, Weights, averages, decode, fit,
-    general,
+    Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, averages, decode, general,
 };
 
 use crate::every_request_refused;
@@ -22,7 +21,7 @@ fn fits(
     with_pair: bool,
     (beam, mending): (Option<usize>, Mending),
 ) {
-    let schedule = Schedule { seed: Some(2), first_epoch: 0, max_iter: 3, keep_on_interrupt: false };
+    let settings = Settings { eta, beam, mending, seed: Some(2), record: true };
     let mut forbidden = vec![false; LABELS * LABELS];
     forbidden[1] = true;
     let requests = every_request_refused(|| {
@@ -30,14 +29,15 @@ fn fits(
         let sequences = Sequences::new(&lengths, N)?;
         let zero = || Weights::zero(D, LABELS, with_pair);
         let start = State { weights: zero()?, sums: zero()?, seen: 0 };
-        let held_out = HeldOut { sequences: &[8, 9], patience: 9, threads: 1 };
-        let chain = Chain::new(rows, labels, &sequences, eta, beam, mending)?
-            .only(&[0, 1, 2, 3, 4, 5, 6, 7])?
-            .judged_by(held_out)?;
-        let mut watch = |_: &_| Ok(Flow::Continue);
-        let (learnt, _) = fit(&chain, &schedule, &start, Answer::State, &(), &mut watch)?;
-        let sums = learnt.sums.expect("a state has sums");
-        let means = averages(&State { weights: learnt.weights, sums, seen: learnt.seen })?;
+        let chosen = Some(collected(0..8)?);
+        let chain = Chain::new(collected(labels.iter().copied())?, sequences, chosen, settings)?;
+        let mut run = Run::start(rows, chain, &start)?;
+        for number in 0..2 {
+            run.epoch(rows, number, &())?;
+        }
+        run.end()?;
+        let means = averages(&run.state()?)?;
+        let sequences = Sequences::new(&lengths, N)?;
         decode(rows, &sequences, &means, Limits { beam, ..Limits::default() }, 1, &())?;
         decode(rows, &sequences, &means, Limits { forbidden: Some(&forbidden), ..Limits::default() }, 1, &())
     });
