@@ -139,11 +139,11 @@ class ErrorsDisplay:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples to learn from.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Labels of the examples.
         X_test : {array-like, sparse matrix} of shape (n_test, n_features), default=None
             Examples to count errors on; None takes those of training.
         y_test : array-like of shape (n_test,), default=None
-            Their labels.
+            Labels of the examples.
         n_epochs : int, default=20
             How many epochs.
         ax : matplotlib axes, default=None

@@ -25,7 +25,7 @@ class HyperplaneDisplay:
     X : ndarray of shape (n_samples, 2)
         The examples.
     y : ndarray of shape (n_samples,)
-        Their labels.
+        Labels of the examples.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class HyperplaneDisplay:
         X : array-like of shape (n_samples, 2)
             The examples.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Labels of the examples.
         ax : matplotlib axes, default=None
             Axes to draw on; None makes new ones.
 
@@ -136,7 +136,7 @@ class UpdateDisplay:
     X : ndarray of shape (n_samples, 2)
         The examples.
     y : ndarray of shape (n_samples,)
-        Their labels.
+        Labels of the examples.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class UpdateDisplay:
         X : array-like of shape (n_samples, 2)
             The examples.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Labels of the examples.
         ax : matplotlib axes, default=None
             Axes to draw on; None makes new ones.
 
@@ -209,7 +209,7 @@ class OrdersDisplay:
     X : ndarray of shape (n_samples, 2)
         The examples.
     y : ndarray of shape (n_samples,)
-        Their labels.
+        Labels of the examples.
 
     Attributes
     ----------

@@ -81,7 +81,7 @@ class MarginDisplay:
     X : ndarray of shape (n_samples, 2)
         The examples.
     y : ndarray of shape (n_samples,)
-        Their labels.
+        Labels of the examples.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class MarginDisplay:
         X : array-like of shape (n_samples, 2)
             The examples.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Labels of the examples.
         ax : matplotlib axes, default=None
             Axes to draw on; None makes new ones.
 

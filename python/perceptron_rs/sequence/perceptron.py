@@ -362,11 +362,11 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
             As for ``fit``.
         y : array-like of shape (n_tokens,), or list of sequences of labels
-            In the same form.
+            Labels, in the same form.
         lengths : array-like of shape (n_sequences,), default=None
             As for ``fit``.
         classes : array-like of shape (n_classes,), default=None
-            All labels that will ever be seen; needed in the first call.
+            All labels that will ever occur in y. Required in the first call.
 
         Returns
         -------
