@@ -16,9 +16,9 @@ use super::stopping::{Criterion, Stopped};
 use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::{Error, Result, probe_memory};
-use crate::memory::refill;
-use crate::online::{Flow, Monitor};
+use crate::error::{Error, Result};
+use crate::memory::{Grow, filled, refill, tried};
+use crate::online::Monitor;
 use crate::order::shuffle;
 use crate::rows::Table;
 
@@ -62,8 +62,6 @@ pub fn fit(
         let text = format!("batch_size and max_iter must be at least 1, got {batch_size} and {max_iter}");
         return Err(Error::Invalid(text));
     }
-    let weights: usize = network.layers.iter().map(|layer| layer.coef.len()).fold(0, usize::saturating_add);
-    probe_memory(weights.saturating_add(n).saturating_add(rows.columns()).checked_mul(8))?;
     standard(|| run(rows, labels, network, schedule, monitor))
 }
 
@@ -76,10 +74,11 @@ fn run(
 ) -> Result<Report> {
     let n = rows.len();
     let mut pass = Pass {
-        values: network.room(rows.columns()),
-        errors: network.layers.iter().map(|layer| vec![0.0; layer.neurons()]).collect(),
-        gradient: network.layers.iter().map(Layer::zeros).collect(),
+        values: network.room(rows.columns())?,
+        errors: tried(network.layers.iter().map(|layer| filled(0.0, layer.neurons())))?,
+        gradient: tried(network.layers.iter().map(Layer::zeros))?,
     };
+    let strip = network.strip(rows.columns());
     let mut criterion = Criterion::new(schedule.tol, schedule.n_iter_no_change);
     let (mut losses, mut counts, mut order) = (Vec::new(), Vec::new(), Vec::new());
     loop {
@@ -90,7 +89,10 @@ fn run(
         }
         let (mut total, mut mistakes) = (0.0, 0);
         for batch in order.chunks(schedule.batch_size) {
-            for &row in batch {
+            for (k, &row) in batch.iter().enumerate() {
+                if k % strip == 0 {
+                    monitor.pause()?;
+                }
                 read(rows, row as usize, &mut pass.values[0]);
                 let label = labels[row as usize] as usize;
                 match dispatch(Example { network, pass: &mut pass, label }) {
@@ -102,16 +104,13 @@ fn run(
                 }
             }
             dispatch(Step { network, gradient: &mut pass.gradient, schedule, examples: batch.len() });
-            if monitor.block() == Flow::Break {
-                return Err(Error::Interrupted);
-            }
         }
         if !network.layers.iter().flat_map(Layer::numbers).all(|w| w.is_finite()) {
             return Err(Error::Overflow { epoch });
         }
         let loss = neuron::mean(total, n);
-        losses.push(loss);
-        counts.push(mistakes);
+        losses.try_push(loss)?;
+        counts.try_push(mistakes)?;
         let last = losses.len() as u64 == schedule.max_iter;
         // The loss alone is judged: an epoch without a mistake does not end the run.
         if let Some(stopped) = criterion.judge(loss, last) {

@@ -85,8 +85,10 @@ fn margin<'py>(
     threads: usize,
 ) -> PyResult<Ends<'py>> {
     let (labels, coef) = (labels.as_slice()?, coef.as_slice()?);
-    let ends = with_rows(rows, |rows| core::margin(rows, labels, coef, intercept, normalize, threads))?;
-    let (lower, upper, offending) = ends?;
+    let signals = Signals::new();
+    let ends =
+        with_rows(rows, |rows| core::margin(rows, labels, coef, intercept, normalize, threads, &signals))?;
+    let (lower, upper, offending) = signals.settle(ends, rows.py(), false)?;
     Ok((lower, upper, row_numbers(rows.py(), &offending)))
 }
 

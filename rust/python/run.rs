@@ -65,12 +65,12 @@ impl View {
             Self::Dual { dual, ask } => with_rows(rows, |rows| {
                 let asked = ask.as_ref().map(|ask| Asked { ask, signals, keep_on_interrupt });
                 let source = asked.as_ref().map(|asked| asked as &dyn Source);
-                f(&dual.rows(rows, source), labels, sample_weight)
+                f(&dual.rows(rows, source, signals), labels, sample_weight)
             }),
             Self::Budget { budgeted, stored_rows, .. } => with_rows(rows, |rows| {
                 Python::attach(|py| {
                     with_rows(stored_rows.bind(py), |stored| {
-                        f(&budgeted.rows(rows, stored), labels, sample_weight)
+                        f(&budgeted.rows(rows, stored, signals), labels, sample_weight)
                     })
                 })
             })?,
@@ -139,8 +139,12 @@ fn start_kernel(
     // All planes share the rows of the Gram matrix; these are shared out over threads.
     let threads = std::mem::replace(&mut settings.threads, 1);
     let (kernel, cache, asked) = (given.kernel()?, given.cache_bytes, given.ask.is_some());
-    let dual = with_rows(data.rows.bind(py), |rows| Dual::new(rows, kernel, asked, &norms, cache, threads))??;
-    Ok((View::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)), settings))
+    let signals = Signals::new();
+    let dual = with_rows(data.rows.bind(py), |rows| {
+        Dual::new(rows, kernel, asked, &norms, cache, threads, &signals)
+    })?;
+    let dual = signals.settle(dual, py, false)?;
+    Ok((View::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)?), settings))
 }
 
 fn start_budget(
@@ -165,11 +169,15 @@ fn start_budget(
     let begin =
         State { coef: Vec::new(), intercept: vec![0.0; planes], seen: counters(state, planes)?, ages: None };
     settings.threads = 1;
+    let signals = Signals::new();
     let budgeted = with_rows(data.rows.bind(py), |rows| {
         Python::attach(|py| {
-            with_rows(stored_rows.bind(py), |stored| Budgeted::new(rows, stored, kernel, sets, budget, width))
+            with_rows(stored_rows.bind(py), |stored| {
+                Budgeted::new(rows, stored, kernel, sets, budget, width, &signals)
+            })
         })
-    })???;
+    })??;
+    let budgeted = signals.settle(budgeted, py, false)?;
     Ok((View::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron), settings))
 }
 
@@ -234,7 +242,7 @@ impl Run {
                 set_array(&out, "norm", &last, None)?;
                 set_array(&out, "log_norm", &log, None)?;
             }
-            View::Budget { budgeted, width, .. } => write_sets(&out, &budgeted.sets(), *width)?,
+            View::Budget { budgeted, width, .. } => write_sets(&out, &budgeted.sets()?, *width)?,
         }
         write_memory(&out, self.core.learner(), shape)?;
         Ok(out)

@@ -272,8 +272,10 @@ fn sequence_decode<'py>(
     let allowed = allowed.map(|given| mask("allowed", &given, [n, labels])).transpose()?;
     let forbidden = forbidden.map(|given| mask("forbidden", &given, [labels, labels])).transpose()?;
     let limits = Limits { beam, allowed: allowed.as_deref(), forbidden: forbidden.as_deref() };
-    let (path, scores) =
-        with_rows(rows, |rows| structured::decode(rows, &sequences, &weights, limits, threads))??;
+    let signals = Signals::new();
+    let done =
+        with_rows(rows, |rows| structured::decode(rows, &sequences, &weights, limits, threads, &signals))?;
+    let (path, scores) = signals.settle(done, py, false)?;
     Ok((PyArray1::from_vec(py, path), PyArray1::from_vec(py, scores)))
 }
 

@@ -169,22 +169,27 @@ fn run(
         }
         let mut told = EpochErrors::new(epoch, &errors);
         if errors.interrupted {
-            report.add(&told, Stopped::Interrupt);
+            report.add(&told, Stopped::Interrupt)?;
             break;
         }
         if let Some(held_out) = &chain.held_out {
             let overflow = || Error::Overflow { epoch };
             let predicting = if answer == Answer::Last { run.weights(|w, _| w) } else { run.averages() };
-            let predicting = predicting.ok_or_else(overflow)?;
-            let data = (chain.rows, chain.labels);
-            let wrong = held_out.errors(data, chain.sequences, &predicting, chain.beam)?;
+            let predicting = predicting?.ok_or_else(overflow)?;
+            let wrong = match held_out.errors(chain, &predicting, monitor) {
+                Err(Error::Interrupted) if schedule.keep_on_interrupt => {
+                    report.add(&told, Stopped::Interrupt)?;
+                    break;
+                }
+                wrong => wrong?,
+            };
             told.held_out = Some(wrong);
             best.note(wrong, || match answer {
                 Answer::State => learnt(&run, answer),
                 Answer::Average | Answer::Last => {
-                    Some(Learnt { weights: predicting, sums: None, seen: run.seen })
+                    Ok(Some(Learnt { weights: predicting, sums: None, seen: run.seen }))
                 }
-            });
+            })?;
         }
         let is_last = watch(&told)? == Flow::Break;
         let is_idle = chain.held_out.is_some_and(|held_out| best.is_over(held_out.patience));
@@ -194,19 +199,23 @@ fn run(
             (_, _, true) => Stopped::Callback,
             _ => Stopped::MaxIter,
         };
-        report.add(&told, stopped);
+        report.add(&told, stopped)?;
         if stopped != Stopped::MaxIter {
             break;
         }
     }
     report.seen = run.seen;
-    let learnt = best.learnt.or_else(|| learnt(&run, answer));
+    let learnt = match best.learnt {
+        None => learnt(&run, answer)?,
+        best => best,
+    };
     learnt.map(|learnt| (learnt, report)).ok_or(Error::Overflow { epoch })
 }
 
 /// What has been learnt; `None`: an average is not finite.
-fn learnt(run: &Run, answer: Answer) -> Option<Learnt> {
-    let weights = if answer == Answer::Average { run.averages() } else { run.weights(|w, _| w) }?;
-    let sums = (answer == Answer::State).then(|| run.weights(|_, u| u)).flatten();
-    Some(Learnt { weights, sums, seen: run.seen })
+fn learnt(run: &Run, answer: Answer) -> Result<Option<Learnt>> {
+    let weights = if answer == Answer::Average { run.averages()? } else { run.weights(|w, _| w)? };
+    let Some(weights) = weights else { return Ok(None) };
+    let sums = if answer == Answer::State { run.weights(|_, u| u)? } else { None };
+    Ok(Some(Learnt { weights, sums, seen: run.seen }))
 }

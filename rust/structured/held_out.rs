@@ -1,9 +1,10 @@
 //! Sequences that are not learnt from: they tell which epoch was the best.
 
 use super::decode::{Limits, Prepared, decode_all};
-use super::{Learnt, Sequences, Weights};
+use super::{Chain, Learnt, Weights};
 use crate::error::Result;
-use crate::rows::Table;
+use crate::memory::collected;
+use crate::online::Monitor;
 
 /// What is held out, and how long a better epoch is waited for.
 #[derive(Debug, Clone, Copy)]
@@ -17,17 +18,12 @@ pub struct HeldOut<'a> {
 
 impl HeldOut<'_> {
     /// The held-out tokens whose label is wrong by these weights.
-    pub(super) fn errors(
-        &self,
-        (rows, labels): (&dyn Table, &[u32]),
-        sequences: &Sequences,
-        weights: &Weights,
-        beam: Option<usize>,
-    ) -> Result<i64> {
-        let parts: Vec<_> = self.sequences.iter().map(|i| sequences.rows(*i as usize)).collect();
-        let limits = Limits { beam, ..Limits::default() };
-        let (path, _) = decode_all(rows, &parts, &Prepared::new(weights, limits), self.threads)?;
-        let truth = parts.iter().cloned().flatten().map(|row| labels[row]);
+    pub(super) fn errors(&self, chain: &Chain, weights: &Weights, monitor: &dyn Monitor) -> Result<i64> {
+        let parts = collected(self.sequences.iter().map(|i| chain.sequences.rows(*i as usize)))?;
+        let limits = Limits { beam: chain.beam, ..Limits::default() };
+        let prepared = Prepared::new(weights, limits)?;
+        let (path, _) = decode_all(chain.rows, &parts, &prepared, self.threads, monitor)?;
+        let truth = parts.iter().cloned().flatten().map(|row| chain.labels[row]);
         Ok(truth.zip(path).filter(|(y, z)| y != z).count() as i64)
     }
 }
@@ -42,13 +38,14 @@ pub(super) struct Best {
 
 impl Best {
     /// Takes note of an epoch; `learnt` is asked for if it is the best.
-    pub fn note(&mut self, errors: i64, learnt: impl FnOnce() -> Option<Learnt>) {
+    pub fn note(&mut self, errors: i64, learnt: impl FnOnce() -> Result<Option<Learnt>>) -> Result<()> {
         if self.learnt.is_none() || errors < self.fewest {
             self.learnt = None; // two at a time would be the peak of memory
-            (self.learnt, self.fewest, self.idle) = (learnt(), errors, 0);
+            (self.learnt, self.fewest, self.idle) = (learnt()?, errors, 0);
         } else {
             self.idle += 1;
         }
+        Ok(())
     }
 
     /// Whether nobody waits any longer.

@@ -1,6 +1,8 @@
 //! The story of a run.
 
 use super::epochs::Errors;
+use crate::error::Result;
+use crate::memory::Grow;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stopped {
@@ -54,10 +56,11 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn add(&mut self, errors: &EpochErrors, stopped: Stopped) {
-        self.sequence_errors.push(errors.sequences);
-        self.token_errors.push(errors.tokens);
-        self.held_out_errors.extend(errors.held_out);
+    pub(super) fn add(&mut self, errors: &EpochErrors, stopped: Stopped) -> Result<()> {
+        self.sequence_errors.try_push(errors.sequences)?;
+        self.token_errors.try_push(errors.tokens)?;
+        self.held_out_errors.try_extend(errors.held_out.into_iter())?;
         self.stopped = stopped;
+        Ok(())
     }
 }

@@ -248,7 +248,7 @@ fn chain(draws: &mut Draws) {
         forbidden: (draws.below(3) == 0).then_some(&forbidden[..]),
     };
     agreed(|threads| {
-        let (path, scores) = decode(&rows, &sequences, &state.weights, limits, threads)?;
+        let (path, scores) = decode(&rows, &sequences, &state.weights, limits, threads, &())?;
         assert!(path.iter().all(|&label| (label as usize) < k));
         Ok((path, bits(&scores)))
     });
