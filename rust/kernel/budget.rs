@@ -13,7 +13,7 @@ use crate::arith::simd::{Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, gathered, tried};
 use crate::online::Monitor;
-use crate::rows::{Cursor, Examples, Learn, Loop, Mistake, Planes, Stop, Table, Visit};
+use crate::rows::{Cursor, Examples, Learn, LoopBody, Mistake, Planes, Stop, Table, Visit};
 
 /// Examples of a window.
 const WINDOW: usize = 64;
@@ -184,7 +184,7 @@ impl Window<'_> {
     }
 }
 
-impl Loop for &mut Window<'_> {
+impl LoopBody for &mut Window<'_> {
     // Not that of rule 10, but it ends a run over examples in the same way.
     const EXACT: bool = true;
 
@@ -273,7 +273,7 @@ impl Examples for BudgetRows<'_> {
             window.look(slot, 0)?;
         }
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log })?;
+        let stop = dispatch(Learn { body: &mut window, visit, at, end, heads, noise, record, log })?;
         if let Some(error) = window.error {
             return Err(error);
         }

@@ -9,7 +9,7 @@ use crate::arith::simd::{Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, matrix};
 use crate::online::Flow;
-use crate::rows::Loop;
+use crate::rows::LoopBody;
 
 /// What has been learnt since the sums of all examples were up to date.
 #[derive(Default)]
@@ -132,7 +132,7 @@ impl<'a> Window<'a> {
     }
 }
 
-impl Loop for &mut Window<'_> {
+impl LoopBody for &mut Window<'_> {
     // Not that of rule 10, but it ends a run over examples in the same way.
     const EXACT: bool = true;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
-use super::csr_kernels::{Counts, Float, products};
+use super::csr_loops::{Counts, Float, products};
 use super::entries::Entries;
 use super::facts::Facts;
 use super::learn::Learn;
@@ -140,16 +140,16 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
             let stop = match &mut planes.weights {
                 Weights::Counts { w, stride } if self.facts.ones => {
                     let rows = &self.of_ones(&mut ones);
-                    let kernel = Counts { rows, weights: w, stride: *stride, limit };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
+                    let body = Counts { rows, weights: w, stride: *stride, limit };
+                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
                 }
                 Weights::Counts { w, stride } => {
-                    let kernel = Counts { rows: self, weights: w, stride: *stride, limit };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
+                    let body = Counts { rows: self, weights: w, stride: *stride, limit };
+                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByColumn { w, stride } => {
-                    let kernel = Float { rows: self, weights: w, stride: *stride };
-                    let learn = Learn { kernel, visit, at, end, heads, noise, record, log };
+                    let body = Float { rows: self, weights: w, stride: *stride };
+                    let learn = Learn { body, visit, at, end, heads, noise, record, log };
                     learn.under(&mut planes.pending)
                 }
                 Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::entries::Entries;
-use super::learn::{Kernel, Learn};
+use super::learn::{Learn, LoopBody};
 use super::pending::{Ages, Settle};
 use super::planes::{Magnitude, Planes, Weights, halves};
 use super::prefetch::{prefetch, rows_ahead};
@@ -80,7 +80,7 @@ struct Float<'a, T> {
     wide: Vec<f64>,
 }
 
-impl<T: Value> Kernel for Float<'_, T> {
+impl<T: Value> LoopBody for Float<'_, T> {
     const EXACT: bool = false;
 
     #[inline(always)]
@@ -132,7 +132,7 @@ struct Exact<'a, T> {
     narrow: Vec<i16>,
 }
 
-impl<T: Value> Kernel for Exact<'_, T> {
+impl<T: Value> LoopBody for Exact<'_, T> {
     const EXACT: bool = true;
 
     #[inline(always)]
@@ -307,14 +307,14 @@ impl<T: Value> Examples for Dense<'_, T> {
             let stop = match &mut planes.weights {
                 // The guard is a constant: the loop is compiled for bytes alone.
                 Weights::Halves(weights) if T::BYTE => {
-                    let kernel = Exact { rows: self, weights, limit, narrow: filled(0, self.columns)? };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
+                    let body = Exact { rows: self, weights, limit, narrow: filled(0, self.columns)? };
+                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByPlane(weights) => {
                     // One plane reads each row as it is stored.
                     let wide = filled(0.0, if heads.len() > 1 { self.columns } else { 0 })?;
-                    let kernel = Float { rows: self, weights, wide };
-                    let learn = Learn { kernel, visit, at, end, heads, noise, record, log };
+                    let body = Float { rows: self, weights, wide };
+                    let learn = Learn { body, visit, at, end, heads, noise, record, log };
                     learn.under(&mut planes.pending)
                 }
                 _ => unreachable!("forms of other rows"),

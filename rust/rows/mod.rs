@@ -6,7 +6,7 @@
 
 mod ballot;
 mod csr;
-mod csr_kernels;
+mod csr_loops;
 mod dense;
 mod entries;
 mod facts;
@@ -30,7 +30,7 @@ pub use dense::Dense;
 pub use entries::Entries;
 pub use facts::Facts;
 pub use joint::Spread;
-pub(crate) use learn::{Kernel as Loop, Learn};
+pub(crate) use learn::{Learn, LoopBody};
 pub use noise::{Noise, Tolerance};
 pub use planes::{Head, Magnitude, Planes, Record, Weights};
 pub(crate) use prefetch::prefetch;
