@@ -8,7 +8,7 @@ use perceptron_rs::mlp::{self, Layer, Network};
 use perceptron_rs::online::voted::{Log, Voted};
 use perceptron_rs::online::{Problem, Settings, State};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Spread, Table, Tie, Tolerance};
+use perceptron_rs::rows::{Matrix, Spread, Tie, Tolerance};
 
 const ANSWERS: [Answer; 8] = [
     Answer::Sum,
@@ -57,18 +57,18 @@ fn each_kernel_layout<T: Drawn + Default>(case: &Case, values: &[T]) {
             run(case, rows, kernel, None, cache, threads, layout);
         }
         // The same by a source of rows, which nothing but these numbers is known of.
-        let matrix = Matrix { matrix, n };
+        let matrix = GramMatrix { matrix, n };
         run(case, rows, kernel, Some(&matrix), 0, 1, layout);
         run(case, rows, kernel, Some(&matrix), 1 << 20, 2, layout);
     });
 }
 
-struct Matrix {
+struct GramMatrix {
     matrix: Vec<f64>,
     n: usize,
 }
 
-impl Source for Matrix {
+impl Source for GramMatrix {
     fn row(&self, number: usize, out: &mut [f64]) -> bool {
         for (out, row) in out.iter_mut().zip(self.matrix.chunks(self.n)) {
             *out = row[number];
@@ -79,7 +79,7 @@ impl Source for Matrix {
 
 fn run(
     case: &Case,
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     kernel: Kernel,
     source: Option<&dyn Source>,
     cache: usize,
@@ -185,7 +185,7 @@ impl Story {
     fn is_judge(
         &self,
         case: &Case,
-        rows: &dyn Table,
+        rows: &dyn Matrix,
         kernel: Kernel,
         seen: &[u64],
         norms: &[Vec<f64>],

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::memory::{collected, filled, matrix, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
-use crate::rows::{Table, Weights, strip};
+use crate::rows::{Matrix, Weights, strip};
 
 /// Bytes of the rows that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
@@ -36,12 +36,12 @@ pub enum Form {
 
 impl Form {
     /// The fastest form for products of these rows with each other.
-    pub fn of(kernel: Kernel, sides: &[&dyn Table], monitor: &dyn Monitor) -> Result<Self> {
+    pub fn of(kernel: Kernel, sides: &[&dyn Matrix], monitor: &dyn Monitor) -> Result<Self> {
         if kernel == Kernel::Precomputed {
             return Ok(Self::Given);
         }
         let columns = sides[0].columns();
-        let sparse = |rows: &&dyn Table| rows.entries(0..rows.len()) < rows.len() * columns / 4;
+        let sparse = |rows: &&dyn Matrix| rows.entries(0..rows.len()) < rows.len() * columns / 4;
         if sides.iter().any(sparse) || columns == 0 {
             return Ok(Self::Sparse);
         }
@@ -141,7 +141,7 @@ pub enum Side {
 
 impl Side {
     /// Lays rows out for products with a tile of `others`.
-    pub fn left(form: Form, rows: &dyn Table, numbers: &[u32], others: &dyn Table) -> Result<Self> {
+    pub fn left(form: Form, rows: &dyn Matrix, numbers: &[u32], others: &dyn Matrix) -> Result<Self> {
         if form != Form::Sparse {
             return Self::tile(form, rows, numbers);
         }
@@ -154,7 +154,7 @@ impl Side {
     }
 
     /// Lays rows out as a tile.
-    pub fn tile(form: Form, rows: &dyn Table, numbers: &[u32]) -> Result<Self> {
+    pub fn tile(form: Form, rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
         let d = rows.columns();
         Ok(match form {
             Form::Whole => {
@@ -180,7 +180,7 @@ impl Side {
 
     /// Dot products of these rows with those of a tile of `rows`, from the row `first` of the tile on;
     /// `out` has a part of the tile's length for each row.
-    pub fn dots(&self, rows: &dyn Table, tile: &Self, first: usize, out: &mut [Part]) -> Result<()> {
+    pub fn dots(&self, rows: &dyn Matrix, tile: &Self, first: usize, out: &mut [Part]) -> Result<()> {
         match (self, tile) {
             (Self::Whole(left), Self::Whole(right)) => dispatch(Whole { left, right, first, out }),
             (Self::Wide(left), Self::Wide(right)) => dispatch(WideProducts { left, right, first, out })?,
@@ -210,18 +210,18 @@ impl Side {
 }
 
 /// `x·x` of every row, by the same rules; empty if the kernel does not need it.
-pub fn squares(kernel: Kernel, rows: &dyn Table, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+pub fn squares(kernel: Kernel, rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Vec<f64>> {
     if kernel.needs_squares() { all_squares(rows, monitor) } else { Ok(Vec::new()) }
 }
 
-fn all_squares(rows: &dyn Table, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+fn all_squares(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Vec<f64>> {
     let unit = filled(1.0, rows.columns())?;
     in_strips(rows, monitor, |range, out| rows.squares(range, &unit, out))
 }
 
 /// A number for each row; the monitor is asked between strips of them.
 fn in_strips(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     monitor: &dyn Monitor,
     fill: impl Fn(Range<usize>, &mut [f64]) -> Result<()>,
 ) -> Result<Vec<f64>> {
@@ -234,7 +234,7 @@ fn in_strips(
 }
 
 /// One divided by the number of columns and the variance of all values; 1 if that is not above 0.
-pub fn scale_gamma(rows: &dyn Table, monitor: &dyn Monitor) -> Result<f64> {
+pub fn scale_gamma(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<f64> {
     standard(|| {
         let weights = rows.arrange_one(filled(1.0, rows.columns())?);
         let sums = in_strips(rows, monitor, |range, out| rows.scores(range, &weights, &[0.0], out))?;
@@ -273,7 +273,7 @@ pub fn squares_of(squares: &[f64], range: Range<usize>) -> &[f64] {
     squares.get(range).unwrap_or(&[])
 }
 
-pub(super) fn same_columns(kernel: Kernel, rows: &dyn Table, others: &dyn Table) -> Result<()> {
+pub(super) fn same_columns(kernel: Kernel, rows: &dyn Matrix, others: &dyn Matrix) -> Result<()> {
     let (needed, name) = if kernel == Kernel::Precomputed {
         (others.len(), "one for each of the other rows")
     } else {
@@ -290,8 +290,8 @@ pub(super) fn same_columns(kernel: Kernel, rows: &dyn Table, others: &dyn Table)
 /// # Panics
 /// If `out` has another length.
 pub fn kernel_matrix(
-    rows: &dyn Table,
-    others: &dyn Table,
+    rows: &dyn Matrix,
+    others: &dyn Matrix,
     kernel: Kernel,
     threads: usize,
     monitor: &dyn Monitor,
@@ -301,8 +301,8 @@ pub fn kernel_matrix(
 }
 
 fn fill(
-    rows: &dyn Table,
-    others: &dyn Table,
+    rows: &dyn Matrix,
+    others: &dyn Matrix,
     kernel: Kernel,
     threads: usize,
     monitor: &dyn Monitor,

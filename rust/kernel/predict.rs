@@ -13,7 +13,7 @@ use crate::memory::{collected, filled, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
 use crate::online::voted::Log;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 /// Rows that are judged at a time: their kernel values with all stored rows are kept meanwhile.
 const BLOCK: usize = 32;
@@ -56,7 +56,7 @@ impl Answer {
 /// `t`; how many votes each has and its N, those of a plane one after another, the start vector first.
 #[derive(Clone, Copy)]
 pub struct Vectors<'a> {
-    pub stored: &'a dyn Table,
+    pub stored: &'a dyn Matrix,
     pub kernel: Kernel,
     pub log: Log<'a>,
     pub t: &'a [i64],
@@ -70,7 +70,7 @@ pub struct Vectors<'a> {
 }
 
 impl Vectors<'_> {
-    fn check(&self, rows: &dyn Table) -> Result<()> {
+    fn check(&self, rows: &dyn Matrix) -> Result<()> {
         same_columns(self.kernel, rows, self.stored)?;
         let planes = self.log.planes();
         let entries = self.log.entries(planes - 1).end;
@@ -128,7 +128,7 @@ impl Vectors<'_> {
 /// # Panics
 /// If `out` has another length.
 pub fn predict(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     vectors: &Vectors,
     answers: &[Answer],
     threads: usize,
@@ -139,7 +139,7 @@ pub fn predict(
 }
 
 fn answer(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     vectors: &Vectors,
     answers: &[Answer],
     threads: usize,
@@ -179,7 +179,7 @@ fn answer(
 }
 
 struct Judge<'a> {
-    rows: &'a dyn Table,
+    rows: &'a dyn Matrix,
     vectors: &'a Vectors<'a>,
     answers: &'a [Answer],
     together: Option<Vec<(i64, usize, usize)>>,

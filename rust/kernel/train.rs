@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
-use crate::rows::{Cursor, Examples, Learn, Mistake, Planes, Stop, Table, Visit, Weights};
+use crate::rows::{Cursor, Examples, Learn, Matrix, Mistake, Planes, Stop, Visit, Weights};
 
 /// Mistaken examples whose rows are computed together, and their bytes as weights at most.
 const BATCH: usize = 32;
@@ -63,7 +63,7 @@ pub struct Dual {
 #[derive(Clone, Copy)]
 pub struct DualRows<'a> {
     pub(super) dual: &'a Dual,
-    pub(super) rows: &'a dyn Table,
+    pub(super) rows: &'a dyn Matrix,
     pub(super) source: Option<&'a dyn Source>,
     pub(super) monitor: &'a dyn Monitor,
 }
@@ -82,7 +82,7 @@ impl Dual {
     /// `asked` for, a [`Source`] gives these rows instead of the kernel, which must be
     /// [`Kernel::Precomputed`]; of `rows` the number alone matters then.
     pub fn new(
-        rows: &dyn Table,
+        rows: &dyn Matrix,
         kernel: Kernel,
         asked: bool,
         norms: &[f64],
@@ -115,7 +115,7 @@ impl Dual {
     #[must_use]
     pub fn rows<'a>(
         &'a self,
-        rows: &'a dyn Table,
+        rows: &'a dyn Matrix,
         source: Option<&'a dyn Source>,
         monitor: &'a dyn Monitor,
     ) -> DualRows<'a> {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, tried};
 use crate::online::Monitor;
 use crate::order::SplitMix64;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 /// Multiplications between two looks at the monitor.
 const WORK: usize = 1 << 20;
@@ -107,7 +107,7 @@ impl Network {
     /// What the output neurons have for every row, row by row.
     pub fn scores(
         &self,
-        rows: &dyn Table,
+        rows: &dyn Matrix,
         probabilities: bool,
         monitor: &dyn Monitor,
         out: &mut [f64],
@@ -127,7 +127,7 @@ impl Network {
 }
 
 /// Writes a row as float64.
-pub fn read(rows: &dyn Table, row: usize, x: &mut [f64]) {
+pub fn read(rows: &dyn Matrix, row: usize, x: &mut [f64]) {
     x.fill(0.0);
     rows.axpy(row, 1.0, x);
 }

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, filled, refill, tried};
 use crate::online::Monitor;
 use crate::order::shuffle;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
@@ -46,7 +46,7 @@ pub struct Report {
 
 /// Runs epochs until the loss no longer improves. After an error the network is not to be used.
 pub fn fit(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     labels: &[u32],
     network: &mut Network,
     schedule: &Schedule,
@@ -66,7 +66,7 @@ pub fn fit(
 }
 
 fn run(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     labels: &[u32],
     network: &mut Network,
     schedule: &Schedule,

@@ -11,7 +11,7 @@ use super::learn::Learn;
 use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Examples, LARGE_BLOCK, Rows, Table, make_room, rows_in_block};
+use super::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, make_room, rows_in_block};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
@@ -216,7 +216,7 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     }
 }
 
-impl<T: Value, I: Index> Table for Csr<'_, T, I> {
+impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
     fn magnitude(&self) -> Option<Magnitude> {
         self.facts.magnitude
     }

@@ -9,7 +9,7 @@ use super::planes::{Magnitude, Planes, Weights, halves};
 use super::prefetch::{prefetch, rows_ahead};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Examples, Rows, Table, check_len, make_room, rows_in_block};
+use super::{BLOCK, Examples, Matrix, Rows, check_len, make_room, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::decay::scale;
 use crate::arith::dot::dots;
@@ -368,7 +368,7 @@ impl<T: Value> Rows for Dense<'_, T> {
     }
 }
 
-impl<T: Value> Table for Dense<'_, T> {
+impl<T: Value> Matrix for Dense<'_, T> {
     fn magnitude(&self) -> Option<Magnitude> {
         let rows = self.values.chunks(self.columns.max(1));
         all_integers(self.values).then(|| rows.map(sizes).fold(Magnitude::default(), Magnitude::with))

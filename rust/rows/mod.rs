@@ -97,7 +97,7 @@ pub trait Rows: Examples {
 }
 
 /// Examples as the numbers that they are, for what looks at them otherwise than a linear learner does.
-pub trait Table: Rows {
+pub trait Matrix: Rows {
     /// Bounds of the values, if all are integers (rule 10). Dense rows are looked at for that.
     fn magnitude(&self) -> Option<Magnitude>;
 

@@ -20,11 +20,11 @@ use crate::error::{Error, Result};
 use crate::memory::{collected, refill};
 use crate::online::{Flow, Monitor};
 use crate::order::shuffle;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 /// What is to be learnt.
 pub struct Chain<'a> {
-    pub(super) rows: &'a dyn Table,
+    pub(super) rows: &'a dyn Matrix,
     pub(super) labels: &'a [u32],
     pub(super) sequences: &'a Sequences,
     /// Those to learn from.
@@ -66,7 +66,7 @@ pub struct Learnt {
 
 impl<'a> Chain<'a> {
     pub fn new(
-        rows: &'a dyn Table,
+        rows: &'a dyn Matrix,
         labels: &'a [u32],
         sequences: &'a Sequences,
         eta: f64,

@@ -4,11 +4,13 @@
 //!   [`held_out`]: which epoch was the best
 //! - [`lattice`]: the search for the best label sequence, which [`fill`]s a table; [`prefix`]: what a beam
 //!   has lost, and where
-//! - [`weights`]: as they come and go, [`sparse`]; as they are read, [`frame`]; as they are learnt, [`table`]
+//! - [`weights`]: as they come and go, [`sparse`]; as they are read, [`frame`]; as they are learnt,
+//!   [`column_weights`]
 //! - [`decode`]: the best label sequences of many sequences
 //! - [`general`]: weights and averages for any other structure
 
 pub mod chain;
+mod column_weights;
 pub mod decode;
 mod epochs;
 mod fill;
@@ -21,7 +23,6 @@ mod prefix;
 mod report;
 mod sequences;
 mod sparse;
-mod table;
 mod weights;
 
 pub use chain::{Answer, Chain, Learnt, Mending, Schedule, fit};

@@ -38,7 +38,7 @@ struct Head {
 const LAST: u8 = 4;
 const ROW: u8 = LAST + 1;
 
-pub(super) struct Table<N> {
+pub(super) struct ColumnWeights<N> {
     shape: Shape,
     /// Places of a row, the padding counted.
     places: usize,
@@ -50,7 +50,7 @@ pub(super) struct Table<N> {
     row_sums: Vec<f64>,
 }
 
-impl<N: Number> Table<N> {
+impl<N: Number> ColumnWeights<N> {
     /// `planes` rows of labels, K or 1.
     pub fn new(shape: Shape, planes: usize, (w, u): (&Sparse, &Sparse)) -> Result<Self> {
         let columns = w.columns();
@@ -176,9 +176,9 @@ impl<N: Number> Table<N> {
     }
 
     /// The same in float64.
-    pub fn widened(self) -> Result<Table<f64>> {
+    pub fn widened(self) -> Result<ColumnWeights<f64>> {
         let widen = |Entry { plane, w, u }: Entry<N>| Entry { plane, w: w.wide(), u };
-        Ok(Table {
+        Ok(ColumnWeights {
             shape: self.shape,
             places: self.places,
             heads: self.heads,
@@ -204,7 +204,7 @@ fn grow<T: Clone + Default>(values: &mut Vec<T>, len: usize) -> Result<()> {
     Ok(())
 }
 
-impl<N: Number> Columns<N> for Table<N> {
+impl<N: Number> Columns<N> for ColumnWeights<N> {
     #[inline(always)]
     fn activate(&self, row: Row, sums: &mut Activations<N>) {
         for (column, x) in row.columns.iter().zip(row.values) {
