@@ -3,7 +3,7 @@
 use crate::support::driver::{Report, Schedule, drive};
 use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 use perceptron_rs::arith::neuron::Activation;
-use perceptron_rs::kernel::{self, Answer, Dual, Kernel, Source, Vectors, kernel_matrix, scale_gamma};
+use perceptron_rs::kernel::{self, Answer, Dual, Kernel, RowSource, Vectors, kernel_matrix, scale_gamma};
 use perceptron_rs::mlp::{self, Layer, Network};
 use perceptron_rs::online::voted::{Log, Voted};
 use perceptron_rs::online::{Problem, Settings, State};
@@ -68,7 +68,7 @@ struct GramMatrix {
     n: usize,
 }
 
-impl Source for GramMatrix {
+impl RowSource for GramMatrix {
     fn row(&self, number: usize, out: &mut [f64]) -> bool {
         for (out, row) in out.iter_mut().zip(self.matrix.chunks(self.n)) {
             *out = row[number];
@@ -81,7 +81,7 @@ fn run(
     case: &Case,
     rows: &dyn Matrix,
     kernel: Kernel,
-    source: Option<&dyn Source>,
+    source: Option<&dyn RowSource>,
     cache: usize,
     threads: usize,
     layout: &str,
@@ -276,7 +276,7 @@ fn layers<T: Drawn + Default>(case: &Case) {
 /// Gives nothing from the third row on.
 struct Broken(std::sync::Mutex<usize>);
 
-impl Source for Broken {
+impl RowSource for Broken {
     fn row(&self, _number: usize, out: &mut [f64]) -> bool {
         let mut asked = self.0.lock().expect("one thread");
         *asked += 1;

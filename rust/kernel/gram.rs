@@ -72,12 +72,12 @@ impl Form {
 
 /// Dot products of one row with many.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Row {
+pub enum Dots {
     Whole(Vec<i32>),
     Wide(Vec<f64>),
 }
 
-impl Row {
+impl Dots {
     pub fn new(form: Form, len: usize) -> Result<Self> {
         Ok(if form == Form::Whole { Self::Whole(filled(0, len)?) } else { Self::Wide(filled(0.0, len)?) })
     }
@@ -90,32 +90,32 @@ impl Row {
     }
 
     /// Parts of this length.
-    pub fn parts(&mut self, len: usize) -> Result<Vec<Part<'_>>> {
+    pub fn parts(&mut self, len: usize) -> Result<Vec<DotsMut<'_>>> {
         match self {
-            Self::Whole(dots) => collected(dots.chunks_mut(len).map(Part::Whole)),
-            Self::Wide(dots) => collected(dots.chunks_mut(len).map(Part::Wide)),
+            Self::Whole(dots) => collected(dots.chunks_mut(len).map(DotsMut::Whole)),
+            Self::Wide(dots) => collected(dots.chunks_mut(len).map(DotsMut::Wide)),
         }
     }
 
-    pub fn whole(&mut self) -> Part<'_> {
+    pub fn all_mut(&mut self) -> DotsMut<'_> {
         match self {
-            Self::Whole(dots) => Part::Whole(dots),
-            Self::Wide(dots) => Part::Wide(dots),
+            Self::Whole(dots) => DotsMut::Whole(dots),
+            Self::Wide(dots) => DotsMut::Wide(dots),
         }
     }
 }
 
-/// A part of a [`Row`].
-pub enum Part<'a> {
+/// A part of a [`Dots`].
+pub enum DotsMut<'a> {
     Whole(&'a mut [i32]),
     Wide(&'a mut [f64]),
 }
 
-impl Part<'_> {
-    pub fn sub(&mut self, range: Range<usize>) -> Part<'_> {
+impl DotsMut<'_> {
+    pub fn sub(&mut self, range: Range<usize>) -> DotsMut<'_> {
         match self {
-            Self::Whole(dots) => Part::Whole(&mut dots[range]),
-            Self::Wide(dots) => Part::Wide(&mut dots[range]),
+            Self::Whole(dots) => DotsMut::Whole(&mut dots[range]),
+            Self::Wide(dots) => DotsMut::Wide(&mut dots[range]),
         }
     }
 
@@ -180,7 +180,7 @@ impl Side {
 
     /// Dot products of these rows with those of a tile of `rows`, from the row `first` of the tile on;
     /// `out` has a part of the tile's length for each row.
-    pub fn dots(&self, rows: &dyn Matrix, tile: &Self, first: usize, out: &mut [Part]) -> Result<()> {
+    pub fn dots(&self, rows: &dyn Matrix, tile: &Self, first: usize, out: &mut [DotsMut]) -> Result<()> {
         match (self, tile) {
             (Self::Whole(left), Self::Whole(right)) => dispatch(Whole { left, right, first, out }),
             (Self::Wide(left), Self::Wide(right)) => dispatch(WideProducts { left, right, first, out })?,
@@ -190,14 +190,14 @@ impl Side {
                     let row = row as usize;
                     rows.scores(row..row + 1, weights, bias, &mut sums)?;
                     for (out, sum) in out.iter_mut().zip(&sums) {
-                        let Part::Wide(out) = out else { unreachable!("of another form") };
+                        let DotsMut::Wide(out) = out else { unreachable!("of another form") };
                         out[j] = *sum;
                     }
                 }
             }
             (Self::Numbers(left), Self::Numbers(right)) => {
                 for (out, &support) in out.iter_mut().zip(left) {
-                    let Part::Wide(out) = out else { unreachable!("of another form") };
+                    let DotsMut::Wide(out) = out else { unreachable!("of another form") };
                     for (out, &row) in out.iter_mut().zip(right).skip(first) {
                         *out = rows.value(row as usize, support as usize);
                     }
@@ -245,7 +245,7 @@ pub fn scale_gamma(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<f64> {
 /// Kernel values from dot products.
 pub struct Finish<'a, 'b> {
     pub kernel: Kernel,
-    pub dots: &'a Part<'b>,
+    pub dots: &'a DotsMut<'b>,
     pub square: f64,
     pub squares: &'a [f64],
     pub out: &'a mut [f64],
@@ -323,14 +323,14 @@ fn fill(
         let mine = collected(first..first + (out.len() / width) as u32)?;
         // Laid out on the left: the rows of `out`, so that each of its rows is filled from left to right.
         let left = if form == Form::Given { None } else { Some(Side::left(form, rows, &mine, others)?) };
-        let mut dots = tried(mine.iter().map(|_| Row::new(form, tile)))?;
+        let mut dots = tried(mine.iter().map(|_| Dots::new(form, tile)))?;
         for others_here in numbers.chunks(tile) {
             monitor.pause()?;
             let first = others_here[0] as usize;
             let range = first..first + others_here.len();
             if let Some(left) = &left {
                 let tile = Side::tile(form, others, others_here)?;
-                let mut parts = collected(dots.iter_mut().map(Row::whole))?;
+                let mut parts = collected(dots.iter_mut().map(Dots::all_mut))?;
                 left.dots(others, &tile, 0, &mut parts)?;
             }
             for (k, out) in out.chunks_mut(width).enumerate() {
@@ -339,10 +339,10 @@ fn fill(
                     range.clone().for_each(|j| out[j] = rows.value(row, j));
                     continue;
                 }
-                let mut whole = dots[k].whole();
+                let mut all = dots[k].all_mut();
                 dispatch(Finish {
                     kernel,
-                    dots: &whole.sub(0..range.len()),
+                    dots: &all.sub(0..range.len()),
                     square: square_of(&own, row),
                     squares: squares_of(&other, range.clone()),
                     out: &mut out[range.clone()],

@@ -22,9 +22,9 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cache::Cache;
-use super::gram::{Form, Part, Row, Side, square_of, squares, squares_of};
+use super::gram::{Dots, DotsMut, Form, Side, square_of, squares, squares_of};
 use super::kernels::Kernel;
-use super::source::Source;
+use super::source::RowSource;
 use super::window::{Updates, Window};
 use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -64,7 +64,7 @@ pub struct Dual {
 pub struct DualRows<'a> {
     pub(super) dual: &'a Dual,
     pub(super) rows: &'a dyn Matrix,
-    pub(super) source: Option<&'a dyn Source>,
+    pub(super) source: Option<&'a dyn RowSource>,
     pub(super) monitor: &'a dyn Monitor,
 }
 
@@ -79,7 +79,7 @@ struct Memory {
 
 impl Dual {
     /// `norms` are those of the start; rows of the Gram matrix are kept in at most `cache` bytes. If they are
-    /// `asked` for, a [`Source`] gives these rows instead of the kernel, which must be
+    /// `asked` for, a [`RowSource`] gives these rows instead of the kernel, which must be
     /// [`Kernel::Precomputed`]; of `rows` the number alone matters then.
     pub fn new(
         rows: &dyn Matrix,
@@ -116,7 +116,7 @@ impl Dual {
     pub fn rows<'a>(
         &'a self,
         rows: &'a dyn Matrix,
-        source: Option<&'a dyn Source>,
+        source: Option<&'a dyn RowSource>,
         monitor: &'a dyn Monitor,
     ) -> DualRows<'a> {
         DualRows { dual: self, rows, source, monitor }
@@ -147,7 +147,7 @@ impl DualRows<'_> {
                 Some(row) => row,
                 None => {
                     missing.try_push(slot)?;
-                    Row::new(self.dual.form, n)?
+                    Dots::new(self.dual.form, n)?
                 }
             })?;
         }
@@ -182,7 +182,13 @@ impl DualRows<'_> {
     }
 
     /// The rows that were not kept, in a strip.
-    fn compute(&self, left: &Side, missing: &[usize], range: &Range<usize>, rows: &mut [Part]) -> Result<()> {
+    fn compute(
+        &self,
+        left: &Side,
+        missing: &[usize],
+        range: &Range<usize>,
+        rows: &mut [DotsMut],
+    ) -> Result<()> {
         let step = self.dual.form.tile(self.rows.columns());
         for first in range.clone().step_by(step) {
             let end = range.end.min(first + step);
@@ -208,7 +214,7 @@ impl DualRows<'_> {
 /// A part of all examples: its part of the rows and of each plane's sums.
 struct Strip<'a> {
     range: Range<usize>,
-    rows: Vec<Part<'a>>,
+    rows: Vec<DotsMut<'a>>,
     sums: Vec<&'a mut [f64]>,
 }
 
@@ -216,7 +222,7 @@ struct Apply<'a, 'b> {
     dual: &'a Dual,
     updates: &'a Updates,
     range: Range<usize>,
-    rows: &'a [Part<'b>],
+    rows: &'a [DotsMut<'b>],
     sums: &'a mut [&'b mut [f64]],
 }
 

@@ -1,8 +1,8 @@
 //! The next examples to be visited, whose sums alone are kept up to date.
 
 use super::cache::Cache;
-use super::gram::{Finish, Row, Side, square_of, squares_of};
-use super::source::Source;
+use super::gram::{Dots, Finish, Side, square_of, squares_of};
+use super::source::RowSource;
 use super::train::DualRows;
 use crate::arith::kernel::add;
 use crate::arith::simd::{Simd, dispatch};
@@ -17,7 +17,7 @@ pub struct Updates {
     /// Distinct examples.
     pub supports: Vec<u32>,
     /// Their rows of the Gram matrix, if a source has given them.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Dots>,
     /// Plane, place among the supports, c.
     pub made: Vec<(usize, usize, f64)>,
 }
@@ -85,11 +85,11 @@ impl<'a> Window<'a> {
             return self.ask(source, here);
         }
         let left = Side::left(dual.form, rows, &[here], rows)?;
-        let mut row = Row::new(dual.form, self.numbers.len())?;
-        left.dots(rows, &self.tile, self.at, &mut [row.whole()])?;
+        let mut row = Dots::new(dual.form, self.numbers.len())?;
+        left.dots(rows, &self.tile, self.at, &mut [row.all_mut()])?;
         dispatch(Finish {
             kernel: dual.kernel,
-            dots: &row.whole().sub(self.at..self.numbers.len()),
+            dots: &row.all_mut().sub(self.at..self.numbers.len()),
             square: square_of(&dual.squares, here as usize),
             squares: squares_of(&self.squares, self.at..self.numbers.len()),
             out: &mut self.values[self.at..],
@@ -112,7 +112,7 @@ impl<'a> Window<'a> {
 
     /// Has the source give a whole row, unless it is kept from before: nothing is asked for twice while
     /// memory allows.
-    fn ask(&mut self, source: &dyn Source, here: u32) -> Result<()> {
+    fn ask(&mut self, source: &dyn RowSource, here: u32) -> Result<()> {
         let row = match self.cache.take(here) {
             Some(row) => row,
             None => {
@@ -121,10 +121,10 @@ impl<'a> Window<'a> {
                     let text = "a row of the Gram matrix could not be had from its source";
                     return Err(Error::Invalid(text.into()));
                 }
-                Row::Wide(row)
+                Dots::Wide(row)
             }
         };
-        let Row::Wide(all) = &row else { unreachable!("of another form") };
+        let Dots::Wide(all) = &row else { unreachable!("of another form") };
         for (value, &number) in self.values[self.at..].iter_mut().zip(&self.numbers[self.at..]) {
             *value = all[number as usize];
         }

@@ -119,7 +119,7 @@ impl Network {
                     monitor.pause()?;
                 }
                 read(rows, row, &mut values[0]);
-                dispatch(Answer { network: self, values: &mut values, probabilities, out });
+                dispatch(Outputs { network: self, values: &mut values, probabilities, out });
             }
             Ok(())
         })
@@ -132,14 +132,14 @@ pub fn read(rows: &dyn Matrix, row: usize, x: &mut [f64]) {
     rows.axpy(row, 1.0, x);
 }
 
-struct Answer<'a> {
+struct Outputs<'a> {
     network: &'a Network,
     values: &'a mut [Vec<f64>],
     probabilities: bool,
     out: &'a mut [f64],
 }
 
-impl Leaf for Answer<'_> {
+impl Leaf for Outputs<'_> {
     type Output = ();
 
     #[inline(always)]

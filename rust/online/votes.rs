@@ -117,7 +117,7 @@ fn hold(
         let mut sums = filled(0, range.len())?;
         for (k, &exact) in exact.iter().enumerate() {
             sums.fill(0);
-            let plane = Plane { rows, range: range.clone(), vectors, number: k, monitor };
+            let plane = PlaneVotes { rows, range: range.clone(), vectors, number: k, monitor };
             if !(exact && plane.vote_exactly(&mut sums)?) {
                 sums.fill(0);
                 plane.vote(&mut sums)?;
@@ -131,7 +131,7 @@ fn hold(
 }
 
 /// The vectors of one plane and a block of rows.
-struct Plane<'a> {
+struct PlaneVotes<'a> {
     rows: &'a dyn Rows,
     range: Range<usize>,
     vectors: &'a Vectors<'a>,
@@ -139,7 +139,7 @@ struct Plane<'a> {
     monitor: &'a dyn Monitor,
 }
 
-impl Plane<'_> {
+impl PlaneVotes<'_> {
     fn scores(&self, weights: &Weights, intercept: &[f64], out: &mut [f64]) -> Result<()> {
         in_strips(self.rows, self.range.clone(), weights, intercept, self.monitor, out)
     }

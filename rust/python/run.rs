@@ -13,7 +13,7 @@ use super::kernel::Asked;
 use super::linear::memory::{read_learner, write_memory};
 use super::settings::{Data, InDualForm, Linear, OnBudget};
 use crate::error;
-use crate::kernel::{Budgeted, Dual, Kernel, Source};
+use crate::kernel::{Budgeted, Dual, Kernel, RowSource};
 use crate::online::perceptron::Perceptron;
 use crate::online::voted::Voted;
 use crate::online::{self, Found, Learner, Problem, Settings, State};
@@ -64,7 +64,7 @@ impl View {
             Self::Rows => with_rows(rows, |rows| f(rows, labels, sample_weight)),
             Self::Dual { dual, ask } => with_rows(rows, |rows| {
                 let asked = ask.as_ref().map(|ask| Asked { ask, signals, keep_on_interrupt });
-                let source = asked.as_ref().map(|asked| asked as &dyn Source);
+                let source = asked.as_ref().map(|asked| asked as &dyn RowSource);
                 f(&dual.rows(rows, source, signals), labels, sample_weight)
             }),
             Self::Budget { budgeted, stored_rows, .. } => with_rows(rows, |rows| {
