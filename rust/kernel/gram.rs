@@ -89,6 +89,13 @@ impl Dots {
         }
     }
 
+    pub fn get(&self, i: usize) -> f64 {
+        match self {
+            Self::Whole(dots) => f64::from(dots[i]),
+            Self::Wide(dots) => dots[i],
+        }
+    }
+
     /// Parts of this length.
     pub fn parts(&mut self, len: usize) -> Result<Vec<DotsMut<'_>>> {
         match self {
@@ -236,8 +243,8 @@ fn in_strips(
 /// One divided by the number of columns and the variance of all values; 1 if that is not above 0.
 pub fn scale_gamma(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<f64> {
     standard(|| {
-        let weights = rows.arrange_one(filled(1.0, rows.columns())?);
-        let sums = in_strips(rows, monitor, |range, out| rows.scores(range, &weights, &[0.0], out))?;
+        let ones = filled(1.0, rows.columns())?;
+        let sums = in_strips(rows, monitor, |range, out| rows.scores_of_one(range, &ones, 0.0, out))?;
         Ok(scale(&sums, &all_squares(rows, monitor)?, rows.columns()))
     })
 }

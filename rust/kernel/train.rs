@@ -279,7 +279,9 @@ impl Examples for DualRows<'_> {
         }
         let end = end.min(at.pos + memory.window);
         let numbers = collected((at.pos..end).map(|pos| visit.row(pos) as u32))?;
-        let Weights::ByPlane(sums) = &mut planes.weights else { unreachable!("another form of the sums") };
+        let Weights::ByPlane(sums) = &mut planes.weights else {
+            return Err(Error::Invalid("sums of examples must stand plane by plane".into()));
+        };
         let mut window = Window::new(*self, &mut memory.cache, &numbers, sums)?;
         let logged = log.len();
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());

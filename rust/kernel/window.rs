@@ -124,9 +124,8 @@ impl<'a> Window<'a> {
                 Dots::Wide(row)
             }
         };
-        let Dots::Wide(all) = &row else { unreachable!("of another form") };
         for (value, &number) in self.values[self.at..].iter_mut().zip(&self.numbers[self.at..]) {
-            *value = all[number as usize];
+            *value = row.get(number as usize);
         }
         self.updates.rows.try_push(row)
     }

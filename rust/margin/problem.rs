@@ -150,13 +150,12 @@ impl<'a> Problem<'a> {
     /// `<u_i, v>` of all rows.
     pub fn all_scores(&self, v: &[f64], out: &mut [f64]) -> Result<()> {
         let (w, b) = self.raw(v)?;
-        let weights = self.rows.arrange_one(w);
         let strip = strip(self.rows);
         let strips = out.chunks_mut(strip).enumerate();
         let threads = self.threads.min(strips.len());
         each(strips, threads, self.monitor, |(i, out)| {
             let first = i * strip;
-            self.rows.scores(first..first + out.len(), &weights, &[b], out)?;
+            self.rows.scores_of_one(first..first + out.len(), &w, b, out)?;
             for (out, row) in out.iter_mut().zip(first..) {
                 *out *= self.sign(row);
             }

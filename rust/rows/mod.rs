@@ -81,9 +81,6 @@ pub trait Rows: Examples {
     /// Weights (K x columns) in the form that [`Rows::scores`] is fastest on.
     fn arrange(&self, coef: &[f64], planes: usize) -> Result<Weights>;
 
-    /// The weights of one plane in that form; they can be changed in place ([`Weights::one_mut`]).
-    fn arrange_one(&self, coef: Vec<f64>) -> Weights;
-
     /// How many values of some rows are stored.
     fn entries(&self, rows: Range<usize>) -> usize;
 
@@ -94,6 +91,9 @@ pub trait Rows: Examples {
     /// Activations of some rows under all planes, row by row, by rule 3 (or 10: the same bits).
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64])
     -> Result<()>;
+
+    /// Activations of some rows under one plane, by rule 3.
+    fn scores_of_one(&self, rows: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()>;
 }
 
 /// Examples as the numbers that they are, for what looks at them otherwise than a linear learner does.
@@ -118,6 +118,11 @@ pub trait Matrix: Rows {
 
     /// Dot products by rule 3 of some rows with themselves, each column multiplied by its `unit` before.
     fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()>;
+}
+
+/// For weights that rows of another storage have arranged.
+fn arranged_otherwise() -> Error {
+    Error::Invalid("weights must be arranged by the rows whose scores are asked for".into())
 }
 
 /// Refuses more rows than orders, logs and working sets, which hold row numbers in 32 bits, can name.

@@ -98,10 +98,12 @@ impl<const TABLE: bool> Settler<'_, TABLE> {
         if x != 0.0 {
             let k = (self.now - self.last[j]) as u64;
             self.last[j] = self.now;
-            *w = match self.powers.get(k as usize) {
-                Some(power) => scaled(*w, *power),
-                None if TABLE => unreachable!("no coordinate is older than the table"),
-                None => self.decay.settle(*w, k),
+            *w = if TABLE {
+                scaled(*w, self.powers[k as usize])
+            } else {
+                self.powers
+                    .get(k as usize)
+                    .map_or_else(|| self.decay.settle(*w, k), |power| scaled(*w, *power))
             };
         }
         *w

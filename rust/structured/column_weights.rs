@@ -132,8 +132,7 @@ impl<N: Number> ColumnWeights<N> {
             self.free[usize::from(old.class)].try_push(old.at)?;
             self.entries[first..][..len].fill(Entry::default());
         }
-        // 2^32 entries would need 64 GB.
-        let Ok(at) = u32::try_from(at) else { unreachable!("memory ends before") };
+        let at = u32::try_from(at).map_err(|_| Error::Memory)?; // 64 GB
         self.heads[column] = Head { at, len: old.len, class };
         Ok(())
     }
