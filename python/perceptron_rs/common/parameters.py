@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from numbers import Integral, Real
 from operator import attrgetter
-from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -177,5 +176,5 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
 def _accept(kind: Any, *values: Any) -> bool:
     parameters = dict(zip(kind._get_param_names(), values, strict=True))
     validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
-    check_parameters(SimpleNamespace(**parameters), for_partial_fit=True)
+    kind(**parameters)._check_parameters(for_partial_fit=True)
     return True

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
-from perceptron_rs.common.parameters import CONSTRAINTS, are_accepted, check_parameters, n_threads, validated
+from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array
+from perceptron_rs.common.online import OnlineClassifier
+from perceptron_rs.common.parameters import CONSTRAINTS, n_threads
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
-from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import assert_finite_weights
@@ -31,7 +29,7 @@ from perceptron_rs.models.saved import Saved
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator):  # type: ignore[misc]
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
@@ -47,14 +45,10 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
     _caches: ClassVar[tuple[str, ...]] = ()  # lists that are filled by a first reading, emptied by a pass
     _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
-    engine: str
-    tie: str
     coef_: Any
     intercept_: Any
-    classes_: NDArray[Any]
     n_seen_: NDArray[np.int64]
     n_iter_: int
-    _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
@@ -145,22 +139,6 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         task.end()
         return report.stopped
 
-    def _warn(self, stopped: list[str]) -> None:
-        if self.tol is not None and "max_iter" in stopped:
-            warnings.warn(
-                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
-                f"raise max_iter, or set tol=None if the number of epochs is meant",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        if "interrupt" in stopped:
-            warnings.warn(
-                f"ctrl-c ended the fit in epoch {self._n_epochs} (counted from 1); "
-                f"what was learnt until then is kept",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, check_input: bool = True
     ) -> Self:
@@ -204,7 +182,8 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
             If an argument does not contain numbers (or, for labels, numbers or strings).
         """
         if check_input or not hasattr(self, "classes_"):
-            return self._partial_fit(X, y, classes, sample_weight)
+            self._partial_fit(X, y, classes, sample_weight)
+            return self
         if sample_weight is None and learn_few(self, X, y):
             return self
         with restored_on_error(self):
@@ -213,104 +192,24 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
             labels = encode(y, self.classes_)
             if len(labels) != data.rows.shape[0]:
                 label_array(self, y, data.rows.shape[0])  # says so
-            self._one_pass(engine, data, labels, sample_weight, read_state(self))
+            self._learn_pass(engine, data, labels, sample_weight, first=False)
         return self
 
-    @validated
-    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        self._pass(X, y, classes, sample_weight)
-        return self
-
-    @validated
-    def predict_then_learn(
-        self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
-    ) -> tuple[NDArray[Any], int]:
-        """Predict each example before learning from it (progressive validation).
-
-        Makes one pass in the given order and learns the same as ``partial_fit``. Each example is predicted
-        with the current weights, learnt from the examples before it. Averaged and voted learners use the
-        current weights too, because these decide which examples are mistakes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        classes : array-like of shape (n_classes,), default=None
-            All classes that will ever occur in y. Required in the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the examples, above 0. An update is multiplied by the weight of its example.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            Predicted classes.
-        n_errors : int
-            Number of wrong predictions.
-
-        Raises
-        ------
-        ValueError
-            As for ``partial_fit``; also if an example has weight 0, because it is not visited.
-        TypeError
-            If an argument does not contain numbers (or, for labels, numbers or strings).
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from perceptron_rs import Perceptron
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = Perceptron()
-        >>> predicted, errors = model.predict_then_learn(X[::3], y[::3], classes=[0, 1, 2])
-        >>> errors
-        2
-        """
-        activations, labels = self._pass(X, y, classes, sample_weight, record=True)
-        index = self._decide(activations)
-        return self.classes_[index], int(np.count_nonzero(index != labels))
-
-    def _pass(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, record: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
-        """Run one pass; return the activations of the examples, if recorded, and their class indices."""
-        with restored_on_error(self), standard():
-            if not are_accepted(self):
-                self._check_parameters(for_partial_fit=True)
-            engine = get_engine(self.engine)
-            first = not hasattr(self, "classes_")
-            given = new_classes(classes, self)
-            data = examples(self, engine, X, reset=first)
-            y = label_array(self, y, data.rows.shape[0])
-            if first:
-                self.classes_ = given
-                self._n_epochs = 0
-                state = start_state(self, given, None, None, None)
-            else:
-                state = read_state(self)
-                check_same_problem(self, state, self.classes_)
-            labels = encode(y, self.classes_)
-            report = self._one_pass(engine, data, labels, sample_weight, state, record=record)
-            activations = report.activations
-            if activations is None:
-                return np.zeros((0, 1)), labels
-            if np.isnan(activations).any():
-                raise ValueError(
-                    "sample_weight and class_weight must be above 0 here: an example of weight 0 is not "
-                    "visited; use predict and partial_fit"
-                )
-        return activations, labels
-
-    def _one_pass(
+    def _learn_pass(
         self,
         engine: Engine,
         data: Examples,
         labels: NDArray[np.uint32],
         sample_weight: Any,
-        state: State,
         *,
+        first: bool,
         record: bool = False,
     ) -> Report:
+        if first:
+            state = start_state(self, self.classes_, None, None, None)
+        else:
+            state = read_state(self)
+            check_same_problem(self, state, self.classes_)
         return learn(
             self,
             engine,
@@ -371,30 +270,6 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
             return activations[:, 1] - activations[:, 0]
         return activations
 
-    def _decide(self, activations: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the index of the class that the activations (n, K) speak for."""
-        if activations.shape[1] > 1:
-            return cast("NDArray[np.intp]", np.argmax(activations, axis=1))
-        return (activations[:, 0] >= 0 if self.tie == "positive" else activations[:, 0] > 0).astype(np.intp)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each example.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            For two classes, ``classes_[1]`` if the activation is positive (or 0, with ``tie="positive"``).
-            Otherwise, the class with the largest activation; in a tie, the first one.
-        """
-        scores = self.decision_function(X)
-        index = self._decide(scores.reshape(-1, 1) if scores.ndim == 1 else scores)
-        return self.classes_[index]
-
     def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets, (n, K)."""
         coef = np.ascontiguousarray(dense(self.coef_), dtype=np.float64)
@@ -405,10 +280,6 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
     def t_(self) -> int:
         """One more than the number of examples seen since the last cold start."""
         return int(self.n_seen_.max()) + 1
-
-    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
-        """Raise ValueError for what scikit-learn's look at single parameters lets through."""
-        check_parameters(self, for_partial_fit=for_partial_fit)
 
     def _begin(self, engine: Engine, data: Examples, state: State, seed: int | None) -> None:
         """Be told what a call of the engine starts with, for learners that need more than its state."""
