@@ -2,9 +2,7 @@
 
 pub mod arith;
 pub mod error;
-#[allow(clippy::missing_panics_doc)] // until they return what runs out of memory
 pub mod kernel;
-#[allow(clippy::missing_panics_doc)]
 pub mod margin;
 pub mod memory;
 pub mod mlp;

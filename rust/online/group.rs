@@ -208,7 +208,7 @@ fn write_head<'a>(head: &Head, ages: Option<&[i64]>, state: &'a mut State) -> &'
 }
 
 /// `None` for what was interrupted.
-pub(super) fn unless_interrupted<T>(done: Result<T>) -> Result<Option<T>> {
+fn unless_interrupted<T>(done: Result<T>) -> Result<Option<T>> {
     match done {
         Ok(done) => Ok(Some(done)),
         Err(Error::Interrupted) => Ok(None),

@@ -19,7 +19,7 @@ use super::feed::Monitor;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
-use super::threads::each;
+use super::threads::share_out;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
@@ -238,7 +238,7 @@ impl Learner for Pocket {
             Ok(())
         };
         let threads = threads.min(self.planes.len());
-        each(self.planes.iter_mut().enumerate(), threads, monitor, count_start)
+        share_out(self.planes.iter_mut().enumerate(), threads, monitor, count_start)
     }
 
     fn split<'a>(

@@ -5,10 +5,10 @@
 use std::ops::Range;
 
 use super::feed::Monitor;
-use super::group::{Group, unless_interrupted};
+use super::group::Group;
 use super::problem::Problem;
 use super::rule::Learner;
-use super::threads::each;
+use super::threads::share_out;
 use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
@@ -129,13 +129,13 @@ impl Run {
         let going = self.groups.iter_mut().zip(rules).zip(&mut done);
         let going = going.filter(|((group, _), _)| !group.has_ended());
         let threads = problem.settings.threads.min(self.ranges.len());
-        let broken_off = each(going, threads, monitor, |((group, mut rule), done)| {
+        share_out(going, threads, monitor, |((group, mut rule), done)| {
             *done = Some(group.epoch(problem, &mut *rule, order, number, monitor)?);
             Ok(())
-        });
+        })?;
         let decisions = problem.settings.decisions();
         let (mistakes, losses) = (filled(0, decisions)?, filled(0.0, decisions)?);
-        let mut epoch = Epoch { mistakes, losses, interrupted: unless_interrupted(broken_off)?.is_none() };
+        let mut epoch = Epoch { mistakes, losses, interrupted: false };
         for group in done.iter().flatten() {
             epoch.interrupted |= group.interrupted;
             for done in &group.decisions {

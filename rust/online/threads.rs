@@ -13,9 +13,22 @@ use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 
 /// Calls `work` on every item, on this thread and at most `threads - 1` others, and asks the monitor before
-/// each of them. No item is begun after an error; of several errors that of the first item is returned,
-/// whatever the number of threads.
+/// each of them.
 pub(crate) fn each<T: Send>(
+    items: impl Iterator<Item = T> + Send,
+    threads: usize,
+    monitor: &dyn Monitor,
+    work: impl Fn(T) -> Result<()> + Sync,
+) -> Result<()> {
+    share_out(items, threads, monitor, |item| {
+        monitor.pause()?;
+        work(item)
+    })
+}
+
+/// The same for work that asks the monitor itself. No item is begun after an error; of several errors that of
+/// the first item is returned, whatever the number of threads.
+pub(crate) fn share_out<T: Send>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,
     monitor: &dyn Monitor,
@@ -27,7 +40,7 @@ pub(crate) fn each<T: Send>(
         while !stop.load(Ordering::Relaxed)
             && let Some((number, item)) = next(&queue)
         {
-            if let Err(error) = monitor.pause().and_then(|()| work(item)) {
+            if let Err(error) = work(item) {
                 stop.store(true, Ordering::Relaxed);
                 let mut first = lock(&first);
                 if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {

@@ -5,11 +5,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{new_array, to_matrix};
+use super::border::arrays::{copied, new_array, to_matrix, to_vector};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use crate::arith::neuron::Activation;
 use crate::error::probe_memory;
+use crate::memory::collected;
 use crate::mlp::{self, Layer, Network, Schedule};
 
 type Matrices<'py> = Vec<PyReadonlyArray2<'py, f64>>;
@@ -46,8 +47,8 @@ fn network(columns: usize, coefs: &Matrices, intercepts: &Vectors, activation: &
         }
         probe_memory(coef.len().checked_mul(8))?;
         // Rule 4: no weight is -0.0.
-        let coef = coef.as_array().iter().map(|w| w + 0.0).collect();
-        let intercept = intercept.as_array().iter().map(|b| b + 0.0).collect();
+        let coef = collected(coef.as_array().iter().map(|w| w + 0.0))?;
+        let intercept = collected(intercept.as_array().iter().map(|b| b + 0.0))?;
         layers.push(Layer { coef, intercept });
         before = neurons;
     }
@@ -58,7 +59,7 @@ fn to_arrays<'py>(py: Python<'py>, network: &Network, columns: usize) -> PyResul
     let (mut coefs, mut intercepts, mut before) = (Vec::new(), Vec::new(), columns);
     for Layer { coef, intercept } in &network.layers {
         coefs.push(to_matrix(py, coef, [intercept.len(), before])?);
-        intercepts.push(PyArray1::from_slice(py, intercept));
+        intercepts.push(to_vector(py, intercept)?);
         before = intercept.len();
     }
     Ok((coefs, intercepts))
@@ -129,7 +130,7 @@ fn mlp_fit<'py>(
     let py = rows.py();
     let (_, columns) = shape(rows)?;
     let mut network = network(columns, &coefs, &intercepts, activation)?;
-    let labels = labels.as_array().to_vec();
+    let labels = copied(&labels)?;
     let schedule = Schedule { rate, alpha, batch_size, seed, first_epoch, max_iter, tol, n_iter_no_change };
     let signals = Signals::new();
     let done = with_rows(rows, |rows| mlp::fit(rows, &labels, &mut network, &schedule, &signals))?;
@@ -138,8 +139,8 @@ fn mlp_fit<'py>(
     let answer = PyDict::new(py);
     answer.set_item("coefs", coefs)?;
     answer.set_item("intercepts", intercepts)?;
-    answer.set_item("losses", PyArray1::from_slice(py, &report.losses))?;
-    answer.set_item("mistakes", PyArray1::from_slice(py, &report.mistakes))?;
+    answer.set_item("losses", to_vector(py, &report.losses)?)?;
+    answer.set_item("mistakes", to_vector(py, &report.mistakes)?)?;
     answer.set_item("stopped", report.stopped.name())?;
     Ok(answer)
 }

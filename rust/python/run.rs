@@ -1,11 +1,13 @@
 //! A run: what it is started with is read once, and its arrays are borrowed during each call.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use std::borrow::Cow;
+
+use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use super::border::arrays::{ages, counters, numbers, set_array, to_matrix};
+use super::border::arrays::{ages, counters, numbers, set_array, set_joined, to_matrix, to_vector};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
@@ -14,6 +16,7 @@ use super::linear::memory::{read_learner, write_memory};
 use super::settings::{Data, InDualForm, Linear, OnBudget};
 use crate::error;
 use crate::kernel::{Budgeted, Dual, Kernel, RowSource};
+use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
 use crate::online::voted::Voted;
 use crate::online::{self, Found, Learner, Problem, Settings, State};
@@ -144,7 +147,7 @@ fn start_kernel(
         Dual::new(rows, kernel, asked, &norms, cache, threads, &signals)
     })?;
     let dual = signals.settle(dual, py, false)?;
-    Ok((View::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)?), settings))
+    Ok((View::Dual { dual, ask: given.ask }, begin, boxed(Voted::new(planes)?)?, settings))
 }
 
 fn start_budget(
@@ -166,8 +169,12 @@ fn start_budget(
     let width = if settings.joint.is_some() { planes } else { 1 };
     let known = if kernel == Kernel::Precomputed { n } else { m };
     let sets = read_sets(state, &budget, settings.decisions(), width, known)?;
-    let begin =
-        State { coef: Vec::new(), intercept: vec![0.0; planes], seen: counters(state, planes)?, ages: None };
+    let begin = State {
+        coef: Vec::new(),
+        intercept: filled(0.0, planes)?,
+        seen: counters(state, planes)?,
+        ages: None,
+    };
     settings.threads = 1;
     let signals = Signals::new();
     let budgeted = with_rows(data.rows.bind(py), |rows| {
@@ -204,8 +211,8 @@ impl Run {
         let signals = Signals::new();
         let done = self.with_problem(py, &signals, |run, problem| run.epoch(problem, number, &signals))?;
         let epoch = signals.settle(done, py, self.keep_on_interrupt)?;
-        let mistakes = PyArray1::from_slice(py, &epoch.mistakes);
-        let losses = PyArray1::from_slice(py, &epoch.losses);
+        let mistakes = to_vector(py, &epoch.mistakes)?;
+        let losses = to_vector(py, &epoch.losses)?;
         let class = EPOCH.import(py, "perceptron_rs.settings", "Epoch")?;
         // As `Epoch(...)` does, but without Python code, in which Ctrl-C could be raised: the epoch is
         // learnt.
@@ -223,7 +230,7 @@ impl Run {
     fn state<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let State { coef, intercept, seen, ages } = self.core.state()?;
         let shape = [intercept.len(), coef.len() / intercept.len()];
-        let seen: Vec<i64> = seen.iter().map(|&seen| seen as i64).collect();
+        let seen = collected(seen.iter().map(|&seen| seen as i64))?;
         let out = PyDict::new(py);
         set_array(&out, "seen", &seen, None)?;
         match &mut self.view {
@@ -236,11 +243,11 @@ impl Run {
             }
             View::Dual { dual, .. } => {
                 let norms = dual.norms();
-                let last: Vec<f64> = norms.iter().map(|norms| norms[norms.len() - 1]).collect();
-                let log: Vec<f64> = norms.iter().flat_map(|norms| &norms[1..]).copied().collect();
+                let last = collected(norms.iter().map(|norms| norms[norms.len() - 1]))?;
+                let log = collected(norms.iter().map(|norms| Cow::Borrowed(&norms[1..])))?;
                 set_array(&out, "intercept", &intercept, None)?;
                 set_array(&out, "norm", &last, None)?;
-                set_array(&out, "log_norm", &log, None)?;
+                set_joined(&out, "log_norm", &log, None)?;
             }
             View::Budget { budgeted, width, .. } => write_sets(&out, &budgeted.sets()?, *width)?,
         }

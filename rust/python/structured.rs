@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::get;
+use super::border::arrays::{get, to_vector};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use crate::arith::environment::{foreign, standard};
@@ -215,12 +215,12 @@ fn sequence_fit<'py>(
     if let Some(sums) = learnt.sums {
         set_weights(&state, sums, "_u")?;
     }
-    state.set_item("seen", PyArray1::from_slice(py, &[learnt.seen as i64]))?;
+    state.set_item("seen", to_vector(py, &[learnt.seen as i64])?)?;
     let out = PyDict::new(py);
     out.set_item("state", state)?;
-    out.set_item("sequence_errors", PyArray1::from_slice(py, &report.sequence_errors))?;
-    out.set_item("token_errors", PyArray1::from_slice(py, &report.token_errors))?;
-    out.set_item("held_out_errors", PyArray1::from_slice(py, &report.held_out_errors))?;
+    out.set_item("sequence_errors", to_vector(py, &report.sequence_errors)?)?;
+    out.set_item("token_errors", to_vector(py, &report.token_errors)?)?;
+    out.set_item("held_out_errors", to_vector(py, &report.held_out_errors)?)?;
     out.set_item("stopped", report.stopped.name())?;
     out.set_item("seen", report.seen)?;
     Ok(out)

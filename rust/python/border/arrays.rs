@@ -6,14 +6,15 @@ use std::ffi::c_int;
 use numpy::ndarray::{Dim, Dimension};
 use numpy::npyffi::{PY_ARRAY_API, npy_intp};
 use numpy::{
-    Element, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1,
-    PyReadonlyArray2, PyUntypedArrayMethods,
+    Element, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray,
+    PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::probe_memory;
+use crate::error::Result;
+use crate::memory::{collected, filled};
 
 /// A float64 array of the state, of that shape; `columns` is `None` for a vector.
 pub fn numbers(
@@ -36,13 +37,12 @@ pub fn matrix(
     columns: usize,
 ) -> PyResult<Vec<f64>> {
     check_shape(name, array.shape(), &[planes, columns])?;
-    probe_memory(array.len().checked_mul(8))?;
-    Ok(array.as_array().iter().copied().collect())
+    Ok(copied(array)?)
 }
 
 pub fn vector(name: &str, array: &PyReadonlyArray1<f64>, planes: usize) -> PyResult<Vec<f64>> {
     check_shape(name, array.shape(), &[planes])?;
-    Ok(array.as_array().to_vec())
+    Ok(copied(array)?)
 }
 
 pub fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
@@ -51,14 +51,25 @@ pub fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> 
     let count = |&seen: &i64| {
         u64::try_from(seen).map_err(|_| PyValueError::new_err(format!("seen must be at least 0, got {seen}")))
     };
-    seen.as_array().iter().map(count).collect()
+    let mut counts = filled(0, planes)?;
+    for (count_here, seen) in counts.iter_mut().zip(seen.as_array()) {
+        *count_here = count(seen)?;
+    }
+    Ok(counts)
 }
 
 pub fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResult<Vec<i64>> {
     let ages: PyReadonlyArray2<i64> = get("ages", state)?.extract()?;
     check_shape("ages", ages.shape(), &[planes, columns])?;
-    probe_memory(ages.len().checked_mul(8))?;
-    Ok(ages.as_array().iter().copied().collect())
+    Ok(copied(&ages)?)
+}
+
+/// The numbers of an array.
+pub fn copied<T: Element + Copy, D: Dimension>(array: &PyReadonlyArray<T, D>) -> Result<Vec<T>> {
+    match array.as_slice() {
+        Ok(values) => collected(values.iter().copied()),
+        Err(_) => collected(array.as_array().iter().copied()),
+    }
 }
 
 fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
@@ -82,7 +93,8 @@ pub fn pairs(class_weight: &PyReadonlyArray2<f64>) -> PyResult<Vec<[f64; 2]>> {
         let shape = class_weight.shape();
         return Err(PyValueError::new_err(format!("class_weight must have shape (K, 2), got {shape:?}")));
     }
-    Ok(class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect())
+    let rows = class_weight.as_array();
+    Ok(collected(rows.rows().into_iter().map(|row| [row[0], row[1]]))?)
 }
 
 /// A new array of that shape, all zeros. Where memory is short `NumPy` raises, while the calls of the crate

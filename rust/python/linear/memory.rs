@@ -4,6 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::memory::boxed;
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::pocket::Pocket;
@@ -23,13 +24,13 @@ pub fn read_learner(
     let (planes, fit_intercept) = (settings.planes(), settings.fit_intercept);
     match &*given.learner {
         "perceptron" => Ok(Box::new(Perceptron)),
-        "averaged" => Ok(Box::new(Averaged {
+        "averaged" => Ok(boxed(Averaged {
             coef: numbers("coef_u", state, planes, Some(begin.coef.len() / planes.max(1)))?,
             intercept: numbers("intercept_u", state, planes, None)?,
             fit_intercept,
-        })),
-        "pocket" => Ok(Box::new(Pocket::new(parse_check(&given.check)?, fit_intercept, begin)?)),
-        "voted" => Ok(Box::new(Voted::new(planes)?)),
+        })?),
+        "pocket" => Ok(boxed(Pocket::new(parse_check(&given.check)?, fit_intercept, begin)?)?),
+        "voted" => Ok(boxed(Voted::new(planes)?)?),
         name => Err(PyValueError::new_err(format!(
             "learner must be \"perceptron\", \"averaged\", \"pocket\" or \"voted\", got {name:?}"
         ))),
