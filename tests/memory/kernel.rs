@@ -73,9 +73,9 @@ fn run(problem: &Problem, columns: usize, learner: Box<dyn Learner>) -> Result<R
 }
 
 /// A Gram matrix that somebody else has.
-struct Matrix(Vec<f64>);
+struct GramMatrix(Vec<f64>);
 
-impl RowSource for Matrix {
+impl RowSource for GramMatrix {
     fn row(&self, number: usize, out: &mut [f64]) -> bool {
         out.copy_from_slice(&self.0[number * N..][..N]);
         true
@@ -118,7 +118,7 @@ fn fits_on_a_gram_matrix() {
     let mut gram = vec![0.0; N * N];
     kernel_matrix(&rows, &rows, Kernel::Linear, 1, &(), &mut gram).expect("shapes");
     fits(&Dense::new(&gram, N, N).expect("a matrix"), Kernel::Precomputed, None, 0, false);
-    fits(&rows, Kernel::Precomputed, Some(&Matrix(gram)), 1 << 20, true);
+    fits(&rows, Kernel::Precomputed, Some(&GramMatrix(gram)), 1 << 20, true);
 }
 
 #[test]
