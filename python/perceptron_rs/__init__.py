@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from perceptron_rs.common.progress import EpochRecord
     from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
     from perceptron_rs.kernel.perceptron import KernelPerceptron
+    from perceptron_rs.learnt import digest
     from perceptron_rs.linear.averaged import AveragedPerceptron
     from perceptron_rs.linear.perceptron import Perceptron
     from perceptron_rs.linear.pocket import PocketPerceptron
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from perceptron_rs.margins.verification import VerificationError, hull_weights, verify
     from perceptron_rs.models import load
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
+    from perceptron_rs.rerun import Reproduction, reproduce
     from perceptron_rs.sequence.perceptron import SequencePerceptron
     from perceptron_rs.sequence.progress import SequenceEpoch
     from perceptron_rs.sequence.structured import StructuredPerceptron
+    from perceptron_rs.teaching.trace import Step, Trace, trace
 
     __version__: str
 
@@ -45,18 +48,24 @@ __all__ = [
     "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
+    "Reproduction",
     "SequenceEpoch",
     "SequencePerceptron",
+    "Step",
     "StructuredPerceptron",
+    "Trace",
     "VerificationError",
     "VotedPerceptron",
     "__version__",
+    "digest",
     "hull_weights",
     "is_separable",
     "load",
     "margin",
     "max_margin",
     "mistake_bounds",
+    "reproduce",
+    "trace",
     "updates_until_right",
     "verify",
 ]
@@ -75,18 +84,24 @@ _HOME = {
     "MaxMarginClassifier": "margins.classifier",
     "MistakeBounds": "margins.result",
     "Perceptron": "linear.perceptron",
+    "Reproduction": "rerun",
     "PocketPerceptron": "linear.pocket",
     "SequenceEpoch": "sequence.progress",
     "SequencePerceptron": "sequence.perceptron",
     "StructuredPerceptron": "sequence.structured",
+    "Step": "teaching.trace",
+    "Trace": "teaching.trace",
     "VerificationError": "margins.verification",
     "VotedPerceptron": "linear.voted",
+    "digest": "learnt",
     "hull_weights": "margins.verification",
     "is_separable": "margins.maximum",
     "load": "models",
     "margin": "margins.measure",
     "max_margin": "margins.maximum",
     "mistake_bounds": "margins.mistakes",
+    "reproduce": "rerun",
+    "trace": "teaching.trace",
     "updates_until_right": "linear.updates",
     "verify": "margins.verification",
 }

@@ -112,7 +112,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):  # type: ignore[mis
             classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
             if warm and not np.array_equal(classes, self.classes_):
                 raise ValueError(
-                    f"warm_start=True goes on from a fit with the classes {self.classes_.tolist()!r:.200}, "
+                    f"warm_start=True continues a fit with the classes {self.classes_.tolist()!r:.200}, "
                     f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
                 )
             if not warm:
@@ -122,6 +122,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):  # type: ignore[mis
                 data,
                 labels,
                 sample_weight,
+                method="fit",
                 max_iter=int(self.max_iter),
                 tol=None if self.tol is None else float(self.tol),
                 shuffle=bool(self.shuffle),
@@ -176,7 +177,17 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):  # type: ignore[mis
     ) -> Report:
         if first:
             start(self, data, self.classes_)
-        return learn(self, data, labels, sample_weight, max_iter=1, tol=None, shuffle=False, record=record)
+        return learn(
+            self,
+            data,
+            labels,
+            sample_weight,
+            method="partial_fit",
+            max_iter=1,
+            tol=None,
+            shuffle=False,
+            record=record,
+        )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the normalized vote on each example, or the activation of the vector that predicts.

@@ -120,6 +120,9 @@ class BudgetedKernelPerceptron(KernelLearner):
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
         ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
@@ -228,6 +231,7 @@ class BudgetedKernelPerceptron(KernelLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.kernel = kernel
         self.budget = budget
@@ -255,6 +259,7 @@ class BudgetedKernelPerceptron(KernelLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     def _begin(self, planes: int) -> None:
         self._kept = nothing(planes, planes if is_joint(self) else 1)

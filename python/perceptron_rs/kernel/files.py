@@ -101,7 +101,7 @@ def _check_reports(left: Tensors, history: dict[str, Any], decisions: int) -> No
     if "mistakes_per_example" in left:
         take_counts(left, "mistakes_per_example", (None, decisions))
     if n_iter.max() != history["n_iter"] or mistakes.sum() != history["n_mistakes"]:
-        raise ValueError("the history and the tensors tell of different numbers of epochs or mistakes")
+        raise ValueError("the history and the tensors disagree about the number of epochs or mistakes")
 
 
 def _rows(left: Tensors, columns: int, *, precomputed: bool) -> Tensors:
@@ -109,7 +109,7 @@ def _rows(left: Tensors, columns: int, *, precomputed: bool) -> Tensors:
     found: Tensors = {"origin": take_counts(left, "vectors_origin", (None,))}
     found |= {name.removeprefix("vectors_"): left.pop(name) for name in list(left) if "vectors_rows" in name}
     if stored(found).keys() not in ({"rows"}, {"rows_indptr", "rows_indices", "rows_values"}):
-        raise ValueError("the tensor vectors_rows is missing or has no place")
+        raise ValueError("the tensor vectors_rows is missing or unexpected")
     values = found.get("rows", found.get("rows_values", np.zeros(0)))
     if values.dtype not in STORED or (values.dtype.kind == "f" and not np.isfinite(values).all()):
         raise ValueError("the tensor vectors_rows must hold finite numbers of a stored type")

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.parameters import draw_seed, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
@@ -37,6 +38,7 @@ def start(model: Any, data: Examples, classes: NDArray[Any]) -> None:
     model._vectors = begun(planes, None if model.kernel == "precomputed" else model.n_features_in_)
     model.n_seen_ = np.zeros(planes, dtype=np.int64)
     model._n_epochs = 0
+    begin_record(model)
     model._terms = terms(model)
     model._begin(planes)
 
@@ -47,6 +49,7 @@ def learn(
     labels: NDArray[np.uint32],
     sample_weight: Any,
     *,
+    method: Method,
     max_iter: int,
     tol: float | None,
     shuffle: bool,
@@ -82,10 +85,12 @@ def learn(
         examples = Data(data.rows, labels, weights, stored_rows)
         return drive(engine, examples, state, settings, schedule, observer if observer.is_needed else None)
 
-    try:
-        report: Report = model._run(engine, data, seed, shared, train)
-    except OverflowError as error:
-        raise ValueError(str(error)) from None
+    with recorded(model, method, data.stored, labels, weights):
+        try:
+            report: Report = model._run(engine, data, seed, shared, train)
+        except OverflowError as error:
+            raise ValueError(str(error)) from None
+    note_end(model, report.stopped, int(report.n_iter.max()))
     model._seed = seed
     publish_report(model, report)
     return report
@@ -105,6 +110,6 @@ def check_terms(model: Any) -> None:
         now = ", ".join(f"{name}={getattr(model, name)!r:.80}" for name in changed)
         before = ", ".join(f"{name}={model._terms[name]!r:.80}" for name in changed)
         raise ValueError(
-            f"{now} differs from the fit that the estimator goes on from, which had {before}; set that "
-            f"again, or begin anew by fit with warm_start=False"
+            f"{now} differs from the fit that the estimator continues, which had {before}; set it back, or "
+            "start again by fit with warm_start=False"
         )

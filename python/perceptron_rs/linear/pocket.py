@@ -112,6 +112,9 @@ class PocketPerceptron(LinearLearner):
         Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise, and while
         the errors of the start weights are counted, ``KeyboardInterrupt`` is raised and the estimator is
         as it was before.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
@@ -247,6 +250,7 @@ class PocketPerceptron(LinearLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.check = check
         self.fit_intercept = fit_intercept
@@ -267,6 +271,7 @@ class PocketPerceptron(LinearLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def pocket_epoch_(self) -> NDArray[np.int64]:
@@ -309,4 +314,4 @@ class PocketPerceptron(LinearLearner):
             raise ValueError(f"the tensor swap_plane must hold sorted indices below {len(errors)}")
         last = np.append(plane[1:] != plane[:-1], True)[: len(plane)]
         if (tensors["swap_errors"][last] != errors[plane[last]]).any():
-            raise ValueError("the tensors swap_errors and pocket_errors tell of different errors")
+            raise ValueError("the tensors swap_errors and pocket_errors disagree about the errors")
