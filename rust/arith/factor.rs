@@ -177,7 +177,7 @@ impl Factor {
     /// The columns of R one after another, without their zeros.
     pub fn pack(&self, out: &mut Vec<f64>) -> Result<()> {
         for k in 0..self.size {
-            out.try_extend((0..k + 1).map(|j| self.columns[j * self.stride + k]))?;
+            out.try_extend((0..self.size).take(k + 1).map(|j| self.columns[j * self.stride + k]))?;
         }
         Ok(())
     }

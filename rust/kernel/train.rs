@@ -143,13 +143,11 @@ impl DualRows<'_> {
         let mut kept = std::mem::take(&mut updates.rows);
         let given = kept.len(); // none, or all: a source has given them
         for (slot, &support) in updates.supports.iter().enumerate().skip(given) {
-            kept.try_push(match cache.take(support) {
-                Some(row) => row,
-                None => {
-                    missing.try_push(slot)?;
-                    Dots::new(self.dual.form, n)?
-                }
-            })?;
+            let row = cache.take(support);
+            if row.is_none() {
+                missing.try_push(slot)?;
+            }
+            kept.try_push(row.map_or_else(|| Dots::new(self.dual.form, n), Ok)?)?;
         }
         let numbers = collected(missing.iter().map(|&slot| updates.supports[slot]))?;
         // No weights can be laid out for no rows.

@@ -113,17 +113,14 @@ impl<'a> Window<'a> {
     /// Has the source give a whole row, unless it is kept from before: nothing is asked for twice while
     /// memory allows.
     fn ask(&mut self, source: &dyn RowSource, here: u32) -> Result<()> {
-        let row = match self.cache.take(here) {
-            Some(row) => row,
-            None => {
-                let mut row = filled(0.0, self.examples.rows.len())?;
-                if !source.row(here as usize, &mut row) {
-                    let text = "a row of the Gram matrix could not be had from its source";
-                    return Err(Error::Invalid(text.into()));
-                }
-                Dots::Wide(row)
+        let asked = || {
+            let mut row = filled(0.0, self.examples.rows.len())?;
+            if source.row(here as usize, &mut row) {
+                return Ok(Dots::Wide(row));
             }
+            Err(Error::Invalid("a row of the Gram matrix could not be had from its source".into()))
         };
+        let row = self.cache.take(here).map_or_else(asked, Ok)?;
         for (value, &number) in self.values[self.at..].iter_mut().zip(&self.numbers[self.at..]) {
             *value = row.get(number as usize);
         }

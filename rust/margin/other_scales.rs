@@ -125,7 +125,9 @@ pub fn powered(mut w: Vec<f64>, b: Option<f64>) -> (Vec<f64>, Option<f64>) {
         return (w, b.map(|_| 0.0));
     }
     let power = -exponent(largest);
-    w.iter_mut().for_each(|w| *w = times_power(*w, power) + 0.0);
+    for w in &mut w {
+        *w = times_power(*w, power) + 0.0;
+    }
     (w, b.map(|b| times_power(b, power) + 0.0))
 }
 

@@ -44,6 +44,16 @@ impl Found {
         Self { v, lower, numbers: vec![], a: vec![], square, zero: false }
     }
 
+    /// Takes a plane if its lower end is better.
+    fn keep_plane(&mut self, v: &[f64], lower: f64) -> bool {
+        let better = lower > self.lower;
+        if better {
+            self.v.copy_from_slice(v);
+            self.lower = lower;
+        }
+        better
+    }
+
     fn keep_weights(&mut self, working: &WorkingSet, corral: &Corral) -> Result<bool> {
         let square = corral.square();
         if square >= self.square {
@@ -117,11 +127,7 @@ pub fn nearest_point(
                 } else {
                     f64::NEG_INFINITY
                 };
-                let mut better = lower > found.lower;
-                if better {
-                    found.v.copy_from_slice(&v);
-                    found.lower = lower;
-                }
+                let mut better = found.keep_plane(&v, lower);
                 if let Some(corral) = &corral {
                     better = found.keep_weights(&working, corral)? || better;
                     let upper = found.square.sqrt() / groups as f64;

@@ -16,7 +16,8 @@ use perceptron_rs::rows::{Csr, Dense, Entries, Matrix, Rows, Spread, Tolerance};
 
 use super::every_request_refused;
 
-const N: usize = 40;
+/// More rows than a block of votes, so that there are two.
+const N: usize = 300;
 const D: usize = 20;
 
 #[derive(Clone, Copy)]
