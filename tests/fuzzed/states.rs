@@ -15,6 +15,9 @@ use perceptron_rs::structured::{self, Chain, Limits, Mending, Sequences, Sparse,
 use super::draws::Draws;
 use super::epochs::{learn, remembered};
 
+/// More than a block of rows, which threads share out.
+const MOST_ROWS: usize = if cfg!(miri) { 20 } else { 300 };
+
 pub fn run(data: &[u8]) {
     let mut draws = Draws::new(data);
     match draws.below(3) {
@@ -55,7 +58,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
 
 fn log(draws: &mut Draws) {
     let (planes, entries, d) = (1 + draws.below(3), draws.below(12), draws.below(6));
-    let (n, stored) = (draws.below(300), 1 + draws.below(4));
+    let (n, stored) = (draws.below(MOST_ROWS), 1 + draws.below(4));
     let start = starts(draws, planes, entries);
     let row =
         draws.many(entries, |draws| if draws.rarely() { count(draws) } else { draws.below(stored) as i64 });

@@ -26,6 +26,7 @@ from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.maximum import BUDGET, solve
 from perceptron_rs.margins.problem import BIASES, SOLVERS, Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
+from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 
 __all__ = ["MaxMarginClassifier"]
@@ -33,7 +34,7 @@ __all__ = ["MaxMarginClassifier"]
 _BITS = 1200  # behind the binary point: more than the smallest float has
 
 
-class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     r"""Hyperplane with the largest margin between classes: the hard-margin support vector machine.
 
     The margin is certified: the largest margin lies in ``margin_interval_``, and the margin of the

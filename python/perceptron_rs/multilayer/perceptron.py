@@ -19,6 +19,7 @@ from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import ENGINES, get_engine
 from perceptron_rs.float_mode import standard
+from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.multilayer.network import Layers, check_same_problem, learn, start
 from perceptron_rs.multilayer.predicting import MultilayerPredicting
@@ -28,7 +29,7 @@ __all__ = ["MultilayerPerceptron"]
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+class MultilayerPerceptron(MultilayerPredicting, Exported, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron cannot learn exclusive or, because no line separates the two classes. One hidden
