@@ -182,8 +182,8 @@ impl<T: Value> Leaf for Scores<'_, T> {
         match self.weights {
             Form::Halves(_) => narrow = filled(0, self.rows.columns)?,
             // One plane reads each row as it is stored.
-            _ if self.intercept.len() > 1 => wide = filled(0.0, self.rows.columns)?,
-            _ => {}
+            Form::ByPlane(_) if self.intercept.len() > 1 => wide = filled(0.0, self.rows.columns)?,
+            Form::ByPlane(_) => {}
         }
         let outs = self.out.chunks_mut(self.intercept.len());
         let ahead = rows_ahead(self.rows.columns * size_of::<T>());
