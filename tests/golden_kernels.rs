@@ -3,12 +3,12 @@
 use crate::support::driver::{Report, Schedule, drive};
 use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 use perceptron_rs::arith::neuron::Activation;
-use perceptron_rs::kernel::{self, Answer, Dual, Kernel, Source, Vectors, kernel_matrix, scale_gamma};
+use perceptron_rs::kernel::{self, Answer, Dual, Kernel, RowSource, Vectors, kernel_matrix, scale_gamma};
 use perceptron_rs::mlp::{self, Layer, Network};
 use perceptron_rs::online::voted::{Log, Voted};
 use perceptron_rs::online::{Problem, Settings, State};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Spread, Table, Tie, Tolerance};
+use perceptron_rs::rows::{Matrix, Spread, Tie, Tolerance};
 
 const ANSWERS: [Answer; 8] = [
     Answer::Sum,
@@ -57,18 +57,18 @@ fn each_kernel_layout<T: Drawn + Default>(case: &Case, values: &[T]) {
             run(case, rows, kernel, None, cache, threads, layout);
         }
         // The same by a source of rows, which nothing but these numbers is known of.
-        let matrix = Matrix { matrix, n };
+        let matrix = GramMatrix { matrix, n };
         run(case, rows, kernel, Some(&matrix), 0, 1, layout);
         run(case, rows, kernel, Some(&matrix), 1 << 20, 2, layout);
     });
 }
 
-struct Matrix {
+struct GramMatrix {
     matrix: Vec<f64>,
     n: usize,
 }
 
-impl Source for Matrix {
+impl RowSource for GramMatrix {
     fn row(&self, number: usize, out: &mut [f64]) -> bool {
         for (out, row) in out.iter_mut().zip(self.matrix.chunks(self.n)) {
             *out = row[number];
@@ -79,9 +79,9 @@ impl Source for Matrix {
 
 fn run(
     case: &Case,
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     kernel: Kernel,
-    source: Option<&dyn Source>,
+    source: Option<&dyn RowSource>,
     cache: usize,
     threads: usize,
     layout: &str,
@@ -185,7 +185,7 @@ impl Story {
     fn is_judge(
         &self,
         case: &Case,
-        rows: &dyn Table,
+        rows: &dyn Matrix,
         kernel: Kernel,
         seen: &[u64],
         norms: &[Vec<f64>],
@@ -276,7 +276,7 @@ fn layers<T: Drawn + Default>(case: &Case) {
 /// Gives nothing from the third row on.
 struct Broken(std::sync::Mutex<usize>);
 
-impl Source for Broken {
+impl RowSource for Broken {
     fn row(&self, _number: usize, out: &mut [f64]) -> bool {
         let mut asked = self.0.lock().expect("one thread");
         *asked += 1;

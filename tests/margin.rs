@@ -9,7 +9,7 @@ use perceptron_rs::error::Error;
 use perceptron_rs::margin::{Bias, Goal, Options, Solution, Solver, margin, separate};
 use perceptron_rs::online::{Flow, Monitor};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Table};
+use perceptron_rs::rows::{Csr, Dense, Matrix};
 
 /// A few roundings.
 const CLOSE: f64 = 1e-14;
@@ -90,7 +90,7 @@ fn solve(x: &[f64], labels: &[u32], d: usize, options: &Options) -> Solution {
     let (indptr, indices, values) = compress(x, labels.len(), d, |j| j as i32);
     let csr = Csr::new(&indptr, &indices, &values, d).expect("arrays of a matrix");
     let found = separate(&dense, labels, options, &()).expect("a problem");
-    for rows in [&dense as &dyn Table, &csr] {
+    for rows in [&dense as &dyn Matrix, &csr] {
         for threads in [1, 3] {
             let other = separate(rows, labels, &Options { threads, ..*options }, &());
             assert_eq!(format!("{:?}", other.expect("a problem")), format!("{found:?}"), "{threads} threads");
@@ -277,7 +277,7 @@ fn the_margin_of_a_plane() {
         let dense = Dense::new(&x, n, d).expect("shape");
         let (indptr, indices, values) = compress(&x, n, d, |j| j as i64);
         let csr = Csr::new(&indptr, &indices, &values, d).expect("arrays of a matrix");
-        for rows in [&dense as &dyn Table, &csr] {
+        for rows in [&dense as &dyn Matrix, &csr] {
             for (normalize, threads) in [(true, 1), (false, 2)] {
                 let found = margin(rows, &labels, &w, Some(b), normalize, threads, &());
                 if w.iter().all(|w| *w == 0.0) {

@@ -13,7 +13,7 @@ use crate::arith::simd::{Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, gathered, tried};
 use crate::online::Monitor;
-use crate::rows::{Cursor, Examples, Learn, Loop, Mistake, Planes, Stop, Table, Visit};
+use crate::rows::{Cursor, Examples, Learn, LoopBody, Matrix, Mistake, Planes, Stop, Visit};
 
 /// Examples of a window.
 const WINDOW: usize = 64;
@@ -51,8 +51,8 @@ pub struct BudgetRows<'a> {
 impl Budgeted {
     /// The members of the sets are numbers of stored rows, or behind these of rows of the run.
     pub fn new(
-        rows: &dyn Table,
-        stored: &dyn Table,
+        rows: &dyn Matrix,
+        stored: &dyn Matrix,
         kernel: Kernel,
         mut sets: Vec<Kept>,
         budget: Budget,
@@ -87,8 +87,8 @@ impl Budgeted {
     #[must_use]
     pub fn rows<'a>(
         &'a self,
-        rows: &'a dyn Table,
-        stored: &'a dyn Table,
+        rows: &'a dyn Matrix,
+        stored: &'a dyn Matrix,
         monitor: &'a dyn Monitor,
     ) -> BudgetRows<'a> {
         BudgetRows { budgeted: self, rooms: Rooms { rows, stored }, monitor }
@@ -184,7 +184,7 @@ impl Window<'_> {
     }
 }
 
-impl Loop for &mut Window<'_> {
+impl LoopBody for &mut Window<'_> {
     // Not that of rule 10, but it ends a run over examples in the same way.
     const EXACT: bool = true;
 
@@ -273,7 +273,7 @@ impl Examples for BudgetRows<'_> {
             window.look(slot, 0)?;
         }
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log })?;
+        let stop = dispatch(Learn { body: &mut window, visit, at, end, heads, noise, record, log })?;
         if let Some(error) = window.error {
             return Err(error);
         }

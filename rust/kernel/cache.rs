@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::gram::Row;
+use super::gram::Dots;
 use crate::error::{Error, Result};
 
 /// At most so many bytes of rows.
@@ -11,7 +11,7 @@ pub struct Cache {
     used: usize,
     tick: u64,
     /// Each with the tick at which it was put in.
-    rows: HashMap<u32, (u64, Row)>,
+    rows: HashMap<u32, (u64, Dots)>,
 }
 
 impl Cache {
@@ -21,14 +21,14 @@ impl Cache {
     }
 
     /// Takes a row out, if it is there.
-    pub fn take(&mut self, number: u32) -> Option<Row> {
+    pub fn take(&mut self, number: u32) -> Option<Dots> {
         let (_, row) = self.rows.remove(&number)?;
         self.used -= row.bytes();
         Some(row)
     }
 
     /// Puts a row in that is not there, and forgets others until it fits.
-    pub fn put(&mut self, number: u32, row: Row) -> Result<()> {
+    pub fn put(&mut self, number: u32, row: Dots) -> Result<()> {
         if row.bytes() > self.bytes {
             return Ok(());
         }
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_row_goes_first_and_the_bound_holds() {
-        let row = |k: usize| Row::Whole(vec![k as i32; 10]);
+        let row = |k: usize| Dots::Whole(vec![k as i32; 10]);
         let mut cache = Cache::new(120);
         (0..3).for_each(|k| cache.put(k, row(k as usize)).expect("memory for a row"));
         let first = cache.take(0).expect("three rows fit");
@@ -60,10 +60,10 @@ mod tests {
         cache.put(3, row(3)).expect("memory for a row");
         assert!(cache.take(1).is_none(), "the oldest row stayed");
         for k in [0, 2, 3] {
-            assert!(cache.take(k).is_some_and(|row| row == Row::Whole(vec![k as i32; 10])));
+            assert!(cache.take(k).is_some_and(|row| row == Dots::Whole(vec![k as i32; 10])));
         }
         assert_eq!(cache.used, 0);
-        cache.put(9, Row::Whole(vec![0; 31])).expect("nothing to do");
+        cache.put(9, Dots::Whole(vec![0; 31])).expect("nothing to do");
         assert!(cache.take(9).is_none(), "a row larger than all was kept");
     }
 }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::memory::{collected, filled, matrix, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
-use crate::rows::{Table, Weights, strip};
+use crate::rows::{Matrix, Weights, strip};
 
 /// Bytes of the rows that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
@@ -36,12 +36,12 @@ pub enum Form {
 
 impl Form {
     /// The fastest form for products of these rows with each other.
-    pub fn of(kernel: Kernel, sides: &[&dyn Table], monitor: &dyn Monitor) -> Result<Self> {
+    pub fn of(kernel: Kernel, sides: &[&dyn Matrix], monitor: &dyn Monitor) -> Result<Self> {
         if kernel == Kernel::Precomputed {
             return Ok(Self::Given);
         }
         let columns = sides[0].columns();
-        let sparse = |rows: &&dyn Table| rows.entries(0..rows.len()) < rows.len() * columns / 4;
+        let sparse = |rows: &&dyn Matrix| rows.entries(0..rows.len()) < rows.len() * columns / 4;
         if sides.iter().any(sparse) || columns == 0 {
             return Ok(Self::Sparse);
         }
@@ -72,12 +72,12 @@ impl Form {
 
 /// Dot products of one row with many.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Row {
+pub enum Dots {
     Whole(Vec<i32>),
     Wide(Vec<f64>),
 }
 
-impl Row {
+impl Dots {
     pub fn new(form: Form, len: usize) -> Result<Self> {
         Ok(if form == Form::Whole { Self::Whole(filled(0, len)?) } else { Self::Wide(filled(0.0, len)?) })
     }
@@ -89,33 +89,40 @@ impl Row {
         }
     }
 
-    /// Parts of this length.
-    pub fn parts(&mut self, len: usize) -> Result<Vec<Part<'_>>> {
+    pub fn get(&self, i: usize) -> f64 {
         match self {
-            Self::Whole(dots) => collected(dots.chunks_mut(len).map(Part::Whole)),
-            Self::Wide(dots) => collected(dots.chunks_mut(len).map(Part::Wide)),
+            Self::Whole(dots) => f64::from(dots[i]),
+            Self::Wide(dots) => dots[i],
         }
     }
 
-    pub fn whole(&mut self) -> Part<'_> {
+    /// Parts of this length.
+    pub fn parts(&mut self, len: usize) -> Result<Vec<DotsMut<'_>>> {
         match self {
-            Self::Whole(dots) => Part::Whole(dots),
-            Self::Wide(dots) => Part::Wide(dots),
+            Self::Whole(dots) => collected(dots.chunks_mut(len).map(DotsMut::Whole)),
+            Self::Wide(dots) => collected(dots.chunks_mut(len).map(DotsMut::Wide)),
+        }
+    }
+
+    pub fn all_mut(&mut self) -> DotsMut<'_> {
+        match self {
+            Self::Whole(dots) => DotsMut::Whole(dots),
+            Self::Wide(dots) => DotsMut::Wide(dots),
         }
     }
 }
 
-/// A part of a [`Row`].
-pub enum Part<'a> {
+/// A part of a [`Dots`].
+pub enum DotsMut<'a> {
     Whole(&'a mut [i32]),
     Wide(&'a mut [f64]),
 }
 
-impl Part<'_> {
-    pub fn sub(&mut self, range: Range<usize>) -> Part<'_> {
+impl DotsMut<'_> {
+    pub fn sub(&mut self, range: Range<usize>) -> DotsMut<'_> {
         match self {
-            Self::Whole(dots) => Part::Whole(&mut dots[range]),
-            Self::Wide(dots) => Part::Wide(&mut dots[range]),
+            Self::Whole(dots) => DotsMut::Whole(&mut dots[range]),
+            Self::Wide(dots) => DotsMut::Wide(&mut dots[range]),
         }
     }
 
@@ -141,7 +148,7 @@ pub enum Side {
 
 impl Side {
     /// Lays rows out for products with a tile of `others`.
-    pub fn left(form: Form, rows: &dyn Table, numbers: &[u32], others: &dyn Table) -> Result<Self> {
+    pub fn left(form: Form, rows: &dyn Matrix, numbers: &[u32], others: &dyn Matrix) -> Result<Self> {
         if form != Form::Sparse {
             return Self::tile(form, rows, numbers);
         }
@@ -154,7 +161,7 @@ impl Side {
     }
 
     /// Lays rows out as a tile.
-    pub fn tile(form: Form, rows: &dyn Table, numbers: &[u32]) -> Result<Self> {
+    pub fn tile(form: Form, rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
         let d = rows.columns();
         Ok(match form {
             Form::Whole => {
@@ -180,7 +187,7 @@ impl Side {
 
     /// Dot products of these rows with those of a tile of `rows`, from the row `first` of the tile on;
     /// `out` has a part of the tile's length for each row.
-    pub fn dots(&self, rows: &dyn Table, tile: &Self, first: usize, out: &mut [Part]) -> Result<()> {
+    pub fn dots(&self, rows: &dyn Matrix, tile: &Self, first: usize, out: &mut [DotsMut]) -> Result<()> {
         match (self, tile) {
             (Self::Whole(left), Self::Whole(right)) => dispatch(Whole { left, right, first, out }),
             (Self::Wide(left), Self::Wide(right)) => dispatch(WideProducts { left, right, first, out })?,
@@ -190,14 +197,14 @@ impl Side {
                     let row = row as usize;
                     rows.scores(row..row + 1, weights, bias, &mut sums)?;
                     for (out, sum) in out.iter_mut().zip(&sums) {
-                        let Part::Wide(out) = out else { unreachable!("of another form") };
+                        let DotsMut::Wide(out) = out else { unreachable!("of another form") };
                         out[j] = *sum;
                     }
                 }
             }
             (Self::Numbers(left), Self::Numbers(right)) => {
                 for (out, &support) in out.iter_mut().zip(left) {
-                    let Part::Wide(out) = out else { unreachable!("of another form") };
+                    let DotsMut::Wide(out) = out else { unreachable!("of another form") };
                     for (out, &row) in out.iter_mut().zip(right).skip(first) {
                         *out = rows.value(row as usize, support as usize);
                     }
@@ -210,18 +217,18 @@ impl Side {
 }
 
 /// `x·x` of every row, by the same rules; empty if the kernel does not need it.
-pub fn squares(kernel: Kernel, rows: &dyn Table, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+pub fn squares(kernel: Kernel, rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Vec<f64>> {
     if kernel.needs_squares() { all_squares(rows, monitor) } else { Ok(Vec::new()) }
 }
 
-fn all_squares(rows: &dyn Table, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+fn all_squares(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Vec<f64>> {
     let unit = filled(1.0, rows.columns())?;
     in_strips(rows, monitor, |range, out| rows.squares(range, &unit, out))
 }
 
 /// A number for each row; the monitor is asked between strips of them.
 fn in_strips(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     monitor: &dyn Monitor,
     fill: impl Fn(Range<usize>, &mut [f64]) -> Result<()>,
 ) -> Result<Vec<f64>> {
@@ -234,10 +241,10 @@ fn in_strips(
 }
 
 /// One divided by the number of columns and the variance of all values; 1 if that is not above 0.
-pub fn scale_gamma(rows: &dyn Table, monitor: &dyn Monitor) -> Result<f64> {
+pub fn scale_gamma(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<f64> {
     standard(|| {
-        let weights = rows.arrange_one(filled(1.0, rows.columns())?);
-        let sums = in_strips(rows, monitor, |range, out| rows.scores(range, &weights, &[0.0], out))?;
+        let ones = filled(1.0, rows.columns())?;
+        let sums = in_strips(rows, monitor, |range, out| rows.scores_of_one(range, &ones, 0.0, out))?;
         Ok(scale(&sums, &all_squares(rows, monitor)?, rows.columns()))
     })
 }
@@ -245,7 +252,7 @@ pub fn scale_gamma(rows: &dyn Table, monitor: &dyn Monitor) -> Result<f64> {
 /// Kernel values from dot products.
 pub struct Finish<'a, 'b> {
     pub kernel: Kernel,
-    pub dots: &'a Part<'b>,
+    pub dots: &'a DotsMut<'b>,
     pub square: f64,
     pub squares: &'a [f64],
     pub out: &'a mut [f64],
@@ -273,7 +280,7 @@ pub fn squares_of(squares: &[f64], range: Range<usize>) -> &[f64] {
     squares.get(range).unwrap_or(&[])
 }
 
-pub(super) fn same_columns(kernel: Kernel, rows: &dyn Table, others: &dyn Table) -> Result<()> {
+pub(super) fn same_columns(kernel: Kernel, rows: &dyn Matrix, others: &dyn Matrix) -> Result<()> {
     let (needed, name) = if kernel == Kernel::Precomputed {
         (others.len(), "one for each of the other rows")
     } else {
@@ -290,8 +297,8 @@ pub(super) fn same_columns(kernel: Kernel, rows: &dyn Table, others: &dyn Table)
 /// # Panics
 /// If `out` has another length.
 pub fn kernel_matrix(
-    rows: &dyn Table,
-    others: &dyn Table,
+    rows: &dyn Matrix,
+    others: &dyn Matrix,
     kernel: Kernel,
     threads: usize,
     monitor: &dyn Monitor,
@@ -301,8 +308,8 @@ pub fn kernel_matrix(
 }
 
 fn fill(
-    rows: &dyn Table,
-    others: &dyn Table,
+    rows: &dyn Matrix,
+    others: &dyn Matrix,
     kernel: Kernel,
     threads: usize,
     monitor: &dyn Monitor,
@@ -323,14 +330,14 @@ fn fill(
         let mine = collected(first..first + (out.len() / width) as u32)?;
         // Laid out on the left: the rows of `out`, so that each of its rows is filled from left to right.
         let left = if form == Form::Given { None } else { Some(Side::left(form, rows, &mine, others)?) };
-        let mut dots = tried(mine.iter().map(|_| Row::new(form, tile)))?;
+        let mut dots = tried(mine.iter().map(|_| Dots::new(form, tile)))?;
         for others_here in numbers.chunks(tile) {
             monitor.pause()?;
             let first = others_here[0] as usize;
             let range = first..first + others_here.len();
             if let Some(left) = &left {
                 let tile = Side::tile(form, others, others_here)?;
-                let mut parts = collected(dots.iter_mut().map(Row::whole))?;
+                let mut parts = collected(dots.iter_mut().map(Dots::all_mut))?;
                 left.dots(others, &tile, 0, &mut parts)?;
             }
             for (k, out) in out.chunks_mut(width).enumerate() {
@@ -339,10 +346,10 @@ fn fill(
                     range.clone().for_each(|j| out[j] = rows.value(row, j));
                     continue;
                 }
-                let mut whole = dots[k].whole();
+                let mut all = dots[k].all_mut();
                 dispatch(Finish {
                     kernel,
-                    dots: &whole.sub(0..range.len()),
+                    dots: &all.sub(0..range.len()),
                     square: square_of(&own, row),
                     squares: squares_of(&other, range.clone()),
                     out: &mut out[range.clone()],

@@ -9,13 +9,13 @@ use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::Grow;
 use crate::online::Monitor;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 /// Where the examples are: the rows of the run, and those that are stored.
 #[derive(Clone, Copy)]
 pub struct Rooms<'a> {
-    pub rows: &'a dyn Table,
-    pub stored: &'a dyn Table,
+    pub rows: &'a dyn Matrix,
+    pub stored: &'a dyn Matrix,
 }
 
 /// The examples that are kept, each once: a member of a set is a slot here.
@@ -105,7 +105,7 @@ impl Pool {
     }
 
     /// Kernel values of a slot with rows of the run, of these squares.
-    pub fn values(&self, rows: &dyn Table, slot: usize, numbers: &[u32], squares: &[f64], out: &mut [f64]) {
+    pub fn values(&self, rows: &dyn Matrix, slot: usize, numbers: &[u32], squares: &[f64], out: &mut [f64]) {
         if self.kernel == Kernel::Precomputed {
             for (&row, out) in numbers.iter().zip(&mut *out) {
                 *out = rows.value(row as usize, self.numbers[slot]);
@@ -118,7 +118,7 @@ impl Pool {
     }
 
     /// Kernel values of a slot with others, appended.
-    pub fn between(&self, rows: &dyn Table, one: usize, others: &[usize], out: &mut Vec<f64>) -> Result<()> {
+    pub fn between(&self, rows: &dyn Matrix, one: usize, others: &[usize], out: &mut Vec<f64>) -> Result<()> {
         for &other in others {
             let mut value = [if self.kernel == Kernel::Precomputed {
                 rows.value(self.numbers[one], self.numbers[other])

@@ -1,7 +1,7 @@
 //! The vectors of a run on new rows: the last one, the average, the vote, one that was drawn; each from
 //! the same kernel values, which are computed once.
 
-use super::gram::{Finish, Form, Row, Side, same_columns, square_of, squares, squares_of};
+use super::gram::{Dots, Finish, Form, Side, same_columns, square_of, squares, squares_of};
 use super::kernels::Kernel;
 use crate::arith::average::{average, timed};
 use crate::arith::environment::standard;
@@ -13,7 +13,7 @@ use crate::memory::{collected, filled, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
 use crate::online::voted::Log;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 /// Rows that are judged at a time: their kernel values with all stored rows are kept meanwhile.
 const BLOCK: usize = 32;
@@ -56,7 +56,7 @@ impl Answer {
 /// `t`; how many votes each has and its N, those of a plane one after another, the start vector first.
 #[derive(Clone, Copy)]
 pub struct Vectors<'a> {
-    pub stored: &'a dyn Table,
+    pub stored: &'a dyn Matrix,
     pub kernel: Kernel,
     pub log: Log<'a>,
     pub t: &'a [i64],
@@ -70,7 +70,7 @@ pub struct Vectors<'a> {
 }
 
 impl Vectors<'_> {
-    fn check(&self, rows: &dyn Table) -> Result<()> {
+    fn check(&self, rows: &dyn Matrix) -> Result<()> {
         same_columns(self.kernel, rows, self.stored)?;
         let planes = self.log.planes();
         let entries = self.log.entries(planes - 1).end;
@@ -128,7 +128,7 @@ impl Vectors<'_> {
 /// # Panics
 /// If `out` has another length.
 pub fn predict(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     vectors: &Vectors,
     answers: &[Answer],
     threads: usize,
@@ -139,7 +139,7 @@ pub fn predict(
 }
 
 fn answer(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     vectors: &Vectors,
     answers: &[Answer],
     threads: usize,
@@ -179,7 +179,7 @@ fn answer(
 }
 
 struct Judge<'a> {
-    rows: &'a dyn Table,
+    rows: &'a dyn Matrix,
     vectors: &'a Vectors<'a>,
     answers: &'a [Answer],
     together: Option<Vec<(i64, usize, usize)>>,
@@ -198,7 +198,7 @@ impl Judge<'_> {
         let values = self.values(first, out.len() / (self.answers.len() * planes))?;
         for plane in 0..planes {
             let plane =
-                Plane { vectors: self.vectors, number: plane, values: &values, answers: self.answers };
+                PlaneAnswers { vectors: self.vectors, number: plane, values: &values, answers: self.answers };
             if !dispatch((plane, &mut *out)) {
                 return Err(Error::TooLarge(
                     "rows: the activation of a vector is not finite; scale the features".into(),
@@ -233,11 +233,11 @@ impl Judge<'_> {
         }
         let numbers = collected(first as u32..(first + count) as u32)?;
         let left = Side::left(self.form, self.rows, &numbers, stored)?;
-        let mut dots = tried(numbers.iter().map(|_| Row::new(self.form, self.step)))?;
+        let mut dots = tried(numbers.iter().map(|_| Dots::new(self.form, self.step)))?;
         let mut finished = filled(0.0, self.step)?;
         for ((i, tile), values) in self.tiles.iter().enumerate().zip(values.chunks_mut(self.step)) {
             self.monitor.pause()?;
-            let mut parts = collected(dots.iter_mut().map(Row::whole))?;
+            let mut parts = collected(dots.iter_mut().map(Dots::all_mut))?;
             left.dots(stored, tile, 0, &mut parts)?;
             let here = i * self.step..i * self.step + values.len();
             for (row, part) in parts.iter_mut().enumerate() {
@@ -259,7 +259,7 @@ impl Judge<'_> {
 }
 
 /// The vectors of one plane and the kernel values of a block of rows.
-struct Plane<'a> {
+struct PlaneAnswers<'a> {
     vectors: &'a Vectors<'a>,
     number: usize,
     values: &'a [[f64; BLOCK]],
@@ -267,7 +267,7 @@ struct Plane<'a> {
 }
 
 /// One number for each row of the block, of each kind.
-struct Numbers {
+struct BlockSums {
     s: [f64; BLOCK],
     u: [f64; BLOCK],
     votes: [i64; BLOCK],
@@ -275,17 +275,17 @@ struct Numbers {
     drawn: [f64; BLOCK],
 }
 
-impl Leaf for (Plane<'_>, &mut [f64]) {
+impl Leaf for (PlaneAnswers<'_>, &mut [f64]) {
     type Output = bool;
 
     /// False if an activation is not finite.
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) -> bool {
-        let (Plane { vectors, number, values, answers }, out) = self;
+        let (PlaneAnswers { vectors, number, values, answers }, out) = self;
         let asked = |kinds: &[Answer]| answers.iter().any(|answer| kinds.contains(answer));
         let (averages, votes) = (asked(&[Answer::Average]), asked(&[Answer::Vote]));
         let shares = asked(&[Answer::NormalisedAverage]);
-        let mut now = Numbers {
+        let mut now = BlockSums {
             s: [0.0; BLOCK],
             u: [0.0; BLOCK],
             votes: [0; BLOCK],

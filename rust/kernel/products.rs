@@ -1,6 +1,6 @@
 //! Rows laid out for products, and the loops over tiles of them.
 
-use super::gram::Part;
+use super::gram::DotsMut;
 use crate::arith::dot::{LANES, fold};
 use crate::arith::gram::{self, HALF, Tile};
 use crate::arith::simd::{Leaf, Simd};
@@ -47,7 +47,7 @@ pub struct Whole<'a, 'b> {
     pub left: &'a Packed<i16>,
     pub right: &'a Packed<i16>,
     pub first: usize,
-    pub out: &'a mut [Part<'b>],
+    pub out: &'a mut [DotsMut<'b>],
 }
 
 impl Leaf for Whole<'_, '_> {
@@ -57,7 +57,7 @@ impl Leaf for Whole<'_, '_> {
     fn run<S: Simd>(self, simd: S) {
         let Self { left, right, first, out } = self;
         let mut put = |i: usize, j: usize, dot: i32| {
-            let Part::Whole(out) = &mut out[i] else { unreachable!("of another form") };
+            let DotsMut::Whole(out) = &mut out[i] else { unreachable!("of another form") };
             out[j] = dot;
         };
         let mut i = 0;
@@ -87,7 +87,7 @@ pub struct WideProducts<'a, 'b> {
     pub left: &'a Packed<f64>,
     pub right: &'a Packed<f64>,
     pub first: usize,
-    pub out: &'a mut [Part<'b>],
+    pub out: &'a mut [DotsMut<'b>],
 }
 
 impl WideProducts<'_, '_> {
@@ -130,7 +130,7 @@ impl Leaf for WideProducts<'_, '_> {
             }
             let end = self.right.len.min(j + Tile::RIGHT);
             for (out, lanes) in self.out.iter_mut().zip(&lanes) {
-                let Part::Wide(out) = out else { unreachable!("of another form") };
+                let DotsMut::Wide(out) = out else { unreachable!("of another form") };
                 out[j..end].iter_mut().zip(lanes).for_each(|(out, lanes)| *out = fold(*lanes));
             }
             j += Tile::RIGHT;

@@ -22,9 +22,9 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cache::Cache;
-use super::gram::{Form, Part, Row, Side, square_of, squares, squares_of};
+use super::gram::{Dots, DotsMut, Form, Side, square_of, squares, squares_of};
 use super::kernels::Kernel;
-use super::source::Source;
+use super::source::RowSource;
 use super::window::{Updates, Window};
 use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
-use crate::rows::{Cursor, Examples, Learn, Mistake, Planes, Stop, Table, Visit, Weights};
+use crate::rows::{Cursor, Examples, Learn, Matrix, Mistake, Planes, Stop, Visit, Weights};
 
 /// Mistaken examples whose rows are computed together, and their bytes as weights at most.
 const BATCH: usize = 32;
@@ -63,8 +63,8 @@ pub struct Dual {
 #[derive(Clone, Copy)]
 pub struct DualRows<'a> {
     pub(super) dual: &'a Dual,
-    pub(super) rows: &'a dyn Table,
-    pub(super) source: Option<&'a dyn Source>,
+    pub(super) rows: &'a dyn Matrix,
+    pub(super) source: Option<&'a dyn RowSource>,
     pub(super) monitor: &'a dyn Monitor,
 }
 
@@ -79,10 +79,10 @@ struct Memory {
 
 impl Dual {
     /// `norms` are those of the start; rows of the Gram matrix are kept in at most `cache` bytes. If they are
-    /// `asked` for, a [`Source`] gives these rows instead of the kernel, which must be
+    /// `asked` for, a [`RowSource`] gives these rows instead of the kernel, which must be
     /// [`Kernel::Precomputed`]; of `rows` the number alone matters then.
     pub fn new(
-        rows: &dyn Table,
+        rows: &dyn Matrix,
         kernel: Kernel,
         asked: bool,
         norms: &[f64],
@@ -115,8 +115,8 @@ impl Dual {
     #[must_use]
     pub fn rows<'a>(
         &'a self,
-        rows: &'a dyn Table,
-        source: Option<&'a dyn Source>,
+        rows: &'a dyn Matrix,
+        source: Option<&'a dyn RowSource>,
         monitor: &'a dyn Monitor,
     ) -> DualRows<'a> {
         DualRows { dual: self, rows, source, monitor }
@@ -147,7 +147,7 @@ impl DualRows<'_> {
             if row.is_none() {
                 missing.try_push(slot)?;
             }
-            kept.try_push(row.map_or_else(|| Row::new(self.dual.form, n), Ok)?)?;
+            kept.try_push(row.map_or_else(|| Dots::new(self.dual.form, n), Ok)?)?;
         }
         let numbers = collected(missing.iter().map(|&slot| updates.supports[slot]))?;
         // No weights can be laid out for no rows.
@@ -180,7 +180,13 @@ impl DualRows<'_> {
     }
 
     /// The rows that were not kept, in a strip.
-    fn compute(&self, left: &Side, missing: &[usize], range: &Range<usize>, rows: &mut [Part]) -> Result<()> {
+    fn compute(
+        &self,
+        left: &Side,
+        missing: &[usize],
+        range: &Range<usize>,
+        rows: &mut [DotsMut],
+    ) -> Result<()> {
         let step = self.dual.form.tile(self.rows.columns());
         for first in range.clone().step_by(step) {
             let end = range.end.min(first + step);
@@ -206,7 +212,7 @@ impl DualRows<'_> {
 /// A part of all examples: its part of the rows and of each plane's sums.
 struct Strip<'a> {
     range: Range<usize>,
-    rows: Vec<Part<'a>>,
+    rows: Vec<DotsMut<'a>>,
     sums: Vec<&'a mut [f64]>,
 }
 
@@ -214,7 +220,7 @@ struct Apply<'a, 'b> {
     dual: &'a Dual,
     updates: &'a Updates,
     range: Range<usize>,
-    rows: &'a [Part<'b>],
+    rows: &'a [DotsMut<'b>],
     sums: &'a mut [&'b mut [f64]],
 }
 
@@ -271,11 +277,13 @@ impl Examples for DualRows<'_> {
         }
         let end = end.min(at.pos + memory.window);
         let numbers = collected((at.pos..end).map(|pos| visit.row(pos) as u32))?;
-        let Weights::ByPlane(sums) = &mut planes.weights else { unreachable!("another form of the sums") };
+        let Weights::ByPlane(sums) = &mut planes.weights else {
+            return Err(Error::Invalid("sums of examples must stand plane by plane".into()));
+        };
         let mut window = Window::new(*self, &mut memory.cache, &numbers, sums)?;
         let logged = log.len();
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log })?;
+        let stop = dispatch(Learn { body: &mut window, visit, at, end, heads, noise, record, log })?;
         let Window { mut updates, before, error, interrupted, .. } = window;
         if let Some(error) = error {
             return Err(error);

@@ -1,15 +1,15 @@
 //! The next examples to be visited, whose sums alone are kept up to date.
 
 use super::cache::Cache;
-use super::gram::{Finish, Row, Side, square_of, squares_of};
-use super::source::Source;
+use super::gram::{Dots, Finish, Side, square_of, squares_of};
+use super::source::RowSource;
 use super::train::DualRows;
 use crate::arith::kernel::add;
 use crate::arith::simd::{Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, matrix};
 use crate::online::Flow;
-use crate::rows::Loop;
+use crate::rows::LoopBody;
 
 /// What has been learnt since the sums of all examples were up to date.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub struct Updates {
     /// Distinct examples.
     pub supports: Vec<u32>,
     /// Their rows of the Gram matrix, if a source has given them.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Dots>,
     /// Plane, place among the supports, c.
     pub made: Vec<(usize, usize, f64)>,
 }
@@ -85,11 +85,11 @@ impl<'a> Window<'a> {
             return self.ask(source, here);
         }
         let left = Side::left(dual.form, rows, &[here], rows)?;
-        let mut row = Row::new(dual.form, self.numbers.len())?;
-        left.dots(rows, &self.tile, self.at, &mut [row.whole()])?;
+        let mut row = Dots::new(dual.form, self.numbers.len())?;
+        left.dots(rows, &self.tile, self.at, &mut [row.all_mut()])?;
         dispatch(Finish {
             kernel: dual.kernel,
-            dots: &row.whole().sub(self.at..self.numbers.len()),
+            dots: &row.all_mut().sub(self.at..self.numbers.len()),
             square: square_of(&dual.squares, here as usize),
             squares: squares_of(&self.squares, self.at..self.numbers.len()),
             out: &mut self.values[self.at..],
@@ -112,24 +112,23 @@ impl<'a> Window<'a> {
 
     /// Has the source give a whole row, unless it is kept from before: nothing is asked for twice while
     /// memory allows.
-    fn ask(&mut self, source: &dyn Source, here: u32) -> Result<()> {
+    fn ask(&mut self, source: &dyn RowSource, here: u32) -> Result<()> {
         let asked = || {
             let mut row = filled(0.0, self.examples.rows.len())?;
             if source.row(here as usize, &mut row) {
-                return Ok(Row::Wide(row));
+                return Ok(Dots::Wide(row));
             }
             Err(Error::Invalid("a row of the Gram matrix could not be had from its source".into()))
         };
         let row = self.cache.take(here).map_or_else(asked, Ok)?;
-        let Row::Wide(all) = &row else { unreachable!("of another form") };
         for (value, &number) in self.values[self.at..].iter_mut().zip(&self.numbers[self.at..]) {
-            *value = all[number as usize];
+            *value = row.get(number as usize);
         }
         self.updates.rows.try_push(row)
     }
 }
 
-impl Loop for &mut Window<'_> {
+impl LoopBody for &mut Window<'_> {
     // Not that of rule 10, but it ends a run over examples in the same way.
     const EXACT: bool = true;
 

@@ -12,12 +12,12 @@ const LEAST_FACTOR: usize = 10;
 
 /// Scores of some rows, and the least of each group.
 pub struct Pass {
-    numbers: Numbers,
+    numbers: RowNumbers,
     scores: Vec<f64>,
     pub least: [f64; 2],
 }
 
-enum Numbers {
+enum RowNumbers {
     All,
     Some(Vec<u32>),
 }
@@ -68,8 +68,8 @@ impl Pass {
 
     fn number(&self, place: usize) -> usize {
         match &self.numbers {
-            Numbers::All => place,
-            Numbers::Some(numbers) => numbers[place] as usize,
+            RowNumbers::All => place,
+            RowNumbers::Some(numbers) => numbers[place] as usize,
         }
     }
 
@@ -103,7 +103,7 @@ pub fn price(problem: &Problem, stride: usize, v: &[f64]) -> Result<Pass> {
     let (numbers, scores) = if stride == 1 {
         let mut scores = filled(0.0, problem.len())?;
         problem.all_scores(v, &mut scores)?;
-        (Numbers::All, scores)
+        (RowNumbers::All, scores)
     } else {
         let mut numbers = collected((0..problem.len() as u32).step_by(stride))?;
         let mut extra = problem.firsts()?;
@@ -112,7 +112,7 @@ pub fn price(problem: &Problem, stride: usize, v: &[f64]) -> Result<Pass> {
         numbers.try_extend(extra.into_iter())?;
         let mut scores = filled(0.0, numbers.len())?;
         problem.scores(&numbers, v, &mut scores)?;
-        (Numbers::Some(numbers), scores)
+        (RowNumbers::Some(numbers), scores)
     };
     let mut pass = Pass { numbers, scores, least: [f64::INFINITY; 2] };
     for place in 0..pass.scores.len() {

@@ -8,10 +8,10 @@ use crate::arith::twofold::{UNIT, down, exponent, times_power, up};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, gathered};
 use crate::online::Monitor;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 /// Refuses labels that are not one 0 or 1 for each row, and no rows at all.
-pub fn check_labels(rows: &dyn Table, labels: &[u32]) -> Result<()> {
+pub fn check_labels(rows: &dyn Matrix, labels: &[u32]) -> Result<()> {
     let n = rows.len();
     let text = if labels.len() != n {
         format!("labels must hold one label for each of {n} rows, got {}", labels.len())
@@ -29,7 +29,7 @@ pub fn check_labels(rows: &dyn Table, labels: &[u32]) -> Result<()> {
 /// it, which is decided exactly. Both bounds are -inf if there are any. `normalize` false leaves out the
 /// division.
 pub fn margin(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     labels: &[u32],
     coef: &[f64],
     intercept: Option<f64>,
@@ -41,7 +41,7 @@ pub fn margin(
 }
 
 fn bounds(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     labels: &[u32],
     coef: &[f64],
     intercept: Option<f64>,

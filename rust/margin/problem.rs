@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
 use crate::online::Monitor;
 use crate::online::threads::each;
-use crate::rows::{Survey, Table, strip};
+use crate::rows::{Matrix, Survey, strip};
 
 /// Scales beyond these would leave the range of floats.
 const LARGEST_SHIFT: i32 = 1000;
@@ -23,7 +23,7 @@ pub enum Bias {
 }
 
 pub struct Problem<'a> {
-    pub rows: &'a dyn Table,
+    pub rows: &'a dyn Matrix,
     pub labels: &'a [u32],
     pub bias: Bias,
     pub found: Survey,
@@ -39,7 +39,7 @@ pub struct Problem<'a> {
 }
 
 /// Looks at all values once, and refuses NaN and infinity.
-pub fn survey(rows: &dyn Table) -> Result<Survey> {
+pub fn survey(rows: &dyn Matrix) -> Result<Survey> {
     let found = rows.survey();
     if found.finite {
         return Ok(found);
@@ -68,7 +68,7 @@ pub fn scale_of(largest: f64) -> i32 {
 
 impl<'a> Problem<'a> {
     pub fn new(
-        rows: &'a dyn Table,
+        rows: &'a dyn Matrix,
         labels: &'a [u32],
         bias: Bias,
         found: Survey,
@@ -150,13 +150,12 @@ impl<'a> Problem<'a> {
     /// `<u_i, v>` of all rows.
     pub fn all_scores(&self, v: &[f64], out: &mut [f64]) -> Result<()> {
         let (w, b) = self.raw(v)?;
-        let weights = self.rows.arrange_one(w);
         let strip = strip(self.rows);
         let strips = out.chunks_mut(strip).enumerate();
         let threads = self.threads.min(strips.len());
         each(strips, threads, self.monitor, |(i, out)| {
             let first = i * strip;
-            self.rows.scores(first..first + out.len(), &weights, &[b], out)?;
+            self.rows.scores_of_one(first..first + out.len(), &w, b, out)?;
             for (out, row) in out.iter_mut().zip(first..) {
                 *out *= self.sign(row);
             }

@@ -12,7 +12,7 @@ use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{filled, gathered};
 use crate::online::Monitor;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 /// An upper end below this part of the radius is nothing but rounding.
 const NOTHING: f64 = 1e-13;
@@ -75,7 +75,7 @@ pub struct Solution {
 /// Finds the plane of largest margin and an interval that contains that margin. The monitor is asked
 /// between major cycles and sweeps, on the calling thread.
 pub fn separate(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     labels: &[u32],
     options: &Options,
     monitor: &dyn Monitor,
@@ -83,7 +83,12 @@ pub fn separate(
     standard(|| certified(rows, labels, options, monitor))
 }
 
-fn certified(rows: &dyn Table, labels: &[u32], options: &Options, monitor: &dyn Monitor) -> Result<Solution> {
+fn certified(
+    rows: &dyn Matrix,
+    labels: &[u32],
+    options: &Options,
+    monitor: &dyn Monitor,
+) -> Result<Solution> {
     check_labels(rows, labels)?;
     let &Options { bias, tol, budget, threads, .. } = options;
     if !(tol > 0.0 && tol.is_finite()) {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, tried};
 use crate::online::Monitor;
 use crate::order::SplitMix64;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 /// Multiplications between two looks at the monitor.
 const WORK: usize = 1 << 20;
@@ -107,7 +107,7 @@ impl Network {
     /// What the output neurons have for every row, row by row.
     pub fn scores(
         &self,
-        rows: &dyn Table,
+        rows: &dyn Matrix,
         probabilities: bool,
         monitor: &dyn Monitor,
         out: &mut [f64],
@@ -119,7 +119,7 @@ impl Network {
                     monitor.pause()?;
                 }
                 read(rows, row, &mut values[0]);
-                dispatch(Answer { network: self, values: &mut values, probabilities, out });
+                dispatch(Outputs { network: self, values: &mut values, probabilities, out });
             }
             Ok(())
         })
@@ -127,19 +127,19 @@ impl Network {
 }
 
 /// Writes a row as float64.
-pub fn read(rows: &dyn Table, row: usize, x: &mut [f64]) {
+pub fn read(rows: &dyn Matrix, row: usize, x: &mut [f64]) {
     x.fill(0.0);
     rows.axpy(row, 1.0, x);
 }
 
-struct Answer<'a> {
+struct Outputs<'a> {
     network: &'a Network,
     values: &'a mut [Vec<f64>],
     probabilities: bool,
     out: &'a mut [f64],
 }
 
-impl Leaf for Answer<'_> {
+impl Leaf for Outputs<'_> {
     type Output = ();
 
     #[inline(always)]

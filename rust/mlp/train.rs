@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::memory::{filled, refill, tried};
 use crate::online::{Epoch, Monitor};
 use crate::order::shuffle;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -42,7 +42,7 @@ pub struct Run {
 
 impl Run {
     /// Checks labels and network against the rows.
-    pub fn start(rows: &dyn Table, labels: Vec<u32>, network: Network, settings: Settings) -> Result<Self> {
+    pub fn start(rows: &dyn Matrix, labels: Vec<u32>, network: Network, settings: Settings) -> Result<Self> {
         let (n, classes) = (rows.len(), network.outputs().max(2));
         if labels.len() != n || n == 0 || labels.iter().any(|&label| label as usize >= classes) {
             let text = format!("labels must be {n} numbers below {classes}, and at least one");
@@ -60,11 +60,11 @@ impl Run {
     }
 
     /// Visits all examples in the order of the epoch of this number.
-    pub fn epoch(&mut self, rows: &dyn Table, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+    pub fn epoch(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
         standard(|| self.visit_all(rows, number, monitor))
     }
 
-    fn visit_all(&mut self, rows: &dyn Table, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+    fn visit_all(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
         let Self { network, labels, settings, pass, order } = self;
         refill(order, 0..labels.len() as u32)?;
         if let Some(seed) = settings.seed {

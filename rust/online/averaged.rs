@@ -31,7 +31,7 @@ pub struct Averaged {
     pub fit_intercept: bool,
 }
 
-struct Part<'a> {
+struct AveragedRule<'a> {
     rows: &'a dyn Rows,
     first: usize,
     columns: usize,
@@ -42,7 +42,7 @@ struct Part<'a> {
     finite: bool,
 }
 
-impl Rule for Part<'_> {
+impl Rule for AveragedRule<'_> {
     fn absorb(&mut self, _visit: &Visit, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
         // Plane by plane, so that one u stays in cache; within a plane in the order of the log.
         for k in 0..self.intercept.len() {
@@ -97,7 +97,7 @@ impl Learner for Averaged {
             let (coef_here, coef_rest) = coef.split_at_mut(range.len() * columns);
             let (intercept_here, intercept_rest) = intercept.split_at_mut(range.len());
             (coef, intercept) = (coef_rest, intercept_rest);
-            rules.try_push(boxed(Part {
+            rules.try_push(boxed(AveragedRule {
                 rows,
                 first: range.start,
                 columns,

@@ -52,7 +52,7 @@ pub struct Swap {
 pub struct Pocket {
     check: Check,
     fit_intercept: bool,
-    planes: Vec<Plane>,
+    planes: Vec<PlanePocket>,
 }
 
 /// Examples in a row that a vector gets right, and the sum of their weights, by which runs are compared.
@@ -62,7 +62,7 @@ struct Run {
     length: f64,
 }
 
-struct Plane {
+struct PlanePocket {
     /// What the leaf trains, or trained some entries of the log ago.
     now: (Vec<f64>, f64),
     counted: bool,
@@ -90,7 +90,7 @@ impl Pocket {
         for k in 0..state.intercept.len() {
             let coef = || collected(state.coef[k * columns..][..columns].iter().map(|&w| start(w)));
             let intercept = start(state.intercept[k]);
-            planes.try_push(Plane {
+            planes.try_push(PlanePocket {
                 now: (coef()?, intercept),
                 counted: true,
                 epoch: 0,
@@ -117,16 +117,16 @@ impl Pocket {
     }
 }
 
-struct Part<'a> {
+struct PocketRule<'a> {
     check: Check,
     fit_intercept: bool,
     problem: &'a Problem<'a>,
     rows: &'a dyn Rows,
     k: usize,
-    plane: &'a mut Plane,
+    plane: &'a mut PlanePocket,
 }
 
-impl Part<'_> {
+impl PocketRule<'_> {
     /// Counts the errors of the vector of now, unless that is done, and swaps if they are fewer.
     fn consider(&mut self, t: u64, run: Run, monitor: &dyn Monitor) -> Result<()> {
         let plane = &mut *self.plane;
@@ -176,7 +176,7 @@ impl Part<'_> {
     }
 }
 
-impl Rule for Part<'_> {
+impl Rule for PocketRule<'_> {
     fn start_epoch(&mut self, epoch: u64) {
         (self.plane.epoch, self.plane.at) = (epoch, 0);
     }
@@ -231,7 +231,7 @@ impl Learner for Pocket {
     }
 
     fn begin(&mut self, problem: &Problem, threads: usize, monitor: &dyn Monitor) -> Result<()> {
-        let count_start = |(k, plane): (usize, &mut Plane)| -> Result<()> {
+        let count_start = |(k, plane): (usize, &mut PlanePocket)| -> Result<()> {
             let pocket = (&plane.pocket.0[..], plane.pocket.1);
             let found = count(problem, k, pocket, f64::INFINITY, monitor)?;
             plane.errors = found.unwrap_or(f64::INFINITY);
@@ -250,7 +250,7 @@ impl Learner for Pocket {
         let (check, fit_intercept, rows) = (self.check, self.fit_intercept, problem.rows()?);
         let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
         for (k, plane) in self.planes.iter_mut().enumerate() {
-            rules.try_push(boxed(Part { check, fit_intercept, problem, rows, k, plane })?)?;
+            rules.try_push(boxed(PocketRule { check, fit_intercept, problem, rows, k, plane })?)?;
         }
         Ok(rules)
     }

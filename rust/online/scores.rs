@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::feed::Monitor;
 use super::threads::each;
 use crate::error::{Error, Result};
-use crate::rows::{Rows, Weights};
+use crate::rows::Rows;
 
 /// Rows for which a thread is worth its start.
 const LEAST: usize = 256;
@@ -41,27 +41,28 @@ pub fn scores(
     let threads = threads.min(strips.len());
     each(strips, threads, monitor, |(i, out)| {
         let first = i * strip;
-        in_strips(rows, first..first + out.len() / planes, &weights, intercept, monitor, out)
+        in_strips(rows, first..first + out.len() / planes, planes, monitor, out, |range, out| {
+            rows.scores(range, &weights, intercept, out)
+        })
     })
 }
 
-/// [`Rows::scores`], with looks at the monitor in between.
+/// Fills the scores of some rows, with looks at the monitor in between.
 pub(super) fn in_strips(
     rows: &dyn Rows,
     mut range: Range<usize>,
-    weights: &Weights,
-    intercept: &[f64],
+    planes: usize,
     monitor: &dyn Monitor,
     mut out: &mut [f64],
+    fill: impl Fn(Range<usize>, &mut [f64]) -> Result<()>,
 ) -> Result<()> {
-    let planes = intercept.len();
     while !range.is_empty() {
         let mut strip = range.clone();
         while strip.len() > 1 && rows.entries(strip.clone()).saturating_mul(planes) > PRODUCTS {
             strip.end = strip.start + strip.len() / 2;
         }
         let (here, rest) = std::mem::take(&mut out).split_at_mut(strip.len() * planes);
-        rows.scores(strip.clone(), weights, intercept, here)?;
+        fill(strip.clone(), here)?;
         (range.start, out) = (strip.end, rest);
         if !range.is_empty() {
             monitor.pause()?;

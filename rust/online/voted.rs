@@ -41,12 +41,12 @@ impl Voted {
     }
 }
 
-struct Part<'a> {
+struct VotedRule<'a> {
     first: usize,
     made: &'a mut [Made],
 }
 
-impl Rule for Part<'_> {
+impl Rule for VotedRule<'_> {
     fn absorb(&mut self, _visit: &Visit, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
         for &Mistake { row, plane, t, c } in log {
             let made = &mut self.made[plane as usize - self.first];
@@ -78,7 +78,7 @@ impl Learner for Voted {
         for range in ranges {
             let (made, others) = rest.split_at_mut(range.len());
             rest = others;
-            rules.try_push(boxed(Part { first: range.start, made })?)?;
+            rules.try_push(boxed(VotedRule { first: range.start, made })?)?;
         }
         Ok(rules)
     }

@@ -117,7 +117,7 @@ fn hold(
         let mut sums = filled(0, range.len())?;
         for (k, &exact) in exact.iter().enumerate() {
             sums.fill(0);
-            let plane = Plane { rows, range: range.clone(), vectors, number: k, monitor };
+            let plane = PlaneVotes { rows, range: range.clone(), vectors, number: k, monitor };
             if !(exact && plane.vote_exactly(&mut sums)?) {
                 sums.fill(0);
                 plane.vote(&mut sums)?;
@@ -131,7 +131,7 @@ fn hold(
 }
 
 /// The vectors of one plane and a block of rows.
-struct Plane<'a> {
+struct PlaneVotes<'a> {
     rows: &'a dyn Rows,
     range: Range<usize>,
     vectors: &'a Vectors<'a>,
@@ -139,9 +139,17 @@ struct Plane<'a> {
     monitor: &'a dyn Monitor,
 }
 
-impl Plane<'_> {
+impl PlaneVotes<'_> {
     fn scores(&self, weights: &Weights, intercept: &[f64], out: &mut [f64]) -> Result<()> {
-        in_strips(self.rows, self.range.clone(), weights, intercept, self.monitor, out)
+        in_strips(self.rows, self.range.clone(), intercept.len(), self.monitor, out, |range, out| {
+            self.rows.scores(range, weights, intercept, out)
+        })
+    }
+
+    fn scores_of_one(&self, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
+        in_strips(self.rows, self.range.clone(), 1, self.monitor, out, |range, out| {
+            self.rows.scores_of_one(range, w, b, out)
+        })
     }
 
     /// By rule 10; `false` if it does not hold for the values of these rows.
@@ -219,19 +227,18 @@ impl Plane<'_> {
 
     /// By rule 3, one vector in place: for few entries.
     fn vote_one_by_one(&self, sums: &mut [i64]) -> Result<()> {
-        let (w, mut b) = self.vectors.start(self.number)?;
+        let (mut w, mut b) = self.vectors.start(self.number)?;
         let (first, counts) = self.vectors.counts(self.number);
-        let mut weights = self.rows.arrange_one(w);
         let mut activations = filled(0.0, self.range.len())?;
-        let mut count = |weights: &Weights, b: f64, votes: i64| {
-            self.scores(weights, &[b], &mut activations)?;
+        let mut count = |w: &[f64], b: f64, votes: i64| {
+            self.scores_of_one(w, b, &mut activations)?;
             if tally(&activations, &[votes], sums) { Ok(()) } else { Err(not_finite()) }
         };
-        count(&weights, b, first)?;
+        count(&w, b, first)?;
         let often = (PRODUCTS / (self.rows.entries(self.range.clone()) + 1)).clamp(1, BLOCK);
         for (i, (place, &votes)) in self.vectors.log.entries(self.number).zip(counts).enumerate() {
-            self.step(place, weights.one_mut(), &mut b);
-            count(&weights, b, votes)?;
+            self.step(place, &mut w, &mut b);
+            count(&w, b, votes)?;
             if i % often == 0 {
                 self.monitor.pause()?;
             }

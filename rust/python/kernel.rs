@@ -10,7 +10,7 @@ use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::settings;
 use crate::arith::environment::foreign;
-use crate::kernel::{self, Answer, Source, Vectors};
+use crate::kernel::{self, Answer, RowSource, Vectors};
 use crate::online::voted::Log;
 
 /// A function of Python that gives rows of the Gram matrix.
@@ -37,7 +37,7 @@ impl Asked<'_> {
     }
 }
 
-impl Source for Asked<'_> {
+impl RowSource for Asked<'_> {
     fn row(&self, number: usize, out: &mut [f64]) -> bool {
         let mut done = self.call(number, out);
         if let Err(error) = &done

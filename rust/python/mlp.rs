@@ -14,7 +14,7 @@ use crate::error;
 use crate::memory::collected;
 use crate::mlp::{self, Layer, Network};
 use crate::online::Epoch;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 fn parse(activation: &str) -> PyResult<Activation> {
     match activation {
@@ -134,7 +134,7 @@ impl Layers {
         let network = network(state, shape(rows.bind(data.py()))?.1, &activation)?;
         let labels = collected(labels.as_array().iter().copied())?;
         let settings = mlp::Settings { rate, alpha, batch_size, seed };
-        let start = |rows: &dyn Table| mlp::Run::start(rows, labels, network, settings);
+        let start = |rows: &dyn Matrix| mlp::Run::start(rows, labels, network, settings);
         let run = with_rows(rows.bind(data.py()), start)??;
         Ok(Self { rows, run })
     }

@@ -15,7 +15,7 @@ use super::linear::memory::{read_learner, write_memory};
 use super::settings::{Data, InDualForm, Linear, OnBudget};
 use super::start::Work;
 use crate::error;
-use crate::kernel::{Budgeted, Dual, Kernel, Source};
+use crate::kernel::{Budgeted, Dual, Kernel, RowSource};
 use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
 use crate::online::voted::Voted;
@@ -65,7 +65,7 @@ impl View {
             Self::Rows => with_rows(rows, |rows| f(rows, labels, sample_weight)),
             Self::Dual { dual, ask } => with_rows(rows, |rows| {
                 let asked = ask.as_ref().map(|ask| Asked { ask, signals, keep_on_interrupt });
-                let source = asked.as_ref().map(|asked| asked as &dyn Source);
+                let source = asked.as_ref().map(|asked| asked as &dyn RowSource);
                 f(&dual.rows(rows, source, signals), labels, sample_weight)
             }),
             Self::Budget { budgeted, stored_rows, .. } => with_rows(rows, |rows| {

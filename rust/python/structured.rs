@@ -20,13 +20,13 @@ use crate::online::Epoch;
 use crate::structured::{self, Chain, Limits, Mending, Sequences, Sparse, State, Weights, general};
 
 /// A matrix in the form CSR, borrowed: it is read in place.
-struct Matrix<'py> {
+struct SparseArrays<'py> {
     indptr: PyReadonlyArray1<'py, i64>,
     indices: PyReadonlyArray1<'py, i32>,
     data: PyReadonlyArray1<'py, f64>,
 }
 
-impl<'py> Matrix<'py> {
+impl<'py> SparseArrays<'py> {
     fn of(state: &Bound<'py, PyDict>, name: &str, suffix: &str) -> PyResult<Self> {
         Ok(Self {
             indptr: get(&format!("{name}_indptr{suffix}"), state)?.extract()?,
@@ -46,11 +46,11 @@ impl<'py> Matrix<'py> {
 
 /// The arrays of `Weights`.
 struct Arrays<'py> {
-    emission: Matrix<'py>,
+    emission: SparseArrays<'py>,
     transition: PyReadonlyArray2<'py, f64>,
     start: PyReadonlyArray1<'py, f64>,
     end: PyReadonlyArray1<'py, f64>,
-    pair: Option<Matrix<'py>>,
+    pair: Option<SparseArrays<'py>>,
 }
 
 impl<'py> Arrays<'py> {
@@ -66,11 +66,14 @@ impl<'py> Arrays<'py> {
             )));
         }
         Ok(Self {
-            emission: Matrix::of(state, "emission", suffix)?,
+            emission: SparseArrays::of(state, "emission", suffix)?,
             transition,
             start,
             end: get(&format!("end{suffix}"), state)?.extract()?,
-            pair: state.contains("pair_indptr")?.then(|| Matrix::of(state, "pair", suffix)).transpose()?,
+            pair: state
+                .contains("pair_indptr")?
+                .then(|| SparseArrays::of(state, "pair", suffix))
+                .transpose()?,
         })
     }
 
@@ -80,7 +83,7 @@ impl<'py> Arrays<'py> {
             transition: self.transition.as_slice()?.into(),
             start: self.start.as_slice()?.into(),
             end: self.end.as_slice()?.into(),
-            pair: self.pair.as_ref().map(Matrix::view).transpose()?,
+            pair: self.pair.as_ref().map(SparseArrays::view).transpose()?,
         })
     }
 }

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
-use super::csr_kernels::{Counts, Float, products};
+use super::csr_loops::{Counts, Float, products};
 use super::entries::Entries;
 use super::facts::Facts;
 use super::learn::Learn;
 use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Examples, LARGE_BLOCK, Rows, Table, make_room, rows_in_block};
+use super::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, make_room, rows_in_block};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
@@ -62,23 +62,13 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     }
 }
 
+/// Activations of some rows, from weights d x stride.
 struct Scores<'a, T, I> {
     rows: &'a Csr<'a, T, I>,
     range: Range<usize>,
-    weights: &'a Weights,
+    weights: &'a [f64],
     intercept: &'a [f64],
     out: &'a mut [f64],
-}
-
-impl<T: Value, I: Index> Scores<'_, T, I> {
-    /// One plane, exact.
-    #[inline(always)]
-    fn counts(self, w: &[i32]) {
-        for (row, sum) in self.range.zip(self.out) {
-            let (columns, values) = self.rows.row(row);
-            *sum = f64::from(exact::dot_entries(columns, values, w)) + self.intercept[0];
-        }
-    }
 }
 
 impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
@@ -87,17 +77,33 @@ impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) {
         let planes = self.intercept.len();
-        let weights = match self.weights {
-            Weights::Counts { w, .. } => return self.counts(w),
-            Weights::ByColumn { w, .. } => w,
-            Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
-        };
         let stride = column_stride(planes);
         for (row, sums) in self.range.zip(self.out.chunks_mut(planes)) {
-            products(self.rows.row(row), weights, stride, sums);
+            products(self.rows.row(row), self.weights, stride, sums);
             for (sum, b) in sums.iter_mut().zip(self.intercept) {
                 *sum += b;
             }
+        }
+    }
+}
+
+/// The same for one plane, exact.
+struct ExactScores<'a, T, I> {
+    rows: &'a Csr<'a, T, I>,
+    range: Range<usize>,
+    weights: &'a [i32],
+    intercept: f64,
+    out: &'a mut [f64],
+}
+
+impl<T: Value, I: Index> Leaf for ExactScores<'_, T, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        for (row, sum) in self.range.zip(self.out) {
+            let (columns, values) = self.rows.row(row);
+            *sum = f64::from(exact::dot_entries(columns, values, self.weights)) + self.intercept;
         }
     }
 }
@@ -140,19 +146,22 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
             let stop = match &mut planes.weights {
                 Weights::Counts { w, stride } if self.facts.ones => {
                     let rows = &self.of_ones(&mut ones);
-                    let kernel = Counts { rows, weights: w, stride: *stride, limit };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
+                    let body = Counts { rows, weights: w, stride: *stride, limit };
+                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
                 }
                 Weights::Counts { w, stride } => {
-                    let kernel = Counts { rows: self, weights: w, stride: *stride, limit };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
+                    let body = Counts { rows: self, weights: w, stride: *stride, limit };
+                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByColumn { w, stride } => {
-                    let kernel = Float { rows: self, weights: w, stride: *stride };
-                    let learn = Learn { kernel, visit, at, end, heads, noise, record, log };
+                    let body = Float { rows: self, weights: w, stride: *stride };
+                    let learn = Learn { body, visit, at, end, heads, noise, record, log };
                     learn.under(&mut planes.pending)
                 }
-                Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
+                Weights::ByPlane(_) | Weights::Halves(_) => {
+                    planes.make_by_column()?;
+                    continue;
+                }
             }?;
             if stop != Stop::Limit {
                 return Ok(stop);
@@ -184,10 +193,6 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         Ok(Weights::ByColumn { w, stride: column_stride(planes) })
     }
 
-    fn arrange_one(&self, w: Vec<f64>) -> Weights {
-        Weights::ByColumn { w, stride: 1 }
-    }
-
     fn entries(&self, rows: Range<usize>) -> usize {
         self.indptr[rows.end].at() - self.indptr[rows.start].at()
     }
@@ -205,18 +210,30 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         intercept: &[f64],
         out: &mut [f64],
     ) -> Result<()> {
-        if matches!(weights, Weights::Counts { .. }) && self.facts.ones {
-            let mut ones = vec![];
-            let rows = &self.of_ones(&mut ones);
-            dispatch(Scores { rows, range, weights, intercept, out });
-        } else {
-            dispatch(Scores { rows: self, range, weights, intercept, out });
+        match weights {
+            Weights::ByColumn { w, .. } => dispatch(Scores { rows: self, range, weights: w, intercept, out }),
+            Weights::Counts { w, .. } => {
+                let (weights, intercept) = (&w[..], intercept[0]);
+                if self.facts.ones {
+                    let mut ones = vec![];
+                    let rows = &self.of_ones(&mut ones);
+                    dispatch(ExactScores { rows, range, weights, intercept, out });
+                } else {
+                    dispatch(ExactScores { rows: self, range, weights, intercept, out });
+                }
+            }
+            Weights::ByPlane(_) | Weights::Halves(_) => return Err(arranged_otherwise()),
         }
+        Ok(())
+    }
+
+    fn scores_of_one(&self, range: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
+        dispatch(Scores { rows: self, range, weights: w, intercept: &[b], out });
         Ok(())
     }
 }
 
-impl<T: Value, I: Index> Table for Csr<'_, T, I> {
+impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
     fn magnitude(&self) -> Option<Magnitude> {
         self.facts.magnitude
     }

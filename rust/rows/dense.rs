@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::entries::Entries;
-use super::learn::{Kernel, Learn};
+use super::learn::{Learn, LoopBody};
 use super::pending::{Ages, Settle};
 use super::planes::{Magnitude, Planes, Weights, halves};
 use super::prefetch::{prefetch, rows_ahead};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Examples, Rows, Table, check_len, make_room, rows_in_block};
+use super::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, make_room, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::decay::scale;
 use crate::arith::dot::dots;
@@ -80,7 +80,7 @@ struct Float<'a, T> {
     wide: Vec<f64>,
 }
 
-impl<T: Value> Kernel for Float<'_, T> {
+impl<T: Value> LoopBody for Float<'_, T> {
     const EXACT: bool = false;
 
     #[inline(always)]
@@ -132,7 +132,7 @@ struct Exact<'a, T> {
     narrow: Vec<i16>,
 }
 
-impl<T: Value> Kernel for Exact<'_, T> {
+impl<T: Value> LoopBody for Exact<'_, T> {
     const EXACT: bool = true;
 
     #[inline(always)]
@@ -159,10 +159,16 @@ impl<T: Value> Kernel for Exact<'_, T> {
     }
 }
 
+/// The forms of [`Weights`] that suit dense rows.
+enum Form<'a> {
+    ByPlane(&'a [f64]),
+    Halves(&'a [Halves]),
+}
+
 struct Scores<'a, T> {
     rows: &'a Dense<'a, T>,
     range: Range<usize>,
-    weights: &'a Weights,
+    weights: Form<'a>,
     intercept: &'a [f64],
     out: &'a mut [f64],
 }
@@ -174,10 +180,10 @@ impl<T: Value> Leaf for Scores<'_, T> {
     fn run<S: Simd>(self, simd: S) -> Result<()> {
         let (mut wide, mut narrow) = (Vec::new(), Vec::new());
         match self.weights {
-            Weights::Halves(_) => narrow = filled(0, self.rows.columns)?,
+            Form::Halves(_) => narrow = filled(0, self.rows.columns)?,
             // One plane reads each row as it is stored.
-            _ if self.intercept.len() > 1 => wide = filled(0.0, self.rows.columns)?,
-            _ => {}
+            Form::ByPlane(_) if self.intercept.len() > 1 => wide = filled(0.0, self.rows.columns)?,
+            Form::ByPlane(_) => {}
         }
         let outs = self.out.chunks_mut(self.intercept.len());
         let ahead = rows_ahead(self.rows.columns * size_of::<T>());
@@ -187,13 +193,12 @@ impl<T: Value> Leaf for Scores<'_, T> {
             }
             let x = self.rows.row(row);
             match self.weights {
-                Weights::Halves(planes) if T::BYTE => {
+                Form::Halves(planes) => {
                     let x = Halves::narrowed(x, &mut narrow);
                     sums.iter_mut().zip(planes).for_each(|(sum, w)| *sum = w.dot(simd, x));
                 }
-                Weights::ByPlane(w) if sums.len() == 1 => sums[0] = dots([w], x)[0],
-                Weights::ByPlane(w) => activations(T::widened(x, &mut wide), w, sums),
-                _ => unreachable!("forms of other rows"),
+                Form::ByPlane(w) if sums.len() == 1 => sums[0] = dots([w], x)[0],
+                Form::ByPlane(w) => activations(T::widened(x, &mut wide), w, sums),
             }
             for (sum, b) in sums.iter_mut().zip(self.intercept) {
                 *sum += b;
@@ -307,17 +312,20 @@ impl<T: Value> Examples for Dense<'_, T> {
             let stop = match &mut planes.weights {
                 // The guard is a constant: the loop is compiled for bytes alone.
                 Weights::Halves(weights) if T::BYTE => {
-                    let kernel = Exact { rows: self, weights, limit, narrow: filled(0, self.columns)? };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
+                    let body = Exact { rows: self, weights, limit, narrow: filled(0, self.columns)? };
+                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByPlane(weights) => {
                     // One plane reads each row as it is stored.
                     let wide = filled(0.0, if heads.len() > 1 { self.columns } else { 0 })?;
-                    let kernel = Float { rows: self, weights, wide };
-                    let learn = Learn { kernel, visit, at, end, heads, noise, record, log };
+                    let body = Float { rows: self, weights, wide };
+                    let learn = Learn { body, visit, at, end, heads, noise, record, log };
                     learn.under(&mut planes.pending)
                 }
-                _ => unreachable!("forms of other rows"),
+                _ => {
+                    planes.make_by_plane()?;
+                    continue;
+                }
             }?;
             if stop != Stop::Limit {
                 return Ok(stop);
@@ -345,10 +353,6 @@ impl<T: Value> Rows for Dense<'_, T> {
         Ok(Weights::ByPlane(collected(coef.iter().copied())?))
     }
 
-    fn arrange_one(&self, coef: Vec<f64>) -> Weights {
-        Weights::ByPlane(coef)
-    }
-
     fn entries(&self, rows: Range<usize>) -> usize {
         rows.len() * self.columns
     }
@@ -364,11 +368,20 @@ impl<T: Value> Rows for Dense<'_, T> {
         intercept: &[f64],
         out: &mut [f64],
     ) -> Result<()> {
+        let weights = match weights {
+            Weights::ByPlane(w) => Form::ByPlane(w),
+            Weights::Halves(w) => Form::Halves(w),
+            Weights::ByColumn { .. } | Weights::Counts { .. } => return Err(arranged_otherwise()),
+        };
         dispatch(Scores { rows: self, range: rows, weights, intercept, out })
+    }
+
+    fn scores_of_one(&self, rows: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
+        dispatch(Scores { rows: self, range: rows, weights: Form::ByPlane(w), intercept: &[b], out })
     }
 }
 
-impl<T: Value> Table for Dense<'_, T> {
+impl<T: Value> Matrix for Dense<'_, T> {
     fn magnitude(&self) -> Option<Magnitude> {
         let rows = self.values.chunks(self.columns.max(1));
         all_integers(self.values).then(|| rows.map(sizes).fold(Magnitude::default(), Magnitude::with))

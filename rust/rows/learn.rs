@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, filled};
 
 /// What a storage type and a form of the weights bring to the loop.
-pub trait Kernel {
+pub trait LoopBody {
     /// Whether the weights are in an exact form (rule 10).
     const EXACT: bool;
 
@@ -35,7 +35,7 @@ pub trait Kernel {
 }
 
 pub struct Learn<'a, K> {
-    pub kernel: K,
+    pub body: K,
     pub visit: &'a Visit<'a>,
     pub at: &'a mut Cursor,
     pub end: usize,
@@ -50,18 +50,18 @@ impl<'a, K: Settle> Learn<'a, K> {
     pub fn under(self, pending: &'a mut Option<Pending>) -> Result<Stop> {
         match pending {
             None => dispatch(self),
-            Some(Pending::Each(ages)) => dispatch(self.with(|kernel| Decayed { kernel, ages })),
-            Some(Pending::Common(common)) => dispatch(self.with(|kernel| Scaled::new(kernel, common))),
+            Some(Pending::Each(ages)) => dispatch(self.with(|body| Decayed { body, ages })),
+            Some(Pending::Common(common)) => dispatch(self.with(|body| Scaled::new(body, common))),
         }
     }
 
     fn with<L>(self, wrap: impl FnOnce(K) -> L) -> Learn<'a, L> {
-        let Self { kernel, visit, at, end, heads, noise, record, log } = self;
-        Learn { kernel: wrap(kernel), visit, at, end, heads, noise, record, log }
+        let Self { body, visit, at, end, heads, noise, record, log } = self;
+        Learn { body: wrap(body), visit, at, end, heads, noise, record, log }
     }
 }
 
-impl<K: Kernel> Leaf for Learn<'_, K> {
+impl<K: LoopBody> Leaf for Learn<'_, K> {
     const WIDE: bool = K::WIDE;
 
     type Output = Result<Stop>;
@@ -83,13 +83,13 @@ impl<K: Kernel> Leaf for Learn<'_, K> {
     }
 }
 
-impl<K: Kernel> Learn<'_, K> {
+impl<K: LoopBody> Learn<'_, K> {
     /// `how` is a constant where this is called. A closure in its place is called out of line, without
     /// the instruction set of the leaf.
     #[inline(always)]
     fn pass<S: Simd>(&mut self, simd: S, sums: &mut [f64], how: Option<Spread>) -> Stop {
         let (visit, start) = (self.visit, self.at.pos);
-        let ahead = self.kernel.ahead();
+        let ahead = self.body.ahead();
         let mut stop = Stop::Block;
         let mut pos = start;
         while pos < self.end && stop == Stop::Block {
@@ -97,14 +97,14 @@ impl<K: Kernel> Learn<'_, K> {
             match visit.order {
                 Some(order) => {
                     if let Some(&next) = order.get(pos + AHEAD) {
-                        self.kernel.prefetch(next as usize);
+                        self.body.prefetch(next as usize);
                         prefetch(&visit.labels[next as usize..=next as usize]);
                     }
                 }
-                None if ahead > 0 && pos + ahead < self.end => self.kernel.prefetch(pos + ahead),
+                None if ahead > 0 && pos + ahead < self.end => self.body.prefetch(pos + ahead),
                 None => {}
             }
-            self.kernel.activate(simd, row, sums);
+            self.body.activate(simd, row, sums);
             pos += 1;
             let number = (pos - start) as u64;
             stop = match how {
@@ -195,7 +195,7 @@ impl<K: Kernel> Learn<'_, K> {
     /// The update of one plane, logged.
     #[inline(always)]
     fn update(&mut self, plane: usize, row: usize, number: u64, c: f64) -> Stop {
-        let exact = self.kernel.update(plane, row, c);
+        let exact = self.body.update(plane, row, c);
         let head = &mut self.heads[plane];
         let within = !K::EXACT || (exact && head.intercept.abs() <= LARGEST_SUM);
         if self.visit.fit_intercept {

@@ -6,7 +6,7 @@
 
 mod ballot;
 mod csr;
-mod csr_kernels;
+mod csr_loops;
 mod dense;
 mod entries;
 mod facts;
@@ -30,7 +30,7 @@ pub use dense::Dense;
 pub use entries::Entries;
 pub use facts::Facts;
 pub use joint::Spread;
-pub(crate) use learn::{Kernel as Loop, Learn};
+pub(crate) use learn::{Learn, LoopBody};
 pub use noise::{Noise, Tolerance};
 pub use planes::{Head, Magnitude, Planes, Record, Weights};
 pub(crate) use prefetch::prefetch;
@@ -81,9 +81,6 @@ pub trait Rows: Examples {
     /// Weights (K x columns) in the form that [`Rows::scores`] is fastest on.
     fn arrange(&self, coef: &[f64], planes: usize) -> Result<Weights>;
 
-    /// The weights of one plane in that form; they can be changed in place ([`Weights::one_mut`]).
-    fn arrange_one(&self, coef: Vec<f64>) -> Weights;
-
     /// How many values of some rows are stored.
     fn entries(&self, rows: Range<usize>) -> usize;
 
@@ -94,10 +91,13 @@ pub trait Rows: Examples {
     /// Activations of some rows under all planes, row by row, by rule 3 (or 10: the same bits).
     fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64])
     -> Result<()>;
+
+    /// Activations of some rows under one plane, by rule 3.
+    fn scores_of_one(&self, rows: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()>;
 }
 
 /// Examples as the numbers that they are, for what looks at them otherwise than a linear learner does.
-pub trait Table: Rows {
+pub trait Matrix: Rows {
     /// Bounds of the values, if all are integers (rule 10). Dense rows are looked at for that.
     fn magnitude(&self) -> Option<Magnitude>;
 
@@ -118,6 +118,11 @@ pub trait Table: Rows {
 
     /// Dot products by rule 3 of some rows with themselves, each column multiplied by its `unit` before.
     fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()>;
+}
+
+/// For weights that rows of another storage have arranged.
+fn arranged_otherwise() -> Error {
+    Error::Invalid("weights must be arranged by the rows whose scores are asked for".into())
 }
 
 /// Refuses more rows than orders, logs and working sets, which hold row numbers in 32 bits, can name.

@@ -56,19 +56,6 @@ pub enum Weights {
     Counts { w: Vec<i32>, stride: usize },
 }
 
-impl Weights {
-    /// The weights that [`super::Rows::arrange_one`] has arranged.
-    ///
-    /// # Panics
-    /// If they are those of several planes.
-    pub fn one_mut(&mut self) -> &mut [f64] {
-        match self {
-            Self::ByPlane(w) | Self::ByColumn { w, stride: 1 } => w,
-            _ => unreachable!("arranged otherwise"),
-        }
-    }
-}
-
 /// Activations of examples at their visit, before the update: n x width, from plane `first` on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
@@ -158,20 +145,21 @@ impl Planes {
     /// Takes a plane out: it is frozen.
     pub fn remove(&mut self, k: usize) -> Result<(Head, Vec<f64>)> {
         self.make_by_plane()?;
-        let Weights::ByPlane(w) = &mut self.weights else { unreachable!("just made") };
-        let weights = if self.heads.len() == 1 {
-            std::mem::take(w)
-        } else {
-            let place = k * self.columns..(k + 1) * self.columns;
-            let weights = collected(w[place.clone()].iter().copied())?;
-            w.drain(place);
-            weights
+        let weights = match &mut self.weights {
+            Weights::ByPlane(w) if self.heads.len() == 1 => std::mem::take(w),
+            _ => self.plane(k)?,
         };
+        if let Weights::ByPlane(w) = &mut self.weights
+            && !w.is_empty()
+        {
+            w.drain(k * self.columns..(k + 1) * self.columns);
+        }
         Ok((self.heads.remove(k), weights))
     }
 
     /// Puts the planes under a penalty, with `ages` examples pending on each coordinate.
     pub fn put_under(&mut self, decay: Decay, ages: &[i64]) -> Result<()> {
+        self.leave_exact()?;
         let age = ages.first().copied().unwrap_or(0);
         let equal = ages.iter().all(|other| *other == age);
         self.pending = Some(if decay.is_common() && equal {
@@ -187,8 +175,9 @@ impl Planes {
     pub(crate) fn level(&mut self) {
         if matches!(&self.pending, Some(Pending::Each(ages)) if ages.decay.is_common()) {
             self.settle();
-            let Some(Pending::Each(ages)) = self.pending.take() else { unreachable!("just seen") };
-            self.pending = Some(Pending::Common(Common::new(ages.decay, 0)));
+            if let Some(Pending::Each(ages)) = self.pending.take() {
+                self.pending = Some(Pending::Common(Common::new(ages.decay, 0)));
+            }
         }
     }
 
@@ -207,7 +196,7 @@ impl Planes {
         let (weights, by_plane, by_column) = match &mut self.weights {
             Weights::ByPlane(w) => (w, 1, d),
             Weights::ByColumn { w, stride } => (w, *stride, 1),
-            Weights::Halves(_) | Weights::Counts { .. } => unreachable!("exact forms have no penalty"),
+            Weights::Halves(_) | Weights::Counts { .. } => return, // put under no penalty
         };
         match pending {
             Pending::Common(common) => common.settle(weights),

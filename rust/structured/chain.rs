@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, refill};
 use crate::online::{Epoch, Monitor};
 use crate::order::shuffle;
-use crate::rows::{Entries, Table};
+use crate::rows::{Entries, Matrix};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
@@ -86,7 +86,7 @@ impl Chain {
     }
 
     /// Bound of the weights up to which all sums of a search are exact in i32, if there is one (rule 10).
-    fn limit(&self, rows: &dyn Table, state: &State) -> Option<i32> {
+    fn limit(&self, rows: &dyn Matrix, state: &State) -> Option<i32> {
         let (size, eta) = (rows.magnitude()?, self.settings.eta);
         let longest = self.sequences.longest() as f64;
         let with_pair = if state.weights.pair.is_some() { 2.0 } else { 1.0 };
@@ -154,11 +154,11 @@ struct Visit<N> {
 
 impl Run {
     /// Checks labels and state against the rows.
-    pub fn start(rows: &dyn Table, chain: Chain, state: &State) -> Result<Self> {
+    pub fn start(rows: &dyn Matrix, chain: Chain, state: &State) -> Result<Self> {
         standard(|| Self::begin(rows, chain, state))
     }
 
-    fn begin(rows: &dyn Table, chain: Chain, state: &State) -> Result<Self> {
+    fn begin(rows: &dyn Matrix, chain: Chain, state: &State) -> Result<Self> {
         state.check(rows.columns())?;
         chain.check_labels(state.weights.labels())?;
         let with_pair = state.weights.pair.is_some();
@@ -173,11 +173,11 @@ impl Run {
 
     /// Visits the chosen sequences in the order of the epoch of this number. The mistakes are the sequences
     /// that led to an update, the loss the labels in which what was compared differed.
-    pub fn epoch(&mut self, rows: &dyn Table, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+    pub fn epoch(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
         standard(|| self.visit_all(rows, number, monitor))
     }
 
-    fn visit_all(&mut self, rows: &dyn Table, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+    fn visit_all(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
         self.epoch = number;
         let mut order = std::mem::take(&mut self.order);
         refill(&mut order, self.chain.chosen.iter().copied())?;
@@ -215,7 +215,7 @@ impl Run {
 
     /// Labels of a sequence that were wrong; `None`: a number is not finite. Where the monitor interrupts,
     /// nothing of the sequence has been learnt; after another error the run is not to be used.
-    fn visit(&mut self, rows: &dyn Table, sequence: usize, monitor: &dyn Monitor) -> Result<Option<usize>> {
+    fn visit(&mut self, rows: &dyn Matrix, sequence: usize, monitor: &dyn Monitor) -> Result<Option<usize>> {
         let Self { chain, form, scratch, answers, seen, .. } = self;
         let (visited, t) = ((rows, sequence, &mut answers[..]), *seen + 1);
         let (wrong, leaves) = match form {
@@ -276,7 +276,7 @@ impl<N: Number> Engine<N> {
         &mut self,
         chain: &Chain,
         scratch: &mut Scratch,
-        (rows, number, answers): (&dyn Table, usize, &mut [u32]),
+        (rows, number, answers): (&dyn Matrix, usize, &mut [u32]),
         t: u64,
         monitor: &dyn Monitor,
     ) -> Result<Option<Visit<N>>> {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::memory::{collected, filled, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
-use crate::rows::{Entries, Table, prefetch};
+use crate::rows::{Entries, Matrix, prefetch};
 
 /// What a search may choose.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,7 +29,7 @@ pub struct Limits<'a> {
 
 /// Writes the labels of every row, and the score of every sequence.
 pub fn decode(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     sequences: &Sequences,
     weights: &Weights,
     limits: Limits,
@@ -40,7 +40,7 @@ pub fn decode(
 }
 
 fn search(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     sequences: &Sequences,
     weights: &Weights,
     limits: Limits,
@@ -137,7 +137,7 @@ impl Searcher {
     /// Writes the labels of a sequence, the `number`-th, and returns their score.
     fn search(
         &mut self,
-        rows: &dyn Table,
+        rows: &dyn Matrix,
         (number, part): (usize, Range<usize>),
         prepared: &Prepared,
         path: &mut [u32],
@@ -175,7 +175,7 @@ const BLOCK: usize = 64;
 /// Writes the labels of some runs of rows, one after another, and the score of each. An error is that of the
 /// first sequence that has one.
 fn decode_all(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     parts: &[Range<usize>],
     prepared: &Prepared,
     threads: usize,

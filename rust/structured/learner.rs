@@ -1,8 +1,8 @@
 //! The weights of a chain while they are learnt, and the sums over them.
 
+use super::column_weights::ColumnWeights;
 use super::frame::Frame;
 use super::lattice::Model;
-use super::table::Table;
 use super::weights::{State, Weights};
 use crate::arith::activation::learn;
 use crate::arith::average::average;
@@ -14,21 +14,21 @@ use crate::rows::Entries;
 pub(super) struct Learner<N> {
     pub w: Frame<N>,
     u: Frame<f64>,
-    emission: Table<N>,
-    pair: Option<Table<N>>,
+    emission: ColumnWeights<N>,
+    pair: Option<ColumnWeights<N>>,
 }
 
 impl<N: Number> Learner<N> {
     pub fn new(state: &State) -> Result<Self> {
         let State { weights, sums, .. } = state;
         let (w, u) = (Frame::new(weights)?, Frame::new(sums)?);
-        let emission = Table::new(w.shape, 1, (&weights.emission, &sums.emission))?;
+        let emission = ColumnWeights::new(w.shape, 1, (&weights.emission, &sums.emission))?;
         let pair = weights.pair.as_ref().zip(sums.pair.as_ref());
-        let pair = pair.map(|pair| Table::new(w.shape, w.shape.labels, pair)).transpose()?;
+        let pair = pair.map(|pair| ColumnWeights::new(w.shape, w.shape.labels, pair)).transpose()?;
         Ok(Self { w, u, emission, pair })
     }
 
-    pub fn model(&self) -> Model<'_, N, Table<N>> {
+    pub fn model(&self) -> Model<'_, N, ColumnWeights<N>> {
         Model { frame: &self.w, emission: &self.emission, pair: self.pair.as_ref() }
     }
 
@@ -79,7 +79,7 @@ impl<N: Number> Learner<N> {
         Ok(largest)
     }
 
-    fn tables(&self) -> impl Iterator<Item = &Table<N>> {
+    fn tables(&self) -> impl Iterator<Item = &ColumnWeights<N>> {
         [&self.emission].into_iter().chain(&self.pair)
     }
 
@@ -119,7 +119,7 @@ impl<N: Number> Learner<N> {
             w: self.w.widened()?,
             u: self.u,
             emission: self.emission.widened()?,
-            pair: self.pair.map(Table::widened).transpose()?,
+            pair: self.pair.map(ColumnWeights::widened).transpose()?,
         })
     }
 }

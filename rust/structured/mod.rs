@@ -3,11 +3,13 @@
 //! - [`chain`]: the perceptron on label sequences, epoch by epoch; [`learner`]: its update
 //! - [`lattice`]: the search for the best label sequence, which [`fill`]s a table; [`prefix`]: what a beam
 //!   has lost, and where
-//! - [`weights`]: as they come and go, [`sparse`]; as they are read, [`frame`]; as they are learnt, [`table`]
+//! - [`weights`]: as they come and go, [`sparse`]; as they are read, [`frame`]; as they are learnt,
+//!   [`column_weights`]
 //! - [`decode`]: the best label sequences of many sequences
 //! - [`general`]: weights and averages for any other structure
 
 pub mod chain;
+mod column_weights;
 pub mod decode;
 mod fill;
 mod frame;
@@ -17,7 +19,6 @@ mod learner;
 mod prefix;
 mod sequences;
 mod sparse;
-mod table;
 mod weights;
 
 pub use chain::{Chain, Mending, Run, Settings};

@@ -12,7 +12,7 @@ use crate::online::threads::each;
 
 /// Examples in CSR form.
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct CsrArrays {
     pub labels: Vec<f64>,
     /// Where the entries of each example begin, and behind them the number of all.
     pub starts: Vec<i64>,
@@ -35,7 +35,7 @@ pub fn read(
     threads: usize,
     block: usize,
     monitor: &dyn Monitor,
-) -> Result<Table> {
+) -> Result<CsrArrays> {
     let spare = Mutex::default();
     let joined = Mutex::new(Joined::default());
     let source = Source::new(paths, block, &spare, monitor);
@@ -55,7 +55,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The table so far, and blocks that were read before those in front of them.
 #[derive(Default)]
 struct Joined {
-    table: Table,
+    table: CsrArrays,
     widest: Option<u32>,
     holds_zero: bool,
     next: usize,
@@ -106,7 +106,7 @@ impl Joined {
         table.starts.try_extend(examples.ends.iter().map(|&end| before + end as i64))
     }
 
-    fn finish(self, base: Base) -> Result<Table> {
+    fn finish(self, base: Base) -> Result<CsrArrays> {
         let mut table = self.table;
         let is_zero_based = base == Base::Zero || (base == Base::Auto && self.holds_zero);
         if is_zero_based && base == Base::Auto {

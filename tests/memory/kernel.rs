@@ -2,7 +2,7 @@
 
 use perceptron_rs::error::Result;
 use perceptron_rs::kernel::{
-    Answer, Budget, Budgeted, Dual, Kept, Kernel, Policy, Source, Vectors, kernel_matrix, predict,
+    Answer, Budget, Budgeted, Dual, Kept, Kernel, Policy, RowSource, Vectors, kernel_matrix, predict,
     scale_gamma,
 };
 use perceptron_rs::memory::{Grow, boxed, filled};
@@ -10,7 +10,7 @@ use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Voted};
 use perceptron_rs::online::{Learner, Problem, Run, Settings, State};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Spread, Table};
+use perceptron_rs::rows::{Csr, Dense, Matrix, Spread};
 
 use crate::every_request_refused;
 
@@ -31,7 +31,7 @@ fn labels() -> Vec<u32> {
 }
 
 /// Calls `test` on rows that are laid out as integers, in float64 and as entries.
-fn each_form(test: impl Fn(&dyn Table)) {
+fn each_form(test: impl Fn(&dyn Matrix)) {
     for unit in [1.0, 0.25] {
         test(&Dense::new(&drawn(1, unit), N, D).expect("a matrix"));
     }
@@ -73,16 +73,22 @@ fn run(problem: &Problem, columns: usize, learner: Box<dyn Learner>) -> Result<R
 }
 
 /// A Gram matrix that somebody else has.
-struct Matrix(Vec<f64>);
+struct GramMatrix(Vec<f64>);
 
-impl Source for Matrix {
+impl RowSource for GramMatrix {
     fn row(&self, number: usize, out: &mut [f64]) -> bool {
         out.copy_from_slice(&self.0[number * N..][..N]);
         true
     }
 }
 
-fn fits(rows: &dyn Table, kernel: Kernel, source: Option<&dyn Source>, cache: usize, joint: bool) -> usize {
+fn fits(
+    rows: &dyn Matrix,
+    kernel: Kernel,
+    source: Option<&dyn RowSource>,
+    cache: usize,
+    joint: bool,
+) -> usize {
     let (labels, settings) = (labels(), settings(joint));
     every_request_refused(|| {
         let norms = filled(0.0, CLASSES as usize)?;
@@ -112,7 +118,7 @@ fn fits_on_a_gram_matrix() {
     let mut gram = vec![0.0; N * N];
     kernel_matrix(&rows, &rows, Kernel::Linear, 1, &(), &mut gram).expect("shapes");
     fits(&Dense::new(&gram, N, N).expect("a matrix"), Kernel::Precomputed, None, 0, false);
-    fits(&rows, Kernel::Precomputed, Some(&Matrix(gram)), 1 << 20, true);
+    fits(&rows, Kernel::Precomputed, Some(&GramMatrix(gram)), 1 << 20, true);
 }
 
 #[test]
@@ -168,7 +174,7 @@ fn answers_of_every_kind() {
 }
 
 /// Two runs, the second of which goes on with what the first has kept.
-fn fits_on_a_budget(rows: &dyn Table, policy: Policy, joint: bool) {
+fn fits_on_a_budget(rows: &dyn Matrix, policy: Policy, joint: bool) {
     let (labels, settings) = (labels(), settings(joint));
     let budget = Budget { size: 6, policy, seed: 5, distance: 0.1, eta: 1.0 };
     let width = if joint { CLASSES as usize } else { 1 };
@@ -179,7 +185,7 @@ fn fits_on_a_budget(rows: &dyn Table, policy: Policy, joint: bool) {
             kept.try_push(Kept::new(width)?)?;
         }
         let none = Dense::<f64>::new(&[], 0, D)?;
-        for stored in [&none as &dyn Table, rows] {
+        for stored in [&none as &dyn Matrix, rows] {
             let budgeted = Budgeted::new(rows, stored, kernel, kept, budget, width, &())?;
             let examples = budgeted.rows(rows, stored, &());
             let problem = Problem::new(&examples, &labels, None, &settings)?;

@@ -12,7 +12,7 @@ use perceptron_rs::online::{
     Learner, Penalty, Problem, Run, Settings, State, Vectors, one_pass, scores, votes,
 };
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Entries, Rows, Spread, Table, Tolerance};
+use perceptron_rs::rows::{Csr, Dense, Entries, Matrix, Rows, Spread, Tolerance};
 
 use super::every_request_refused;
 
@@ -102,7 +102,7 @@ fn zeros(settings: &Settings) -> State {
 
 /// A matrix as it may be stored: floats, bytes, small and large whole numbers, ones; with all entries or with
 /// every second one.
-struct Matrix {
+struct Layouts {
     floats: Vec<f64>,
     bytes: Vec<u8>,
     small: Vec<i16>,
@@ -111,7 +111,7 @@ struct Matrix {
     ones: Vec<i16>,
 }
 
-impl Matrix {
+impl Layouts {
     fn new() -> Self {
         let bytes: Vec<u8> = numbers(N * D, 0, 255, 1).map(|v| v as u8).collect();
         Self {
@@ -129,7 +129,7 @@ impl Matrix {
     }
 
     /// Calls `f` on all forms.
-    fn each(&self, f: impl Fn(&dyn Table)) {
+    fn each(&self, f: impl Fn(&dyn Matrix)) {
         f(&Dense::new(&self.floats, N, D).expect("shape"));
         f(&Dense::new(&self.bytes, N, D).expect("shape"));
         f(&Dense::new(&self.small, N, D).expect("shape"));
@@ -145,7 +145,7 @@ fn fits_of_one_plane_and_of_many() {
         let positive = if classes == 2 { vec![1] } else { (0..classes).collect() };
         let settings = Settings { seed: Some(3), track_mistakes: true, ..Settings::new(positive) };
         for rule in RULES {
-            Matrix::new()
+            Layouts::new()
                 .each(|rows| check(rows, &labels(classes), None, &settings, &zeros(&settings), rule));
         }
     }
@@ -160,7 +160,7 @@ fn fits_of_examples_that_weigh_nothing_or_less_than_others() {
         ..Settings::new(vec![0, 1, 2])
     };
     for rule in RULES {
-        Matrix::new()
+        Layouts::new()
             .each(|rows| check(rows, &labels(3), Some(&weights), &settings, &zeros(&settings), rule));
     }
 }
@@ -171,7 +171,7 @@ fn fits_with_a_margin_a_feature_and_a_bound() {
     for positive in [vec![1], vec![0, 1, 2]] {
         let settings = Settings { tolerance, ..Settings::new(positive) };
         for rule in [Rule::Plain, Rule::Averaged, Rule::Voted] {
-            Matrix::new().each(|rows| check(rows, &labels(3), None, &settings, &zeros(&settings), rule));
+            Layouts::new().each(|rows| check(rows, &labels(3), None, &settings, &zeros(&settings), rule));
         }
     }
 }
@@ -181,7 +181,7 @@ fn joint_fits() {
     for joint in [Spread::Max, Spread::Uniform, Spread::Proportional] {
         let settings = Settings { joint: Some(joint), ..Settings::new(vec![0, 1, 2]) };
         for rule in [Rule::Plain, Rule::Averaged, Rule::Voted] {
-            Matrix::new().each(|rows| check(rows, &labels(3), None, &settings, &zeros(&settings), rule));
+            Layouts::new().each(|rows| check(rows, &labels(3), None, &settings, &zeros(&settings), rule));
         }
     }
 }
@@ -193,10 +193,10 @@ fn fits_under_a_penalty() {
             let settings = Settings { penalty: Some(penalty), settle, ..Settings::new(vec![0, 1, 2]) };
             let mut start = zeros(&settings);
             let rule = Rule::Plain;
-            Matrix::new().each(|rows| check(rows, &labels(3), None, &settings, &start, rule));
+            Layouts::new().each(|rows| check(rows, &labels(3), None, &settings, &start, rule));
             // One plane has pending what the others have not.
             start.ages.as_mut().expect("a penalty")[D..2 * D].fill(3);
-            Matrix::new().each(|rows| check(rows, &labels(3), None, &settings, &start, rule));
+            Layouts::new().each(|rows| check(rows, &labels(3), None, &settings, &start, rule));
         }
     }
 }
@@ -208,7 +208,7 @@ fn fits_that_leave_the_exact_integers() {
         let mut start = zeros(&settings);
         start.coef.fill(f64::from((1 << 30) - 1)); // the largest that may be exact
         for rule in [Rule::Plain, Rule::Averaged, Rule::Voted] {
-            Matrix::new().each(|rows| check(rows, &labels(3), None, &settings, &start, rule));
+            Layouts::new().each(|rows| check(rows, &labels(3), None, &settings, &start, rule));
         }
     }
 }
@@ -218,7 +218,7 @@ fn passes_over_few_rows() {
     let settings = Settings::new(vec![0, 1, 2]);
     let start = zeros(&settings);
     let labels = labels(3);
-    Matrix::new().each(|rows| {
+    Layouts::new().each(|rows| {
         let problem = Problem::new(rows, &labels, None, &settings).expect("valid");
         every_request_refused(|| {
             let mut state = copy(&start)?;
@@ -238,7 +238,7 @@ fn scores_of_one_plane_and_of_many() {
     for planes in [1, 5] {
         let whole: Vec<f64> = numbers(planes * D, -50, 50, 9).map(|w| w as f64).collect();
         let fractions: Vec<f64> = whole.iter().map(|w| w / 3.0).collect();
-        Matrix::new().each(|rows| {
+        Layouts::new().each(|rows| {
             for coef in [&whole, &fractions] {
                 every_request_refused(|| {
                     let mut out = filled(0.0, N * planes)?;
@@ -256,7 +256,7 @@ fn votes_and_the_vectors_made_again() {
     let counts: Vec<i64> = numbers(62, 0, 9, 13).collect();
     let (start, t) = ([0, 25, 60], counts.iter().copied().take(60).collect::<Vec<i64>>());
     let log = Log::new(&start, &row, &step, &step, N).expect("a log");
-    Matrix::new().each(|stored| {
+    Layouts::new().each(|stored| {
         for unit in [1.0, 0.1] {
             let coef = vec![unit; 2 * D];
             let vectors = Vectors { stored, log, coef: &coef, intercept: &[0.0; 2], counts: &counts };
@@ -281,7 +281,7 @@ fn votes_and_the_vectors_made_again() {
 
 #[test]
 fn rows_that_are_read_one_by_one() {
-    Matrix::new().each(|rows| {
+    Layouts::new().each(|rows| {
         every_request_refused(|| {
             let mut entries = Entries::default();
             entries.clear();

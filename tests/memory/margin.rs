@@ -2,7 +2,7 @@
 
 use perceptron_rs::margin::{Bias, Goal, Options, Solver, margin, separate};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Table};
+use perceptron_rs::rows::{Csr, Dense, Matrix};
 
 use crate::every_request_refused;
 
@@ -22,7 +22,7 @@ fn drawn(n: usize, gap: f64) -> (Vec<f64>, Vec<u32>) {
     (values, labels)
 }
 
-fn searches(rows: &dyn Table, labels: &[u32], statuses: &[&str]) {
+fn searches(rows: &dyn Matrix, labels: &[u32], statuses: &[&str]) {
     for bias in [Bias::Free, Bias::Augmented, Bias::None] {
         for solver in [Solver::Wolfe, Solver::Descent] {
             for goal in [Goal::Margin, Goal::Separable] {

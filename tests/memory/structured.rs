@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use perceptron_rs::memory::collected;
-use perceptron_rs::rows::{Dense, Table};
+use perceptron_rs::rows::{Dense, Matrix};
 use perceptron_rs::structured::{
     Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, averages, decode, general,
 };
@@ -15,7 +15,7 @@ const D: usize = 7;
 const LABELS: usize = 5;
 
 fn fits(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     labels: &[u32],
     eta: f64,
     with_pair: bool,

@@ -56,12 +56,8 @@ impl<N: Number> Activations<N> {
         if N::LANES == 1 {
             return out.copy_from_slice(&self.lanes);
         }
-        let mut lanes = self.lanes.chunks_exact(self.planes);
-        let [Some(a), Some(b), Some(c), Some(d), Some(e), Some(f), Some(g), Some(h)] =
-            [(); 8].map(|()| lanes.next())
-        else {
-            unreachable!("there are eight lanes or one")
-        };
+        let [a, b, c, d, e, f, g, h] =
+            std::array::from_fn(|lane| &self.lanes[lane * self.planes..][..self.planes]);
         for (k, out) in out.iter_mut().enumerate() {
             let even = a[k].plus(e[k]).plus(c[k].plus(g[k]));
             let odd = b[k].plus(f[k]).plus(d[k].plus(h[k]));

@@ -75,17 +75,17 @@ pub fn labels(classes: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<Vec<
 }
 
 /// Numbers that attributes hold.
-pub trait Number: Element + Copy {
+pub trait Scalar: Element + Copy {
     fn bits(self) -> u64;
 }
 
-impl Number for f64 {
+impl Scalar for f64 {
     fn bits(self) -> u64 {
         self.to_bits()
     }
 }
 
-impl Number for i64 {
+impl Scalar for i64 {
     fn bits(self) -> u64 {
         self as u64
     }
@@ -106,7 +106,7 @@ impl<'a, 'py> Changes<'a, 'py> {
         self.new.push((name, value));
     }
 
-    pub fn vector<T: Number>(&mut self, name: &'a Name, values: &[T]) -> PyResult<()> {
+    pub fn vector<T: Scalar>(&mut self, name: &'a Name, values: &[T]) -> PyResult<()> {
         let now = self.now(name)?;
         let now = now.as_ref().and_then(|now| now.cast::<PyArray1<T>>().ok());
         if !now.is_some_and(|now| now.len() == values.len() && holds(now, values)) {
@@ -115,7 +115,7 @@ impl<'a, 'py> Changes<'a, 'py> {
         Ok(())
     }
 
-    pub fn matrix<T: Number>(&mut self, name: &'a Name, values: &[T], shape: [usize; 2]) -> PyResult<()> {
+    pub fn matrix<T: Scalar>(&mut self, name: &'a Name, values: &[T], shape: [usize; 2]) -> PyResult<()> {
         let now = self.now(name)?;
         let now = now.as_ref().and_then(|now| now.cast::<PyArray2<T>>().ok());
         if !now.is_some_and(|now| now.shape() == shape && holds(now, values)) {
@@ -147,7 +147,7 @@ impl<'a, 'py> Changes<'a, 'py> {
 }
 
 /// Whether an array of as many values, in C order, has these bits.
-fn holds<T: Number, D: Dimension>(array: &Bound<'_, PyArray<T, D>>, values: &[T]) -> bool {
+fn holds<T: Scalar, D: Dimension>(array: &Bound<'_, PyArray<T, D>>, values: &[T]) -> bool {
     let same = |now: &[T]| now.iter().map(|v| v.bits()).eq(values.iter().map(|v| v.bits()));
     with_slice(array, |now| Ok(same(now))).unwrap_or(false)
 }

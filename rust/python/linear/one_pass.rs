@@ -17,7 +17,7 @@ use crate::online::{self, Learner, Problem, Settings, State};
 use crate::python::border::arrays::{self, copied, pairs};
 use crate::python::border::choices::{parse_joint, parse_tie};
 use crate::python::border::rows::{dense_rows, with_dense, with_many_or_few};
-use crate::rows::{Dense, Table, Tolerance};
+use crate::rows::{Dense, Matrix, Tolerance};
 
 /// What parameters say of a pass, and how an estimator calls what it learns.
 #[pyclass(frozen, module = "perceptron_rs._core")]
@@ -200,7 +200,7 @@ impl OnePass {
         state: &mut State,
         learner: &mut dyn Learner,
     ) -> PyResult<Vec<i64>> {
-        let mut work = |rows: &dyn Table| {
+        let mut work = |rows: &dyn Matrix| {
             let problem = Problem::new(rows, labels, None, &self.settings)?;
             online::one_pass(&problem, state, learner)
         };

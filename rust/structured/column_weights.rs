@@ -38,7 +38,7 @@ struct Head {
 const LAST: u8 = 4;
 const ROW: u8 = LAST + 1;
 
-pub(super) struct Table<N> {
+pub(super) struct ColumnWeights<N> {
     shape: Shape,
     /// Places of a row, the padding counted.
     places: usize,
@@ -50,7 +50,7 @@ pub(super) struct Table<N> {
     row_sums: Vec<f64>,
 }
 
-impl<N: Number> Table<N> {
+impl<N: Number> ColumnWeights<N> {
     /// `planes` rows of labels, K or 1.
     pub fn new(shape: Shape, planes: usize, (w, u): (&Sparse, &Sparse)) -> Result<Self> {
         let columns = w.columns();
@@ -132,8 +132,7 @@ impl<N: Number> Table<N> {
             self.free[usize::from(old.class)].try_push(old.at)?;
             self.entries[first..][..len].fill(Entry::default());
         }
-        // 2^32 entries would need 64 GB.
-        let Ok(at) = u32::try_from(at) else { unreachable!("memory ends before") };
+        let at = u32::try_from(at).map_err(|_| Error::Memory)?; // 64 GB
         self.heads[column] = Head { at, len: old.len, class };
         Ok(())
     }
@@ -176,9 +175,9 @@ impl<N: Number> Table<N> {
     }
 
     /// The same in float64.
-    pub fn widened(self) -> Result<Table<f64>> {
+    pub fn widened(self) -> Result<ColumnWeights<f64>> {
         let widen = |Entry { plane, w, u }: Entry<N>| Entry { plane, w: w.wide(), u };
-        Ok(Table {
+        Ok(ColumnWeights {
             shape: self.shape,
             places: self.places,
             heads: self.heads,
@@ -204,7 +203,7 @@ fn grow<T: Clone + Default>(values: &mut Vec<T>, len: usize) -> Result<()> {
     Ok(())
 }
 
-impl<N: Number> Columns<N> for Table<N> {
+impl<N: Number> Columns<N> for ColumnWeights<N> {
     #[inline(always)]
     fn activate(&self, row: Row, sums: &mut Activations<N>) {
         for (column, x) in row.columns.iter().zip(row.values) {
