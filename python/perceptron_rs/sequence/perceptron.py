@@ -362,7 +362,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
             As for ``fit``.
         y : array-like of shape (n_tokens,), or list of sequences of labels
-            True labels, in the form of X.
+            Labels, in the same form.
         lengths : array-like of shape (n_sequences,), default=None
             As for ``fit``.
         classes : array-like of shape (n_classes,), default=None
