@@ -50,7 +50,7 @@ fn drawn_dot<T: Drawn + Default>(case: &Case) {
 fn dot<T: Value>(case: &Case, x: &[T], w: &[f64]) {
     each_layout(x, 1, x.len(), |rows, layout| {
         let mut out = [f64::NAN];
-        online::scores(rows, w, &[0.0], 1, &mut out).expect("shapes");
+        online::scores(rows, w, &[0.0], 1, &(), &mut out).expect("shapes");
         case.is("dot", &bits(&out), layout);
     });
 }
@@ -113,7 +113,8 @@ fn sequences<T: Drawn + Default>(case: &Case) {
     let (first, most) = (case.number::<u64>("first_epoch"), case.number::<u64>("max_iter"));
     let values: Vec<T> = draw(seed, n * d, case.number("zeros"));
     each_layout(&values, n, d, |rows, layout| {
-        let start = structured::State { weights: zero(), sums: zero(), seen: 0 };
+        let start =
+            structured::State { weights: zero().expect("memory"), sums: zero().expect("memory"), seen: 0 };
         let sequences = Sequences::new(&case.list::<i64>("lengths"), n).expect("lengths");
         let chain = Chain::new(labels.clone(), sequences, None, settings).expect("a problem");
         let mut run = structured::Run::start(rows, chain, &start).expect("a problem");
@@ -128,7 +129,7 @@ fn sequences<T: Drawn + Default>(case: &Case) {
             }
         }
         run.end().expect("finite");
-        let state = run.state();
+        let state = run.state().expect("memory");
         let stopped = if wrong.last() == Some(&0) { "clean" } else { "max_iter" };
         case.is("sequence_errors", &whole(&wrong), layout);
         case.is("token_errors", &whole(&tokens), layout);
@@ -149,7 +150,8 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         of("mean_", "", &means);
         for threads in [1, 2] {
             let limits = Limits { beam, ..Limits::default() };
-            let (path, scores) = structured::decode(rows, &lengths, &means, limits, threads).expect("finite");
+            let (path, scores) =
+                structured::decode(rows, &lengths, &means, limits, threads, &()).expect("finite");
             case.is("path", &whole(&path), layout);
             case.is("scores", &bits(&scores), layout);
         }
@@ -168,15 +170,15 @@ fn dense(matrix: &Sparse, planes: usize) -> Vec<f64> {
 
 /// What the pocket remembers, by the names of the files.
 fn is_pocket(case: &Case, pocket: &dyn Learner, layout: &str) {
-    for (name, values) in pocket.memory() {
+    for (name, values) in pocket.memory().expect("memory") {
         let name = match name {
             "coef_pocket" => "pocket_coef",
             "intercept_pocket" => "pocket_intercept",
             name => name,
         };
         match values {
-            Numbers::Floats(values) => case.is(name, &bits(&values), layout),
-            Numbers::Integers(values) => case.is(name, &whole(&values), layout),
+            Numbers::Floats(values) => case.is(name, &bits(&values.concat()), layout),
+            Numbers::Integers(values) => case.is(name, &whole(&values.concat()), layout),
         }
     }
 }
@@ -245,8 +247,8 @@ fn fit<T: Drawn + Default>(case: &Case) {
                     intercept: start(3, planes),
                     fit_intercept,
                 }),
-                "pocket" => Box::new(Pocket::new(check, fit_intercept, &state)),
-                "voted" => Box::new(Voted::new(planes)),
+                "pocket" => Box::new(Pocket::new(check, fit_intercept, &state).expect("memory")),
+                "voted" => Box::new(Voted::new(planes).expect("memory")),
                 _ => Box::new(Perceptron),
             };
             let settings = settings(threads);
@@ -269,9 +271,9 @@ fn fit<T: Drawn + Default>(case: &Case) {
                     let (coef, intercept) = (report.floats("coef_u"), report.floats("intercept_u"));
                     case.is("coef_u", &bits(&coef), layout);
                     case.is("intercept_u", &bits(&intercept), layout);
-                    let mean = average(&after.coef, &coef, &after.seen, columns);
+                    let mean = average(&after.coef, &coef, &after.seen, columns).expect("memory");
                     case.is("mean_coef", &bits(&mean), layout);
-                    let mean = average(&after.intercept, &intercept, &after.seen, 1);
+                    let mean = average(&after.intercept, &intercept, &after.seen, 1).expect("memory");
                     case.is("mean_intercept", &bits(&mean), layout);
                 }
                 _ => {}

@@ -49,9 +49,9 @@ fn each_kernel_layout<T: Drawn + Default>(case: &Case, values: &[T]) {
     let kernel = Kernel::new(case.text("kernel"), gamma, coef0, case.number("degree")).expect("a kernel");
     each_layout(values, case.number("n"), case.number("d"), |rows, layout| {
         let n = rows.len();
-        case.is("scale", &bits(&[scale_gamma(rows)]), layout);
+        case.is("scale", &bits(&[scale_gamma(rows, &()).expect("memory")]), layout);
         let mut matrix = vec![0.0; n * n];
-        kernel_matrix(rows, rows, kernel, 2, &mut matrix).expect("shapes");
+        kernel_matrix(rows, rows, kernel, 2, &(), &mut matrix).expect("shapes");
         case.is("values", &bits(&matrix[..3 * n]), layout);
         for (cache, threads) in [(0, 1), (8 * n + 1, 2), (1 << 20, 3)] {
             run(case, rows, kernel, None, cache, threads, layout);
@@ -101,7 +101,8 @@ fn run(
     let with_bias = case.text("fit_intercept") == "1";
     let used = if source.is_some() { Kernel::Precomputed } else { kernel };
     let asked = source.is_some();
-    let mut dual = Dual::new(rows, used, asked, &vec![0.0; planes], cache, threads).expect("a Gram matrix");
+    let mut dual =
+        Dual::new(rows, used, asked, &vec![0.0; planes], cache, threads, &()).expect("a Gram matrix");
     let tie = if case.text("tie") == "positive" { Tie::Positive } else { Tie::Mistake };
     let eta = case.floats("eta0")[0];
     let tolerance = Tolerance {
@@ -136,9 +137,10 @@ fn run(
         seen: vec![0; planes],
         ages: None,
     };
-    let examples = dual.rows(rows, source);
+    let examples = dual.rows(rows, source, &());
     let problem = Problem::new(&examples, &labels, sample_weight, &settings).expect("a problem");
-    let report = drive(&problem, state, Box::new(Voted::new(planes)), schedule, &()).expect("finite");
+    let report =
+        drive(&problem, state, Box::new(Voted::new(planes).expect("memory")), schedule, &()).expect("finite");
     let (after, norms) = (report.state(), dual.norms());
     is_report(case, &report, layout);
     case.is("intercept", &bits(&after.intercept), layout);
@@ -265,7 +267,7 @@ fn layers<T: Drawn + Default>(case: &Case) {
         is_network("layer", network, layout);
         for (name, probabilities) in [("scores", false), ("probabilities", true)] {
             let mut out = vec![0.0; n * outputs];
-            network.scores(rows, probabilities, &mut out).expect("shapes");
+            network.scores(rows, probabilities, &(), &mut out).expect("shapes");
             case.is(name, &bits(&out), layout);
         }
     });
@@ -288,15 +290,17 @@ fn a_source_that_fails_ends_the_run() {
     let values = [0.0; 20];
     let rows = perceptron_rs::rows::Dense::new(&values, 20, 1).expect("shape");
     let source = Broken(std::sync::Mutex::new(0));
-    let refused = Dual::new(&rows, Kernel::Linear, true, &[0.0], 0, 1).err().expect("a kernel");
+    let refused = Dual::new(&rows, Kernel::Linear, true, &[0.0], 0, 1, &()).err().expect("a kernel");
     assert!(refused.to_string().contains("kernel must be precomputed"), "{refused}");
-    let dual = Dual::new(&rows, Kernel::Precomputed, true, &[0.0], 1 << 20, 1).expect("a source");
-    let (examples, labels) = (dual.rows(&rows, Some(&source)), [0; 20]);
+    let dual = Dual::new(&rows, Kernel::Precomputed, true, &[0.0], 1 << 20, 1, &()).expect("a source");
+    let (examples, labels) = (dual.rows(&rows, Some(&source), &()), [0; 20]);
     let settings = Settings { fit_intercept: false, ..Settings::new(vec![1]) };
     let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
     let schedule = Schedule { keep_on_interrupt: true, ..Schedule::epochs(1) };
     let state = State { coef: vec![0.0; 20], intercept: vec![0.0], seen: vec![0], ages: None };
-    let error = drive(&problem, state, Box::new(Voted::new(1)), schedule, &()).err().expect("a failure");
+    let error = drive(&problem, state, Box::new(Voted::new(1).expect("memory")), schedule, &())
+        .err()
+        .expect("a failure");
     assert!(error.to_string().contains("could not be had"), "{error}");
     assert_eq!(*source.0.lock().expect("one thread"), 3, "nothing is asked for behind a failure");
 }

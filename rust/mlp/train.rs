@@ -15,9 +15,9 @@ use super::network::{Layer, Network, read};
 use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::{Error, Result, probe_memory};
-use crate::memory::refill;
-use crate::online::{Epoch, Flow, Monitor};
+use crate::error::{Error, Result};
+use crate::memory::{filled, refill, tried};
+use crate::online::{Epoch, Monitor};
 use crate::order::shuffle;
 use crate::rows::Table;
 
@@ -51,12 +51,10 @@ impl Run {
         if settings.batch_size < 1 {
             return Err(Error::Invalid("batch_size must be at least 1, got 0".into()));
         }
-        let weights = network.layers.iter().map(|layer| layer.coef.len()).fold(0, usize::saturating_add);
-        probe_memory(weights.saturating_add(n).saturating_add(rows.columns()).checked_mul(8))?;
         let pass = Pass {
-            values: network.room(rows.columns()),
-            errors: network.layers.iter().map(|layer| vec![0.0; layer.neurons()]).collect(),
-            gradient: network.layers.iter().map(Layer::zeros).collect(),
+            values: network.room(rows.columns())?,
+            errors: tried(network.layers.iter().map(|layer| filled(0.0, layer.neurons())))?,
+            gradient: tried(network.layers.iter().map(Layer::zeros))?,
         };
         Ok(Self { network, labels, settings, pass, order: Vec::new() })
     }
@@ -72,9 +70,13 @@ impl Run {
         if let Some(seed) = settings.seed {
             shuffle(order, seed, number, 0);
         }
+        let strip = network.strip(rows.columns());
         let (mut total, mut mistakes) = (0.0, 0);
         for batch in order.chunks(settings.batch_size) {
-            for &row in batch {
+            for (k, &row) in batch.iter().enumerate() {
+                if k % strip == 0 {
+                    monitor.pause()?;
+                }
                 read(rows, row as usize, &mut pass.values[0]);
                 let label = labels[row as usize] as usize;
                 let Some((loss, is_mistake)) = dispatch(Example { network, pass, label }) else {
@@ -84,15 +86,12 @@ impl Run {
                 mistakes += i64::from(is_mistake);
             }
             dispatch(Step { network, gradient: &mut pass.gradient, settings, examples: batch.len() });
-            if monitor.block() == Flow::Break {
-                return Err(Error::Interrupted);
-            }
         }
         if !network.layers.iter().flat_map(Layer::numbers).all(|w| w.is_finite()) {
             return Err(Error::Overflow { epoch: number });
         }
         let loss = neuron::mean(total, labels.len());
-        Ok(Epoch { mistakes: vec![mistakes], losses: vec![loss], interrupted: false })
+        Ok(Epoch { mistakes: filled(mistakes, 1)?, losses: filled(loss, 1)?, interrupted: false })
     }
 
     #[must_use]

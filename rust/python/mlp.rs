@@ -93,7 +93,9 @@ fn mlp_scores<'py>(
     {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
-        with_rows(rows, |rows| network.scores(rows, probabilities, out))??;
+        let signals = Signals::new();
+        let done = with_rows(rows, |rows| network.scores(rows, probabilities, &signals, out))?;
+        signals.settle(done, rows.py(), false)?;
     }
     Ok(out)
 }

@@ -1,10 +1,12 @@
 //! A run of a learner whose examples are judged by planes, linear or in dual form.
 
+use std::borrow::Cow;
+
 use numpy::PyArrayMethods;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{ages, counters, numbers, set_array};
+use super::border::arrays::{ages, counters, numbers, set_array, set_joined};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
@@ -14,6 +16,7 @@ use super::settings::{Data, InDualForm, Linear, OnBudget};
 use super::start::Work;
 use crate::error;
 use crate::kernel::{Budgeted, Dual, Kernel, Source};
+use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
 use crate::online::voted::Voted;
 use crate::online::{self, Epoch, Found, Learner, Problem, Settings, State};
@@ -63,12 +66,12 @@ impl View {
             Self::Dual { dual, ask } => with_rows(rows, |rows| {
                 let asked = ask.as_ref().map(|ask| Asked { ask, signals, keep_on_interrupt });
                 let source = asked.as_ref().map(|asked| asked as &dyn Source);
-                f(&dual.rows(rows, source), labels, sample_weight)
+                f(&dual.rows(rows, source, signals), labels, sample_weight)
             }),
             Self::Budget { budgeted, stored_rows, .. } => with_rows(rows, |rows| {
                 Python::attach(|py| {
                     with_rows(stored_rows.bind(py), |stored| {
-                        f(&budgeted.rows(rows, stored), labels, sample_weight)
+                        f(&budgeted.rows(rows, stored, signals), labels, sample_weight)
                     })
                 })
             })?,
@@ -112,8 +115,12 @@ fn start_kernel(
     // All planes share the rows of the Gram matrix; these are shared out over threads.
     let threads = std::mem::replace(&mut settings.threads, 1);
     let (kernel, cache, asked) = (given.kernel()?, given.cache_bytes, given.ask.is_some());
-    let dual = with_rows(data.rows.bind(py), |rows| Dual::new(rows, kernel, asked, &norms, cache, threads))??;
-    Ok((View::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)), settings))
+    let signals = Signals::new();
+    let dual = with_rows(data.rows.bind(py), |rows| {
+        Dual::new(rows, kernel, asked, &norms, cache, threads, &signals)
+    })?;
+    let dual = signals.settle(dual, py, false)?;
+    Ok((View::Dual { dual, ask: given.ask }, begin, boxed(Voted::new(planes)?)?, settings))
 }
 
 fn start_budget(
@@ -135,14 +142,22 @@ fn start_budget(
     let width = if settings.joint.is_some() { planes } else { 1 };
     let known = if kernel == Kernel::Precomputed { n } else { m };
     let sets = read_sets(state, &budget, settings.decisions(), width, known)?;
-    let begin =
-        State { coef: Vec::new(), intercept: vec![0.0; planes], seen: counters(state, planes)?, ages: None };
+    let begin = State {
+        coef: Vec::new(),
+        intercept: filled(0.0, planes)?,
+        seen: counters(state, planes)?,
+        ages: None,
+    };
     settings.threads = 1;
+    let signals = Signals::new();
     let budgeted = with_rows(data.rows.bind(py), |rows| {
         Python::attach(|py| {
-            with_rows(stored_rows.bind(py), |stored| Budgeted::new(rows, stored, kernel, sets, budget, width))
+            with_rows(stored_rows.bind(py), |stored| {
+                Budgeted::new(rows, stored, kernel, sets, budget, width, &signals)
+            })
         })
-    })???;
+    })??;
+    let budgeted = signals.settle(budgeted, py, false)?;
     Ok((View::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron), settings))
 }
 
@@ -194,7 +209,7 @@ impl Work for Planes {
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         let State { coef, intercept, seen, ages } = self.core.state()?;
         let shape = [intercept.len(), coef.len() / intercept.len()];
-        let seen: Vec<i64> = seen.iter().map(|&seen| seen as i64).collect();
+        let seen = collected(seen.iter().map(|&seen| seen as i64))?;
         set_array(out, "seen", &seen, None)?;
         match &mut self.view {
             View::Rows => {
@@ -206,13 +221,13 @@ impl Work for Planes {
             }
             View::Dual { dual, .. } => {
                 let norms = dual.norms();
-                let last: Vec<f64> = norms.iter().map(|norms| norms[norms.len() - 1]).collect();
-                let log: Vec<f64> = norms.iter().flat_map(|norms| &norms[1..]).copied().collect();
+                let last = collected(norms.iter().map(|norms| norms[norms.len() - 1]))?;
+                let log = collected(norms.iter().map(|norms| Cow::Borrowed(&norms[1..])))?;
                 set_array(out, "intercept", &intercept, None)?;
                 set_array(out, "norm", &last, None)?;
-                set_array(out, "log_norm", &log, None)?;
+                set_joined(out, "log_norm", &log, None)?;
             }
-            View::Budget { budgeted, width, .. } => write_sets(out, &budgeted.sets(), *width)?,
+            View::Budget { budgeted, width, .. } => write_sets(out, &budgeted.sets()?, *width)?,
         }
         write_memory(out, self.core.learner(), shape)
     }

@@ -185,7 +185,7 @@ impl Work for Sequenced {
     }
 
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
-        let State { weights, sums, seen } = out.py().detach(|| self.run.state());
+        let State { weights, sums, seen } = out.py().detach(|| self.run.state())?;
         set_weights(out, weights, "")?;
         set_weights(out, sums, "_u")?;
         set_array(out, "seen", &[seen as i64], None)
@@ -248,8 +248,10 @@ fn sequence_decode<'py>(
     let allowed = allowed.map(|given| mask("allowed", &given, [n, labels])).transpose()?;
     let forbidden = forbidden.map(|given| mask("forbidden", &given, [labels, labels])).transpose()?;
     let limits = Limits { beam, allowed: allowed.as_deref(), forbidden: forbidden.as_deref() };
-    let (path, scores) =
-        with_rows(rows, |rows| structured::decode(rows, &sequences, &weights, limits, threads))??;
+    let signals = Signals::new();
+    let done =
+        with_rows(rows, |rows| structured::decode(rows, &sequences, &weights, limits, threads, &signals))?;
+    let (path, scores) = signals.settle(done, py, false)?;
     Ok((PyArray1::from_vec(py, path), PyArray1::from_vec(py, scores)))
 }
 

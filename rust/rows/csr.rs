@@ -1,5 +1,6 @@
 //! CSR rows with sorted, unique columns, in any of the seven storage types and two index types.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
@@ -10,7 +11,7 @@ use super::learn::Learn;
 use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Examples, LARGE_BLOCK, Rows, Table, rows_in_block};
+use super::{BLOCK, Examples, LARGE_BLOCK, Rows, Table, make_room, rows_in_block};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
@@ -18,6 +19,7 @@ use crate::arith::gram::narrow;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, One, Value};
 use crate::error::Result;
+use crate::memory::{collected, refill};
 
 #[derive(Clone, Copy)]
 pub struct Csr<'a, T, I> {
@@ -112,14 +114,14 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
     fn block(&self, planes: usize) -> usize {
         let block = if planes == 1 { BLOCK } else { LARGE_BLOCK };
         let entries = self.values.len() / self.len().max(1) + 1;
-        rows_in_block(entries * (size_of::<T>() + size_of::<I>()), block)
+        rows_in_block(entries * (size_of::<T>() + size_of::<I>()), entries * planes, block)
     }
 
-    fn prepare(&self, visit: &Visit, planes: &mut Planes) {
+    fn prepare(&self, visit: &Visit, planes: &mut Planes) -> Result<()> {
         if planes.pending.is_none() {
-            planes.make_counts(visit.integer_step, self.facts.magnitude);
+            planes.make_counts(visit.integer_step, self.facts.magnitude)
         } else {
-            planes.make_by_column();
+            planes.make_by_column()
         }
     }
 
@@ -130,7 +132,7 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
         end: usize,
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
-    ) -> Stop {
+    ) -> Result<Stop> {
         let mut ones = vec![];
         loop {
             let (limit, heads) = (planes.limit, &mut planes.heads[..]);
@@ -151,12 +153,12 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
                     learn.under(&mut planes.pending)
                 }
                 Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
-            };
+            }?;
             if stop != Stop::Limit {
-                return stop;
+                return Ok(stop);
             }
-            planes.leave_exact();
-            planes.make_by_column();
+            planes.leave_exact()?;
+            planes.make_by_column()?;
         }
     }
 
@@ -171,14 +173,15 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         axpy_entries(c, columns, values, out, (1, 0));
     }
 
-    fn arrange(&self, coef: &[f64], planes: usize) -> Weights {
+    fn arrange(&self, coef: &[f64], planes: usize) -> Result<Weights> {
         let limit = self.facts.magnitude.map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
         if let (Some(limit), 1) = (limit, planes)
             && coef.iter().all(|w| w.fract() == 0.0 && w.abs() <= limit)
         {
-            return Weights::Counts { w: coef.iter().map(|&w| w as i32).collect(), stride: 1 };
+            return Ok(Weights::Counts { w: collected(coef.iter().map(|&w| w as i32))?, stride: 1 });
         }
-        Weights::ByColumn { w: by_column(coef.to_vec(), planes, self.columns), stride: column_stride(planes) }
+        let w = by_column(Cow::Borrowed(coef), planes, self.columns)?;
+        Ok(Weights::ByColumn { w, stride: column_stride(planes) })
     }
 
     fn arrange_one(&self, w: Vec<f64>) -> Weights {
@@ -195,13 +198,21 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         dense && columns.iter().zip(values).all(|(j, value)| narrow(&[*value], &mut out[j.at()..=j.at()]))
     }
 
-    fn scores(&self, range: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
+    fn scores(
+        &self,
+        range: Range<usize>,
+        weights: &Weights,
+        intercept: &[f64],
+        out: &mut [f64],
+    ) -> Result<()> {
         if matches!(weights, Weights::Counts { .. }) && self.facts.ones {
             let mut ones = vec![];
             let rows = &self.of_ones(&mut ones);
-            return dispatch(Scores { rows, range, weights, intercept, out });
+            dispatch(Scores { rows, range, weights, intercept, out });
+        } else {
+            dispatch(Scores { rows: self, range, weights, intercept, out });
         }
-        dispatch(Scores { rows: self, range, weights, intercept, out });
+        Ok(())
     }
 }
 
@@ -210,12 +221,12 @@ impl<T: Value, I: Index> Table for Csr<'_, T, I> {
         self.facts.magnitude
     }
 
-    fn gather(&self, rows: Range<usize>, out: &mut Entries) {
+    fn gather(&self, rows: Range<usize>, out: &mut Entries) -> Result<()> {
         for i in rows {
             let (columns, values) = self.row(i);
-            columns.iter().zip(values).for_each(|(j, value)| out.push(j.at(), *value));
-            out.end_row();
+            out.push(columns.iter().zip(values).map(|(j, value)| (j.at(), *value)))?;
         }
+        Ok(())
     }
 
     fn value(&self, row: usize, column: usize) -> f64 {
@@ -227,12 +238,14 @@ impl<T: Value, I: Index> Table for Csr<'_, T, I> {
         survey(self.values)
     }
 
-    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) {
+    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()> {
         let (own, stored) = self.row(row);
+        make_room(columns, values, own.len())?;
         for (j, x) in own.iter().zip(stored).filter(|(_, x)| x.widen() != 0.0) {
             columns.push(j.at() as i64);
             values.push(x.widen());
         }
+        Ok(())
     }
 
     fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]) {
@@ -242,13 +255,13 @@ impl<T: Value, I: Index> Table for Csr<'_, T, I> {
         }
     }
 
-    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) {
+    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {
         let mut scaled = vec![];
         for (row, out) in rows.zip(out) {
             let (columns, values) = self.row(row);
-            scaled.clear();
-            scaled.extend(columns.iter().zip(values).map(|(j, x)| x.widen() * unit[j.at()]));
+            refill(&mut scaled, columns.iter().zip(values).map(|(j, x)| x.widen() * unit[j.at()]))?;
             *out = dot_entries_by(columns, &scaled, |_, x| x);
         }
+        Ok(())
     }
 }

@@ -4,6 +4,8 @@ use super::learn::Kernel;
 use super::scaled::Common;
 use crate::arith::decay::{Decay, scaled, shrunk};
 use crate::arith::simd::Simd;
+use crate::error::Result;
+use crate::memory::collected;
 
 /// What the planes of a group, which visit the same examples, have pending.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,16 +29,14 @@ pub struct Ages {
 
 impl Ages {
     /// `ages`: examples that each coordinate has not been settled for.
-    #[must_use]
-    pub(super) fn new(decay: Decay, ages: &[i64]) -> Self {
-        let last: Vec<i64> = ages.iter().map(|age| -age).collect();
+    pub(super) fn new(decay: Decay, ages: &[i64]) -> Result<Self> {
+        let last = collected(ages.iter().map(|age| -age))?;
         let oldest = last.iter().copied().min().unwrap_or(0);
-        Self { decay, now: 0, last, oldest }
+        Ok(Self { decay, now: 0, last, oldest })
     }
 
-    #[must_use]
-    pub(super) fn ages(&self) -> Vec<i64> {
-        self.last.iter().map(|last| self.now - last).collect()
+    pub(super) fn ages(&self) -> Result<Vec<i64>> {
+        collected(self.last.iter().map(|last| self.now - last))
     }
 
     /// Every coordinate has been settled now.

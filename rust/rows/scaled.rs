@@ -1,7 +1,7 @@
 //! A penalty that only scales, not yet applied: one factor stands for it, for all coordinates.
 
 use super::learn::Kernel;
-use super::pending::{Ages, Settle};
+use super::pending::Settle;
 use crate::arith::decay::{Decay, scale};
 use crate::arith::simd::Simd;
 
@@ -16,11 +16,6 @@ impl Common {
     #[must_use]
     pub(super) fn new(decay: Decay, age: i64) -> Self {
         Self { decay, age }
-    }
-
-    /// With nothing pending, under the same penalty; `None` if one factor cannot stand for it.
-    pub(super) fn after(ages: &Ages) -> Option<Self> {
-        ages.decay.is_common().then(|| Self::new(ages.decay.clone(), 0))
     }
 
     #[must_use]

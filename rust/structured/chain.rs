@@ -20,8 +20,8 @@ use crate::arith::average::timed;
 use crate::arith::environment::standard;
 use crate::arith::number::Number;
 use crate::error::{Error, Result};
-use crate::memory::{collected, filled, refill};
-use crate::online::{Epoch, Flow, Monitor};
+use crate::memory::{Grow, collected, filled, refill};
+use crate::online::{Epoch, Monitor};
 use crate::order::shuffle;
 use crate::rows::{Entries, Table};
 
@@ -163,8 +163,8 @@ impl Run {
         chain.check_labels(state.weights.labels())?;
         let with_pair = state.weights.pair.is_some();
         let form = match chain.limit(rows, state) {
-            Some(limit) => Form::Exact(Engine::new(Learner::new(state)?, with_pair), limit),
-            None => Form::Float(Engine::new(Learner::new(state)?, with_pair)),
+            Some(limit) => Form::Exact(Engine::new(Learner::new(state)?, with_pair)?, limit),
+            None => Form::Float(Engine::new(Learner::new(state)?, with_pair)?),
         };
         let answers = filled(0, if chain.settings.record { rows.len() } else { 0 })?;
         let (scratch, order) = (Scratch::default(), Vec::new());
@@ -185,17 +185,19 @@ impl Run {
             shuffle(&mut order, seed, number, 0);
         }
         let (mut sequences, mut tokens, mut interrupted) = (0, 0, false);
-        for block in order.chunks(BLOCK) {
-            if monitor.block() == Flow::Break {
-                interrupted = true;
-                break;
-            }
-            for &sequence in block {
-                let Some(wrong) = self.visit(rows, sequence as usize) else {
-                    return Err(Error::Overflow { epoch: number });
-                };
-                sequences += i64::from(wrong > 0);
-                tokens += wrong;
+        for (i, &sequence) in order.iter().enumerate() {
+            let asked = if i % BLOCK == 0 { monitor.pause() } else { Ok(()) };
+            match asked.and_then(|()| self.visit(rows, sequence as usize, monitor)) {
+                Ok(Some(wrong)) => {
+                    sequences += i64::from(wrong > 0);
+                    tokens += wrong;
+                }
+                Ok(None) => return Err(Error::Overflow { epoch: number }),
+                Err(Error::Interrupted) => {
+                    interrupted = true;
+                    break;
+                }
+                Err(error) => return Err(error),
             }
         }
         self.order = order;
@@ -205,30 +207,35 @@ impl Run {
             None => false,
         };
         if is_finite {
-            Ok(Epoch { mistakes: vec![sequences], losses: vec![tokens as f64], interrupted })
+            Ok(Epoch { mistakes: filled(sequences, 1)?, losses: filled(tokens as f64, 1)?, interrupted })
         } else {
             Err(Error::Overflow { epoch: number })
         }
     }
 
-    /// Labels of a sequence that were wrong; `None`: a number is not finite.
-    fn visit(&mut self, rows: &dyn Table, sequence: usize) -> Option<usize> {
-        self.seen += 1;
+    /// Labels of a sequence that were wrong; `None`: a number is not finite. Where the monitor interrupts,
+    /// nothing of the sequence has been learnt; after another error the run is not to be used.
+    fn visit(&mut self, rows: &dyn Table, sequence: usize, monitor: &dyn Monitor) -> Result<Option<usize>> {
         let Self { chain, form, scratch, answers, seen, .. } = self;
-        let visited = (rows, sequence, &mut answers[..]);
-        match form.as_mut()? {
-            Form::Float(engine) => engine.visit(chain, scratch, visited, *seen).map(|visit| visit.wrong),
-            Form::Exact(engine, limit) => {
-                let visit = engine.visit(chain, scratch, visited, *seen)?;
-                if !visit.largest.within(*limit)
-                    && let Some(Form::Exact(engine, _)) = form.take()
-                {
-                    let with_pair = engine.learner.model().pair.is_some();
-                    *form = Some(Form::Float(Engine::new(engine.learner.widened(), with_pair)));
-                }
-                Some(visit.wrong)
+        let (visited, t) = ((rows, sequence, &mut answers[..]), *seen + 1);
+        let (wrong, leaves) = match form {
+            None => (None, false),
+            Some(Form::Float(engine)) => {
+                let visit = engine.visit(chain, scratch, visited, t, monitor)?;
+                (visit.map(|visit| visit.wrong), false)
             }
+            Some(Form::Exact(engine, limit)) => {
+                let visit = engine.visit(chain, scratch, visited, t, monitor)?;
+                let leaves = visit.as_ref().is_some_and(|visit| !visit.largest.within(*limit));
+                (visit.map(|visit| visit.wrong), leaves)
+            }
+        };
+        if leaves && let Some(Form::Exact(engine, _)) = form.take() {
+            let with_pair = engine.learner.model().pair.is_some();
+            *form = Some(Form::Float(Engine::new(engine.learner.widened()?, with_pair)?));
         }
+        *seen = t;
+        Ok(wrong)
     }
 
     /// The run goes on no more: its averages must be finite.
@@ -236,14 +243,13 @@ impl Run {
         let is_finite = standard(|| match &self.form {
             Some(Form::Exact(engine, _)) => engine.learner.average_is_finite(self.seen),
             Some(Form::Float(engine)) => engine.learner.average_is_finite(self.seen),
-            None => false,
-        });
+            None => Ok(false),
+        })?;
         if is_finite { Ok(()) } else { Err(Error::Overflow { epoch: self.epoch }) }
     }
 
     /// Weights and sums: all that another run needs.
-    #[must_use]
-    pub fn state(&self) -> State<'static> {
+    pub fn state(&self) -> Result<State<'static>> {
         let seen = self.seen;
         match &self.form {
             Some(Form::Exact(engine, _)) => engine.learner.state(seen),
@@ -260,9 +266,9 @@ impl Run {
 }
 
 impl<N: Number> Engine<N> {
-    fn new(learner: Learner<N>, with_pair: bool) -> Self {
-        let lattice = Lattice::new(learner.w.shape, with_pair);
-        Self { learner, lattice }
+    fn new(learner: Learner<N>, with_pair: bool) -> Result<Self> {
+        let lattice = Lattice::new(learner.w.shape, with_pair)?;
+        Ok(Self { learner, lattice })
     }
 
     /// Looks for the labels of a sequence and learns from them; `None`: a number is not finite.
@@ -272,34 +278,35 @@ impl<N: Number> Engine<N> {
         scratch: &mut Scratch,
         (rows, number, answers): (&dyn Table, usize, &mut [u32]),
         t: u64,
-    ) -> Option<Visit<N>> {
+        monitor: &dyn Monitor,
+    ) -> Result<Option<Visit<N>>> {
         let Self { learner, lattice } = self;
         let Scratch { entries, path } = scratch;
         let Settings { eta, beam, mending, record, .. } = chain.settings;
         let tokens = chain.sequences.rows(number);
         let truth = &chain.labels[tokens.clone()];
         entries.clear();
-        rows.gather(tokens.clone(), entries);
+        rows.gather(tokens.clone(), entries)?;
         let model = learner.model();
         let search = Search { beam, ..Search::default() };
-        if !entries.is_finite() || !lattice.fill(model, entries, search) {
-            return None;
+        if !entries.is_finite() || !lattice.fill(model, entries, search, monitor)? {
+            return Ok(None);
         }
         if record && let Some(best) = lattice.best(truth.len() - 1) {
             lattice.trace(model.frame, best, &mut answers[tokens]);
         }
-        path.resize(truth.len(), 0);
-        let len = compare(lattice, (model, entries), mending, truth, path);
+        path.try_resize(truth.len(), 0)?;
+        let len = compare(lattice, (model, entries), mending, truth, path)?;
         let compared = (&truth[..len], &path[..len]);
         let wrong = compared.0.iter().zip(compared.1).filter(|(y, z)| y != z).count();
         let mut largest = N::default();
         if wrong > 0 {
             let tc = timed(t, eta);
             if !tc.is_finite() {
-                return None;
+                return Ok(None);
             }
-            largest = learner.learn((eta, tc), entries, compared, len == truth.len());
+            largest = learner.learn((eta, tc), entries, compared, len == truth.len())?;
         }
-        Some(Visit { wrong, largest })
+        Ok(Some(Visit { wrong, largest }))
     }
 }

@@ -251,7 +251,7 @@ fn chain(draws: &mut Draws) {
         forbidden: (draws.below(3) == 0).then_some(&forbidden[..]),
     };
     agreed(|threads| {
-        let (path, scores) = decode(&rows, &sequences, &state.weights, limits, threads)?;
+        let (path, scores) = decode(&rows, &sequences, &state.weights, limits, threads, &())?;
         assert!(path.iter().all(|&label| (label as usize) < k));
         Ok((path, bits(&scores)))
     });
@@ -263,6 +263,6 @@ fn chain(draws: &mut Draws) {
     let Ok(mut run) = structured::Run::start(&rows, chain, &state) else { return };
     if (0..2).all(|number| run.epoch(&rows, number, &()).is_ok()) {
         let _ = run.end();
-        assert_eq!(run.state().weights.labels(), k);
+        assert_eq!(run.state().expect("memory").weights.labels(), k);
     }
 }

@@ -131,13 +131,13 @@ fn answers(draws: &mut Draws, dense: &dyn Table, csr: &dyn Table) {
     for threads in [1, 2] {
         same("scores", &mut |rows| {
             let mut out = vec![0.0; n * planes];
-            online::scores(rows, &w, &b, threads, &mut out).expect("shapes");
+            online::scores(rows, &w, &b, threads, &(), &mut out).expect("shapes");
             bits(&out)
         });
     }
     same("squares", &mut |rows| {
         let mut out = vec![0.0; n];
-        rows.squares(0..n, &vec![1.0; d], &mut out);
+        rows.squares(0..n, &vec![1.0; d], &mut out).expect("memory");
         bits(&out)
     });
     let numbers: Vec<u32> = (0..n as u32).rev().collect();
@@ -151,7 +151,7 @@ fn answers(draws: &mut Draws, dense: &dyn Table, csr: &dyn Table) {
         let (mut sum, mut columns, mut values) = (vec![0.0; d], Vec::new(), Vec::new());
         for row in 0..n {
             rows.axpy(row, c, &mut sum);
-            rows.read(row, &mut columns, &mut values);
+            rows.read(row, &mut columns, &mut values).expect("memory");
             let stored: Vec<f64> = (0..d).map(|j| rows.value(row, j)).filter(|x| *x != 0.0).collect();
             assert!(values.ends_with(&stored), "{values:?} ends with {stored:?}");
         }
@@ -160,7 +160,7 @@ fn answers(draws: &mut Draws, dense: &dyn Table, csr: &dyn Table) {
     same("entries", &mut |rows| {
         let mut entries = Entries::default();
         entries.clear();
-        rows.gather(0..n, &mut entries);
+        rows.gather(0..n, &mut entries).expect("memory");
         (0..n).flat_map(|i| bits(entries.row(i).values)).collect()
     });
 }

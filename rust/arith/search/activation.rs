@@ -4,6 +4,8 @@
 //! that starts at +0.0 never becomes -0.0, so that weights of 0 may be left out.
 
 use super::number::Number;
+use crate::error::Result;
+use crate::memory::filled;
 
 /// The entries of a row that are not 0.
 #[derive(Clone, Copy)]
@@ -19,9 +21,8 @@ pub struct Activations<N> {
 }
 
 impl<N: Number> Activations<N> {
-    #[must_use]
-    pub fn new(planes: usize) -> Self {
-        Self { lanes: vec![N::default(); planes * N::LANES], planes }
+    pub fn new(planes: usize) -> Result<Self> {
+        Ok(Self { lanes: filled(N::default(), planes * N::LANES)?, planes })
     }
 
     #[inline(always)]
