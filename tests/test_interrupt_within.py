@@ -71,12 +71,6 @@ def votes_of_whole_numbers():
     return lambda: model.predict(X)
 
 
-def fit_of_many_classes():
-    X = sp.random(4000, 2000, density=0.1, format="csr", random_state=0)
-    model = AveragedPerceptron(max_iter=100, tol=None)
-    return lambda: model.fit(X, np.arange(4000) % 2000)
-
-
 def kernel_matrix():
     rows = _core.dense_rows(normal(2500, 4000))
     kernel = KernelSpec("rbf", gamma=0.01, coef0=0.0, degree=1)
@@ -149,7 +143,6 @@ LONG = [
     votes,
     votes_of_wide_rows,
     votes_of_whole_numbers,
-    fit_of_many_classes,
     kernel_matrix,
     gram_of_sparse_rows,
     kernel_predict,

@@ -351,11 +351,11 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
     def predict_then_learn(
         self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None
     ) -> tuple[Any, int]:
-        """Predict each sequence before learning from it: progressive validation.
+        """Predict each sequence before learning from it (progressive validation).
 
-        One pass in the given order, which learns what ``partial_fit`` learns from it. Each sequence is
-        labelled by the last weights that the sequences before it have led to, whatever ``averaged`` says:
-        these are the weights that its mistakes are judged by.
+        Makes one pass in the given order and learns the same as ``partial_fit``. Each sequence is labelled
+        with the current weights, learnt from the sequences before it, and not with their average: these
+        weights decide which sequences are mistakes.
 
         Parameters
         ----------
@@ -371,16 +371,16 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         y_pred : ndarray of shape (n_tokens,), or list of lists of labels
-            The label predicted for each token, in the form of X.
+            Predicted labels, in the form of X.
         n_errors : int
-            How many of these labels are wrong.
+            Number of tokens with a wrong label.
 
         Raises
         ------
         ValueError
-            As ``partial_fit``. The estimator is then as it was before the call.
+            As for ``partial_fit``. The estimator then stays as it was before the call.
         TypeError
-            As ``fit``.
+            As for ``fit``.
 
         Examples
         --------
@@ -388,7 +388,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         >>> X, y = [[["a"], ["b"]], [["b"], ["a"]]], [["A", "B"], ["B", "A"]]
         >>> model = SequencePerceptron(hash_columns=16)
         >>> model.predict_then_learn(X, y, classes=["A", "B"])
-        ([['A', 'A'], ['B', 'A']], 1)
+        ([['A', 'A'], ['B', 'B']], 2)
         """
         report, labels, lengths = self._pass(X, y, lengths, classes, record=True)
         answers = report.record["answers"]
