@@ -12,30 +12,26 @@ if TYPE_CHECKING:
     from perceptron_rs.common.progress import EpochRecord
     from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
     from perceptron_rs.kernel.perceptron import KernelPerceptron
+    from perceptron_rs.learnt import digest
     from perceptron_rs.linear.averaged import AveragedPerceptron
     from perceptron_rs.linear.perceptron import Perceptron
     from perceptron_rs.linear.pocket import PocketPerceptron
     from perceptron_rs.linear.updates import updates_until_right
     from perceptron_rs.linear.voted import VotedPerceptron
-    from perceptron_rs.margins import (
-        InseparableError,
-        MarginInterval,
-        MarginResult,
-        MaxMarginClassifier,
-        MistakeBounds,
-        VerificationError,
-        hull_weights,
-        is_separable,
-        margin,
-        max_margin,
-        mistake_bounds,
-        verify,
-    )
+    from perceptron_rs.margins.classifier import MaxMarginClassifier
+    from perceptron_rs.margins.maximum import is_separable, max_margin
+    from perceptron_rs.margins.measure import margin
+    from perceptron_rs.margins.mistakes import mistake_bounds
+    from perceptron_rs.margins.result import InseparableError, MarginInterval, MarginResult, MistakeBounds
+    from perceptron_rs.margins.verification import VerificationError, hull_weights, verify
     from perceptron_rs.models import load
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
+    from perceptron_rs.rerun import Reproduction, reproduce
     from perceptron_rs.sequence.perceptron import SequencePerceptron
     from perceptron_rs.sequence.progress import SequenceEpoch
     from perceptron_rs.sequence.structured import StructuredPerceptron
+    from perceptron_rs.teaching.proof import Proof, proof
+    from perceptron_rs.teaching.trace import Step, Trace, trace
 
     __version__: str
 
@@ -53,18 +49,26 @@ __all__ = [
     "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
+    "Proof",
+    "Reproduction",
     "SequenceEpoch",
     "SequencePerceptron",
+    "Step",
     "StructuredPerceptron",
+    "Trace",
     "VerificationError",
     "VotedPerceptron",
     "__version__",
+    "digest",
     "hull_weights",
     "is_separable",
     "load",
     "margin",
     "max_margin",
     "mistake_bounds",
+    "proof",
+    "reproduce",
+    "trace",
     "updates_until_right",
     "verify",
 ]
@@ -77,34 +81,42 @@ _HOME = {
     "EpochRecord": "common.progress",
     "KernelPerceptron": "kernel.perceptron",
     "MultilayerPerceptron": "multilayer.perceptron",
-    "InseparableError": "margins",
-    "MarginInterval": "margins",
-    "MarginResult": "margins",
-    "MaxMarginClassifier": "margins",
-    "MistakeBounds": "margins",
+    "InseparableError": "margins.result",
+    "MarginInterval": "margins.result",
+    "MarginResult": "margins.result",
+    "MaxMarginClassifier": "margins.classifier",
+    "MistakeBounds": "margins.result",
     "Perceptron": "linear.perceptron",
+    "Reproduction": "rerun",
     "PocketPerceptron": "linear.pocket",
     "SequenceEpoch": "sequence.progress",
     "SequencePerceptron": "sequence.perceptron",
     "StructuredPerceptron": "sequence.structured",
-    "VerificationError": "margins",
+    "Proof": "teaching.proof",
+    "Step": "teaching.trace",
+    "Trace": "teaching.trace",
+    "VerificationError": "margins.verification",
     "VotedPerceptron": "linear.voted",
-    "hull_weights": "margins",
-    "is_separable": "margins",
+    "digest": "learnt",
+    "hull_weights": "margins.verification",
+    "is_separable": "margins.maximum",
     "load": "models",
-    "margin": "margins",
-    "max_margin": "margins",
-    "mistake_bounds": "margins",
+    "margin": "margins.measure",
+    "max_margin": "margins.maximum",
+    "mistake_bounds": "margins.mistakes",
+    "proof": "teaching.proof",
+    "reproduce": "rerun",
+    "trace": "teaching.trace",
     "updates_until_right": "linear.updates",
-    "verify": "margins",
+    "verify": "margins.verification",
 }
 _MODULES = {
     "demo",
     "engines",
     "features",
     "io",
-    "margins",
     "models",
+    "plots",
     "reference",
     "testing",
 }

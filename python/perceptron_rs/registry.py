@@ -1,9 +1,10 @@
 """All learners, by the names that model files and the command line give them: one line a learner.
 
-A learner belongs to a family, which is a folder of the package. ``models`` and ``cli`` know families by
-this table and by the modules that each of them has: ``files`` (what a model file holds), ``story`` (what
-``inspect`` shows) and ``options`` (of its commands). Nothing is imported before it is asked for, so that
-``--help`` is quick.
+A learner belongs to a family, which is a folder of the package. ``models`` and ``cli`` know families by this
+table and by the modules that each of them has: ``files`` (what a model file holds), ``story`` (what
+``inspect`` shows) and ``options`` (of the commands that train any learner; or commands of its own). Some have
+``exports`` (models of other libraries). Nothing is imported before it is asked for, so that ``--help`` is
+quick.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["FAMILIES", "LEARNERS", "Learner", "family_part", "name_of"]
+__all__ = ["FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Learner", "family_part", "name_of"]
 
-Part: TypeAlias = Literal["files", "story", "options"]
+Part: TypeAlias = Literal["files", "story", "options", "exports"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,12 @@ FAMILIES = tuple(
     dict.fromkeys(
         learner.family for learner in LEARNERS.values() if learner.in_epochs and learner.data == "examples"
     )
+)
+
+
+#: Those that bring commands of their own.
+OTHER_FAMILIES = tuple(
+    dict.fromkeys(learner.family for learner in LEARNERS.values() if learner.family not in FAMILIES)
 )
 
 

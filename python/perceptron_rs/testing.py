@@ -23,43 +23,43 @@ def assert_parity(
     batch_sizes: Sequence[int] = (1, 2, 7),
     threads: Sequence[int] = (1, 2),
 ) -> None:
-    """Fit in every way there is, and compare all that was learnt to the last bit.
+    """Fit in every possible way, and compare everything learnt to the last bit.
 
-    The ways are: both engines; X dense and as CSR with int32 and int64 indices, with rows in
-    order and not, with stored zeros; every storage type that holds the values of X exactly; every
-    instruction set of this machine; several numbers of threads; and batches through ``partial_fit``
-    against one epoch in fixed order, of an estimator whose batches are that.
+    The ways are: both engines; X dense and as CSR with int32 and int64 indices, with sorted and unsorted
+    rows and with explicit zeros; every storage type that holds the values of X exactly; every instruction
+    set of this machine; several numbers of threads; and, for an estimator whose ``partial_fit`` calls equal
+    one epoch in fixed order, batches.
 
     Parameters
     ----------
     estimator : Perceptron, KernelPerceptron, MultilayerPerceptron, MaxMarginClassifier, ...
-        Whose parameters to use; it is cloned. ``engine`` and ``n_jobs`` are replaced.
-        `~perceptron_rs.SequencePerceptron` and `~perceptron_rs.StructuredPerceptron`, which do not learn from
-        single examples, are refused.
+        Estimator with the parameters to use. It is cloned; ``engine`` and ``n_jobs`` are replaced.
+        ` perceptron_rs.SequencePerceptron` and ` perceptron_rs.StructuredPerceptron`, which do not learn
+        from single examples, are rejected.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Examples; a dense copy of each storage type must fit into memory.
+        The examples. A dense copy in each storage type must fit into memory.
     y : array-like of shape (n_samples,)
-        Their classes.
+        Class labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Their weights, >= 0.
+        Weights of the examples, at least 0.
     coef_init, intercept_init : array-like, default=None
-        Start values, as for ``fit``; batches are then left out.
+        Initial values, as for ``fit``. With these, batches are not tried.
     batch_sizes : sequence of int, default=(1, 2, 7)
-        Rows in each call of ``partial_fit``. Batches are left out with ``class_weight="balanced"`` and
-        ``early_stopping``, which ``partial_fit`` does not take.
+        Numbers of rows in each call of ``partial_fit``. Batches are not tried with
+        ``class_weight="balanced"`` or ``early_stopping``, which ``partial_fit`` does not support.
     threads : sequence of int, default=(1, 2)
         Numbers of threads to try, each at least 1.
 
     Raises
     ------
     AssertionError
-        If two ways differ. It names both, the attribute, the index of the first element that
+        If two ways differ. The message names both, the attribute, the index of the first element that
         differs, and both values (floats as hexadecimal).
     TypeError
-        If the estimator is no classifier of this package.
+        If the estimator is not a classifier of this package.
     ValueError, TypeError
-        If the reference cannot learn from the arguments. An overflow during training is
-        no such error: every way must then end in the same one.
+        If the reference cannot learn from the arguments. An overflow during training is not such an error:
+        all ways must then end in the same one.
 
     Examples
     --------

@@ -162,7 +162,8 @@ mod avx2 {
             // SAFETY: `self` proves that the processor has AVX2; eight f64 and two vectors have the same
             // size, and every bit pattern is valid in both.
             unsafe {
-                let (w, x): ([__m256d; 2], [__m256d; 2]) = (transmute(*w), transmute(x));
+                let w: [__m256d; 2] = transmute(*w);
+                let x: [__m256d; 2] = transmute(x);
                 [
                     _mm256_add_pd(first, _mm256_mul_pd(w[0], x[0])),
                     _mm256_add_pd(second, _mm256_mul_pd(w[1], x[1])),
@@ -230,7 +231,11 @@ mod avx512 {
         fn add_products(self, lanes: Self::Lanes, w: &[f64; 8], x: [f64; 8]) -> Self::Lanes {
             // SAFETY: `self` proves that the processor has AVX-512; eight f64 and a vector have the same
             // size, and every bit pattern is valid in both.
-            unsafe { _mm512_add_pd(lanes, _mm512_mul_pd(transmute(*w), transmute(x))) }
+            unsafe {
+                let w: __m512d = transmute(*w);
+                let x: __m512d = transmute(x);
+                _mm512_add_pd(lanes, _mm512_mul_pd(w, x))
+            }
         }
 
         #[inline(always)]
@@ -249,7 +254,11 @@ mod avx512 {
         fn add_pairs(self, sums: Self::Sums, x: &[i16; 16], w: &[i16; 16]) -> Self::Sums {
             // SAFETY: `self` proves that the processor has AVX2; an array of 16 i16 and a vector
             // have the same size, and every bit pattern is valid in both.
-            unsafe { _mm256_add_epi32(sums, _mm256_madd_epi16(transmute(*x), transmute(*w))) }
+            unsafe {
+                let x: __m256i = transmute(*x);
+                let w: __m256i = transmute(*w);
+                _mm256_add_epi32(sums, _mm256_madd_epi16(x, w))
+            }
         }
 
         #[inline(always)]

@@ -1,46 +1,129 @@
 //! Work shared out over scoped threads.
+//!
+//! On one thread nothing is allocated. To start others takes memory that the standard library cannot be
+//! refused: a few hundred bytes, whatever the data.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::feed::Monitor;
 use crate::arith::environment::standard;
+use crate::error::{Error, Result};
 
-/// Calls `work` on every item, on this thread and at most `threads - 1` others. A thread that the
-/// system refuses to start is done without: the others take its share. While others still work,
-/// this thread calls `wait` every now and then.
-pub(crate) fn share_out<T: Send, R: Send>(
+/// Calls `work` on every item, on this thread and at most `threads - 1` others, and asks the monitor before
+/// each of them.
+pub(crate) fn each<T: Send>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,
-    work: impl Fn(T) -> R + Sync,
-    wait: impl Fn(),
-) -> Vec<R> {
-    let queue = Mutex::new(items);
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let caller = thread::current();
+    monitor: &dyn Monitor,
+    work: impl Fn(T) -> Result<()> + Sync,
+) -> Result<()> {
+    share_out(items, threads, monitor, |item| {
+        monitor.pause()?;
+        work(item)
+    })
+}
+
+/// The same for work that asks the monitor itself. No item is begun after an error; of several errors that of
+/// the first item is returned, whatever the number of threads.
+pub(crate) fn share_out<T: Send>(
+    items: impl Iterator<Item = T> + Send,
+    threads: usize,
+    monitor: &dyn Monitor,
+    work: impl Fn(T) -> Result<()> + Sync,
+) -> Result<()> {
+    let queue = Mutex::new(items.enumerate());
+    let (stop, first) = (AtomicBool::new(false), Mutex::new(None::<(usize, Error)>));
     let worker = || {
-        // Linux hands the mode of this thread on; nothing promises that elsewhere.
-        let done = standard(|| {
-            let mut done = Vec::new();
-            while let Some(item) = next() {
-                done.push(work(item));
+        while !stop.load(Ordering::Relaxed)
+            && let Some((number, item)) = next(&queue)
+        {
+            if let Err(error) = work(item) {
+                stop.store(true, Ordering::Relaxed);
+                let mut first = lock(&first);
+                if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
+                    *first = Some((number, error));
+                }
             }
-            done
-        });
+        }
+    };
+    // The monitor is asked while waiting too, so that an interrupt is seen while others still work.
+    on_threads(threads, worker, || {
+        let _ = monitor.block();
+    });
+    first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The queue is free again before the item is worked on.
+fn next<T>(queue: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    lock(queue).next()
+}
+
+/// Runs `worker` on this thread and at most `threads - 1` others. A thread that the system refuses to start
+/// is done without: the others take its share.
+fn on_threads(threads: usize, worker: impl Fn() + Sync, wait: impl Fn()) {
+    // Linux hands the mode of this thread on; nothing promises that elsewhere.
+    let worker = || standard(&worker);
+    if threads <= 1 {
+        return worker();
+    }
+    let caller = thread::current();
+    let other = || {
+        worker();
         caller.unpark();
-        done
     };
     thread::scope(|scope| {
-        let start = |_| thread::Builder::new().spawn_scoped(scope, worker).ok();
+        let start = |_| thread::Builder::new().spawn_scoped(scope, other).ok();
         let others: Vec<_> = (1..threads).map_while(start).collect();
-        let mut done = worker();
+        worker();
         for other in others {
             while !other.is_finished() {
                 wait();
                 thread::park_timeout(Duration::from_millis(2));
             }
-            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
-        done
-    })
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::online::Flow;
+
+    struct After(std::sync::atomic::AtomicUsize);
+
+    impl Monitor for After {
+        fn block(&self) -> Flow {
+            if self.0.fetch_add(1, Ordering::Relaxed) < 5 { Flow::Continue } else { Flow::Break }
+        }
+    }
+
+    #[test]
+    fn the_error_of_the_first_item_is_told() {
+        for threads in [1, 3] {
+            let invalid = |i| Err(Error::Invalid(format!("{i}")));
+            let work = |i: usize| if i % 10 == 7 { invalid(i) } else { Ok(()) };
+            assert_eq!(each(0..1000, threads, &(), work), invalid(7));
+            assert_eq!(each(0..7, threads, &(), work), Ok(()));
+        }
+    }
+
+    #[test]
+    fn no_item_is_begun_after_a_break() {
+        let begun = Mutex::new(Vec::new());
+        let monitor = After(0.into());
+        let work = |i| {
+            lock(&begun).push(i);
+            Ok(())
+        };
+        assert_eq!(each(0..1000, 1, &monitor, work), Err(Error::Interrupted));
+        assert_eq!(*lock(&begun), [0, 1, 2, 3, 4]);
+    }
 }

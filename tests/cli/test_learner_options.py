@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from perceptron_rs import Perceptron
-from perceptron_rs.cli import learner_options, modelfile
-from perceptron_rs.cli.learner_options import COMMON, OPTIONS
+from perceptron_rs.cli import learning, modelfile
+from perceptron_rs.cli.learning import COMMON, OPTIONS
 from perceptron_rs.cli.options import LEARNER_NAMES, LINEAR_NAMES, parser
 from perceptron_rs.common.options import Option
 from perceptron_rs.linear.base import LinearLearner
@@ -170,30 +170,30 @@ def test_an_option_that_the_learner_lacks(call, command):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--update", "uniform"], "--update does nothing without --multi-class joint"),
-        (["--multi-class", "ovr", "--update", "max"], "--update does nothing without --multi-class joint"),
-        (["--alpha", 1], "--alpha does nothing without --penalty l2 or l1 or elasticnet"),
-        (["--penalty", "l2", "--l1-ratio", 1], "--l1-ratio does nothing without --penalty elasticnet"),
-        (["--validation-fraction", 0.2], "--validation-fraction does nothing without --early-stopping"),
+        (["--update", "uniform"], "--update has no effect without --multi-class joint"),
+        (["--multi-class", "ovr", "--update", "max"], "--update has no effect without --multi-class joint"),
+        (["--alpha", 1], "--alpha has no effect without --penalty l2 or l1 or elasticnet"),
+        (["--penalty", "l2", "--l1-ratio", 1], "--l1-ratio has no effect without --penalty elasticnet"),
+        (["--validation-fraction", 0.2], "--validation-fraction has no effect without --early-stopping"),
         (
             ["--no-early-stopping", "--validation-fraction", 0.2],
-            "--validation-fraction does nothing without --early-stopping",
+            "--validation-fraction has no effect without --early-stopping",
         ),
         (["--multi-class", "one"], "invalid choice: 'one'"),
         (["--update", "most"], "invalid choice: 'most'"),
-        (["--margin", -1], "must be a finite number from 0 up, got '-1'"),
-        (["--added-feature", "inf"], "must be a finite number from 0 up, got 'inf'"),
+        (["--margin", -1], "must be a finite number of at least 0, got '-1'"),
+        (["--added-feature", "inf"], "must be a finite number of at least 0, got 'inf'"),
         (["--max-mistakes-per-example", 0], "must be a whole number from 1"),
         (["--penalty", "l3"], "invalid choice: 'l3'"),
-        (["--penalty", "l1", "--alpha", "nan"], "must be a finite number from 0 up, got 'nan'"),
+        (["--penalty", "l1", "--alpha", "nan"], "must be a finite number of at least 0, got 'nan'"),
         (["--l1-ratio", 1.5], "must be a number from 0 to 1, got '1.5'"),
         (["--validation-fraction", 1], "must be a number above 0 and below 1, got '1'"),
         (["--validation-fraction", 0], "must be a number above 0 and below 1, got '0'"),
-        (["--learner", "kernel", "--degree", 2], "--degree does nothing without --kernel poly"),
-        (["--learner", "kernel", "--coef0", 2], "--coef0 does nothing without --kernel poly or sigmoid"),
+        (["--learner", "kernel", "--degree", 2], "--degree has no effect without --kernel poly"),
+        (["--learner", "kernel", "--coef0", 2], "--coef0 has no effect without --kernel poly or sigmoid"),
         (
             ["--learner", "kernel", "--kernel", "linear", "--gamma", 2],
-            "--gamma does nothing without --kernel rbf or poly or sigmoid",
+            "--gamma has no effect without --kernel rbf or poly or sigmoid",
         ),
         (["--gamma", 0], "must be scale, auto or a finite number above 0, got '0'"),
         (["--gamma", "nan"], "must be scale, auto or a finite number above 0, got 'nan'"),
@@ -207,7 +207,7 @@ def test_an_option_that_the_learner_lacks(call, command):
             ["--learner", "multilayer", "--eta0", 1],
             "the learner multilayer has no option --eta0; leave it out",
         ),
-        (["--learner", "kernel", "--init-text", "no"], "--init-text is for weights of features"),
+        (["--learner", "kernel", "--init-text", "no"], "--init-text needs weights of features"),
     ],
 )
 def test_wrong_usage(call, options, expected):
@@ -228,12 +228,12 @@ def test_options_of_a_new_learner_need_one_entry(call, monkeypatch):
             self.novelty = novelty
 
     entry = Option("novelty", "what is new", {"choices": ("some", "much")})
-    monkeypatch.setattr(learner_options, "OPTIONS", (*OPTIONS, entry))
+    monkeypatch.setattr(learning, "OPTIONS", (*OPTIONS, entry))
     monkeypatch.setitem(
         REGISTRY, "averaged", SimpleNamespace(kind=Other, data="examples", family="linear", in_epochs=True)
     )
     arguments = ["train", "no.svm", "--model", "m", "--novelty", "much", "--learner"]
-    assert learner_options.chosen(parser().parse_args([*arguments, "averaged"])) == {"novelty": "much"}
+    assert learning.chosen(parser().parse_args([*arguments, "averaged"])) == {"novelty": "much"}
     answer = call(*arguments, "perceptron")
     assert answer.status == 2
     assert (

@@ -13,7 +13,8 @@ STEPS = """
 import os, resource, sys
 from pathlib import Path
 import pyarrow, pyarrow.csv, pyarrow.parquet
-from perceptron_rs.cli import data, errors, formats, tables
+from perceptron_rs.cli import errors
+from perceptron_rs.cli.readers import examples, formats, tables, wanted
 
 for extra in range(0, 1500 << 20, 125 << 20):
     child = os.fork()
@@ -21,7 +22,7 @@ for extra in range(0, 1500 << 20, 125 << 20):
         now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (now + extra, now + extra))
         try:
-            data.load(Path(sys.argv[1]), data.Wanted())
+            examples.load(Path(sys.argv[1]), wanted.Wanted())
             text = "ok"
         except errors.CommandError as error:
             text = str(error)

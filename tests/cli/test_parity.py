@@ -8,7 +8,7 @@ import pytest
 
 from perceptron_rs import AveragedPerceptron, Perceptron, _core, ways
 from perceptron_rs.cli.commands import parity
-from perceptron_rs.cli.data import Data
+from perceptron_rs.cli.readers.examples import Data
 
 from .support import X, Y
 

@@ -89,7 +89,8 @@ def test_numbers_are_read_to_the_last_bit(tmp_path, reader):
     values = np.random.default_rng(0).standard_normal(2000) * 10.0 ** np.arange(-100, 100).repeat(10)
     path = tmp_path / "a.csv"
     path.write_text("x,y\n" + "".join(f"{value!r},1\n" for value in values.tolist()))
-    from perceptron_rs.cli.data import Wanted, load
+    from perceptron_rs.cli.readers.examples import load
+    from perceptron_rs.cli.readers.wanted import Wanted
 
     found = load(path, Wanted())
     assert found.X.tobytes() == values.tobytes()
@@ -117,7 +118,7 @@ def test_labels_that_look_like_numbers(call, tmp_path, reader):
             ("--target", "z"),
             "has no column 'z' for --target; its columns are x, label",
         ),
-        ("label\na\nb\n", (), "has no column besides the labels 'label'"),
+        ("label\na\nb\n", (), "has no columns except the labels 'label'"),
         ("x,y\n", (), "a.csv"),
         ("\n", (), "a.csv"),
         ("x,y\n1,2,3\n1\n", (), "a.csv"),
@@ -169,7 +170,8 @@ def test_types_of_labels_in_parquet(call, tmp_path, kind):
 
 
 def test_small_types_stay_small(tmp_path):
-    from perceptron_rs.cli.data import Wanted, load
+    from perceptron_rs.cli.readers.examples import load
+    from perceptron_rs.cli.readers.wanted import Wanted
 
     frame = pandas.DataFrame(X.astype(np.int8), columns=NAMES).assign(y=Y)
     path = write(frame, tmp_path / "a.parquet")

@@ -176,7 +176,7 @@ def test_a_callable_kernel_is_refused():
     with pytest.raises(ValueError, match="'kernel' parameter of BudgetedKernelPerceptron must be a str"):
         budgeted(kernel=np.dot).fit(X, Y)
     with pytest.raises(ValueError, match="a callable kernel is not available with a budget; name a kernel"):
-        budgeted().fit(X, Y).set_params(kernel=np.dot).partial_fit(X, Y)
+        budgeted().fit(X, Y).set_params(kernel=np.dot).predict(X)
 
 
 def test_a_failed_call_leaves_the_model_as_it_was():

@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import Perceptron
-from perceptron_rs.common.data import examples
-from perceptron_rs.common.sparse import canonical
-from perceptron_rs.common.storage import STORED, to_stored
+from perceptron_rs.common.rows.examples import examples
+from perceptron_rs.common.rows.sparse import canonical
+from perceptron_rs.common.rows.storage import STORED, to_stored
 from perceptron_rs.engines import get_engine
 
 RNG = np.random.default_rng(6)

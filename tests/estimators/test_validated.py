@@ -5,7 +5,7 @@ import pytest
 from sklearn import config_context
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
-from perceptron_rs.common import validated
+from perceptron_rs.common import parameters
 
 LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
 X, Y = np.array([[1.0], [-2.0]]), np.array([1, 0])
@@ -47,9 +47,9 @@ def test_a_weight_that_goes_bad_in_its_dict(method):
 
 
 def test_it_is_done_once(monkeypatch):
-    calls, real = [], validated.validate_parameter_constraints
+    calls, real = [], parameters.validate_parameter_constraints
     monkeypatch.setattr(
-        validated, "validate_parameter_constraints", lambda *a, **k: calls.append(1) or real(*a, **k)
+        parameters, "validate_parameter_constraints", lambda *a, **k: calls.append(1) or real(*a, **k)
     )
     model = Perceptron(eta0=0.12345)
     for _ in range(5):

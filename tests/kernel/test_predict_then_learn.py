@@ -43,3 +43,19 @@ def test_an_example_of_weight_0_is_refused(engine_name):
     with pytest.raises(ValueError, match="sample_weight and class_weight must be above 0"):
         model.predict_then_learn(X, LABELS["two"], classes=[-1, 1], sample_weight=np.arange(60.0))
     assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("learner", [KernelPerceptron, BudgetedKernelPerceptron])
+@pytest.mark.parametrize(
+    ("parameter", "text"),
+    [
+        ({"shuffle": "yes"}, "The 'shuffle' parameter"),
+        ({"kernel": "precomputed"}, "kernel='precomputed' is not available with partial_fit"),
+        ({"kernel": "poly", "degree": 2.5}, "degree"),
+    ],
+)
+def test_parameters_are_validated_as_by_partial_fit(learner, parameter, text):
+    for _ in range(2):  # a choice of parameters that was refused is not remembered as accepted
+        for method in ("partial_fit", "predict_then_learn"):
+            with pytest.raises(ValueError, match=text):
+                getattr(learner(**parameter), method)(X, LABELS["two"], classes=[-1, 1])

@@ -154,10 +154,10 @@ UNSOUND = [
     (change("vectors_log_start", at(1, 10**6)), "must rise from 0"),
     (change("vectors_log_start", at(-1, 10**6)), "has the shape"),
     (change("vectors_log_start", lambda a: a[1:]), "vectors_log_start has the shape"),
-    (change("mistakes_per_epoch", at((0, 0), 1000)), "different numbers of epochs or mistakes"),
+    (change("mistakes_per_epoch", at((0, 0), 1000)), "disagree about the number of epochs or mistakes"),
     (change("mistakes_per_epoch", lambda a: a[1:]), "mistakes_per_epoch has the shape"),
-    (change("n_iter_per_class", lambda a: a * 0), "different numbers of epochs or mistakes"),
-    (tell(n_mistakes=1), "different numbers of epochs or mistakes"),
+    (change("n_iter_per_class", lambda a: a * 0), "disagree about the number of epochs or mistakes"),
+    (tell(n_mistakes=1), "disagree about the number of epochs or mistakes"),
     (tell(n_features=5), "vectors_rows has the shape"),
     (tell(seed=-1), "history must hold counts"),
     (tell(converged=1), "history must hold counts"),
@@ -190,7 +190,7 @@ def test_unsound_files(tmp_path, spoil, message):
         (change("vectors_rows_indptr", lambda a: a[1:]), "do not agree|has the shape"),
         (change("vectors_rows_values", lambda a: a[1:]), "do not agree"),
         (change("vectors_rows_values", at(0, np.nan)), "finite numbers of a stored type"),
-        (lambda document, tensors: tensors.update(vectors_rows=np.zeros((1, 6))), "missing or has no place"),
+        (lambda document, tensors: tensors.update(vectors_rows=np.zeros((1, 6))), "missing or unexpected"),
     ],
 )
 def test_unsound_sparse_files(tmp_path, spoil, message):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["chunks", "figures", "of_chunks"]
+__all__ = ["chunks", "figures", "measures", "of_chunks"]
 
 _TAG = re.compile(r"(?:O|[BIESLU]-.+)", re.DOTALL)
 #: Where a chunk may begin or end by its tag alone, in the schemes BIO, BIOES and BILOU.
@@ -49,17 +49,18 @@ def figures(truth: Iterable[Sequence[str]], found: Iterable[Sequence[str]]) -> d
         given.update(kind for *_, kind in guessed)
         right.update(kind for *_, kind in true & guessed)
     kinds = [
-        {"kind": kind, **_measures(right[kind], given[kind], wanted[kind])} for kind in sorted(wanted | given)
+        {"kind": kind, **measures(right[kind], given[kind], wanted[kind]), "found": given[kind]}
+        for kind in sorted(wanted | given)
     ]
-    return _measures(right.total(), given.total(), wanted.total()) | {"kinds": kinds}
+    whole = measures(right.total(), given.total(), wanted.total())
+    return whole | {"found": given.total(), "kinds": kinds}
 
 
-def _measures(right: int, given: int, wanted: int) -> dict[str, Any]:
-    """Return the three ratios, 0 where there is nothing to divide by."""
+def measures(right: int, given: int, wanted: int) -> dict[str, Any]:
+    """Return precision, recall and F1, 0 where there is nothing to divide by, and how many were wanted."""
     return {
         "precision": right / given if given else 0.0,
         "recall": right / wanted if wanted else 0.0,
         "f1": 2 * right / (given + wanted) if given + wanted else 0.0,
         "support": wanted,
-        "found": given,
     }

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 
 from perceptron_rs.cli.errors import PROGRAM
-from perceptron_rs.cli.learner_options import add_options
+from perceptron_rs.cli.learning import add_options
 from perceptron_rs.common import options as kinds
-from perceptron_rs.registry import FAMILIES, LEARNERS
-from perceptron_rs.sequence.options import add_tag, add_tag_evaluate, add_tag_train
+from perceptron_rs.registry import FAMILIES, LEARNERS, OTHER_FAMILIES, family_part
 
 __all__ = ["LEARNER_NAMES", "LINEAR_NAMES", "parser"]
 
@@ -23,9 +22,8 @@ TOKENS = """\
 DATA holds one token per line, with columns separated by tabs (or by blanks, if the first line has no tab),
 and an empty line between sentences. UTF-8, also compressed as .gz."""
 STATUS = """\
-exit status: 0 success; 1 bad data or model, or a difference found by parity; 2 wrong usage; 3 not separable;
-4 undecided; 130 interrupted by Ctrl-C; 141 standard output was closed."""
-_RESULT = "print the result as JSON"
+exit status: 0 success; 1 bad data or model, or a difference found by parity or reproduce; 2 wrong usage;
+3 not separable; 4 undecided; 130 interrupted by Ctrl-C; 141 standard output was closed."""
 
 
 class _Version(argparse.Action):
@@ -53,16 +51,15 @@ def parser() -> argparse.ArgumentParser:
     _evaluate(_add(commands, "evaluate", "evaluate a model on the labels of DATA"))
     _inspect(_add(commands, "inspect", "show what is in a model file", about=""))
     _parity(_add(commands, "parity", "train on DATA in every possible way and compare the bits"))
-    _margin(_add(commands, "margin", "compute the largest margin between two classes, with certified bounds"))
-    _separable(_add(commands, "separable", "decide whether two classes are linearly separable"))
-    for name, add, text in (
-        ("tag-train", add_tag_train, "train a tagger on tagged sentences"),
-        ("tag", add_tag, "tag the tokens of DATA"),
-        ("tag-evaluate", add_tag_evaluate, "evaluate a tagger on the tags of DATA"),
-    ):
-        command = _add(commands, name, text, about=TOKENS)
-        add(command)
-        _output(command, "print one JSON object for each sentence" if name == "tag" else _RESULT)
+    _reproduce(_add(commands, "reproduce", "train a model again on its DATA and compare the bits"))
+    for family in OTHER_FAMILIES:
+        for own in family_part(family, "options").COMMANDS:
+            examples = own.data == "examples"
+            command = _add(commands, own.name, own.help, about=DATA if examples else TOKENS)
+            if examples:
+                _data(command, model=False)
+            own.add_options(command)
+            _output(command, own.json)
     demo = _add(
         commands, "demo", "train on data that comes with scikit-learn and compare both engines", about=""
     )
@@ -91,12 +88,7 @@ def _train(command: argparse.ArgumentParser) -> None:
     )
     _learning(command)
     add_options(command)
-    command.add_argument(
-        "--engine",
-        choices=("rust", "reference"),
-        default="rust",
-        help="the compiled engine, or the readable reference (rust)",
-    )
+    kinds.add_engine(command)
     _output(command)
 
 
@@ -108,6 +100,14 @@ def _predict(command: argparse.ArgumentParser) -> None:
 
 def _evaluate(command: argparse.ArgumentParser) -> None:
     _data(command, model=True)
+    _output(command)
+
+
+def _reproduce(command: argparse.ArgumentParser) -> None:
+    _data(command, model=True)
+    command.add_argument(
+        "--engine", choices=("rust", "reference"), help="what computes (as when the model was trained)"
+    )
     _output(command)
 
 
@@ -138,53 +138,6 @@ def _parity(command: argparse.ArgumentParser) -> None:
     _output(command)
 
 
-def _margin(command: argparse.ArgumentParser) -> None:
-    _data(command, model=False)
-    group = _searching(command)
-    group.add_argument(
-        "--tol",
-        type=kinds.rate,
-        default=1e-8,
-        metavar="X",
-        help="relative width of the interval to reach (1e-8)",
-    )
-    _output(command)
-
-
-def _separable(command: argparse.ArgumentParser) -> None:
-    _data(command, model=False)
-    _searching(command)
-    _output(command)
-
-
-def _searching(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add the options of a search for the largest margin."""
-    group = command.add_argument_group("search")
-    group.add_argument("--positive", metavar="LABEL", help="the class to separate from all others")
-    group.add_argument(
-        "--bias",
-        choices=("free", "augmented", "none"),
-        default="free",
-        help="intercept: free, part of the norm, or none (free)",
-    )
-    group.add_argument(
-        "--budget", type=kinds.count, default=1_000_000, metavar="N", help="maximum number of steps (1000000)"
-    )
-    group.add_argument(
-        "--solver", choices=("auto", "wolfe", "descent"), default="auto", help="algorithm (auto)"
-    )
-    group.add_argument(
-        "--threads", type=kinds.threads, metavar="N", help="number of threads; -1 for all processors (1)"
-    )
-    group.add_argument(
-        "--engine",
-        choices=("rust", "reference"),
-        default="rust",
-        help="the compiled engine, or the readable reference (rust)",
-    )
-    return group
-
-
 def _data(command: argparse.ArgumentParser, *, model: bool) -> None:
     if model:
         command.add_argument("model", metavar="MODEL", help="a model file")
@@ -213,9 +166,7 @@ def _data(command: argparse.ArgumentParser, *, model: bool) -> None:
         + "yes if the file has a column 0",
     )
     if model:
-        group.add_argument(
-            "--threads", type=kinds.threads, metavar="N", help="number of threads; -1 for all processors (1)"
-        )
+        kinds.add_threads(group)
 
 
 def _learning(command: argparse.ArgumentParser, *, threads: bool = True) -> None:
@@ -258,16 +209,10 @@ def _learning(command: argparse.ArgumentParser, *, threads: bool = True) -> None
         help="weight of the examples of a class; repeat for more classes; or: balanced",
     )
     if threads:
-        group.add_argument(
-            "--threads",
-            type=kinds.threads,
-            default=None,
-            metavar="N",
-            help="number of threads; -1 for all processors (1)",
-        )
+        kinds.add_threads(group)
 
 
-def _output(command: argparse.ArgumentParser, text: str = _RESULT) -> None:
+def _output(command: argparse.ArgumentParser, text: str = kinds.JSON) -> None:
     group = command.add_argument_group("output")
     group.add_argument("--json", action="store_true", help=text)
     group.add_argument("--quiet", action="store_true", help="print no progress and no warnings")

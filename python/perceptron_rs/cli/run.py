@@ -27,14 +27,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, default=None
-        The arguments behind the program's name; ``sys.argv`` by default.
+        Arguments after the name of the program; ``sys.argv`` by default.
 
     Returns
     -------
     int
-        0 for success; 1 for bad data, a bad model, or a difference found by ``parity``; 2 for wrong
-        usage; 3 and 4 if ``separable`` answers no or does not know; 130 after Ctrl-C, 143 after SIGTERM, 129
-        after SIGHUP; 141 if the reader of standard output went away.
+        Exit status: 0 for success; 1 for bad data, a bad model, or a difference found by ``parity``; 2 for
+        wrong usage; 3 and 4 if ``separable`` answers no or is undecided; 130 after Ctrl-C, 143 after
+        SIGTERM, 129 after SIGHUP; 141 if the reader of standard output closed it.
 
     Examples
     --------

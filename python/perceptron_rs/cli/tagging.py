@@ -7,9 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from perceptron_rs.cli.columns import Sentence
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.modelfile import load_model
+from perceptron_rs.cli.readers.sentences import Sentence
 
 __all__ = ["attributes", "blocks", "load_tagger"]
 
@@ -23,8 +23,8 @@ def load_tagger(path: Path, threads: int | None) -> Any:
     model = load_model(path, sequences=True)
     if not hasattr(model, "template_"):
         raise CommandError(
-            f"{path}: was not written by tag-train, so that nothing says which attributes to make of the "
-            f"columns; use it from Python"
+            f"{path}: was not written by tag-train, so the attributes to make of the columns are unknown; "
+            "use it from Python"
         )
     model.n_jobs = threads
     return model

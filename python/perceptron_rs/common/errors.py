@@ -1,4 +1,4 @@
-"""Errors that name their argument, and an estimator that is unchanged after any of them."""
+"""Errors that name their argument, and what an estimator is after one, or before its first fit."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock, get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
-__all__ = ["naming", "restored_on_error"]
+__all__ = ["FittedAttributes", "naming", "restored_on_error"]
 
 
 @contextmanager
@@ -72,3 +73,22 @@ class restored_on_error:  # noqa: N801  called like a function
         if _turns.get(id(self.estimator)) is self:  # and not a block around this one
             del _turns[id(self.estimator)]
         self.busy.release()
+
+
+class FittedAttributes:
+    """An estimator that says that it is not fitted, whichever attribute of a fit is missing.
+
+    Some of these attributes are computed from others, whose names no reader knows. `NotFittedError` is an
+    ``AttributeError``, so that ``hasattr`` is False.
+    """
+
+    if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
+
+        def __getattr__(self, name: str) -> Any:
+            is_public = name.endswith("_") and not name.startswith("_")
+            if is_public and not any(key.endswith("_") and not key.startswith("_") for key in vars(self)):
+                kind = type(self).__name__
+                raise NotFittedError(
+                    f"this {kind} instance is not fitted yet and has no {name}; call fit before you read it"
+                )
+            return object.__getattribute__(self, name)  # raises what it raised before

@@ -1,17 +1,24 @@
-"""Options of commands: one entry a parameter, and what values must be. Only argparse is imported here."""
+"""Options of commands: one entry a parameter, and what values must be; commands that a family adds.
+
+Only argparse is imported here.
+"""
 
 from __future__ import annotations
 
 import argparse
 import math
 from argparse import ArgumentTypeError
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 __all__ = [
+    "JSON",
     "SWITCH",
+    "Command",
     "Option",
+    "add_engine",
+    "add_threads",
     "amount",
     "count",
     "finite",
@@ -29,7 +36,7 @@ __all__ = [
     "window",
 ]
 
-
+JSON = "print the result as JSON"
 SWITCH = {"action": argparse.BooleanOptionalAction}
 
 
@@ -50,6 +57,19 @@ class Option:
         return "--" + self.parameter.replace("_", "-")
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that is about one family."""
+
+    name: str
+    help: str
+    #: What its DATA holds; examples also bring the options of data files.
+    data: Literal["examples", "sequences"]
+    add_options: Callable[[argparse.ArgumentParser], None]
+    #: What --json prints.
+    json: str = JSON
+
+
 def number(kind: Any, name: str = "X") -> dict[str, Any]:
     """Return what argparse is to know of an option that takes a number."""
     return {"type": kind, "metavar": name}
@@ -58,6 +78,27 @@ def number(kind: Any, name: str = "X") -> dict[str, Any]:
 def one_of(*choices: str) -> dict[str, Any]:
     """Return what argparse is to know of an option that takes one of these words."""
     return {"choices": choices}
+
+
+def add_threads(place: argparse._ActionsContainer) -> None:
+    """Add the option --threads."""
+    place.add_argument(
+        "--threads",
+        type=threads,
+        default=None,
+        metavar="N",
+        help="number of threads; -1 for all processors (1)",
+    )
+
+
+def add_engine(place: argparse._ActionsContainer) -> None:
+    """Add the option --engine."""
+    place.add_argument(
+        "--engine",
+        choices=("rust", "reference"),
+        default="rust",
+        help="the compiled engine, or the readable reference (rust)",
+    )
 
 
 def _whole(text: str, low: int, high: int) -> int:
@@ -93,64 +134,53 @@ def threads(text: str) -> int:
     return value
 
 
+def _real(text: str, wanted: str, is_wanted: Callable[[float], bool]) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not is_wanted(value):
+        raise ArgumentTypeError(f"must be {wanted}, got {text!r}")
+    return value
+
+
 def rate(text: str) -> float:
     """Return a finite number above 0."""
-    value = _number(text)
-    if not 0 < value < math.inf:
-        raise ArgumentTypeError(f"must be a finite number above 0, got {text!r}")
-    return value
+    return _real(text, "a finite number above 0", lambda value: 0 < value < math.inf)
 
 
 def amount(text: str) -> float:
     """Return a finite number, 0 or more."""
-    value = _number(text)
-    if not 0 <= value < math.inf:
-        raise ArgumentTypeError(f"must be a finite number from 0 up, got {text!r}")
-    return value
+    return _real(text, "a finite number of at least 0", lambda value: 0 <= value < math.inf)
 
 
 def ratio(text: str) -> float:
     """Return a number from 0 to 1."""
-    value = _number(text)
-    if not 0 <= value <= 1:
-        raise ArgumentTypeError(f"must be a number from 0 to 1, got {text!r}")
-    return value
+    return _real(text, "a number from 0 to 1", lambda value: 0 <= value <= 1)
 
 
 def fraction(text: str) -> float:
     """Return a number between 0 and 1."""
-    value = _number(text)
-    if not 0 < value < 1:
-        raise ArgumentTypeError(f"must be a number above 0 and below 1, got {text!r}")
-    return value
+    return _real(text, "a number above 0 and below 1", lambda value: 0 < value < 1)
+
+
+def finite(text: str) -> float:
+    """Return a finite value."""
+    return _real(text, "a finite number", math.isfinite)
 
 
 def tolerance(text: str) -> float | None:
     """Return a finite number, 0 or more; None for the word none."""
     if text.lower() == "none":
         return None
-    value = _number(text)
-    if not 0 <= value < math.inf:
-        raise ArgumentTypeError(f"must be a finite number from 0 up, or none, got {text!r}")
-    return value
-
-
-def finite(text: str) -> float:
-    """Return a finite value."""
-    value = _number(text)
-    if not math.isfinite(value):
-        raise ArgumentTypeError(f"must be a finite number, got {text!r}")
-    return value
+    return _real(text, "a finite number of at least 0, or none", lambda value: 0 <= value < math.inf)
 
 
 def gamma(text: str) -> float | str:
     """Return a finite number above 0, or a rule that finds one."""
     if text in ("scale", "auto"):
         return text
-    value = _number(text)
-    if not 0 < value < math.inf:
-        raise ArgumentTypeError(f"must be scale, auto or a finite number above 0, got {text!r}")
-    return value
+    return _real(text, "scale, auto or a finite number above 0", lambda value: 0 < value < math.inf)
 
 
 def sizes(text: str) -> tuple[int, ...]:
@@ -161,10 +191,3 @@ def sizes(text: str) -> tuple[int, ...]:
 def window(text: str) -> int:
     """Return how many neighbours of a word are looked at."""
     return _whole(text, 0, 100)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

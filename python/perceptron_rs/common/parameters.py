@@ -1,20 +1,36 @@
-"""The parameters that all linear learners have: their ranges, and combinations that are refused."""
+"""The parameters that all linear learners have: their ranges, what is refused, what was accepted before."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from numbers import Integral, Real
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.engines import ENGINES
 
-__all__ = ["CONSTRAINTS", "JOINT", "NOISE", "check_parameters", "draw_seed", "n_threads"]
+__all__ = [
+    "CONSTRAINTS",
+    "JOINT",
+    "NOISE",
+    "are_accepted",
+    "check_parameters",
+    "draw_seed",
+    "n_threads",
+    "noise_settings",
+    "validated",
+]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 TIES = ("mistake", "positive")
 _LARGEST = 2**31 - 1
@@ -39,6 +55,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "engine": [StrOptions(set(ENGINES))],
     "callback": [callable, None],
     "keep_on_interrupt": ["boolean"],
+    "audit": ["boolean"],
 }
 
 #: Of the learners that offer a joint decision.
@@ -81,7 +98,7 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
         raise ValueError(f"tol must be a float64 or None, got {estimator.tol!s:.80}")
     if estimator.tie not in TIES:
         raise ValueError(f"tie must be one of {TIES}, got {estimator.tie!r}")
-    for name in ("fit_intercept", "track_mistakes", "keep_on_interrupt"):
+    for name in ("fit_intercept", "track_mistakes", "keep_on_interrupt", "audit"):
         value = getattr(estimator, name, False)
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{name} must be True or False, got {value!r}")
@@ -91,6 +108,13 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
             f"class_weight {class_weight!r} is not supported for partial_fit; compute the weights from "
             f"a sample with compute_class_weight({class_weight!r}, classes=classes, y=y) and give a dict"
         )
+
+
+def noise_settings(estimator: Any) -> dict[str, Any]:
+    """Return the settings of a run for those of the parameters in `NOISE` that the learner has."""
+    given = {name: getattr(estimator, name) for name in NOISE if hasattr(estimator, name)}
+    kinds = {"max_mistakes_per_example": int}
+    return {name: value if value is None else kinds.get(name, float)(value) for name, value in given.items()}
 
 
 def _check_joint(estimator: Any) -> None:
@@ -125,3 +149,41 @@ def draw_seed(random_state: Any) -> int:
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(_LARGEST))
+
+
+def validated(method: Method) -> Method:
+    """Let scikit-learn validate the parameters before each call, unless it has accepted just these before.
+
+    For a small batch its validation takes longer than learning.
+    """
+    checked = _fit_context(prefer_skip_nested_validation=True)(method)
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **options: Any) -> Any:
+        return (method if are_accepted(self) else checked)(self, *args, **options)
+
+    return cast("Method", call)
+
+
+def are_accepted(estimator: Any) -> bool:
+    """Whether the parameters are valid for a pass; False also if that cannot be remembered."""
+    if estimator.callback is not None or "_skl_callbacks" in vars(estimator):
+        return False
+    kind: Any = type(estimator)
+    try:
+        return _accept(kind, *_values(kind)(estimator))
+    except (AttributeError, TypeError, ValueError):
+        return False  # unhashable, or wrong: scikit-learn says so
+
+
+@lru_cache(maxsize=64)
+def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
+    return attrgetter(*kind._get_param_names())
+
+
+@lru_cache(maxsize=64, typed=True)  # 1.0 is not 1
+def _accept(kind: Any, *values: Any) -> bool:
+    parameters = dict(zip(kind._get_param_names(), values, strict=True))
+    validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
+    kind(**parameters)._check_parameters(for_partial_fit=True)
+    return True

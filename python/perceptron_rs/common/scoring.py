@@ -17,16 +17,16 @@ class Scoring(ClassifierMixin):  # type: ignore[misc]
     """The method ``score`` of scikit-learn's classifiers, with errors that name their argument."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the part of the examples whose predicted class is right.
+        """Return the accuracy on the given examples and labels.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The true class of each example; one that is not in ``classes_`` counts as an error.
+            True labels. A label that is not in ``classes_`` counts as an error.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each example counts.
+            Weights of the examples.
 
         Returns
         -------
@@ -38,7 +38,7 @@ class Scoring(ClassifierMixin):  # type: ignore[misc]
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If an argument has a wrong shape, length or value.
+            If an argument has an invalid shape, length or value.
         """
         predicted = self.predict(X)
         y = label_array(self, y, len(predicted))

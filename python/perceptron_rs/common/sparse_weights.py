@@ -26,9 +26,9 @@ class SparseWeights:
     def sparsify(self) -> Self:
         """Convert ``coef_`` to a CSR matrix, which is smaller if most of the weights are 0.
 
-        All methods go on working, with the same bits. They make a dense copy of the weights while they
-        work, so a prediction of few examples takes longer. ``fit`` and ``partial_fit`` leave
-        dense weights behind. A file that ``save`` writes is the same, sparse or not.
+        All methods keep working and give the same bits. Each call makes a dense copy of the weights, so
+        predicting few examples takes longer. ``fit`` and ``partial_fit`` make the weights dense again.
+        ``save`` writes the same file in both cases.
 
         Returns
         -------
@@ -42,12 +42,12 @@ class SparseWeights:
 
         See Also
         --------
-        densify : The way back.
+        densify : The inverse.
 
         Notes
         -----
-        As in scikit-learn it is a ``scipy.sparse.csr_matrix``, or a ``csr_array`` if its setting
-        ``sparse_interface`` says so, and ``intercept_`` is not converted.
+        As in scikit-learn, ``coef_`` becomes a ``scipy.sparse.csr_matrix``, or a ``csr_array`` if
+        scikit-learn's setting ``sparse_interface`` is "sparray". ``intercept_`` is not converted.
 
         Examples
         --------
@@ -66,7 +66,7 @@ class SparseWeights:
         return self
 
     def densify(self) -> Self:
-        """Convert ``coef_`` back to an array; if it is one, nothing happens.
+        """Convert ``coef_`` back to a dense array. If it is dense already, nothing happens.
 
         Returns
         -------
@@ -80,7 +80,7 @@ class SparseWeights:
 
         See Also
         --------
-        sparsify : Its example shows both.
+        sparsify : The inverse, with an example of both.
         """
         check_is_fitted(self)
         coef = self.coef_

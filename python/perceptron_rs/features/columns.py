@@ -12,23 +12,23 @@ __all__ = ["column_attributes"]
 def column_attributes(
     tokens: Sequence[Sequence[str]], *, kind: str = "words", window: int = 2
 ) -> list[list[str]]:
-    """Return the attributes of the tokens of one sentence, for ``SequencePerceptron`` or an encoder.
+    """Return the attributes of the tokens of a sentence, for ``SequencePerceptron`` or an encoder.
 
     Parameters
     ----------
     tokens : sequence of sequences of str
-        For each token its columns, without the label: the word, and perhaps more, such as a part of speech.
+        Columns of each token, without the label: the word, and possibly more, such as its part of speech.
     kind : {"words", "columns"}, default="words"
-        "words": the first column is a word, described by ``word_attributes``; of each other column the
-        values up to ``window`` places away, and pairs of neighbours. "columns": nothing but each column's
-        own value, for files whose columns are attributes already.
+        Which attributes to make. "words": the first column is a word, described by ``word_attributes``;
+        every other column contributes its values up to ``window`` tokens away, and pairs of neighbouring
+        values. "columns": only the value of each column, for files whose columns already are attributes.
     window : int, default=2
-        How far to look on both sides, if ``kind`` is "words".
+        Number of neighbours on each side to use, with ``kind="words"``.
 
     Returns
     -------
     list of lists of str
-        One list a token. Columns are counted from 1.
+        One list for each token. Columns are counted from 1.
 
     Examples
     --------

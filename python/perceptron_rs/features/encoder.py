@@ -21,25 +21,25 @@ __all__ = ["AttributeEncoder"]
 
 
 class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turn the attributes of tokens into rows of a sparse matrix.
+    """Encode the attributes of tokens as rows of a sparse matrix.
 
-    The attributes of a token are a list (or tuple, set) of strings, each worth 1, or a dict as
-    sklearn-crfsuite takes it: ``{"word": "dog", "is_title": True, "length": 3.0}`` has the columns
-    ``word=dog`` (1), ``is_title`` (1) and ``length`` (3). An attribute that occurs twice counts twice.
+    The attributes of a token are a list (or tuple or set) of strings, each with the value 1, or a dict as
+    in sklearn-crfsuite: ``{"word": "dog", "is_title": True, "length": 3.0}`` gives the columns ``word=dog``
+    (1), ``is_title`` (1) and ``length`` (3). An attribute that occurs twice counts twice.
 
     Parameters
     ----------
     min_count : int, default=1
-        Attributes that fewer tokens have are left out.
+        Ignore attributes of fewer tokens than this.
     n_columns : int, default=None
-        None keeps a vocabulary of what ``fit`` has seen; unknown attributes are ignored. A number hashes
-        attributes to so many columns with scikit-learn's ``FeatureHasher`` (without signs), and nothing
-        needs to be remembered; ``min_count`` must be 1 then.
+        If None, keep a vocabulary of the attributes seen during ``fit``, and ignore unknown ones. If a
+        number, hash attributes to that many columns with scikit-learn's ``FeatureHasher`` (without signs),
+        without a vocabulary; ``min_count`` must then be 1.
 
     Attributes
     ----------
     vocabulary_ : dict of str to int
-        The column of each attribute, in the order in which they were first met. Empty when hashing.
+        Column of each attribute, in the order of their first occurrence. Empty if attributes are hashed.
     n_columns_ : int
         Number of columns.
 
@@ -67,7 +67,7 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         tokens : iterable of lists of strings or of dicts
-            The attributes of each token. A generator is read once, so that they are never all in memory.
+            The attributes of each token. A generator is read once, so they need not all be in memory.
         y : None
             Ignored.
 
@@ -84,19 +84,19 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def fit_transform(self, tokens: Iterable[Any], y: Any = None) -> Any:  # noqa: ARG002  the same
-        """Learn the vocabulary and return the rows of the same tokens.
+        """Learn the vocabulary and encode the same tokens.
 
         Parameters
         ----------
         tokens : iterable of lists of strings or of dicts
-            The attributes of each token. A generator is read once, so that they are never all in memory.
+            The attributes of each token. A generator is read once, so they need not all be in memory.
         y : None
             Ignored.
 
         Returns
         -------
         X : csr_matrix of shape (n_tokens, n_columns_)
-            int8, or float64 if there are values other than 1.
+            The encoded tokens: int8, or float64 if there are values other than 1.
         """
         self._check()
         if self.n_columns is not None:
@@ -118,17 +118,17 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return X
 
     def transform(self, tokens: Iterable[Any]) -> Any:
-        """Return the rows of tokens; attributes that are not in the vocabulary are ignored.
+        """Encode tokens, ignoring attributes that are not in the vocabulary.
 
         Parameters
         ----------
         tokens : iterable of lists of strings or of dicts
-            The attributes of each token. A generator is read once, so that they are never all in memory.
+            The attributes of each token. A generator is read once, so they need not all be in memory.
 
         Returns
         -------
         X : csr_matrix of shape (n_tokens, n_columns_)
-            int8, or float64 if there are values other than 1.
+            The encoded tokens: int8, or float64 if there are values other than 1.
         """
         check_is_fitted(self)
         if self.n_columns is not None:

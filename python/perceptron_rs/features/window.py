@@ -13,7 +13,7 @@ _RUNS = re.compile(r"(.)\1+")
 
 @lru_cache(maxsize=1 << 16)
 def word_shape(word: str) -> str:
-    """Return the shape of a word: X, x and 9 for letters and digits, each run of one kind once.
+    """Return the shape of a word: X, x and 9 for upper case, lower case and digits, each run once.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def word_shape(word: str) -> str:
     Returns
     -------
     str
-        Other characters are kept as they are.
+        The shape. Other characters are kept as they are.
 
     Examples
     --------
@@ -52,22 +52,22 @@ def word_attributes(
 ) -> list[list[str]]:
     """Return the attributes of the words of one sentence, for ``SequencePerceptron`` or an encoder.
 
-    A word is described by itself (as written, in lower case, its shape, its first and last letters),
-    by the words up to ``window`` places away, by pairs with its neighbours, and by its neighbours' endings.
+    A word is described by itself (as written, in lower case, its shape, its first and last letters), by the
+    words up to ``window`` places away, by pairs with its neighbours, and by the endings of its neighbours.
 
     Parameters
     ----------
     words : sequence of str
         A sentence.
     window : int, default=2
-        How far to look on both sides.
+        Number of neighbours on each side to use.
     more : callable, default=None
-        ``more(words, i)`` returns further attributes of word i.
+        Function that returns further attributes of word i, as ``more(words, i)``.
 
     Returns
     -------
     list of lists of str
-        One list a word.
+        One list for each word.
 
     Examples
     --------

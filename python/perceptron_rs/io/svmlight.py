@@ -32,40 +32,39 @@ def load_svmlight(
 ) -> tuple[Any, NDArray[np.float64]]:
     r"""Read files in the svmlight / libsvm format into a CSR matrix and a vector of labels.
 
-    A line is ``label index:value index:value ...``, with increasing indices; ``qid:...`` may stand
-    before the first index, and ``#`` begins a comment. Numbers get the bits that Python's
-    ``float`` gives them. The answer is that of :func:`sklearn.datasets.load_svmlight_file`, except
-    that infinite and undefined values, and those too large for a float64, are refused, and so are
-    files without an example.
+    Each line is ``label index:value index:value ...``, with increasing indices. ``qid:...`` may precede the
+    first index, and ``#`` starts a comment. Numbers are parsed to the same bits as by Python's ``float``.
+    The result is that of :func:`sklearn.datasets.load_svmlight_file`, except that files without examples,
+    and values that are NaN, infinite or too large for float64, are rejected.
 
     Parameters
     ----------
     path : str, path-like, or list of them
-        The file; several files are read as if they were one. If the name ends in ".gz", the file
-        is decompressed while it is read.
+        File to read. Several files are read as if they were one. A file whose name ends in ".gz" is
+        decompressed while it is read.
     n_features : int, default=None
-        The number of columns of X. None: as many as the largest index needs.
+        Number of features seen during ``fit``.
     zero_based : bool or "auto", default="auto"
-        Whether the lowest index is 0 or 1. "auto": 0 if that index occurs in any of the files,
-        else 1. Say it, and ``n_features``, where parts of one data set are read one by one.
+        Whether indices start from 0 or 1. "auto" means from 0 if index 0 occurs in any of the files,
+        otherwise from 1. Set it, and ``n_features``, if you read the parts of a data set one at a time.
     query_id : {"ignore", "refuse"}, default="ignore"
-        What to do with ``qid:...``: read past it, or raise an error.
+        Whether to ignore ``qid:...`` or to raise an error.
     n_jobs : int, default=None
-        The number of threads. None: 1, unless in a :obj:`joblib.parallel_backend` context; -1: one
-        for each processor. The answer does not depend on it.
+        Number of threads. None means 1, unless in a :obj:`joblib.parallel_backend` context; -1 means all
+        processors. The result does not depend on it.
 
     Returns
     -------
     X : scipy.sparse.csr_matrix of shape (n_samples, n_features), float64
-        The values, zeros in the text included. The indices are int32 where all of them, the shape
-        and the number of values fit, else int64. They are sorted.
+        The examples, including explicit zeros. Indices are sorted, and int32 where all of them, the shape
+        and the number of values fit, otherwise int64.
     y : ndarray of shape (n_samples,), float64
         The labels.
 
     Raises
     ------
     ValueError
-        If a line cannot be read; the text names file, line, column and what stands there.
+        If a line cannot be parsed. The message names the file, line, column and text.
     OSError
         If a file cannot be opened or read.
     MemoryError
@@ -125,7 +124,7 @@ def load_with_base(
     )
     if len(y) == 0:
         named = " and ".join(paths) if len(paths) < 3 else f"any of {len(paths)} files, {paths[0]} the first"
-        raise ValueError(f"no example in {named}; is it the right file?")
+        raise ValueError(f"no examples in {named}; check that it is the right file")
     if n_features is None:
         n_features = width
     elif n_features < width:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.kernel.values import callable_values, matrix_of
 from perceptron_rs.kernel.vectors import counts_of, rows_of, state_of, stored

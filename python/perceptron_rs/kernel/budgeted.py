@@ -7,153 +7,165 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
+from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
-from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.engines import Engine, KernelSpec, State
-from perceptron_rs.kernel.budget import Train, begin, fit
-from perceptron_rs.kernel.support import KernelSupport
-from perceptron_rs.kernel.training import KernelTraining
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.selection import chosen, joined
+from perceptron_rs.engines import Engine, State
+from perceptron_rs.kernel.base import KernelLearner
+from perceptron_rs.kernel.fitting import Train
+from perceptron_rs.kernel.kept import log_of, nothing
 from perceptron_rs.kernel.values import KERNELS
-from perceptron_rs.models.saved import Saved
-from perceptron_rs.settings import POLICIES
+from perceptron_rs.kernel.vectors import rows_of, stored
+from perceptron_rs.settings import POLICIES, Budget
 
 __all__ = ["BudgetedKernelPerceptron"]
 
-_LEFT_OUT = ("early_stopping", "validation_fraction", "fit_intercept")
 _LARGEST = 2**31 - 1
 
 
-class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
-    r"""The kernel perceptron that keeps a bounded number of mistakes, for streams that do not end.
+class BudgetedKernelPerceptron(KernelLearner):
+    r"""Kernel perceptron that keeps a bounded number of mistakes, for endless streams.
 
-    It learns as `KernelPerceptron` does: a mistake on an example :math:`x_k`, with the step
-    :math:`c_k`, adds :math:`c_k K(x_k, x)` to the activation of every x. At most ``budget`` mistakes
-    are kept; ``budget_policy`` says what makes room for the next one. Memory, and the time for an
-    example, then stay bounded however many examples come. The last vector predicts.
+    It learns like `KernelPerceptron`: a mistake on an example :math:`x_k`, with the step :math:`c_k`, adds
+    :math:`c_k K(x_k, x)` to the activation of every x. It keeps at most ``budget`` mistakes. When the
+    budget is full, ``budget_policy`` makes room for a new one, so that memory and the time for each example
+    stay bounded. It predicts with the last vector.
 
-    There is no intercept, which no mistake may outlast: give X a column of ones, or the kernel a
-    ``coef0``.
+    There is no intercept, because it would keep a trace of every discarded mistake. Add a column of ones to
+    X, or set ``coef0``, to have one.
 
     Parameters
     ----------
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, default="rbf"
-        :math:`x \cdot z`; :math:`(\gamma x \cdot z + r)^d`; :math:`\exp(-\gamma \|x - z\|^2)`;
-        :math:`\tanh(\gamma x \cdot z + r)`; or X is the matrix of kernel values, of every example with
-        every one that was fitted.
+        Kernel :math:`K(x, z)`. "linear": :math:`x \cdot z`. "poly": :math:`(\gamma x \cdot z + r)^d`.
+        "rbf": :math:`\exp(-\gamma \|x - z\|^2)`. "sigmoid": :math:`\tanh(\gamma x \cdot z + r)`.
+        "precomputed": X is the matrix of kernel values of each example with each training example.
     budget : int, default=100
-        Largest number of mistakes that are kept, for each class or for a joint decision as a whole, in
-        [1, 2**31 - 1]. It cannot change between the calls of a run.
+        Maximum number of mistakes to keep, for each class or for a joint decision as a whole, in
+        [1, 2**31 - 1]. It cannot change between calls that continue a run.
     budget_policy : {"oldest", "random", "forgetron", "projectron"}, default="oldest"
-        What makes room when the budget is full: discard the oldest mistake; discard one drawn at random
-        [1]_; shrink all steps, by as much as bounds the harm of discarding the oldest mistake, and
-        discard it [2]_; or project the new mistake onto those kept, in the space of the kernel, and
-        discard nothing [3]_. The mistake bounds of the last two need kernel values of at most 1 of
-        each example with itself, as those of "rbf" are. "projectron" needs a positive definite kernel:
-        not "sigmoid", nor "poly" with ``coef0`` below 0.
+        How to make room for a mistake when the budget is full. "oldest": discard the oldest mistake.
+        "random": discard one at random [1]_. "forgetron": discard the oldest, after shrinking all steps so
+        that the harm of discarding is bounded [2]_. "projectron": discard nothing, but project the new
+        mistake onto the span of those kept, in the feature space of the kernel [3]_. The mistake bounds of
+        the last two hold for kernels with values K(x, x) of at most 1, such as "rbf". "projectron" needs a
+        positive definite kernel: neither "sigmoid", nor "poly" with ``coef0`` below 0.
     projection_distance : float, default=0.0
-        With "projectron", an example whose distance from the span of those kept is at most this is
-        projected even if there is room, in [0, inf).
+        With "projectron", a mistake whose distance from the span of those kept is at most this is projected
+        even if there is room, in [0, inf).
     degree : int, default=3
-        d, at least 1.
+        Degree d of the "poly" kernel, at least 1. Ignored by other kernels.
     gamma : {"scale", "auto"} or float, default="scale"
-        :math:`\gamma`, in (0, inf). "scale" is one divided by the number of features and the variance of
-        X (1 if that is 0), "auto" one divided by the number of features. ``partial_fit`` and a warm start
-        keep the first one.
+        Coefficient :math:`\gamma` of "poly", "rbf" and "sigmoid", in (0, inf). "scale" is
+        ``1 / (n_features * X.var())``, or 1 if the variance is 0; "auto" is ``1 / n_features``.
+        ``partial_fit`` and a warm start keep the first value.
     coef0 : float, default=0.0
-        r, finite.
+        Constant term r of "poly" and "sigmoid", finite. Ignored by other kernels.
     max_iter : int, default=10
-        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+        Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
     tol : float or None, default=None
-        A class stops when its mean loss has failed ``n_iter_no_change`` times in a row to be
-        lower by ``tol`` than the best one, in [0, inf). It always stops at the end of an epoch without
-        a mistake. With None, only that and ``max_iter`` end a fit.
+        Stopping criterion, in [0, inf). Training stops for a class when its mean loss has not improved on
+        the best loss by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. It also stops after
+        an epoch without a mistake. If None, only such an epoch and ``max_iter`` end training.
     shuffle : bool, default=True
-        Whether ``fit`` visits the examples in a new random order in each epoch.
+        Whether to shuffle the examples before each epoch of ``fit``.
     verbose : int, default=0
-        Above 0, a line about each epoch is printed.
+        If above 0, print a line about each epoch.
     eta0 : float, default=1.0
         Learning rate, in (0, inf). It only scales the activations.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it. It changes no bit of any result.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
     random_state : int, RandomState instance or None, default=0
-        Key of the random orders and of what ``budget_policy="random"`` draws: an int in [0, 2**32 - 1] is
-        the key itself, otherwise one number is drawn in each call that learns.
+        Seed of the shuffling and of ``budget_policy="random"``. An int in [0, 2**32 - 1] is used in every
+        call. Otherwise, each call that learns draws its seed from the given generator, or from NumPy's
+        global one if None.
     n_iter_no_change : int, default=5
-        See ``tol``. In [1, 2**31 - 1].
+        Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
+        ``tol``.
     class_weight : dict, "balanced" or None, default=None
-        Factor >= 0 of the steps on the examples of each class, ``{label: weight}``, 1 for classes
-        that it does not name. "balanced" is ``n_samples / (n_classes * count of the class)``. With
-        more than two classes it applies to a class's own examples, and not where they are the rest.
+        Weights of the classes, at least 0, as ``{label: weight}``. Classes that are not named have
+        weight 1. An update is multiplied by the weight of its example's class. "balanced" uses
+        ``n_samples / (n_classes * count of the class)``. With more than two classes, the weight applies to
+        a class's own examples where the class is learnt, and not where they belong to the rest.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one: its vectors, counters and number of epochs.
+        Whether ``fit`` continues from the previous call, with its vectors, counters and number of epochs.
     tie : {"mistake", "positive"}, default="mistake"
-        With "mistake", an activation of exactly 0 is a mistake for every class, and two-class
-        prediction is positive above 0 only. With "positive", 0 counts as positive for both.
+        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
+        model of two classes predicts the negative one. With "positive", it counts as positive in training
+        and in prediction.
     margin : float, default=0.0
-        An example that is right by no more than this is a mistake, in [0, inf). Not with "joint".
+        An example that is classified correctly, but with an activation of no more than this in size, still
+        counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
     max_mistakes_per_example : int or None, default=None
-        Largest number of updates that an example may cause in a call, for each class.
+        Maximum number of updates on one example in a call, for each class. If None, there is no limit.
     multi_class : {"ovr", "joint"}, default="ovr"
-        More than two classes: each against the rest, or all of them in one decision.
+        With "ovr", each class is learnt against the rest, independently of the others. With "joint", an
+        example is a mistake if another class scores at least as high as the true one, and the classes
+        involved are updated together.
     update : {"max", "uniform", "proportional"}, default="max"
-        How a joint decision spreads the downward part of an update over the classes that are
-        not below the true one.
+        Which classes a joint update moves down. "max": the one with the highest score. "uniform": all that
+        score at least as high as the true class, in equal parts. "proportional": the same ones, in
+        proportion to how far they exceed it. Ignored with "ovr".
     track_mistakes : bool, default=False
-        Whether to count the mistakes made on each example (``mistakes_per_example_``).
+        Whether to count the mistakes on each example, as ``mistakes_per_example_``.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits; the reference is slow, and made to be read.
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
     callback : callable or None, default=None
-        Called with an `EpochRecord` after each epoch. If it returns true, the fit ends there.
+        Function that is called with an `EpochRecord` after each epoch. If it returns true, training stops.
     keep_on_interrupt : bool, default=False
-        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
-        ``KeyboardInterrupt`` is raised and the estimator is as it was before.
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
+        ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_support,), int64
-        The mistaken examples that are kept: their rows in the X of the ``fit`` or ``partial_fit`` that
-        stored them.
+        Indices of the misclassified examples that are kept: their rows in the X of the call of ``fit`` or
+        ``partial_fit`` that stored them.
     support_vectors_ : ndarray or csr_matrix of shape (n_support, n_features)
-        The examples that are kept, in their own storage; without rows for a precomputed kernel.
+        The examples that are kept, in the storage type of X. There are no rows if the kernel is
+        precomputed.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support), float64
-        Sum of the steps on each of them.
+        Sum of the steps on each of them: the coefficients of the model.
     mistakes_per_support_ : ndarray of shape (1, n_support) or (n_classes, n_support), int64
         Number of mistakes on each of them that are kept.
     classes_ : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
+        Class labels, sorted.
     n_iter_ : int
-        Epochs run by the last ``fit``, the largest over the classes; 1 after ``partial_fit``.
+        Number of epochs of the last ``fit``, the maximum over the classes; 1 after ``partial_fit``.
     n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64
-        Epochs run for each class.
+        Number of epochs for each class.
     n_mistakes_ : int
-        Mistakes in the last ``fit`` or ``partial_fit``.
+        Number of mistakes in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
-        Mistakes in each epoch of the last call; 0 after a class has stopped.
+        Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
     converged_ : bool
-        Whether every class ended on an epoch without a mistake.
+        Whether the last epoch of every class was without a mistake.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
-        Mistakes made on each example in the last call; with ``track_mistakes`` only.
+        Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
-        Examples seen by each class since the last cold start, over all calls.
+        Number of examples visited for each class since the last cold start, over all calls.
     n_features_in_ : int
-        Number of columns of X.
+        Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
+        Names of the features seen during ``fit``. Only available if X has feature names that are all
+        strings.
 
     Raises
     ------
     ValueError
-        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+        Raised by ``fit`` if a parameter is out of range or the input contains invalid values.
 
     See Also
     --------
-    KernelPerceptron : Keeps every mistake, and predicts by any of its vectors.
+    KernelPerceptron : Keeps every mistake, and predicts with any of its vectors.
 
     References
     ----------
@@ -179,20 +191,14 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, Ba
 
     _computed: ClassVar[tuple[str, ...]] = ("support_", "dual_coef_", "mistakes_per_support_")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in CONSTRAINTS.items() if name not in _LEFT_OUT},
-        **{name: rule for name, rule in NOISE.items() if name != "added_feature"},
-        **JOINT,
+        **KernelLearner._parameter_constraints,
         "budget": [Interval(Integral, 1, _LARGEST, closed="both")],
         "budget_policy": [StrOptions(set(POLICIES))],
         "projection_distance": [Interval(Real, 0, None, closed="left")],
         "kernel": [StrOptions(set(KERNELS))],
-        "degree": [Interval(Real, 1, None, closed="left")],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
     }
+    _lasting: ClassVar[tuple[str, ...]] = (*KernelLearner._lasting, "budget", "budget_policy")
 
-    _spec: KernelSpec  # with its gamma settled
-    _seed: int  # of the last call that learnt
     _kept: State  # what is kept, as the engines have it; ``_vectors`` are made of it
     _policy_seed: int | None  # of the first call of a run
 
@@ -225,6 +231,7 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, Ba
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.kernel = kernel
         self.budget = budget
@@ -252,19 +259,45 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, Ba
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     def _begin(self, planes: int) -> None:
-        begin(self, planes)
+        self._kept = nothing(planes, planes if is_joint(self) else 1)
+        self._policy_seed = None
 
-    def _run(
-        self,
-        engine: Engine,
-        data: Examples,
-        seed: int,
-        shared: dict[str, Any],
-        train: Train,
-    ) -> Report:
-        return fit(self, engine, data, seed, shared, train)
+    def _run(self, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], train: Train) -> Report:
+        if self._policy_seed is None:
+            self._policy_seed = seed
+        origin, given = self._vectors["origin"], self._kept
+        if self.kernel == "precomputed":
+            stored_rows = engine.dense_rows(np.zeros((0, data.rows.shape[1]), dtype=np.uint8))
+            given = given | {"kept_row": origin[given["kept_row"]]}
+        else:
+            stored_rows = rows_of(self._vectors, engine, self.n_features_in_)
+        settings = Budget(
+            **shared,
+            budget=int(self.budget),
+            policy=str(self.budget_policy),
+            policy_seed=self._policy_seed,
+            distance=float(self.projection_distance),
+        )
+        report = train(stored_rows, given | {"seen": self.n_seen_}, settings)
+        state = report.state
+        kept = {name: state[name] for name in given}
+        distinct, place = np.unique(kept["kept_row"], return_inverse=True)
+        if self.kernel == "precomputed":
+            rows, found = {"rows": np.zeros((len(distinct), 1), dtype=np.uint8)}, distinct
+        else:
+            old = distinct[distinct < len(origin)]
+            new = distinct[len(old) :] - len(origin)
+            rows = chosen(stored(self._vectors), old)
+            if len(new):
+                rows = joined(rows, chosen(data.stored, new))
+            found = np.concatenate([origin[old], new])
+        self._kept = kept | {"kept_row": place.reshape(-1).astype(np.int64)}
+        self._vectors = log_of(self._kept, len(self.classes_)) | rows | {"origin": found.astype(np.int64)}
+        self.n_seen_ = state["seen"]
+        return report
 
     def _answer(self) -> str:
         return "last"
@@ -292,9 +325,3 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, Ba
                 f"kernel={self.kernel!r} with coef0={self.coef0!r}; set another policy or kernel, or a "
                 f"larger coef0"
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

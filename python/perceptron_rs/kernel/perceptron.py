@@ -8,174 +8,186 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
+from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
-from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.engines import Engine, KernelSpec
-from perceptron_rs.kernel.budget import Train
-from perceptron_rs.kernel.fitting import begin, fit
-from perceptron_rs.kernel.support import KernelSupport
-from perceptron_rs.kernel.training import KernelTraining
-from perceptron_rs.kernel.values import KERNELS, is_number
-from perceptron_rs.kernel.vectors import counts_of
-from perceptron_rs.models.saved import Saved
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.engines import Engine
+from perceptron_rs.kernel.answers import answers
+from perceptron_rs.kernel.base import KernelLearner
+from perceptron_rs.kernel.fitting import Train
+from perceptron_rs.kernel.values import is_number, matrix_of, rows_of_callable
+from perceptron_rs.kernel.vectors import continued, counts_of
+from perceptron_rs.settings import Kernel
 
 __all__ = ["KernelPerceptron"]
 
-_LEFT_OUT = ("early_stopping", "validation_fraction")
+_MEGABYTE = 1 << 20
 #: What may predict, and what the engines call it.
 _ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "drawn"}
 PREDICTIONS = tuple(_ANSWERS)
 
 
-class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
-    r"""The perceptron in the space of a kernel.
+class KernelPerceptron(KernelLearner):
+    r"""Kernel perceptron: the perceptron in the feature space of a kernel.
 
-    What is learnt is the log of mistakes: each mistake on an example :math:`x_k`, with the step
-    :math:`c_k`, adds :math:`c_k K(x_k, x)` to the activation of every x. With the polynomial kernel of
-    degree d that is a perceptron over all products of d features, which are never computed [1]_. More
-    than two classes are learnt one against the rest, or jointly.
+    The model is the log of its mistakes: each mistake on an example :math:`x_k`, with the step :math:`c_k`,
+    adds :math:`c_k K(x_k, x)` to the activation of every x. With the polynomial kernel of degree d, this is
+    a perceptron on all products of d features, which are never computed [1]_. With more than two classes,
+    each class is learnt against the rest, or all of them jointly.
 
-    All kinds of prediction come from the same fit, so ``prediction`` and ``normalize`` may be
-    changed afterwards: the vote of all vectors that the run went through, their average, the last one, or
-    one drawn at random [2]_.
+    All kinds of prediction use the same fit, so ``prediction`` and ``normalize`` can be changed afterwards:
+    the vote of all vectors of the run, their average, the last vector, or one drawn at random [2]_.
 
-    The time of a fit is mostly that of the kernel values of all examples with each mistaken one; that of
-    a prediction is that of its kernel values with all mistaken examples.
+    Most of the time of a fit goes into the kernel values of all examples with each misclassified one. Most
+    of the time of a prediction goes into the kernel values of its examples with all misclassified ones.
 
     Parameters
     ----------
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        :math:`x \cdot z`; :math:`(\gamma x \cdot z + r)^d`; :math:`\exp(-\gamma \|x - z\|^2)`;
-        :math:`\tanh(\gamma x \cdot z + r)`; X is the matrix of kernel values, of every example with every
-        one that was fitted; or a function of two matrices of examples that returns the kernel values
-        of each row of the first with each one of the second. A fit asks for the values of all examples
-        with one that was mistaken, when they are needed, and again only if ``cache_size`` was too
-        small to keep them; it must return the same values each time.
+        Kernel :math:`K(x, z)`. "linear": :math:`x \cdot z`. "poly": :math:`(\gamma x \cdot z + r)^d`.
+        "rbf": :math:`\exp(-\gamma \|x - z\|^2)`. "sigmoid": :math:`\tanh(\gamma x \cdot z + r)`.
+        "precomputed": X is the matrix of kernel values of each example with each training example. A
+        callable takes two matrices of examples and returns the kernel values of each row of the first with
+        each row of the second. During a fit, it is called for the values of all examples with one
+        misclassified example, when they are needed, and again only if ``cache_size`` is too small to keep
+        them. It must return the same values each time.
     degree : int, default=3
-        d, at least 1.
+        Degree d of the "poly" kernel, at least 1. Ignored by other kernels.
     gamma : {"scale", "auto"} or float, default="scale"
-        :math:`\gamma`, in (0, inf). "scale" is one divided by the number of features and the variance of
-        X (1 if that is 0), "auto" one divided by the number of features. ``partial_fit`` and a warm start
-        keep the first one.
+        Coefficient :math:`\gamma` of "poly", "rbf" and "sigmoid", in (0, inf). "scale" is
+        ``1 / (n_features * X.var())``, or 1 if the variance is 0; "auto" is ``1 / n_features``.
+        ``partial_fit`` and a warm start keep the first value.
     coef0 : float, default=0.0
-        r, finite.
+        Constant term r of "poly" and "sigmoid", finite. Ignored by other kernels.
     prediction : {"vote", "average", "last", "random"}, default="vote"
-        What predicts: the vote of all vectors, each with the number of examples that it survived (in a
-        joint decision, for the class of its largest activation); their average over the examples; the last
-        vector; or one vector for each class, drawn at random by the survival counts when the estimator is
-        fitted.
+        How to predict. "vote": all vectors vote, each with its survival count; in a joint decision, each
+        votes for the class with its largest activation. "average": with the average of the vectors over the
+        examples. "last": with the last vector. "random": with one vector for each class, drawn when the
+        estimator is fitted, with a probability proportional to its survival count.
     normalize : bool, default=False
-        Whether each activation is divided by the norm of its vector in the space of the kernel, so that
-        classes are compared by their distances. For each ``prediction`` but the vote, which it cannot change;
-        for the vote of a joint decision it is refused.
+        Whether to divide each activation by the norm of its vector in the feature space of the kernel, so
+        that classes are compared by distances. It does not change a one-vs-rest vote, and is not available
+        for a joint vote.
     fit_intercept : bool, default=False
         Whether to learn an intercept.
     max_iter : int, default=10
-        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+        Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
     tol : float or None, default=None
-        A class stops when its mean loss has failed ``n_iter_no_change`` times in a row to be
-        lower by ``tol`` than the best one, in [0, inf). It always stops at the end of an epoch without
-        a mistake. With None, only that and ``max_iter`` end a fit.
+        Stopping criterion, in [0, inf). Training stops for a class when its mean loss has not improved on
+        the best loss by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. It also stops after
+        an epoch without a mistake. If None, only such an epoch and ``max_iter`` end training.
     shuffle : bool, default=True
-        Whether ``fit`` visits the examples in a new random order in each epoch.
+        Whether to shuffle the examples before each epoch of ``fit``.
     verbose : int, default=0
-        Above 0, a line about each epoch is printed.
+        If above 0, print a line about each epoch.
     eta0 : float, default=1.0
         Learning rate, in (0, inf). It only scales the activations.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it. It changes no bit of any result.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
     random_state : int, RandomState instance or None, default=0
-        Key of the random orders and of the vector that ``prediction="random"`` draws: an int in
-        [0, 2**32 - 1] is the key itself, otherwise one number is drawn in each call that learns.
+        Seed of the shuffling and of ``prediction="random"``. An int in [0, 2**32 - 1] is used in every
+        call. Otherwise, each call that learns draws its seed from the given generator, or from NumPy's
+        global one if None.
     n_iter_no_change : int, default=5
-        See ``tol``. In [1, 2**31 - 1].
+        Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
+        ``tol``.
     class_weight : dict, "balanced" or None, default=None
-        Factor >= 0 of the steps on the examples of each class, ``{label: weight}``, 1 for classes
-        that it does not name. "balanced" is ``n_samples / (n_classes * count of the class)``. With
-        more than two classes it applies to a class's own examples, and not where they are the rest.
+        Weights of the classes, at least 0, as ``{label: weight}``. Classes that are not named have
+        weight 1. An update is multiplied by the weight of its example's class. "balanced" uses
+        ``n_samples / (n_classes * count of the class)``. With more than two classes, the weight applies to
+        a class's own examples where the class is learnt, and not where they belong to the rest.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one: its vectors, counters and number of epochs.
+        Whether ``fit`` continues from the previous call, with its vectors, counters and number of epochs.
     tie : {"mistake", "positive"}, default="mistake"
-        With "mistake", an activation of exactly 0 is a mistake for every class, and two-class
-        prediction is positive above 0 only. With "positive", 0 counts as positive for both.
+        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
+        model of two classes predicts the negative one. With "positive", it counts as positive in training
+        and in prediction.
     margin : float, default=0.0
-        An example that is right by no more than this is a mistake, in [0, inf). Not with "joint".
+        An example that is classified correctly, but with an activation of no more than this in size, still
+        counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
     added_feature : float, default=0.0
-        Value of a feature that each example has for itself while it is learnt from, in [0, inf). Above
-        0, every data set can be separated. Not with "joint".
+        Value of an extra feature that each example has to itself during training, in [0, inf). If above 0,
+        every data set becomes separable. Not available with ``multi_class="joint"``.
     max_mistakes_per_example : int or None, default=None
-        Largest number of updates that an example may cause in a call, for each class.
+        Maximum number of updates on one example in a call, for each class. If None, there is no limit.
     multi_class : {"ovr", "joint"}, default="ovr"
-        More than two classes: each against the rest, or all of them in one decision.
+        With "ovr", each class is learnt against the rest, independently of the others. With "joint", an
+        example is a mistake if another class scores at least as high as the true one, and the classes
+        involved are updated together.
     update : {"max", "uniform", "proportional"}, default="max"
-        How a joint decision spreads the downward part of an update over the classes that are
-        not below the true one.
+        Which classes a joint update moves down. "max": the one with the highest score. "uniform": all that
+        score at least as high as the true class, in equal parts. "proportional": the same ones, in
+        proportion to how far they exceed it. Ignored with "ovr".
     track_mistakes : bool, default=False
-        Whether to count the mistakes made on each example (``mistakes_per_example_``).
+        Whether to count the mistakes on each example, as ``mistakes_per_example_``.
     cache_size : float, default=200
-        Megabytes for rows of kernel values that may be needed again, in (0, inf). A row that is not kept
-        is computed again, with the same bits. The reference engine keeps none.
+        Size of the cache for rows of kernel values, in megabytes, in (0, inf). Rows that are not kept are
+        computed again, with the same bits. The reference engine has no cache.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits; the reference is slow, and made to be read.
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
     callback : callable or None, default=None
-        Called with an `EpochRecord` after each epoch. If it returns true, the fit ends there.
+        Function that is called with an `EpochRecord` after each epoch. If it returns true, training stops.
     keep_on_interrupt : bool, default=False
-        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
-        ``KeyboardInterrupt`` is raised and the estimator is as it was before.
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
+        ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_support,), int64
-        The mistaken examples: their rows in the X of the ``fit`` or ``partial_fit`` that stored them.
+        Indices of the misclassified examples: their rows in the X of the call of ``fit`` or ``partial_fit``
+        that stored them.
     support_vectors_ : ndarray or csr_matrix of shape (n_support, n_features)
-        The mistaken examples, in their own storage; without rows for a precomputed kernel.
+        The misclassified examples, in the storage type of X. There are no rows if the kernel is
+        precomputed.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support), float64
-        Sum of the steps made on each of them, for the last vectors.
+        Sum of the steps on each of them: the coefficients of the last vectors.
     mistakes_per_support_ : ndarray of shape (1, n_support) or (n_classes, n_support), int64
-        Number of updates made on each of them.
+        Number of updates on each of them.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
-        The last intercepts.
+        Intercepts after the last update.
     n_vectors_ : ndarray of shape (1,) or (n_classes,), int64
-        Number of vectors: one more than the updates.
+        Number of vectors: 1 plus the number of updates.
     survival_ : list of 1 or n_classes ndarrays of shape (n_vectors_[k],), int64
-        Survival count of each vector, the start first.
+        Survival count of each vector, the initial vector first.
     classes_ : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
+        Class labels, sorted.
     n_iter_ : int
-        Epochs run by the last ``fit``, the largest over the classes; 1 after ``partial_fit``.
+        Number of epochs of the last ``fit``, the maximum over the classes; 1 after ``partial_fit``.
     n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64
-        Epochs run for each class.
+        Number of epochs for each class.
     n_mistakes_ : int
-        Mistakes in the last ``fit`` or ``partial_fit``.
+        Number of mistakes in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
-        Mistakes in each epoch of the last call; 0 after a class has stopped.
+        Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
     converged_ : bool
-        Whether every class ended on an epoch without a mistake.
+        Whether the last epoch of every class was without a mistake.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
-        Mistakes made on each example in the last call; with ``track_mistakes`` only.
+        Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
-        Examples seen by each class since the last cold start, over all calls.
+        Number of examples visited for each class since the last cold start, over all calls.
     n_features_in_ : int
-        Number of columns of X.
+        Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
+        Names of the features seen during ``fit``. Only available if X has feature names that are all
+        strings.
 
     Raises
     ------
     ValueError
-        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+        Raised by ``fit`` if a parameter is out of range or the input contains invalid values.
 
     See Also
     --------
-    BudgetedKernelPerceptron : Keeps a bounded number of mistakes, for streams that do not end.
-    VotedPerceptron : The same in the space of the features themselves.
+    BudgetedKernelPerceptron : Keeps a bounded number of mistakes, for endless streams.
+    VotedPerceptron : The same with a linear kernel, in the space of the features.
 
     References
     ----------
@@ -201,13 +213,9 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
     _computed: ClassVar[tuple[str, ...]] = ("support_", "dual_coef_", "mistakes_per_support_", "survival_")
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in CONSTRAINTS.items() if name not in _LEFT_OUT},
-        **NOISE,
-        **JOINT,
-        "kernel": [StrOptions(set(KERNELS)), callable],
-        "degree": [Interval(Real, 1, None, closed="left")],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        **KernelLearner._parameter_constraints,
+        "fit_intercept": CONSTRAINTS["fit_intercept"],
+        "added_feature": NOISE["added_feature"],
         "prediction": [StrOptions(set(PREDICTIONS))],
         "normalize": ["boolean"],
         "cache_size": [Interval(Real, 0, None, closed="neither")],
@@ -215,8 +223,6 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
 
     intercept_: NDArray[np.float64]
     _norm: NDArray[np.float64]
-    _spec: KernelSpec  # with its gamma settled
-    _seed: int  # of the last call that learnt
 
     def __init__(
         self,
@@ -249,6 +255,7 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -278,6 +285,7 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def n_vectors_(self) -> NDArray[np.int64]:
@@ -287,11 +295,11 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
 
     @property
     def survival_(self) -> list[NDArray[np.int64]]:
-        """Survival count of each vector, of each class."""
+        """Survival count of each vector, for each class."""
         return counts_of(self._vectors, self.n_seen_)
 
     def _begin(self, planes: int) -> None:
-        begin(self, planes)
+        self.intercept_, self._norm = np.zeros(planes), np.zeros(planes)
 
     def _run(
         self,
@@ -301,7 +309,37 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
         shared: dict[str, Any],
         train: Train,
     ) -> Report:
-        return fit(self, engine, data, shared, train)
+        settings = Kernel(
+            **shared,
+            cache_bytes=min(int(float(self.cache_size) * _MEGABYTE), 2**62),
+            fit_intercept=bool(self.fit_intercept),
+            threads=n_threads(self),
+            ask=rows_of_callable(self.kernel, matrix_of(data.stored, self.n_features_in_))
+            if callable(self.kernel)
+            else None,
+        )
+        state = {
+            "sums": self._sums(engine, data),
+            "intercept": np.asarray(self.intercept_, np.float64),
+            "norm": self._norm,
+            "seen": self.n_seen_,
+        }
+        report = train(None, state, settings)
+        learnt = report.state
+        self._vectors = continued(
+            self._vectors,
+            learnt,
+            None if self.kernel == "precomputed" else data.stored,
+            fit_intercept=bool(self.fit_intercept),
+        )
+        self.intercept_, self._norm, self.n_seen_ = learnt["intercept"], learnt["norm"], learnt["seen"]
+        return report
+
+    def _sums(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
+        """Return S (K, n) of the examples under the vectors so far."""
+        if len(self._vectors["origin"]) == 0:
+            return np.zeros((len(self.n_seen_), data.rows.shape[0]))
+        return np.ascontiguousarray(answers(self, engine, data, "sum").T)
 
     def _answer(self) -> str:
         answer = _ANSWERS[self.prediction]
@@ -322,9 +360,3 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, Scoring, BaseEstima
                 "normalize=True is not available with prediction='vote' and multi_class='joint', where each "
                 "vector votes by its activations; set normalize=False or another prediction"
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.stored_rows import chosen, joined
+from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.engines import Engine, Rows, State
 
 __all__ = ["begun", "continued", "counts_of", "rows_of", "state_of", "stored"]

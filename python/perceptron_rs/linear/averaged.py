@@ -18,116 +18,129 @@ __all__ = ["AveragedPerceptron"]
 
 
 class AveragedPerceptron(SparseWeights, LinearLearner):
-    r"""The perceptron that predicts with the average of all weights it went through.
+    r"""Averaged perceptron: predicts with the mean of all weight vectors of the run.
 
-    The run is that of `Perceptron`: the same mistakes in the same order. With w_0 for the start
-    weights and w_t for those after the t-th example, it predicts with
-    ``(w_0 + w_1 + ... + w_T) / (T + 1)``. Weights that lived long count much, so that late mistakes on
-    noisy examples do little harm. T counts the examples since the last cold start, over epochs, calls
-    of ``partial_fit`` and warm starts.
+    Training makes the same updates as `Perceptron`. If w_0 are the initial weights, and w_t those after the
+    t-th example, the model predicts with ``(w_0 + w_1 + ... + w_T) / (T + 1)``. Weights that survive many
+    examples count more, so late mistakes on noisy examples do little harm. T counts the examples since the
+    last cold start, over epochs, calls of ``partial_fit`` and warm starts.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether to learn an intercept. If False it keeps its start value, 0 unless given.
+        Whether to learn an intercept. If False, the intercept keeps its initial value, which is 0 unless
+        ``fit`` is given another one.
     max_iter : int, default=1000
-        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+        Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
     tol : float or None, default=1e-3
-        A class stops when its mean loss has failed ``n_iter_no_change`` times in a row to be
-        lower by ``tol`` than the best one, in [0, inf). It always stops at the end of an epoch without
-        a mistake. With None, only that and ``max_iter`` end a fit.
+        Stopping criterion, in [0, inf). Training stops for a class when its mean loss has not improved on
+        the best loss by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. It also stops after
+        an epoch without a mistake. If None, only such an epoch and ``max_iter`` end training.
     shuffle : bool, default=True
-        Whether ``fit`` visits the examples in a new random order in each epoch.
+        Whether to shuffle the examples before each epoch of ``fit``.
     verbose : int, default=0
-        Above 0, a line about each epoch is printed.
+        If above 0, print a line about each epoch.
     eta0 : float, default=1.0
-        Learning rate, in (0, inf). From start weights 0 a power of two only scales the weights;
-        other values also change how they are rounded, and so which examples are mistakes.
+        Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
+        weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it. It changes no bit of any result.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
     random_state : int, RandomState instance or None, default=0
-        Key of the random orders: an int in [0, 2**32 - 1] is the key itself, otherwise one number
-        is drawn in each ``fit`` that shuffles.
+        Seed of the shuffling. An int in [0, 2**32 - 1] gives the same orders in each call of ``fit``.
+        Otherwise, each ``fit`` that shuffles draws its seed from the given generator, or from NumPy's
+        global one if None.
     early_stopping : bool, default=False
-        Whether ``fit`` keeps a stratified part of the examples aside and stops by the accuracy there,
-        instead of the loss: a class stops when its accuracy has failed ``n_iter_no_change`` times in
-        a row to be higher by ``tol`` than the best one. The part is not learnt from.
+        Whether to stop by the accuracy on a validation set instead of the training loss. If True, ``fit``
+        sets aside a stratified fraction of the examples, and training stops for a class when its validation
+        accuracy has not improved on the best one by at least ``tol`` for ``n_iter_no_change`` consecutive
+        epochs.
     validation_fraction : float, default=0.1
-        The part that ``early_stopping`` keeps aside, in (0, 1).
+        Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=5
-        See ``tol``. In [1, 2**31 - 1].
+        Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
+        ``tol``.
     class_weight : dict, "balanced" or None, default=None
-        Factor >= 0 of the steps on the examples of each class, ``{label: weight}``, 1 for classes
-        that it does not name. "balanced" is ``n_samples / (n_classes * count of the class)``. With
-        more than two classes it applies to a class's own examples, and not where they are the rest.
+        Weights of the classes, at least 0, as ``{label: weight}``. Classes that are not named have
+        weight 1. An update is multiplied by the weight of its example's class. "balanced" uses
+        ``n_samples / (n_classes * count of the class)``. With more than two classes, the weight applies to
+        a class's own examples where the class is learnt, and not where they belong to the rest.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one: its weights, counters and number of epochs.
+        Whether ``fit`` continues from the previous call, with its weights, counters and number of epochs.
     tie : {"mistake", "positive"}, default="mistake"
-        With "mistake", an activation of exactly 0 is a mistake for every class, and two-class
-        prediction is positive above 0 only. With "positive", 0 counts as positive for both.
+        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
+        model of two classes predicts the negative one. With "positive", it counts as positive in training
+        and in prediction.
     multi_class : {"ovr", "joint"}, default="ovr"
-        With "ovr", each class is learnt against the rest, on its own. With "joint", an example is a
-        mistake if another class scores as high as its own, and all of them are updated together.
+        With "ovr", each class is learnt against the rest, independently of the others. With "joint", an
+        example is a mistake if another class scores at least as high as the true one, and the classes
+        involved are updated together.
     update : {"max", "uniform", "proportional"}, default="max"
-        What a joint update moves down: the class that scored highest; all that scored as high as the
-        true one or higher, in equal parts; or in proportion to their excess. Unused with "ovr".
+        Which classes a joint update moves down. "max": the one with the highest score. "uniform": all that
+        score at least as high as the true class, in equal parts. "proportional": the same ones, in
+        proportion to how far they exceed it. Ignored with "ovr".
     margin : float, default=0.0
-        An example that is right by no more than this is a mistake, in [0, inf). Not with "joint".
+        An example that is classified correctly, but with an activation of no more than this in size, still
+        counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
     added_feature : float, default=0.0
-        Value of a feature that each example has for itself while it is learnt from, in [0, inf). Above
-        0, every data set can be separated. Not with "joint".
+        Value of an extra feature that each example has to itself during training, in [0, inf). If above 0,
+        every data set becomes separable. Not available with ``multi_class="joint"``.
     max_mistakes_per_example : int or None, default=None
-        Largest number of updates that an example may cause in a call, for each class.
+        Maximum number of updates on one example in a call, for each class. If None, there is no limit.
     track_mistakes : bool, default=False
-        Whether to count the mistakes made on each example (``mistakes_per_example_``).
+        Whether to count the mistakes on each example, as ``mistakes_per_example_``.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits; the reference is slow, and made to be read.
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
     callback : callable or None, default=None
-        Called with an `EpochRecord` after each epoch. If it returns true, the fit ends there.
+        Function that is called with an `EpochRecord` after each epoch. If it returns true, training stops.
     keep_on_interrupt : bool, default=False
-        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
-        ``KeyboardInterrupt`` is raised and the estimator is as it was before.
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
+        ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
-        Averaged weights, computed when first read; one row for two classes, for the activation of
+        Averaged weights, computed when they are first read. With two classes, there is one row, for
         ``classes_[1]``. A CSR matrix after ``sparsify``, which leaves ``last_coef_`` dense.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         Averaged intercepts.
     last_coef_ : ndarray of the shape of ``coef_``, float64
-        The last weights, which are those of `Perceptron`, and those that learning goes on from.
+        Weights after the last update, which are those of `Perceptron`. Training continues from them.
     last_intercept_ : ndarray of the shape of ``intercept_``, float64
-        The last intercepts.
+        Intercepts after the last update.
     classes_ : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
+        Class labels, sorted.
     n_iter_ : int
-        Epochs run by the last ``fit``, the largest over the classes; 1 after ``partial_fit``.
+        Number of epochs of the last ``fit``, the maximum over the classes; 1 after ``partial_fit``.
     n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64
-        Epochs run for each class.
+        Number of epochs for each class.
     n_mistakes_ : int
-        Mistakes, which are updates, in the last ``fit`` or ``partial_fit``.
+        Number of mistakes, and so of updates, in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
-        Mistakes in each epoch of the last call; 0 after a class has stopped.
+        Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
     converged_ : bool
-        Whether every class ended on an epoch without a mistake.
+        Whether the last epoch of every class was without a mistake.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
-        Mistakes made on each example in the last call; with ``track_mistakes`` only.
+        Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
-        Examples seen by each class since the last cold start, over all calls.
+        Number of examples visited for each class since the last cold start, over all calls.
     t_ : int
-        One more than the largest of ``n_seen_``.
+        Maximum of ``n_seen_``, plus 1.
     validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64
-        Accuracy on the validation part after each epoch; with ``early_stopping`` only.
+        Accuracy on the validation set after each epoch. Only available with ``early_stopping=True``.
     n_features_in_ : int
-        Number of columns of X.
+        Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
+        Names of the features seen during ``fit``. Only available if X has feature names that are all
+        strings.
 
     Raises
     ------
     ValueError
-        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+        Raised by ``fit`` if a parameter is out of range or the input contains invalid values.
 
     See Also
     --------
@@ -195,6 +208,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -219,6 +233,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -256,8 +271,8 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         for name, expected, found in zip(("coef_", "intercept_"), own, self._average[0], strict=True):
             if not np.array_equal(dense(found), expected):
                 raise ValueError(
-                    f"{name} has been set, and a model file holds the sums that it is computed from; set it "
-                    f"again after load, or keep the estimator by pickle"
+                    f"{name} has been set, but a model file stores the sums that it is computed from; set it "
+                    "again after load, or pickle the estimator"
                 )
 
     def _answer(self, engine: Engine, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.data import Examples, as_array, examples, unchecked
+from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
-from perceptron_rs.common.parameters import CONSTRAINTS, check_parameters, n_threads
-from perceptron_rs.common.scoring import Scoring
+from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array
+from perceptron_rs.common.online import OnlineClassifier
+from perceptron_rs.common.parameters import CONSTRAINTS, n_threads
+from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.validated import are_accepted, validated
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.few_rows import learn_few
 from perceptron_rs.linear.fitting import check_same_problem, learn, read_state, start_state
 from perceptron_rs.linear.penalty import forget_pending
+from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, BaseEstimator):  # type: ignore[misc]
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
@@ -48,14 +47,10 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
     _caches: ClassVar[tuple[str, ...]] = ()  # lists that are filled by a first reading, emptied by a pass
     _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
-    engine: str
-    tie: str
     coef_: Any
     intercept_: Any
-    classes_: NDArray[Any]
     n_seen_: NDArray[np.int64]
     n_iter_: int
-    _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
@@ -66,7 +61,7 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learn from X and y in epochs, until the stopping rule ends it.
+        """Fit the model to X and y, in epochs, until a stopping criterion is met.
 
         Parameters
         ----------
@@ -74,14 +69,15 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
             The examples. C-contiguous arrays and CSR matrices of float64, float32, int8, uint8,
             int16, uint16 or int32 are read in place; anything else is converted once.
         y : array-like of shape (n_samples,)
-            The class of each example: whole numbers, booleans or strings, at least two classes.
+            Class labels: integers, booleans or strings, of at least two classes.
         coef_init : array-like of shape (n_classes, n_features) or (n_features,), default=None
-            Weights to start from; one row, or one dimension, for two classes. Counters start
-            again, as they do without ``warm_start``.
+            Initial weights. For two classes, one row or a vector. Counters start from 0, as they do without
+            ``warm_start``.
         intercept_init : array-like of shape (n_classes,), (1,) or (), default=None
-            Intercepts to start from; a single one for two classes.
+            Initial intercepts. For two classes, one number.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor >= 0 of each example's step. An example of weight 0 is left out altogether.
+            Weights of the examples, at least 0. An update is multiplied by the weight of its example.
+            Examples of weight 0 are ignored.
 
         Returns
         -------
@@ -91,15 +87,16 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, or if training overflows. The
-            estimator is then as it was before the call.
+            If an argument has an invalid shape, length or value, or if training overflows. The estimator
+            then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
 
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            If ``max_iter`` ended the fit, unless ``tol`` is None, or if Ctrl-C did.
+            If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None; or
+            if Ctrl-C ended it.
         """
         with restored_on_error(self):
             self._warn(self._fit(X, y, coef_init, intercept_init, sample_weight))
@@ -120,6 +117,7 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         if state is None or coef_init is not None or intercept_init is not None:
             state = start_state(self, classes, state, coef_init, intercept_init)
             self._n_epochs = 0
+            begin_record(self)
             forget_pending(self)
         self.classes_ = classes
         task = FitTask(self, X, y, sample_weight)
@@ -144,50 +142,34 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         task.end()
         return report.stopped
 
-    def _warn(self, stopped: list[str]) -> None:
-        if self.tol is not None and "max_iter" in stopped:
-            warnings.warn(
-                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
-                f"raise max_iter, or set tol=None if the number of epochs is meant",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        if "interrupt" in stopped:
-            warnings.warn(
-                f"ctrl-c ended the fit in epoch {self._n_epochs} (counted from 1); "
-                f"what was learnt until then is kept",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, check_input: bool = True
     ) -> Self:
-        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+        """Make one pass over X and y in the given order, continuing from what was learnt before.
 
-        Batches one after another give what one pass over all of them gives. The attributes that
-        report a fit (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...)
-        describe this call alone.
+        Consecutive batches give the same model as one pass over all of them. Attributes that describe a fit
+        (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...) refer to this call
+        alone.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The class of each example.
+            Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever be seen; needed in the first call.
+            All classes that will ever occur in y. Required in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor >= 0 of each example's step.
+            Weights of the examples, at least 0. An update is multiplied by the weight of its example.
         check_input : bool, default=True
-            With False, scikit-learn's validation is left out on a fitted estimator: X is a C-contiguous
-            array or a CSR matrix of one of the storage types, y an array of labels, and the
-            parameters are valid. The engine still checks shapes, types, and that numbers are finite.
-            Up to 16 examples then take a few microseconds, if there are no weights of examples or
-            classes, no penalty, ``callback``, ``verbose`` or ``track_mistakes``, and the learner is
-            `Perceptron` or `AveragedPerceptron`. An attribute whose bits do not change, such as
-            ``coef_`` after an example that is right, stays the same array; otherwise it is a new
-            one, and arrays that were read before are never written to.
+            If False and the estimator is fitted, skip scikit-learn's validation. X must then be a
+            C-contiguous array or a CSR matrix of one of the storage types, y an array of labels, and the
+            parameters must be valid. The engine still checks shapes and types, and that numbers are finite.
+            `Perceptron` and `AveragedPerceptron` then learn from up to 16 examples within a few
+            microseconds, if there are no sample or class weights, no penalty, no ``callback``, and neither
+            ``verbose`` nor ``track_mistakes``. An attribute whose value does not change, such as ``coef_``
+            after a correctly classified example, stays the same array. Otherwise it is replaced by a new
+            array; arrays that were read before are never modified.
 
         Returns
         -------
@@ -197,13 +179,14 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, if y holds a class that is not in
-            ``classes_``, or if training overflows. The estimator is then as it was before.
+            If an argument has an invalid shape, length or value, if y contains a class that is not in
+            ``classes_``, or if training overflows. The estimator then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
         """
         if check_input or not hasattr(self, "classes_"):
-            return self._partial_fit(X, y, classes, sample_weight)
+            self._partial_fit(X, y, classes, sample_weight)
+            return self
         if sample_weight is None and learn_few(self, X, y):
             return self
         with restored_on_error(self):
@@ -212,104 +195,24 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
             labels = encode(y, self.classes_)
             if len(labels) != data.rows.shape[0]:
                 label_array(self, y, data.rows.shape[0])  # says so
-            self._one_pass(engine, data, labels, sample_weight, read_state(self))
+            self._learn_pass(engine, data, labels, sample_weight, first=False)
         return self
 
-    @validated
-    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        self._pass(X, y, classes, sample_weight)
-        return self
-
-    @validated
-    def predict_then_learn(
-        self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
-    ) -> tuple[NDArray[Any], int]:
-        """Predict each example before learning from it: progressive validation.
-
-        One pass in the given order, which learns what ``partial_fit`` learns from it. Each example is
-        predicted by the last weights that the examples before it have led to, in every learner (an
-        averaged one too: these are the weights that its mistakes are judged by).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-        y : array-like of shape (n_samples,)
-            The class of each example.
-        classes : array-like of shape (n_classes,), default=None
-            All classes that will ever be seen; needed in the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Factor above 0 of each example's step.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            The class predicted for each example.
-        n_errors : int
-            How many of them are wrong.
-
-        Raises
-        ------
-        ValueError
-            As ``partial_fit``; also if an example has the weight 0, for it is not visited.
-        TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from perceptron_rs import Perceptron
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = Perceptron()
-        >>> predicted, errors = model.predict_then_learn(X[::3], y[::3], classes=[0, 1, 2])
-        >>> errors
-        2
-        """
-        activations, labels = self._pass(X, y, classes, sample_weight, record=True)
-        index = self._decide(activations)
-        return self.classes_[index], int(np.count_nonzero(index != labels))
-
-    def _pass(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, record: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
-        """Run one pass; return the activations of the examples, if recorded, and their class indices."""
-        with restored_on_error(self), standard():
-            if not are_accepted(self):
-                self._check_parameters(for_partial_fit=True)
-            engine = get_engine(self.engine)
-            first = not hasattr(self, "classes_")
-            given = new_classes(classes, self)
-            data = examples(self, engine, X, reset=first)
-            y = label_array(self, y, data.rows.shape[0])
-            if first:
-                self.classes_ = given
-                self._n_epochs = 0
-                state = start_state(self, given, None, None, None)
-            else:
-                state = read_state(self)
-                check_same_problem(self, state, self.classes_)
-            labels = encode(y, self.classes_)
-            report = self._one_pass(engine, data, labels, sample_weight, state, record=record)
-            activations = report.activations
-            if activations is None:
-                return np.zeros((0, 1)), labels
-            if np.isnan(activations).any():
-                raise ValueError(
-                    "sample_weight and class_weight must be above 0 here: an example of weight 0 is not "
-                    "visited; use predict and partial_fit"
-                )
-        return activations, labels
-
-    def _one_pass(
+    def _learn_pass(
         self,
         engine: Engine,
         data: Examples,
         labels: NDArray[np.uint32],
         sample_weight: Any,
-        state: State,
         *,
+        first: bool,
         record: bool = False,
     ) -> Report:
+        if first:
+            state = start_state(self, self.classes_, None, None, None)
+        else:
+            state = read_state(self)
+            check_same_problem(self, state, self.classes_)
         return learn(
             self,
             engine,
@@ -326,7 +229,7 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the activation w.x + b of every example.
+        """Return the activation w.x + b of each example.
 
         Parameters
         ----------
@@ -336,16 +239,16 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the activation for ``classes_[1]`` (of a joint decision, by how much it
-            exceeds that for ``classes_[0]``); otherwise one column a class. The
-            bits depend neither on the storage of X, nor on the batch, nor on ``n_jobs``.
+            For two classes, the activation of ``classes_[1]`` (with ``multi_class="joint"``, minus that of
+            ``classes_[0]``). Otherwise, one column for each class. The bits do not depend on the storage of
+            X, the batch or ``n_jobs``.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has a wrong shape or holds a NaN or an infinity, or if weights were set to such.
+            If X has a wrong shape or contains NaN or infinity, or if the weights were set to such values.
         """
         check_is_fitted(self)
         with standard():
@@ -370,44 +273,23 @@ class LinearLearner(CallbackSupportMixin, Saved, Scoring, BaseEstimator):  # typ
             return activations[:, 1] - activations[:, 0]
         return activations
 
-    def _decide(self, activations: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the index of the class that the activations (n, K) speak for."""
-        if activations.shape[1] > 1:
-            return cast("NDArray[np.intp]", np.argmax(activations, axis=1))
-        return (activations[:, 0] >= 0 if self.tie == "positive" else activations[:, 0] > 0).astype(np.intp)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every example.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            For two classes ``classes_[1]`` where the activation is positive (or 0, under
-            ``tie="positive"``); otherwise the class of the largest activation, the first of equals.
-        """
-        scores = self.decision_function(X)
-        index = self._decide(scores.reshape(-1, 1) if scores.ndim == 1 else scores)
-        return self.classes_[index]
-
     def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets, (n, K)."""
-        coef = np.ascontiguousarray(dense(self.coef_), dtype=np.float64)
-        intercept = np.ascontiguousarray(self.intercept_, dtype=np.float64)
-        return engine.scores(rows, coef, intercept, threads=n_threads(self))
+        weights = (np.ascontiguousarray(numbers, dtype=np.float64) for numbers in self._predicting())
+        return engine.scores(rows, *weights, threads=n_threads(self))
+
+    def _predicting(self) -> tuple[Any, Any]:
+        """Return the weights and intercepts that predict."""
+        return dense(self.coef_), self.intercept_
 
     @property
     def t_(self) -> int:
         """One more than the number of examples seen since the last cold start."""
         return int(self.n_seen_.max()) + 1
 
-    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
-        """Raise ValueError for what scikit-learn's look at single parameters lets through."""
-        check_parameters(self, for_partial_fit=for_partial_fit)
+    def _own_settings(self) -> dict[str, Any]:
+        """Return the settings of a run that no other linear learner has."""
+        return {}
 
     def _begin(self, engine: Engine, data: Examples, state: State, seed: int | None) -> None:
         """Be told what a call of the engine starts with, for learners that need more than its state."""

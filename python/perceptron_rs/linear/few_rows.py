@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.audit.record import RECORD
+from perceptron_rs.common.parameters import NOISE, are_accepted, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
-from perceptron_rs.common.validated import are_accepted
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.linear.penalty import PENDING, strengths
 
@@ -24,10 +25,11 @@ _FEW = 16
 #: Parameters that every pass depends on; not every learner has the last ones.
 _PARAMETERS = (
     *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
-    *("penalty", "multi_class", "margin", "added_feature", "max_mistakes_per_example"),
+    "audit",
+    *("penalty", "multi_class", *NOISE),
 )
 #: What the long way would remove after a pass.
-_STALE = ("mistakes_per_example_", "validation_scores_", PENDING[0])
+_STALE = ("mistakes_per_example_", "validation_scores_", PENDING[0], RECORD)
 
 #: Of the estimators seen last, by their id. That an id comes again does no harm: the parameters are compared.
 _prepared: dict[int, tuple[Any, int, OnePass]] = {}
@@ -71,13 +73,14 @@ def _names(estimator: Any) -> list[str]:
 
 def _prepare(estimator: Any) -> OnePass | None:
     """Return what does a pass with these parameters; None: more is asked for than fits there."""
-    watched = estimator.track_mistakes or estimator.verbose or estimator.callback is not None
+    watched = (
+        estimator.track_mistakes or estimator.verbose or estimator.callback is not None or estimator.audit
+    )
     if not are_accepted(estimator):
         return None  # the long way says which parameter is wrong
     if estimator._draws or watched or estimator.class_weight is not None or strengths(estimator) is not None:
         return None
     planes = n_planes(estimator, estimator.classes_)
-    most = getattr(estimator, "max_mistakes_per_example", None)
     return get_engine(estimator.engine).one_pass(
         parameters={name: getattr(estimator, name) for name in _names(estimator)},
         absent=_STALE,
@@ -89,8 +92,6 @@ def _prepare(estimator: Any) -> OnePass | None:
         eta0=float(estimator.eta0),
         tie=str(estimator.tie),
         fit_intercept=bool(estimator.fit_intercept),
-        margin=float(getattr(estimator, "margin", 0.0)),
-        added_feature=float(getattr(estimator, "added_feature", 0.0)),
-        max_mistakes_per_example=None if most is None else int(most),
         joint=joint_update(estimator),
+        **noise_settings(estimator),
     )

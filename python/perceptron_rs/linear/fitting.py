@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.data import Examples
+from perceptron_rs.audit.record import Method, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.parameters import draw_seed, n_threads
+from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
+from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import class_weights, sample_weights, start_value, unvisited
@@ -56,14 +57,14 @@ def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> N
     check_classes(classes)
     if classes is not estimator.classes_ and not np.array_equal(classes, estimator.classes_):
         raise ValueError(
-            f"warm_start=True goes on from a fit with the classes {estimator.classes_.tolist()!r:.200}, "
+            f"warm_start=True continues a fit with the classes {estimator.classes_.tolist()!r:.200}, "
             f"but y holds {classes.tolist()!r:.200}; set warm_start=False or give both start values"
         )
     needed = (n_planes(estimator, classes), estimator.n_features_in_)
     if state["coef"].shape != needed:
         raise ValueError(
-            f"X and y need weights of the shape {needed}, but the estimator goes on from weights "
-            f"of the shape {state['coef'].shape}; set warm_start=False or give X the same features"
+            f"X and y need weights of the shape {needed}, but the estimator continues with weights of the "
+            f"shape {state['coef'].shape}; set warm_start=False or pass X with the same features"
         )
 
 
@@ -90,7 +91,7 @@ def learn(
     of some rows.
     """
     classes = estimator.classes_
-    weights = sample_weights(sample_weight, labels)
+    given = weights = sample_weights(sample_weight, labels)
     positive = positive_labels(n_planes(estimator, classes))
     planes = class_weights(estimator.class_weight, classes, labels, len(positive))
     idle = unvisited(weights, planes, labels, is_joint(estimator))
@@ -100,17 +101,15 @@ def learn(
     def publish(model: Any, state: State) -> None:
         model._publish(keep_pending(model, engine, state))
 
-    observer = Observer(estimator, len(labels) if idle is None else int((~idle).sum()), task, publish)
+    n_examples, held_out = len(labels) if idle is None else int((~idle).sum()), None
     if validation is not None:
         part = split(estimator, labels)
         weight = None if weights is None else weights[part]
-        rows = validation(part).rows
-        observer.validation = Validation(estimator, engine, rows, labels[part], weight, positive)
-        observer.n_examples -= len(part)
+        held_out = Validation(estimator, engine, validation(part).rows, labels[part], weight, positive)
+        n_examples -= len(part)
         weights = np.ones(len(labels)) if weights is None else weights.copy()
         weights[part] = 0  # an example of weight 0 is not visited
-        tol = None
-    most = getattr(estimator, "max_mistakes_per_example", None)
+    observer = Observer(estimator, n_examples, task, publish)
     seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
     estimator._begin(engine, data, state, seed)
     settings = Linear(
@@ -121,37 +120,35 @@ def learn(
         tie=str(estimator.tie),
         fit_intercept=bool(estimator.fit_intercept),
         seed=seed if shuffle else None,
-        margin=float(getattr(estimator, "margin", 0.0)),
-        added_feature=float(getattr(estimator, "added_feature", 0.0)),
-        max_mistakes_per_example=None if most is None else int(most),
         joint=joint_update(estimator),
         penalty=strengths(estimator),
         settle=settle,
-        check=str(getattr(estimator, "check", "run")),
         track_mistakes=bool(estimator.track_mistakes),
         record=record,
         keep_on_interrupt=bool(estimator.keep_on_interrupt),
         threads=n_threads(estimator, len(positive)),
+        **noise_settings(estimator),
+        **estimator._own_settings(),
     )
-    try:
-        report = drive(
-            engine,
-            Data(data.rows, labels, weights),
-            take_pending(estimator, state),
-            settings,
-            Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change)),
-            observer if observer.is_needed else None,
-        )
-    except OverflowError as error:
-        data.assert_finite(estimator)
-        raise ValueError(str(error)) from None
+    method: Method = "fit" if settle else "partial_fit"
+    with recorded(estimator, method, data.stored, labels, given, state):
+        try:
+            report = drive(
+                engine,
+                Data(data.rows, labels, weights),
+                take_pending(estimator, state),
+                settings,
+                Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change)),
+                observer if observer.is_needed else None,
+                held_out,
+            )
+        except OverflowError as error:
+            data.assert_finite(estimator)
+            raise ValueError(str(error)) from None
+    note_end(estimator, report.stopped, int(report.n_iter.max()))
     publish(estimator, report.state)
     publish_report(estimator, report)
-    _publish_validation(estimator, observer.validation)
-    return report
-
-
-def _publish_validation(estimator: Any, validation: Validation | None) -> None:
     vars(estimator).pop("validation_scores_", None)
-    if validation is not None:
-        estimator.validation_scores_ = np.array(validation.scores).reshape(-1, len(validation.best))
+    if held_out is not None:
+        estimator.validation_scores_ = np.array(held_out.scores).reshape(-1, settings.decisions)
+    return report

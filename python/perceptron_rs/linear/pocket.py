@@ -29,135 +29,145 @@ class _Absent:
 
 
 class PocketPerceptron(LinearLearner):
-    r"""The perceptron that keeps the best weights it met, by their errors on all examples.
+    r"""Pocket perceptron: keeps the weights of the run with the fewest errors on all examples.
 
-    The run is that of `Perceptron`: the same mistakes in the same order. Where no hyperplane
-    separates the classes it never settles, and its last weights may be bad ones. At certain
-    moments, which ``check`` chooses, the errors of the weights of that moment are counted on all
-    examples; with strictly fewer than those in the pocket they take their place. The start
-    weights are in the pocket at first. An error is what would be a mistake in training, and counts with
-    its sample weight times the weight of its class. With more than two classes, each has its own
-    pocket.
+    Training makes the same updates as `Perceptron`. If no hyperplane separates the classes, the run never
+    settles, and its last weights may be bad. At certain moments, which ``check`` determines, the errors of
+    the current weights on all examples are counted. If these are fewer than those of the weights in the
+    pocket, the current weights replace them. The initial weights start in the pocket. An error is what
+    would be a mistake in training; it counts with its sample weight times the weight of its class. With
+    more than two classes, each class has its own pocket.
 
-    There are no ``partial_fit`` and ``predict_then_learn``, because a count needs all examples at once.
+    There is no ``partial_fit`` and no ``predict_then_learn``, because counting errors needs all examples at
+    once.
 
     Parameters
     ----------
     check : {"run", "ratchet", "update", "epoch"}, default="run"
-        When errors are counted. A run is the examples in a row that the weights got right; it goes on
-        across epochs. As long as no weights are given, its length is their number; else the sum of
-        their weights, as for errors.
+        When to count errors. A run is a series of consecutive examples that the weights classify correctly;
+        it continues across epochs. Its length is the number of its examples, or the sum of their weights if
+        sample or class weights are given.
 
-        - "run": when a run ends, at a mistake or with the fit, that is longer than all that were counted
-          before. This takes about one count an epoch.
-        - "ratchet": as soon as a run is longer than the one recorded with the weights in the pocket
-          when they were put there. This may take many counts.
-        - "update": after every update. What is returned is the best of all weights that the fit met.
+        - "run": when a run ends, by a mistake or with the fit, that is longer than all runs counted before.
+          This takes about one count per epoch.
+        - "ratchet": as soon as a run is longer than that of the weights in the pocket. This may take many
+          counts.
+        - "update": after every update. The result is the best of all weights of the run.
         - "epoch": at the end of each epoch.
 
-        The weights of an epoch without a mistake are counted in any case. A count ends as soon as it
-        cannot win.
+        The errors after an epoch without a mistake are always counted. A count stops as soon as it cannot
+        win.
     fit_intercept : bool, default=True
-        Whether to learn an intercept. If False it keeps its start value, 0 unless given.
+        Whether to learn an intercept. If False, the intercept keeps its initial value, which is 0 unless
+        ``fit`` is given another one.
     max_iter : int, default=1000
-        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+        Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
     tol : float or None, default=1e-3
         A class stops when its mean loss has failed ``n_iter_no_change`` times in a row to be
         lower by ``tol`` than the best one, in [0, inf). It always stops at the end of an epoch without
         a mistake. With None, only that and ``max_iter`` end a fit.
     shuffle : bool, default=True
-        Whether ``fit`` visits the examples in a new random order in each epoch.
+        Whether to shuffle the examples before each epoch of ``fit``.
     verbose : int, default=0
-        Above 0, a line about each epoch is printed.
+        If above 0, print a line about each epoch.
     eta0 : float, default=1.0
-        Learning rate, in (0, inf). From start weights 0 a power of two only scales the weights;
-        other values also change how they are rounded, and so which examples are mistakes.
+        Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
+        weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it. It changes no bit of any result.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
     random_state : int, RandomState instance or None, default=0
-        Key of the random orders: an int in [0, 2**32 - 1] is the key itself, otherwise one number
-        is drawn in each ``fit`` that shuffles.
+        Seed of the shuffling. An int in [0, 2**32 - 1] gives the same orders in each call of ``fit``.
+        Otherwise, each ``fit`` that shuffles draws its seed from the given generator, or from NumPy's
+        global one if None.
     early_stopping : bool, default=False
         Whether ``fit`` keeps a stratified part of the examples aside and stops by the pocket's accuracy
         there, instead of the loss: a class stops when its accuracy has failed ``n_iter_no_change`` times in
         a row to be higher by ``tol`` than the best one. The part is not learnt from, and
         its errors are not counted.
     validation_fraction : float, default=0.1
-        The part that ``early_stopping`` keeps aside, in (0, 1).
+        Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=5
-        See ``tol``. In [1, 2**31 - 1].
+        Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
+        ``tol``.
     class_weight : dict, "balanced" or None, default=None
-        Factor >= 0 of the steps on the examples of each class, ``{label: weight}``, 1 for classes
-        that it does not name. "balanced" is ``n_samples / (n_classes * count of the class)``. With
-        more than two classes it applies to a class's own examples, and not where they are the rest.
+        Weights of the classes, at least 0, as ``{label: weight}``. Classes that are not named have
+        weight 1. An update is multiplied by the weight of its example's class. "balanced" uses
+        ``n_samples / (n_classes * count of the class)``. With more than two classes, the weight applies to
+        a class's own examples where the class is learnt, and not where they belong to the rest.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one: from the pocket's weights, with its counters and number of
-        epochs. The pocket is a new one: these weights are in it at first, their errors counted on the new X.
+        Whether ``fit`` continues from the previous call: from the weights in the pocket, with its counters
+        and number of epochs. The errors of these weights are counted anew on the new X.
     tie : {"mistake", "positive"}, default="mistake"
-        With "mistake", an activation of exactly 0 is a mistake for every class, and two-class
-        prediction is positive above 0 only. With "positive", 0 counts as positive for both.
+        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
+        model of two classes predicts the negative one. With "positive", it counts as positive in training
+        and in prediction.
     track_mistakes : bool, default=False
-        Whether to count the mistakes made on each example (``mistakes_per_example_``).
+        Whether to count the mistakes on each example, as ``mistakes_per_example_``.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits; the reference is slow, and made to be read.
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
     callback : callable or None, default=None
-        Called with an `EpochRecord` after each epoch. If it returns true, the fit ends there.
+        Function that is called with an `EpochRecord` after each epoch. If it returns true, training stops.
     keep_on_interrupt : bool, default=False
-        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise, and while
-        the errors of the start weights are counted, ``KeyboardInterrupt`` is raised and the estimator is
-        as it was before.
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False, or while
+        the errors of the initial weights are counted, ``KeyboardInterrupt`` is raised, and the estimator
+        stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
-        The pocket's weights; one row for two classes, for the activation of ``classes_[1]``.
+        Weights in the pocket. With two classes, there is one row, for ``classes_[1]``.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
-        The pocket's intercepts.
+        Intercepts in the pocket.
     last_coef_ : ndarray of the shape of ``coef_``, float64
-        The last weights of the run, which are those of `Perceptron`.
+        Weights after the last update, which are those of `Perceptron`.
     last_intercept_ : ndarray of the shape of ``intercept_``, float64
-        The last intercepts.
+        Intercepts after the last update.
     pocket_errors_ : ndarray of shape (1,) or (n_classes,), float64
-        Errors of the pocket's weights on all examples of the last ``fit``, each counted with its weight:
-        whole numbers if no weights are given.
+        Errors of the weights in the pocket on all examples of the last ``fit``, each counted with its
+        weight. They are whole numbers if no weights are given.
     pocket_run_ : ndarray of shape (1,) or (n_classes,), int64
-        Run of the pocket's weights when they were put there: how many examples, whatever they weigh.
+        Number of examples in the run of the weights in the pocket when they were put there.
     pocket_epoch_ : ndarray of shape (1,) or (n_classes,), int64
-        Epoch, counted from 0 as in `EpochRecord`, in which the pocket's weights were put there; -1 if
-        they are still those that the last ``fit`` started from.
+        Epoch, counted from 0 as in `EpochRecord`, in which the weights were put into the pocket; -1 if they
+        are still the initial weights of the last ``fit``.
     swaps_ : ndarray of shape (n_swaps,), with the fields class, epoch, t and errors
         What was put into the pocket in the last ``fit``: the index of the class (0 for two classes), the
-        epoch, the number of examples seen since the last cold start, and the errors. Sorted by class,
+        epoch, the number of examples visited since the last cold start, and the errors. Sorted by class,
         then by time.
     classes_ : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
+        Class labels, sorted.
     n_iter_ : int
-        Epochs run by the last ``fit``, the largest over the classes; 1 after ``partial_fit``.
+        Number of epochs of the last ``fit``, the maximum over the classes; 1 after ``partial_fit``.
     n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64
-        Epochs run for each class.
+        Number of epochs for each class.
     n_mistakes_ : int
-        Mistakes, which are updates, in the last ``fit`` or ``partial_fit``.
+        Number of mistakes, and so of updates, in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
-        Mistakes in each epoch of the last call; 0 after a class has stopped.
+        Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
     converged_ : bool
         Whether every class ended on an epoch without a mistake.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
-        Mistakes made on each example in the last call; with ``track_mistakes`` only.
+        Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
-        Examples seen by each class since the last cold start, over all calls.
+        Number of examples visited for each class since the last cold start, over all calls.
     t_ : int
-        One more than the largest of ``n_seen_``.
+        Maximum of ``n_seen_``, plus 1.
     validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64
-        Accuracy on the validation part after each epoch; with ``early_stopping`` only.
+        Accuracy on the validation set after each epoch. Only available with ``early_stopping=True``.
     n_features_in_ : int
-        Number of columns of X.
+        Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
+        Names of the features seen during ``fit``. Only available if X has feature names that are all
+        strings.
 
     Raises
     ------
     ValueError
-        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+        Raised by ``fit`` if a parameter is out of range or the input contains invalid values.
 
     See Also
     --------
@@ -171,7 +181,7 @@ class PocketPerceptron(LinearLearner):
 
     Examples
     --------
-    The last example is on the wrong side, so the perceptron never settles.
+    No line classifies the last example correctly, so the perceptron never settles.
 
     >>> import numpy as np
     >>> from perceptron_rs import Perceptron, PocketPerceptron
@@ -241,6 +251,7 @@ class PocketPerceptron(LinearLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.check = check
         self.fit_intercept = fit_intercept
@@ -261,10 +272,11 @@ class PocketPerceptron(LinearLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def pocket_epoch_(self) -> NDArray[np.int64]:
-        """Epochs in which the pocket's weights were put there."""
+        """Epochs in which the weights were put into the pocket."""
         found = np.full(len(self.pocket_run_), -1)
         found[self._swap_plane] = self._swap_epoch  # the last of a class is the one that stays
         return found
@@ -276,6 +288,9 @@ class PocketPerceptron(LinearLearner):
         for name, part in zip(_SWAP.names or (), ("plane", "epoch", "t", "errors"), strict=True):
             found[name] = getattr(self, f"_swap_{part}")
         return found
+
+    def _own_settings(self) -> dict[str, Any]:
+        return {"check": str(self.check)}
 
     def _answer(
         self,
@@ -300,4 +315,4 @@ class PocketPerceptron(LinearLearner):
             raise ValueError(f"the tensor swap_plane must hold sorted indices below {len(errors)}")
         last = np.append(plane[1:] != plane[:-1], True)[: len(plane)]
         if (tensors["swap_errors"][last] != errors[plane[last]]).any():
-            raise ValueError("the tensors swap_errors and pocket_errors tell of different errors")
+            raise ValueError("the tensors swap_errors and pocket_errors disagree about the errors")

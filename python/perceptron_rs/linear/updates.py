@@ -23,40 +23,41 @@ def updates_until_right(
     step: float = 1.0,
     engine: str = "rust",
 ) -> int:
-    """Count the updates in a row on one example after which the perceptron has it right.
+    """Count how many consecutive updates on one example it takes to classify it correctly.
 
-    One update, ``w += step * y * x`` and ``b += step * y``, moves the activation of its example by
-    ``step * (||x||**2 + 1)`` towards y. After k of them it is still wrong only while
-    ``k <= -y * (w . x + b) / (step * (||x||**2 + 1))``. Without an intercept there is no ``+ 1``.
+    One update, ``w += step * y * x`` and ``b += step * y``, moves the activation of the example by ``step *
+    (||x||**2 + 1)`` towards y. After k updates, the example is still a mistake while ``k <= -y * (w . x +
+    b) / (step * (||x||**2 + 1))``. Without an intercept, there is no ``+ 1``.
 
     Parameters
     ----------
     x : array-like of shape (n_features,)
         The example.
     y : {-1, 1}
-        Its label.
+        Label of the example.
     w : array-like of shape (n_features,)
-        The weights before the first of the updates.
+        Weights before the first update.
     b : float, default=None
-        The intercept before the first of them; None if there is no intercept.
+        Intercept before the first update. None if there is no intercept.
     step : float, default=1.0
-        Learning rate times the weight of the example; above 0.
+        Learning rate times the weight of the example, above 0.
     engine : {"rust", "reference"}, default="rust"
-        What computes it; the answers are equal.
+        Implementation to use. Both give the same answer.
 
     Returns
     -------
     int
-        0 if the example is right already, that is if ``y * (w . x + b) > 0``; else the least k for
-        which the inequality fails. The bound is computed in float64, its integer part is exact.
+        Number of updates: 0 if the example is already classified correctly (``y * (w . x + b) > 0``),
+        otherwise the smallest k for which the inequality fails. The bound is computed in float64; its
+        integer part is exact.
 
     Raises
     ------
     TypeError
-        If x, w, b or step is not of real numbers.
+        If x, w, b or step does not contain real numbers.
     ValueError
-        If an argument has the wrong shape or range or is not finite; if x is zero and there is no
-        intercept: then no number of updates is enough.
+        If an argument has an invalid shape or value, or if x is zero and there is no intercept, because no
+        number of updates is enough then.
     OverflowError
         If the activation or its shift is too large for a float64.
 

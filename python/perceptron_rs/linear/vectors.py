@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.data import Examples
-from perceptron_rs.common.stored_rows import chosen, joined
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.engines import Engine, Rows, State
 
 __all__ = ["Vectors", "ballots", "begun", "continued", "counts_of", "forgotten", "rows_of"]

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.common.data import Examples
 from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
-from perceptron_rs.engines import Engine, Rows, State
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
 from perceptron_rs.linear.vectors import (
@@ -46,132 +46,143 @@ class _Run(NamedTuple):
 
 
 class VotedPerceptron(LinearLearner):
-    r"""The perceptron that lets all weights it went through vote.
+    r"""Voted perceptron: predicts by a weighted vote of all weight vectors of the run.
 
-    The run is that of `Perceptron`: the same mistakes in the same order. Each mistake makes a new weight
-    vector; its survival count is the number of examples from the one that made it to the last one before
-    the next mistake. The start vector counts the examples before the first mistake. To
-    predict, each vector votes for a side with its count, so that the weights that a late mistake made have
-    few votes [1]_.
+    Training makes the same updates as `Perceptron`. Each mistake makes a new weight vector. The survival
+    count of a vector is the number of examples from the mistake that made it up to, but not including, the
+    next mistake. The initial vector counts the examples before the first mistake. To predict, each vector
+    casts as many votes as its survival count, so vectors that soon made another mistake have few
+    votes [1]_.
 
-    What is kept is the start vector, each mistaken row once, in its own storage, and the
-    log of mistakes. `predict` makes the vectors again from that, a few at a time; it takes about
-    ``n_vectors_`` times as long as that of `AveragedPerceptron`. All five kinds of prediction come from the
-    same fit, so ``prediction`` may be changed afterwards. Each call of ``partial_fit`` copies
-    the log so far, so many calls with few examples take a time that is quadratic in their number; give it
-    batches, or set ``max_vectors``.
+    The model stores the initial vector, each misclassified row once, in its own storage type, and the log
+    of mistakes. `predict` recomputes the vectors from these, a few at a time. It takes about ``n_vectors_``
+    times as long as that of `AveragedPerceptron`. All five kinds of prediction use the same fit, so
+    ``prediction`` can be changed afterwards. Each call of ``partial_fit`` copies the log, so the time of
+    many calls with few examples is quadratic in their number; use larger batches, or set ``max_vectors``.
 
     Parameters
     ----------
     prediction : {"vote", "average", "last", "random", "longest"}, default="vote"
-        What predicts: the vote of all vectors; their average over the examples, which is that of
-        `AveragedPerceptron`; the last vector, which is that of `Perceptron`; one vector, drawn at random
-        by the survival counts when the estimator is fitted; or the one of the largest count, the first of
-        equals.
+        How to predict. "vote": all vectors vote. "average": with their average over the examples, as
+        `AveragedPerceptron` does. "last": with the last vector, as `Perceptron` does. "random": with one
+        vector, drawn when the estimator is fitted, with a probability proportional to its survival count.
+        "longest": with the vector of the largest survival count; in a tie, the first one.
     max_vectors : int or None, default=None
-        How many vectors of each class are kept, at least 1. If there are more at the end of a call that
-        learns, the oldest are dropped: the oldest one that is kept becomes the start vector, and the rows
-        that no other needs are forgotten. The dropped ones vote no more and cannot be drawn. The
-        average and the last weights are those of the whole run still.
+        Maximum number of vectors to keep for each class, at least 1. If there are more at the end of a
+        call, the oldest are dropped: the oldest remaining vector becomes the initial one, and rows that are
+        no longer needed are forgotten. Dropped vectors no longer vote and cannot be drawn. The average and
+        the last weights remain those of the whole run. If None, all vectors are kept.
     fit_intercept : bool, default=True
-        Whether to learn an intercept. If False it keeps its start value, 0 unless given.
+        Whether to learn an intercept. If False, the intercept keeps its initial value, which is 0 unless
+        ``fit`` is given another one.
     max_iter : int, default=1000
-        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+        Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
     tol : float or None, default=1e-3
-        A class stops when its mean loss has failed ``n_iter_no_change`` times in a row to be
-        lower by ``tol`` than the best one, in [0, inf). It always stops at the end of an epoch without
-        a mistake. With None, only that and ``max_iter`` end a fit.
+        Stopping criterion, in [0, inf). Training stops for a class when its mean loss has not improved on
+        the best loss by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. It also stops after
+        an epoch without a mistake. If None, only such an epoch and ``max_iter`` end training.
     shuffle : bool, default=True
-        Whether ``fit`` visits the examples in a new random order in each epoch.
+        Whether to shuffle the examples before each epoch of ``fit``.
     verbose : int, default=0
-        Above 0, a line about each epoch is printed.
+        If above 0, print a line about each epoch.
     eta0 : float, default=1.0
-        Learning rate, in (0, inf). From start weights 0 a power of two only scales the weights;
-        other values also change how they are rounded, and so which examples are mistakes.
+        Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
+        weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it. It changes no bit of any result.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
     random_state : int, RandomState instance or None, default=0
-        Key of the random orders and of the vector that ``prediction="random"`` draws: an int in
-        [0, 2**32 - 1] is the key itself, otherwise one number is drawn in each call that learns.
+        Seed of the shuffling and of ``prediction="random"``. An int in [0, 2**32 - 1] is used in every
+        call. Otherwise, each call that learns draws its seed from the given generator, or from NumPy's
+        global one if None.
     early_stopping : bool, default=False
-        Whether ``fit`` keeps a stratified part of the examples aside and stops by the accuracy there,
-        instead of the loss: a class stops when its accuracy has failed ``n_iter_no_change`` times in
-        a row to be higher by ``tol`` than the best one. The part is not learnt from.
+        Whether to stop by the accuracy on a validation set instead of the training loss. If True, ``fit``
+        sets aside a stratified fraction of the examples, and training stops for a class when its validation
+        accuracy has not improved on the best one by at least ``tol`` for ``n_iter_no_change`` consecutive
+        epochs.
     validation_fraction : float, default=0.1
-        The part that ``early_stopping`` keeps aside, in (0, 1).
+        Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=5
-        See ``tol``. In [1, 2**31 - 1].
+        Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
+        ``tol``.
     class_weight : dict, "balanced" or None, default=None
-        Factor >= 0 of the steps on the examples of each class, ``{label: weight}``, 1 for classes
-        that it does not name. "balanced" is ``n_samples / (n_classes * count of the class)``. With
-        more than two classes it applies to a class's own examples, and not where they are the rest.
+        Weights of the classes, at least 0, as ``{label: weight}``. Classes that are not named have
+        weight 1. An update is multiplied by the weight of its example's class. "balanced" uses
+        ``n_samples / (n_classes * count of the class)``. With more than two classes, the weight applies to
+        a class's own examples where the class is learnt, and not where they belong to the rest.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one: its weights, counters and number of epochs.
+        Whether ``fit`` continues from the previous call, with its weights, counters and number of epochs.
     tie : {"mistake", "positive"}, default="mistake"
-        With "mistake", an activation of exactly 0 is a mistake for every class, and two-class
-        prediction is positive above 0 only. With "positive", 0 counts as positive for both.
+        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
+        model of two classes predicts the negative one. With "positive", it counts as positive in training
+        and in prediction.
     margin : float, default=0.0
-        An example that is right by no more than this is a mistake, in [0, inf). Not with "joint".
+        An example that is classified correctly, but with an activation of no more than this in size, still
+        counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
     added_feature : float, default=0.0
-        Value of a feature that each example has for itself while it is learnt from, in [0, inf). Above
-        0, every data set can be separated. Not with "joint".
+        Value of an extra feature that each example has to itself during training, in [0, inf). If above 0,
+        every data set becomes separable. Not available with ``multi_class="joint"``.
     max_mistakes_per_example : int or None, default=None
-        Largest number of updates that an example may cause in a call, for each class.
+        Maximum number of updates on one example in a call, for each class. If None, there is no limit.
     track_mistakes : bool, default=False
-        Whether to count the mistakes made on each example (``mistakes_per_example_``).
+        Whether to count the mistakes on each example, as ``mistakes_per_example_``.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits; the reference is slow, and made to be read.
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
     callback : callable or None, default=None
-        Called with an `EpochRecord` after each epoch. If it returns true, the fit ends there.
+        Function that is called with an `EpochRecord` after each epoch. If it returns true, training stops.
     keep_on_interrupt : bool, default=False
-        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise
-        ``KeyboardInterrupt`` is raised and the estimator is as it was before.
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
+        ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
-        The last weights, whatever ``prediction`` is, and those that learning goes on from; one row for
-        two classes, for the activation of ``classes_[1]``.
+        Weights after the last update, whatever ``prediction`` is. Training continues from them. With two
+        classes, there is one row, for ``classes_[1]``.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
-        The last intercepts.
+        Intercepts after the last update.
     n_vectors_ : ndarray of shape (1,) or (n_classes,), int64
-        Number of weight vectors: one more than the mistakes since the last cold start, unless
+        Number of weight vectors: 1 plus the number of mistakes since the last cold start, unless
         ``max_vectors`` has dropped some.
     survival_ : list of 1 or n_classes ndarrays of shape (n_vectors_[k],), int64
-        Survival count of each vector, from the start vector on. They add up to ``n_seen_``, unless
-        vectors were dropped.
+        Survival count of each vector, the initial vector first. They add up to ``n_seen_``, unless vectors
+        were dropped.
     support_ : list of 1 or n_classes ndarrays of shape (n_vectors_[k],), int64
-        Row of the mistake that made each vector, in the X of the ``fit`` or ``partial_fit`` that it was
-        made in; -1 for a start vector that no mistake made.
+        For each vector, the row of the mistake that made it, in the X of that call of ``fit`` or
+        ``partial_fit``; -1 for an initial vector that no mistake made.
     classes_ : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
+        Class labels, sorted.
     n_iter_ : int
-        Epochs run by the last ``fit``, the largest over the classes; 1 after ``partial_fit``.
+        Number of epochs of the last ``fit``, the maximum over the classes; 1 after ``partial_fit``.
     n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64
-        Epochs run for each class.
+        Number of epochs for each class.
     n_mistakes_ : int
-        Mistakes, which are updates, in the last ``fit`` or ``partial_fit``.
+        Number of mistakes, and so of updates, in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
-        Mistakes in each epoch of the last call; 0 after a class has stopped.
+        Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
     converged_ : bool
-        Whether every class ended on an epoch without a mistake.
+        Whether the last epoch of every class was without a mistake.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
-        Mistakes made on each example in the last call; with ``track_mistakes`` only.
+        Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
-        Examples seen by each class since the last cold start, over all calls.
+        Number of examples visited for each class since the last cold start, over all calls.
     t_ : int
-        One more than the largest of ``n_seen_``.
+        Maximum of ``n_seen_``, plus 1.
     validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64
-        Accuracy on the validation part after each epoch; with ``early_stopping`` only.
+        Accuracy on the validation set after each epoch. Only available with ``early_stopping=True``.
     n_features_in_ : int
-        Number of columns of X.
+        Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
+        Names of the features seen during ``fit``. Only available if X has feature names that are all
+        strings.
 
     Raises
     ------
     ValueError
-        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+        Raised by ``fit`` if a parameter is out of range or the input contains invalid values.
 
     See Also
     --------
@@ -245,6 +256,7 @@ class VotedPerceptron(LinearLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.prediction = prediction
         self.max_vectors = max_vectors
@@ -269,10 +281,11 @@ class VotedPerceptron(LinearLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """The last weights."""
+        """Weights after the last update."""
         return self._coef
 
     @coef_.setter
@@ -281,7 +294,7 @@ class VotedPerceptron(LinearLearner):
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """The last intercepts."""
+        """Intercepts after the last update."""
         return self._intercept
 
     @intercept_.setter
@@ -290,23 +303,23 @@ class VotedPerceptron(LinearLearner):
 
     @property
     def n_vectors_(self) -> NDArray[np.int64]:
-        """Number of weight vectors, of each class."""
+        """Number of weight vectors for each class."""
         numbers: NDArray[np.int64] = np.diff(self._vectors["log_start"]) + 1
         return numbers
 
     @property
     def survival_(self) -> list[NDArray[np.int64]]:
-        """Survival count of each vector, of each class."""
+        """Survival count of each vector, for each class."""
         return counts_of(self._vectors, self.n_seen_)
 
     @property
     def support_(self) -> list[NDArray[np.int64]]:
-        """Row in X of the mistake that made each vector, of each class."""
+        """Row of the mistake that made each vector, for each class."""
         logs = np.split(self._vectors["log_origin"], self._vectors["log_start"][1:-1])
         return [np.append(first, log) for first, log in zip(self._vectors["first_row"], logs, strict=True)]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the normalised vote on every example, or the activation of what else predicts.
+        """Return the normalized vote on each example, or the activation of the vector that predicts.
 
         Parameters
         ----------
@@ -316,17 +329,17 @@ class VotedPerceptron(LinearLearner):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For ``prediction="vote"`` the votes for less those against, divided by their number, in
-            [-1, 1]; a vector with w.x + b = 0 votes for. Otherwise w.x + b. For two classes
-            it is for ``classes_[1]``; otherwise there is one column a class. The bits depend
-            neither on the storage of X, nor on the batch, nor on ``n_jobs``.
+            With ``prediction="vote"``, the votes for minus the votes against, divided by the number of
+            votes, in [-1, 1]; a vector with w.x + b = 0 votes for. Otherwise, w.x + b. For two classes, the
+            score is that of ``classes_[1]``; otherwise, there is one column for each class. The bits do not
+            depend on the storage of X, the batch or ``n_jobs``.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has a wrong shape, holds a NaN or an infinity, or makes a vote overflow.
+            If X has a wrong shape, contains NaN or infinity, or makes a vote overflow.
         """
         return super().decision_function(X)
 
@@ -364,15 +377,24 @@ class VotedPerceptron(LinearLearner):
             raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
         if self.prediction == "vote":
             return ballots(self._vectors, self.n_seen_, engine, rows, n_threads(self))
+        return engine.scores(rows, *self._predicting(), threads=n_threads(self))
+
+    def _predicting(self) -> Weights:
+        if self.prediction == "vote":
+            raise ValueError(
+                "prediction='vote' needs all weight vectors of the run, which other models do not have; "
+                "set prediction='average' or another one"
+            )
         # Filled, not set: predicting leaves ``__dict__`` as it is.
         if self.prediction not in self._answers:
+            engine = get_engine(self.engine)
             weights = self._weights(engine, self._vectors, read_state(self), self._seed)
             if not all(np.isfinite(numbers).all() for numbers in weights):
                 raise ValueError(
                     f"prediction={self.prediction!r} needs weights that are not finite; scale the features"
                 )
             self._answers[self.prediction] = weights
-        return engine.scores(rows, *self._answers[self.prediction], threads=n_threads(self))
+        return self._answers[self.prediction]
 
     def _weights(self, engine: Engine, vectors: Vectors, state: State, seed: int) -> Weights:
         """Return the weights and intercepts of a kind of prediction that is no vote."""

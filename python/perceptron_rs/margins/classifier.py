@@ -15,9 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.data import examples
+from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
+from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import ENGINES, get_engine
@@ -26,6 +27,7 @@ from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.maximum import BUDGET, solve
 from perceptron_rs.margins.problem import BIASES, SOLVERS, Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
+from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 
 __all__ = ["MaxMarginClassifier"]
@@ -33,69 +35,76 @@ __all__ = ["MaxMarginClassifier"]
 _BITS = 1200  # behind the binary point: more than the smallest float has
 
 
-class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
-    r"""The plane with the largest margin between classes: the hard-margin support vector machine.
+class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+    r"""Hyperplane with the largest margin between classes: the hard-margin support vector machine.
 
-    Its margin is certified: the largest one lies in ``margin_interval_``, and that of the plane itself is
-    at least the lower end. The plane is scaled so that the nearest examples have the score 1 or -1, as in
-    ``sklearn.svm.SVC(kernel="linear")`` with a large C. More than two classes are separated one against the
-    rest.
+    The margin is certified: the largest margin lies in ``margin_interval_``, and the margin of the
+    hyperplane found is at least its lower end. The hyperplane is scaled so that the nearest examples have
+    the score 1 or -1, as in ``sklearn.svm.SVC(kernel="linear")`` with a large C. With more than two
+    classes, each class is separated from the rest.
 
     Parameters
     ----------
     bias : {"free", "augmented", "none"}, default="free"
-        Whether the intercept is free, counted in the norm of the weights, or 0.
+        How to treat the intercept. "free": it is not part of the norm of the weights. "augmented": it is
+        part of the norm. "none": it is 0.
     tol : float, default=1e-8
-        Largest relative width of the interval, in (0, inf). A ``solver`` may find a narrower one.
+        Relative width of ``margin_interval_`` at which the search stops, in (0, inf).
     budget : int, default=1000000
-        Largest amount of work for each class, in steps of the solver, in [0, 2**62].
+        Maximum number of steps of the solver for each class, in [0, 2**62].
     solver : {"auto", "wolfe", "descent"}, default="auto"
         As for `max_margin`.
     inseparable : {"raise", "warn"}, default="raise"
-        What to do about classes for which no separating plane is known: raise an `InseparableError`, which
-        holds the proof if there is one, or warn and keep the best plane found.
+        What to do if no separating hyperplane was found. "raise": raise an `InseparableError`, which holds
+        the proof that there is none, if there is one. "warn": warn and keep the best hyperplane found.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it. It changes no bit of any result.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits.
+        Implementation to use. Both give the same bits.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
-        Weights; one row for two classes, for the score of ``classes_[1]``.
+        Weights. With two classes, there is one row, for ``classes_[1]``.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         Intercepts.
     classes_ : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
+        Class labels, sorted.
     support_ : ndarray of shape (n_support,), int64
-        Rows of X, ascending, that have a weight in ``dual_coef_`` for some class.
+        Indices of the rows of X with a coefficient in ``dual_coef_`` for some class, sorted.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support), float64
-        With their signs, the weights of these rows of which ``coef_`` is the sum, up to ``tol``. A row of
-        zeros where no separating plane is known.
+        Signed coefficients of these rows, whose weighted sum is ``coef_``, up to ``tol``. A row of zeros
+        for a class without a separating hyperplane.
     margin_ : float or ndarray of shape (n_classes,)
-        What the margin of the plane is at least: the lower end of the interval, -inf for classes that it
+        Lower bound of the margin of the hyperplane: the lower end of the interval; -inf for a class that it
         does not separate.
     margin_interval_ : ndarray of shape (2,) or (n_classes, 2), float64
-        Lower and upper end of the largest margin.
+        Lower and upper bound of the largest margin.
     results_ : list of MarginResult
-        All that was found out, with the certificates; one entry for two classes, else one a class. Their
-        planes are not scaled.
+        Complete results, with their certificates: one for two classes, otherwise one for each class. Their
+        hyperplanes are not scaled.
     n_features_in_ : int
-        Number of columns of X.
+        Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
+        Names of the features seen during ``fit``. Only available if X has feature names that are all
+        strings.
 
     Raises
     ------
     InseparableError
-        By ``fit``, if no separating plane is known and ``inseparable`` is "raise". It is a ``ValueError``.
+        Raised by ``fit`` if no separating hyperplane was found and ``inseparable="raise"``. It is a
+        ``ValueError``.
     ValueError
-        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+        Raised by ``fit`` if a parameter is out of range or the input contains invalid values.
 
     See Also
     --------
-    max_margin : The same for two classes, without an estimator.
-    PocketPerceptron : Learns from data that no plane separates.
+    max_margin : The same for two classes, as a function.
+    PocketPerceptron : Learns from data that no hyperplane separates.
 
     References
     ----------
@@ -125,6 +134,7 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         "inseparable": [StrOptions({"raise", "warn"})],
         "n_jobs": [Integral, None],
         "engine": [StrOptions(set(ENGINES))],
+        "audit": ["boolean"],
     }
 
     classes_: NDArray[Any]
@@ -141,6 +151,7 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         inseparable: str = "raise",
         n_jobs: int | None = None,
         engine: str = "rust",
+        audit: bool = False,
     ) -> None:
         self.bias = bias
         self.tol = tol
@@ -149,17 +160,18 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         self.inseparable = inseparable
         self.n_jobs = n_jobs
         self.engine = engine
+        self.audit = audit
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> Self:
-        """Find the plane, or one for each class.
+        """Find the hyperplane with the largest margin, or one for each class.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples; not all of them 0.
+            The examples. They must not all be 0.
         y : array-like of shape (n_samples,)
-            The class of each example: whole numbers, booleans or strings, at least two classes.
+            Class labels: integers, booleans or strings, of at least two classes.
 
         Returns
         -------
@@ -169,32 +181,34 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         InseparableError
-            If no separating plane is known, unless ``inseparable`` is "warn".
+            If no separating hyperplane was found, unless ``inseparable="warn"``.
         ValueError
-            If an argument has a wrong shape, length or value. The estimator is then as it was before.
+            If an argument has an invalid shape, length or value. The estimator stays as it was before.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
 
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            If no separating plane is known, and ``inseparable`` is "warn".
+            If no separating hyperplane was found, and ``inseparable="warn"``.
         """
         with restored_on_error(self), standard():
             options = check_options(self.bias, self.tol, self.budget, self.solver)
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=True)
             classes, index = encode_new(label_array(self, y, data.rows.shape[0]))
+            begin_record(self)
             fits = []
-            for k in range(len(classes)) if len(classes) > 2 else (1,):
-                labels = (index == k).astype(np.uint32)
-                problem = Problem(engine, data, labels, (False, True), threads(self.n_jobs))
-                result = solve(problem, goal="margin", **options)
-                if result.radius == 0:
-                    raise ValueError("X must have a row that is not zero; there is nothing to separate")
-                if result.status != "separable":
-                    self._complain(result, classes, k)
-                fits.append((result, *_scaled(problem, result), result.upper))
+            with recorded(self, "fit", data.stored, index, None):
+                for k in range(len(classes)) if len(classes) > 2 else (1,):
+                    labels = (index == k).astype(np.uint32)
+                    problem = Problem(engine, data, labels, (False, True), threads(self.n_jobs))
+                    result = solve(problem, goal="margin", **options)
+                    if result.radius == 0:
+                        raise ValueError("X must not be all zeros; there is nothing to separate")
+                    if result.status != "separable":
+                        self._complain(result, classes, k)
+                    fits.append((result, *_scaled(problem, result), result.upper))
             self.classes_ = classes
             self.results_ = [fit[0] for fit in fits]
             self.coef_ = np.stack([fit[1] for fit in fits])
@@ -224,12 +238,12 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
             text = f"no plane that separates {what} was found within budget={self.budget}; raise it"
         if self.inseparable == "raise":
             raise InseparableError(
-                f"{text}; take a learner for such data, like PocketPerceptron, or set inseparable='warn' "
-                f"to keep the best plane found",
+                f"{text}; use a learner for such data, such as PocketPerceptron, or set inseparable='warn' "
+                "to keep the best hyperplane found",
                 result,
                 label,
             )
-        warnings.warn(f"{text}; the best plane found is kept", ConvergenceWarning, stacklevel=5)
+        warnings.warn(f"{text}; the best hyperplane found is kept", ConvergenceWarning, stacklevel=5)
 
     def _keep_support(self, positives: list[NDArray[np.bool_]]) -> None:
         known = [result if result.status == "separable" else None for result in self.results_]
@@ -247,7 +261,7 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
             self.dual_coef_[k, np.searchsorted(self.support_, result.support)] = values
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the score w.x + b of every example.
+        """Return the score w.x + b of each example.
 
         Parameters
         ----------
@@ -257,14 +271,14 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the score for ``classes_[1]``; otherwise one column a class.
+            For two classes, the score of ``classes_[1]``. Otherwise, one column for each class.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has a wrong shape or holds a NaN or an infinity.
+            If X has a wrong shape or contains NaN or infinity.
         """
         check_is_fitted(self)
         with standard():
@@ -282,7 +296,7 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         return scores.reshape(-1) if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every example.
+        """Predict the class of each example.
 
         Parameters
         ----------
@@ -292,8 +306,8 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            For two classes ``classes_[1]`` where the score is above 0; otherwise the class of the largest
-            score, the first of equals.
+            For two classes, ``classes_[1]`` if the score is positive. Otherwise, the class with the largest
+            score; in a tie, the first one.
         """
         scores = self.decision_function(X)
         index = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)

@@ -25,52 +25,54 @@ def max_margin(
     engine: str = "rust",
     n_jobs: int | None = None,
 ) -> MarginResult:
-    r"""Enclose the largest margin of two classes in a certified interval, without a linear program.
+    r"""Compute certified bounds of the largest margin between two classes, without a linear program.
 
-    The margin of a plane (w, b) is the smallest of ``y (w.x + b) / ||w||`` over all examples, with y = -1
-    or 1; the largest margin is that of the best plane. Half the distance of the convex hulls of the two
-    classes is the same number, which is how it is found.
+    The margin of a hyperplane (w, b) is the minimum of ``y (w.x + b) / ||w||`` over all examples, with
+    labels y = -1 or 1. The largest margin is that of the best hyperplane. It is computed as half the
+    distance between the convex hulls of the two classes.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The examples.
     y : array-like of shape (n_samples,)
-        Labels of at most two classes; the larger one is positive. A single label is the positive class if
-        it is a string or above 0.
+        Labels of at most two classes; the larger one is positive. If there is only one label, it is
+        positive if it is a string or above 0.
     bias : {"free", "augmented", "none"}, default="free"
-        "free": b is not counted in the norm. "augmented": ``||(w, b)||`` instead of ``||w||``, which is
-        the margin in the bound on the mistakes of a learner with an intercept. "none": b = 0.
+        How to treat the intercept b. "free": it is not part of the norm. "augmented": ``||(w, b)||``
+        replaces ``||w||``, as in the bound on the mistakes of a learner with an intercept. "none": b = 0.
     tol : float, default=1e-8
-        The search ends when ``upper - lower`` is at most ``tol * upper``, above 0.
+        The search stops when ``upper - lower`` is at most ``tol * upper``. Above 0.
     budget : int, default=1000000
-        Largest amount of work, in steps of the solver. It is counted, not timed: equal calls give equal
+        Maximum number of steps of the solver. Steps are counted, not timed, so equal calls give equal
         results.
     solver : {"auto", "wolfe", "descent"}, default="auto"
-        "wolfe": the point of least norm, on a growing working set. "descent": dual coordinate descent,
-        for sparse data with very many support vectors. "auto" chooses by the shape and the number of
-        non-zero values.
+        Algorithm to use. "wolfe": find the point of minimum norm, on a growing working set. "descent": dual
+        coordinate descent, for sparse data with very many support vectors. "auto" chooses by the shape of X
+        and the number of its nonzero values.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits.
+        Implementation to use. Both give the same bits.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it. It changes no bit of the result.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the result.
 
     Returns
     -------
     MarginResult
-        The interval, a plane that attains its lower end, and the rows and weights that prove its upper end.
+        The bounds, a hyperplane that attains the lower one, and the rows and weights that prove the upper
+        one.
 
     Raises
     ------
     ValueError
-        If an argument has a wrong shape, length or value; if y holds more than two classes.
+        If an argument has an invalid shape, length or value, or if y contains more than two classes.
     TypeError
-        If an argument holds something else than numbers (labels: numbers or strings).
+        If an argument does not contain numbers (or, for labels, numbers or strings).
 
     See Also
     --------
-    verify : Checks a result in exact arithmetic.
-    MaxMarginClassifier : The plane as a scikit-learn estimator, for more than two classes too.
+    verify : Check a result in exact arithmetic.
+    MaxMarginClassifier : The same as a scikit-learn estimator, also for more than two classes.
 
     References
     ----------
@@ -106,45 +108,48 @@ def is_separable(
     engine: str = "rust",
     n_jobs: int | None = None,
 ) -> Any:
-    """Decide whether a plane separates two classes strictly, without a linear program.
+    """Decide whether a hyperplane separates two classes strictly, without a linear program.
 
-    The search ends with the first certificate: a plane that has every example on its right side, or
-    weighted means of the two classes that are equal.
+    The search stops at the first certificate: a hyperplane with every example on its correct side, or equal
+    weighted means of the two classes.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The examples.
     y : array-like of shape (n_samples,)
-        Labels of at most two classes. One class alone is separable if the bias is not "none".
+        Labels of at most two classes. A single class is separable unless the bias is "none".
     explain : bool, default=False
-        Whether to return the certificate as well.
+        Whether to also return the certificate.
     bias : {"free", "augmented", "none"}, default="free"
-        With "none" the plane must go through the origin. "free" and "augmented" ask the same question.
+        With "none", the hyperplane must pass through the origin. "free" and "augmented" ask the same
+        question.
     budget : int, default=1000000
-        Largest amount of work, in steps of the solver.
+        Maximum number of steps of the solver.
     solver : {"auto", "wolfe", "descent"}, default="auto"
         As for `max_margin`.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same answer.
+        Implementation to use. Both give the same answer.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors.
 
     Returns
     -------
     answer : bool or None
-        None if the budget ended the search, or if the margin is at most next to nothing and there is
-        no proof that it is 0.
+        None if the budget ended the search, or if the margin is at most a tiny number but there is no proof
+        that it is 0.
     result : MarginResult
-        With ``explain`` only. For True its ``coef`` and ``intercept`` are a separating plane; for False
-        `hull_weights` gives the exact weights of the rows ``support``. `verify` checks both.
+        Only returned if ``explain=True``. If the answer is True, its ``coef`` and ``intercept`` are a
+        separating hyperplane. If it is False, `hull_weights` computes exact weights of the rows ``support``
+        that prove it. `verify` checks both.
 
     Raises
     ------
     ValueError
-        If an argument has a wrong shape, length or value; if y holds more than two classes.
+        If an argument has an invalid shape, length or value, or if y contains more than two classes.
     TypeError
-        If an argument holds something else than numbers (labels: numbers or strings).
+        If an argument does not contain numbers (or, for labels, numbers or strings).
 
     Examples
     --------

@@ -25,7 +25,7 @@ def margin(
     engine: str = "rust",
     n_jobs: int | None = None,
 ) -> Any:
-    """Enclose the margin of a plane: the smallest of ``y (w.x + b) / ||w||`` over all examples.
+    """Compute bounds of the margin of a hyperplane: the minimum of ``y (w.x + b) / ||w||`` over all examples.
 
     Parameters
     ----------
@@ -34,32 +34,33 @@ def margin(
     y : array-like of shape (n_samples,)
         Labels of at most two classes; the larger one is positive.
     coef : array-like of shape (n_features,) or (1, n_features)
-        The weights w, not all 0. ``coef_`` of a classifier of two classes is one.
+        Weights w, not all 0, such as the ``coef_`` of a classifier of two classes.
     intercept : float or array-like of shape (1,), default=None
-        The intercept b; None for a plane through the origin.
+        Intercept b. None for a hyperplane through the origin.
     normalize : bool, default=True
-        Whether to divide by ``||w||``; if not, the margin grows with the weights.
+        Whether to divide by ``||w||``. If False, the margin grows with the weights.
     return_offending : bool, default=False
-        Whether to return the rows on the plane or on its wrong side as well.
+        Whether to also return the rows on the hyperplane or on its wrong side.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits.
+        Implementation to use. Both give the same bits.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it. It changes no bit of the result.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the result.
 
     Returns
     -------
     interval : MarginInterval
-        Two numbers, ``lower`` and ``upper``, between which the margin lies, whatever was rounded on the
-        way. Both are -inf if a row is on the plane or on its wrong side.
+        Bounds ``lower`` and ``upper`` of the margin, which hold despite all rounding. Both are -inf if a
+        row is on the hyperplane or on its wrong side.
     offending : ndarray of shape (n_offending,), int64
-        With ``return_offending`` only: these rows.
+        Indices of these rows. Only returned if ``return_offending=True``.
 
     Raises
     ------
     ValueError
-        If an argument has a wrong shape, length or value; if all weights are 0.
+        If an argument has an invalid shape, length or value, or if all weights are 0.
     TypeError
-        If an argument holds something else than numbers (labels: numbers or strings).
+        If an argument does not contain numbers (or, for labels, numbers or strings).
 
     Examples
     --------
@@ -79,8 +80,8 @@ def margin(
         w, b = plane(coef, intercept, problem.data.rows.shape[1])
         if not w.any():
             raise ValueError(
-                "coef must not be zero: weights of 0 have no direction, and so no margin; give those of "
-                "a plane, or ask max_margin for one"
+                "coef must not be all zeros: such weights have no direction; pass other weights, or compute "
+                "them with max_margin"
             )
         try:
             lower, upper, offending = problem.engine.margin(

@@ -34,16 +34,16 @@ def mistake_bounds(
     engine: str = "rust",
     n_jobs: int | None = None,
 ) -> MistakeBounds:
-    r"""Bound the mistakes of a perceptron by one direction: for data that is separable, and for any.
+    r"""Compute upper bounds of the mistakes of a perceptron, for separable and for arbitrary data.
 
-    Let u be the direction of length 1, R the length of the longest example, ``m_i = y_i u.x_i`` the
-    distances. If all are at least gamma > 0, then there are at most ``(R / gamma)^2`` mistakes in any
-    number of epochs (Block, Novikoff). For any gamma > 0 there are at most ``((R + D) / gamma)^2`` in one
-    pass over the examples, with ``D^2 = sum_i max(0, gamma - m_i)^2`` (Freund, Schapire). With an intercept
-    each example has one more feature, which is 1, and u is (w, b) scaled to length 1.
+    Let u be a direction of length 1, R the norm of the longest example, and ``m_i = y_i u.x_i`` the signed
+    distances. If all of them are at least gamma > 0, there are at most ``(R / gamma)^2`` mistakes in any
+    number of epochs (Block, Novikoff). For any gamma > 0, there are at most ``((R + D) / gamma)^2``
+    mistakes in one pass over the examples, with ``D^2 = sum_i max(0, gamma - m_i)^2`` (Freund, Schapire).
+    With an intercept, each example has one more feature, which is 1, and u is (w, b) scaled to length 1.
 
-    Both hold for a perceptron that starts from zero and makes the plain update: all weights of examples and
-    classes equal, no penalty, no margin, no added feature.
+    Both hold for a perceptron that starts from zero and makes plain updates: equal sample and class
+    weights, no penalty, no margin and no added feature.
 
     Parameters
     ----------
@@ -52,35 +52,37 @@ def mistake_bounds(
     y : array-like of shape (n_samples,)
         Labels of at most two classes; the larger one is positive.
     coef : array-like of shape (n_features,) or (1, n_features), default=None
-        The weights of the direction, of any length. None takes those that `max_margin` finds.
+        Weights of the direction, of any length. None uses those that `max_margin` finds.
     intercept : float or array-like of shape (1,), default=None
-        The intercept that belongs to them; with ``coef`` only.
+        Intercept of the direction. Only used with ``coef``.
     bias : {"augmented", "free", "none"}, default="augmented"
-        "none" for a learner without an intercept. Else it has one, and without ``coef`` this is the margin
-        whose plane is taken; that of "augmented" is the one with the least bound on separable data.
+        "none" is for a learner without an intercept, the others for one with an intercept. Without
+        ``coef``, it is also the ``bias`` of `max_margin`; "augmented" gives the smallest bound on separable
+        data.
     engine : {"rust", "reference"}, default="rust"
-        What computes.
+        Implementation to use.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors.
 
     Returns
     -------
     MistakeBounds
-        Both bounds, rounded up, so that they hold.
+        Both bounds, rounded up so that they hold.
 
     Raises
     ------
     ValueError
-        If an argument has a wrong shape, length or value; if the direction is zero.
+        If an argument has an invalid shape, length or value, or if the direction is zero.
     TypeError
-        If an argument holds something else than numbers (labels: numbers or strings).
+        If an argument does not contain numbers (or, for labels, numbers or strings).
 
     Notes
     -----
-    ``(R + D) / gamma`` first falls and then rises in gamma, because D is convex in it. Between two neighbours
-    of the sorted distances D^2 is a quadratic, so the place where the slope changes its sign is
-    found by looking at the distances first, and then by bisection between two of them. It may fall for
-    ever: then the bound comes close to one mistake for each example.
+    ``(R + D) / gamma`` first decreases and then increases in gamma, because D is convex. Between two
+    consecutive distances, D^2 is a quadratic, so the minimum is found by a search over the sorted
+    distances, followed by bisection between two of them. If the function decreases forever, the bound
+    approaches one mistake for each example.
 
     References
     ----------
@@ -101,7 +103,9 @@ def mistake_bounds(
     """
     kind = choice("bias", bias, ("augmented", "free", "none"))
     if coef is None and intercept is not None:
-        raise ValueError("intercept is given without coef; give both, or none for the plane of max_margin")
+        raise ValueError(
+            "intercept was passed without coef; pass both, or neither to use the hyperplane of max_margin"
+        )
     with standard():
         problem = read(X, y, engine=engine, n_jobs=n_jobs)
         columns = problem.data.rows.shape[1]
@@ -114,11 +118,11 @@ def mistake_bounds(
             b = 0.0 if given is None else given
         if kind == "none" and b != 0:
             raise ValueError(
-                f"intercept must be 0 or None for bias='none', got {b}; or take bias='augmented'"
+                f"intercept must be 0 or None for bias='none', got {b}; set it to 0, or use bias='augmented'"
             )
         if not w.any() and b == 0:
             raise ValueError(
-                "coef must not be zero: weights of 0 have no direction; give the weights of some plane"
+                "coef must not be all zeros: such weights have no direction; pass other weights"
                 if coef is not None
                 else "X has no direction to measure in; give coef"
             )

@@ -12,8 +12,8 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from perceptron_rs.common.data import Examples, examples
 from perceptron_rs.common.labels import encode_new, label_array
+from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.engines import Engine, get_engine
 
 __all__ = ["BIASES", "SOLVERS", "Problem", "check_options", "choice", "read", "threads", "two_classes"]
@@ -84,8 +84,8 @@ def two_classes(y: NDArray[Any]) -> tuple[NDArray[np.uint32], tuple[Any, ...]]:
     if len(classes) > 2:
         shown = ", ".join(map(repr, classes[:3].tolist()))
         raise ValueError(
-            f"y must hold at most two classes, got {len(classes)} ({shown}, ...); a margin is one between "
-            f"two: take y == label for one class against the rest, or use MaxMarginClassifier"
+            f"y must hold at most two classes, got {len(classes)} ({shown}, ...); a margin is between two: "
+            "pass y == label to separate one class from the rest, or use MaxMarginClassifier"
         )
     return labels, tuple(classes.tolist())
 

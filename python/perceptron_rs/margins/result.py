@@ -22,7 +22,7 @@ _SAID = {
 
 
 class MarginInterval(NamedTuple):
-    """Two numbers between which a margin lies."""
+    """Lower and upper bound of a margin."""
 
     lower: float
     upper: float
@@ -30,50 +30,51 @@ class MarginInterval(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MarginResult:
-    """A certified interval of the largest margin, with what proves it.
+    """Certified bounds of the largest margin, with their proof.
 
-    Returned by `max_margin`; checked in exact arithmetic by `verify`.
+    Returned by `max_margin`. `verify` checks it in exact arithmetic.
 
     Attributes
     ----------
     status : {"separable", "non_separable", "margin_at_most", "undecided", "one_class"}
-        "separable": ``lower`` is above 0. "non_separable": there is a proof that no plane separates the
-        classes strictly. "margin_at_most": no plane was found, and the margin is at most ``upper``, which is
-        next to nothing, but there is no proof that it is 0. "undecided": the budget ended the search.
-        "one_class": all labels are equal and the bias is free.
+        "separable": ``lower`` is above 0. "non_separable": there is a proof that no hyperplane separates
+        the classes strictly. "margin_at_most": no hyperplane was found, and the margin is at most
+        ``upper``, a tiny number, but there is no proof that it is 0. "undecided": the budget ended the
+        search. "one_class": all labels are equal and the bias is free.
     lower, upper : float
-        The largest margin lies between them, whatever was rounded on the way. ``lower`` is -inf
-        unless a separating plane is known, both are -inf if there is none, and inf for one class.
+        Bounds of the largest margin, which hold despite all rounding. ``lower`` is -inf unless a separating
+        hyperplane was found. Both are -inf if there is none, and inf for one class.
     coef : ndarray of shape (n_features,)
-        Weights of the best plane found, of any length. For "separable" its margin is at least ``lower``.
+        Weights of the best hyperplane found, of any length. If "separable", its margin is at least
+        ``lower``.
     intercept : float
-        Its intercept.
+        Intercept of this hyperplane.
     support : ndarray of shape (n_support,), int64
-        Rows of X, ascending, that certify ``upper``; for "non_separable" rows of which some weighted
-        means of the two classes (or 0 and a weighted mean) are equal: see `hull_weights`.
+        Indices of the rows of X that certify ``upper``, sorted. If "non_separable", rows for which weighted
+        means of the two classes (or a weighted mean and 0) are equal; see `hull_weights`.
     dual_weights : ndarray of shape (n_support,), int64
-        Their weights, in units of 2**-53. For a free bias those of each class sum to exactly 2**53, otherwise
-        all of them do.
+        Weights of these rows, in units of 2**-53. If the bias is free, those of each class sum to exactly
+        2**53, otherwise all of them do.
     radius : float
-        The largest norm of a row of X, rounded up.
+        Maximum norm of a row of X, rounded up.
     mistake_bound : float
-        No perceptron run over these examples, in any order and with any number of epochs, makes more
-        mistakes: the bound of Block and Novikoff by ``lower``, rounded up. It holds for learners with an
-        intercept, and for bias="none" for those without. inf unless a separating plane is known.
+        Maximum number of mistakes of a perceptron on these examples, in any order and any number of epochs:
+        the bound of Block and Novikoff, computed from ``lower`` and rounded up. It holds for learners with
+        an intercept, and for those without if bias="none". inf unless a separating hyperplane was found.
     best_mistake_bound : float
-        The same formula by ``upper``, rounded down: the rest of ``mistake_bound`` is the width of the
-        interval.
+        The same bound computed from ``upper``, rounded down. The difference to ``mistake_bound`` comes from
+        the width of the interval.
     bias : {"free", "augmented", "none"}
-        Which margin it is.
+        How the intercept was treated.
     classes : tuple
-        The label of the negative class and that of the positive one; only one label if there is but one.
+        Labels of the negative and the positive class, or the only label.
     proof : str or None
         How "non_separable" was proved: "pair" (a row with both labels), "verified" (interval arithmetic) or
-        "rational".
+        "rational" (exact arithmetic).
     solver : str
-        The solver that ended the search.
+        Solver that ended the search.
     work : dict
-        What was done, in counts.
+        Counts of the work done.
     """
 
     status: str
@@ -94,7 +95,7 @@ class MarginResult:
 
     @property
     def gap(self) -> float:
-        """The relative width of the interval, ``1 - lower / upper``; 1.0 if no separating plane is known."""
+        """Relative width of the interval, ``1 - lower / upper``; 1.0 without a separating hyperplane."""
         if self.status != "separable":
             return 0.0 if self.status in ("non_separable", "one_class") else 1.0
         return max(0.0, (self.upper - self.lower) / self.upper)
@@ -116,33 +117,35 @@ class MarginResult:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as Python values that ``json.dumps`` takes; numbers that are infinite are None.
+        """Return the result as Python values for ``json.dumps``, with None for infinite numbers.
 
         Returns
         -------
         dict
-            One entry for each attribute. None stands for -inf in ``lower``, and for ``upper`` for inf or
-            -inf, which ``status`` tells apart, and for inf in a bound.
+            One entry for each attribute. None stands for -inf in ``lower``, for inf in a mistake bound, and
+            for inf or -inf in ``upper``, depending on ``status``.
         """
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
 
 @dataclass(frozen=True)
 class MistakeBounds:
-    """How many mistakes a perceptron can make at most. Returned by `mistake_bounds`.
+    """Upper bounds of the mistakes of a perceptron. Returned by `mistake_bounds`.
 
     Attributes
     ----------
     block_novikoff : float
-        Of all mistakes in any number of epochs; inf unless the direction separates the classes.
+        Bound of the mistakes in any number of epochs; inf unless the direction separates the classes.
     freund_schapire : float
-        Of the mistakes in one pass over the examples; for any data.
+        Bound of the mistakes in one pass over the examples, for any data.
     gamma : float
-        The margin at which ``freund_schapire`` is smallest, in units of the direction of length 1.
+        Margin that minimizes ``freund_schapire``, for the direction of length 1.
     deviation : float
-        D_gamma: the root of the sum of squares of what each example lacks to the margin gamma, rounded up.
+        D_gamma, the square root of the sum of squares of how far each example falls short of the margin
+        gamma, rounded up.
     radius : float
-        The largest norm of an example, with the constant feature of the bias if there is one, rounded up.
+        Maximum norm of an example, including the constant feature of the intercept if there is one, rounded
+        up.
     """
 
     block_novikoff: float
@@ -153,14 +156,14 @@ class MistakeBounds:
 
 
 class InseparableError(ValueError):
-    """Raised by `MaxMarginClassifier` where no separating plane is known; ``result`` holds the proof.
+    """Raised by `MaxMarginClassifier` if no separating hyperplane was found; ``result`` holds the proof.
 
     Attributes
     ----------
     result : MarginResult
-        Of the classes that are not separated.
+        Result for the classes that are not separated.
     label : object
-        The class that is not separated from the rest; of two classes the second.
+        Class that is not separated from the rest; the second one of two classes.
     """
 
     def __init__(self, text: str, result: MarginResult, label: Any) -> None:

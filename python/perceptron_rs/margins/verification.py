@@ -22,35 +22,35 @@ _CLOSE = 1 + Fraction(1, 10**9)  # radius and mistake bound are rounded up; furt
 
 
 class VerificationError(ValueError):
-    """Raised by `verify`: the result does not follow from the data."""
+    """Raised by `verify` if the result does not follow from the data."""
 
 
 def verify(result: MarginResult, X: Any, y: Any) -> None:
     """Check every claim of a result by exact arithmetic in plain Python.
 
-    Nothing of the estimator is used. Checked are: that the plane has every row at a distance of
-    at least ``lower``; that ``dual_weights`` are weights of rows of X, and that their mean is near enough
-    to the origin (those of the two classes near enough to each other) for ``upper``; for "non_separable",
-    that the equations for weights of the rows ``support`` have a positive solution; ``radius``; the bounds
-    on mistakes; and that all this goes with ``status``. It takes about 100 nanoseconds for each value in X.
+    No code of the solvers is used. These claims are checked: every row has a distance of at least ``lower``
+    from the hyperplane; ``dual_weights`` are weights of rows of X, and their mean is near enough to the
+    origin (or those of the two classes near enough to each other) for ``upper``; if "non_separable", the
+    equations for weights of the rows ``support`` have a positive solution; ``radius``; the bounds on
+    mistakes; and all of this agrees with ``status``. It takes about 100 nanoseconds for each value in X.
 
     Parameters
     ----------
     result : MarginResult
-        What `max_margin` or `is_separable` returned.
+        Result of `max_margin` or `is_separable`.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The examples that it was asked about.
+        The examples.
     y : array-like of shape (n_samples,)
-        Their labels.
+        Labels of the examples.
 
     Raises
     ------
     VerificationError
-        If a claim is false; the text says which.
+        If a claim is false. The message says which one.
 
     See Also
     --------
-    hull_weights : The exact weights that prove "non_separable".
+    hull_weights : Compute the exact weights that prove "non_separable".
 
     Examples
     --------
@@ -78,7 +78,7 @@ def verify(result: MarginResult, X: Any, y: Any) -> None:
 
 
 def hull_weights(result: MarginResult, X: Any, y: Any) -> list[Fraction]:
-    """Return the exact weights of the rows ``support`` that prove that no plane separates the classes.
+    """Compute exact weights of the rows ``support`` that prove that no hyperplane separates the classes.
 
     Parameters
     ----------
@@ -87,21 +87,21 @@ def hull_weights(result: MarginResult, X: Any, y: Any) -> list[Fraction]:
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The examples.
     y : array-like of shape (n_samples,)
-        Their labels.
+        Labels of the examples.
 
     Returns
     -------
     list of fractions.Fraction
-        A positive weight for each row of ``support``. For a free bias those of each class sum to 1, and
-        the weighted means of the two classes are the same point. Otherwise all sum to 1, and the weighted
-        mean of the rows y_i x_i, or y_i (x_i, 1) if the bias is augmented, is 0.
+        A positive weight for each row of ``support``. If the bias is free, those of each class sum to 1,
+        and the weighted means of the two classes are equal. Otherwise, all of them sum to 1, and the
+        weighted mean of the rows y_i x_i, or y_i (x_i, 1) if the bias is augmented, is 0.
 
     Raises
     ------
     VerificationError
         If there are no such weights.
     ValueError
-        If the status is another one.
+        If the status is not "non_separable".
 
     Examples
     --------

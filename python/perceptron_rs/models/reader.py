@@ -13,6 +13,7 @@ from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
 from perceptron_rs.models.older import updated
 from perceptron_rs.models.parameters import checked, parameters_from_json
+from perceptron_rs.models.recorded import CALLS, publish_record
 from perceptron_rs.models.values import Tensors
 from perceptron_rs.registry import LEARNERS
 
@@ -27,15 +28,15 @@ _KEYS = {
     "classes",
     "history",
 }
-_OPTIONAL = {"feature_names", "column_base"}
+_OPTIONAL = {"feature_names", "column_base", CALLS}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read an estimator from a file that its ``save`` has written.
+    """Load an estimator from a file written by its ``save`` method.
 
-    It predicts the same bits as the estimator that was saved, and its ``partial_fit``, or ``fit`` with
-    ``warm_start``, goes on with the same bits. Nothing in the file is run, unlike in a pickle, and a file
-    that is cut, changed in any bit, or wrong in itself is refused.
+    It predicts the same bits as the saved estimator, and ``partial_fit``, or ``fit`` with ``warm_start``,
+    continues with the same bits. Unlike with a pickle, no code from the file is run. A file that is
+    truncated, corrupted or inconsistent is rejected.
 
     Parameters
     ----------
@@ -45,27 +46,27 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator : Perceptron, AveragedPerceptron, SequencePerceptron, ...
-        A fitted estimator of the class that was saved. A parameter ``callback`` is not kept in files, and is
-        None; string classes are as wide as the longest.
+        Fitted estimator of the class that was saved. A ``callback`` is not stored in files, and is None.
+        Classes that are strings have the width of the longest one.
 
     Raises
     ------
     ValueError
-        If the file is not a model file, is damaged, or needs a newer version of perceptron-rs.
+        If the file is not a model file, is corrupted, or needs a newer version of perceptron-rs.
     OSError
-        If the file cannot be read; `FileNotFoundError` if it is not there.
+        If the file cannot be read. `FileNotFoundError` if it does not exist.
     MemoryError
-        If there is no memory for the model.
+        If the model does not fit into memory.
 
     Warns
     -----
     UserWarning
-        If the model was learnt by an older version of the arithmetic: it predicts and goes on by the
-        present one.
+        If the model was learnt with an older version of the arithmetic. It predicts and continues training
+        with the current one.
 
     See Also
     --------
-    Perceptron.save : Writes such a file.
+    Perceptron.save : Write such a file.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what a model file says of itself, with the type and shape of each array.
+    """Return the description in a model file, with the type and shape of each array.
 
     Parameters
     ----------
@@ -98,13 +99,13 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         ``format_version`` (of the file; what follows is as the present version writes it),
         ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
         registry of learners), ``parameters``, ``classes``, ``history``, ``tensors`` and perhaps
-        ``feature_names`` and ``column_base``, the number of the first column in an svmlight file, as in
-        JSON.
+        ``feature_names``, ``column_base`` (the number of the first column in an svmlight file) and
+        ``calls`` (the record of the training, see :doc:`/guide/audits`), as in JSON.
 
     Raises
     ------
     ValueError
-        If the file is not a model file, is damaged, or needs a newer version of perceptron-rs.
+        If the file is not a model file, is corrupted, or needs a newer version of perceptron-rs.
     OSError
         If the file cannot be read.
     """
@@ -145,6 +146,8 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
     estimator = learner.kind(**parameters_from_json(document["parameters"], learner.kind))
     checked(estimator)
     estimator.classes_ = classes_from_json(document["classes"])
+    tensors = dict(tensors)
+    publish_record(estimator, tensors, document)
     files.publish(estimator, tensors, document)
     if "feature_names" in document:
         estimator.feature_names_in_ = _feature_names(document["feature_names"], estimator.n_features_in_)
@@ -157,7 +160,7 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
 
 def _check_arithmetic(version: Any) -> None:
     if type(version) is not int or version < 1:
-        raise ValueError(f"its arithmetic version {version!r:.40} is no version; save the model again")
+        raise ValueError(f"its arithmetic version {version!r:.40} is not a version; save the model again")
     if version > ARITHMETIC_VERSION:
         raise ValueError(
             f"it was learnt by version {version} of the arithmetic, and this perceptron-rs has "

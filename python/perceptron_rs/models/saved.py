@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from perceptron_rs.common.fitted import FittedAttributes
+from perceptron_rs.common.errors import FittedAttributes
 
 __all__ = ["Saved"]
 
@@ -16,29 +16,29 @@ class Saved(FittedAttributes):
         """Raise ValueError for values that scikit-learn's look at single parameters lets through."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a file; `perceptron_rs.load` makes an equal one from it.
+        """Save the fitted estimator to a file that `perceptron_rs.load` reads.
 
-        The file is in the safetensors format, and appears whole or not at all: after an error, what was
-        there before still is. One model is always the same bytes.
+        The file is in the safetensors format. It is replaced completely or not at all: after an error, the
+        previous file is unchanged. The same model always gives the same bytes.
 
         Parameters
         ----------
         path : str or path object
-            The file. One that is there already is replaced.
+            File to write. An existing file is replaced.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If a parameter or the classes are of a kind that the file cannot hold, such as a
-            ``RandomState``. A parameter ``callback`` is left out instead.
+            If the file cannot hold a parameter or the classes, such as a ``RandomState``. A ``callback`` is
+            left out instead.
         OSError
             If the file cannot be written.
 
         See Also
         --------
-        perceptron_rs.load : Reads such a file; its example shows both.
+        perceptron_rs.load : Read such a file, with an example of both.
         """
         from perceptron_rs.models.writer import save
 

@@ -42,14 +42,15 @@ Weights = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
 
 
 def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
-    """Write the weights that an estimator predicts with as text.
+    """Write the weights of an estimator as text.
 
     Parameters
     ----------
     estimator : Perceptron, AveragedPerceptron or VotedPerceptron
-        A fitted estimator. Of the averaged one these are the averages, of the voted one the last weights.
+        A fitted estimator. Of the averaged one, the averages are written; of the voted one, the last weights.
     file : str, path object or text stream
-        A file, which appears whole or not at all, or something with a method ``write``.
+        File to write, or an object with a method ``write``. An existing file is replaced completely or not
+        at all.
 
     Raises
     ------
@@ -75,7 +76,7 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
     check_is_fitted(estimator)
     if not hasattr(estimator, "coef_"):
         raise ValueError(
-            f"estimator must have one weight a feature, got {type(estimator).__name__}; use its save()"
+            f"estimator must be a linear learner, got {type(estimator).__name__}; use its save()"
         )
     if isinstance(file, str | os.PathLike):
         write_whole(file, "".join(_lines(estimator)).encode("ascii"))
@@ -101,30 +102,30 @@ def _lines(estimator: Any) -> Iterator[str]:
 def read_text(
     file: str | os.PathLike[str] | TextIO, *, feature_names: Sequence[str] | None = None
 ) -> Weights:
-    """Read weights that `dump_text` has written, for ``coef_init`` and ``intercept_init`` of a ``fit``.
+    """Read weights written by `dump_text`, for ``coef_init`` and ``intercept_init`` of ``fit``.
 
     Parameters
     ----------
     file : str, path object or text stream
-        A file, or something that gives its lines.
+        File to read, or an iterable of its lines.
     feature_names : sequence of str, default=None
-        The names of the features that the weights are for. If the text has names too, they must be the
-        same, in the same order.
+        Names of the features. If the text has names too, they must be the same, in the same order.
 
     Returns
     -------
     coef : ndarray of shape (1, n_features) or (n_classes, n_features), float64
-        The weights, with the bits that were written; of two classes two rows, if they came from a joint
-        decision.
+        Weights, with the bits that were written. For two classes, there are two rows if they were learnt
+        jointly.
     intercept : ndarray of shape (1,) or (n_classes,), float64
         The intercepts.
     classes : ndarray of shape (n_classes,)
-        The labels that the rows stand for.
+        Class labels of the rows.
 
     Raises
     ------
     ValueError
-        If the text is not one of ours, is cut, or has a line that is wrong; the message names it.
+        If the text was not written by `dump_text`, is truncated, or has an invalid line. The message names
+        the line.
     OSError
         If the file cannot be read.
 
@@ -158,7 +159,7 @@ def _read(lines: Iterator[str], where: str, feature_names: Sequence[str] | None)
         if not line.endswith("\n"):
             end = "in" if line else "after"
             raise ValueError(
-                f"it ends {end} line {number + bool(line)}, but {meaning} is missing; the text is cut"
+                f"it ends {end} line {number + bool(line)}, but {meaning} is missing; the text is truncated"
             )
         number += 1
         return line.rstrip("\r\n").split("\t")

@@ -4,104 +4,122 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.data import examples
+from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
+from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
 from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.engines import ENGINES, get_engine
+from perceptron_rs.engines import ENGINES, Engine, get_engine
 from perceptron_rs.float_mode import standard
+from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.multilayer.network import Layers, check_same_problem, learn, start
-from perceptron_rs.multilayer.predicting import MultilayerPredicting
+from perceptron_rs.multilayer.network import (
+    Layers,
+    check_same_problem,
+    learn,
+    publish,
+    sizes_of,
+    state_of,
+)
 
 __all__ = ["MultilayerPerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
-    """Layers of neurons, trained by plain stochastic gradient descent on the logistic loss.
+class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+    """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
-    A single perceptron learns no exclusive or: no line separates its classes. One hidden layer of neurons
-    with a bent activation function is enough for that, and for any other continuous boundary. This
-    estimator is there to show what one more layer buys, in the order and arithmetic of this package:
-    the learnt bits are the same for every storage type of X, machine, and engine.
+    A single perceptron cannot learn exclusive or, because no line separates the two classes. One hidden
+    layer with a nonlinear activation function is enough for that, and for any other continuous decision
+    boundary. This estimator shows what one more layer adds, with the order and arithmetic of this package:
+    the learnt weights are the same, to the last bit, for every storage type of X, machine and engine.
 
     Parameters
     ----------
     hidden_layer_sizes : int or sequence of int, default=(100,)
-        Number of neurons of each hidden layer, each at least 1; none for logistic regression.
+        Number of neurons in each hidden layer, each at least 1. An empty sequence gives logistic
+        regression.
     activation : {"logistic", "tanh", "relu"}, default="relu"
-        Function of the hidden neurons. The output has the logistic function for two classes and
-        softmax for more.
+        Activation function of the hidden layers. The output layer uses the logistic function for two
+        classes and softmax for more.
     alpha : float, default=0.0001
         Strength of the L2 penalty on the weights, in [0, inf).
     batch_size : int, default=1
-        Number of examples whose gradients are added up for a step, in [1, 2**31 - 1]. The step is
-        that of their mean.
+        Number of examples in a batch, in [1, 2**31 - 1]. Each step uses the mean of their gradients.
     learning_rate_init : float, default=0.01
         Learning rate, in (0, inf). It stays the same in all epochs.
     max_iter : int, default=200
-        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+        Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
     shuffle : bool, default=True
-        Whether ``fit`` visits the examples in a new random order in each epoch.
+        Whether to shuffle the examples before each epoch of ``fit``.
     random_state : int, RandomState instance or None, default=0
-        Key of the random start weights and orders: an int in [0, 2**32 - 1] is the key itself, otherwise
-        one number is drawn in each ``fit``, and in a first ``partial_fit``.
+        Seed of the initial weights and of the shuffling. An int in [0, 2**32 - 1] is used in every call.
+        Otherwise, each ``fit`` and the first ``partial_fit`` draw their seed from the given generator, or
+        from NumPy's global one if None.
     tol : float or None, default=1e-4
-        A fit stops when its mean loss has failed ``n_iter_no_change`` times in a row to be lower by
-        ``tol`` than the best one, in [0, inf). With None, only ``max_iter`` ends it.
+        Stopping criterion, in [0, inf). Training stops when the mean loss has not improved on the best loss
+        by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. If None, only ``max_iter`` ends
+        training.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one: its weights and number of epochs.
+        Whether ``fit`` continues from the previous call, with its weights and number of epochs.
     n_iter_no_change : int, default=10
-        See ``tol``. In [1, 2**31 - 1].
+        Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
+        ``tol``.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits; the reference is slow, and made to be read.
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
     coefs_ : list of ndarray of shape (n_neurons of a layer, n_neurons of the next one), float64
-        Weights, layer by layer from the input on.
+        Weights of each layer, starting from the input.
     intercepts_ : list of ndarray of shape (n_neurons,), float64
-        Intercepts of each layer after the input.
+        Intercepts of each layer, starting from the first after the input.
     classes_ : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
+        Class labels, sorted.
     n_iter_ : int
-        Epochs run by the last ``fit``; 1 after ``partial_fit``.
+        Number of epochs of the last ``fit``; 1 after ``partial_fit``.
     loss_ : float
         Mean loss of the last epoch.
     loss_curve_ : list of float
-        Mean loss of each epoch of the last call, each example's before its batch's step.
+        Mean loss of each epoch of the last call. The loss of each example is computed before the step of
+        its batch.
     n_mistakes_ : int
-        Mistakes in the last ``fit`` or ``partial_fit``.
+        Number of mistakes in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1), int64
-        Mistakes in each epoch of the last call, each example's before its batch's step.
+        Number of mistakes in each epoch of the last call. Each example is judged before the step of its
+        batch.
     converged_ : bool
-        Whether the last epoch was without a mistake. That alone does not end a fit.
+        Whether the last epoch was without a mistake. This alone does not end training.
     n_layers_ : int
-        Number of layers, input and output included.
+        Number of layers, including input and output.
     n_outputs_ : int
-        Number of output neurons: 1 for two classes, else one for each class.
+        Number of output neurons: 1 for two classes, otherwise one for each class.
     out_activation_ : str
         "logistic" or "softmax".
     n_features_in_ : int
-        Number of columns of X.
+        Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
+        Names of the features seen during ``fit``. Only available if X has feature names that are all
+        strings.
 
     Raises
     ------
     ValueError
-        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+        Raised by ``fit`` if a parameter is out of range or the input contains invalid values.
 
     See Also
     --------
@@ -109,10 +127,10 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
 
     Notes
     -----
-    Parameters have the names of `sklearn.neural_network.MLPClassifier` where the meaning is the same; the
+    Parameters that mean the same as in `sklearn.neural_network.MLPClassifier` have the same names. The
     defaults of ``batch_size``, ``learning_rate_init`` and ``random_state`` differ, there is no momentum,
-    and the loss that is reported and watched does not contain the penalty. A row of sparse data is
-    made dense while it is learnt from.
+    and the reported loss does not include the penalty. Rows of sparse data are made dense one at a time
+    during training.
 
     References
     ----------
@@ -146,11 +164,14 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         "warm_start": ["boolean"],
         "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
         "engine": [StrOptions(set(ENGINES))],
+        "audit": ["boolean"],
     }
 
     classes_: NDArray[Any]
     coefs_: Layers
     intercepts_: Layers
+    n_features_in_: int
+    n_iter_: int
     _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     def __init__(
@@ -168,6 +189,7 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         warm_start: bool = False,
         n_iter_no_change: int = 10,
         engine: str = "rust",
+        audit: bool = False,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -181,17 +203,18 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         self.warm_start = warm_start
         self.n_iter_no_change = n_iter_no_change
         self.engine = engine
+        self.audit = audit
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from X and y in epochs, until the loss no longer improves.
+        """Fit the model to X and y, in epochs, until the loss no longer improves.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The class of each example: whole numbers, booleans or strings, at least two classes.
+            Class labels: integers, booleans or strings, of at least two classes.
 
         Returns
         -------
@@ -201,15 +224,15 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, or if training overflows. The
-            estimator is then as it was before the call.
+            If an argument has an invalid shape, length or value, or if training overflows. The estimator
+            then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
 
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            If ``max_iter`` ended the fit, unless ``tol`` is None.
+            If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None.
         """
         with restored_on_error(self), standard():
             engine = get_engine(self.engine)
@@ -221,12 +244,13 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
                 check_same_problem(self, classes)
             else:
                 self.classes_ = classes
-                start(self, engine, seed)
+                self._start(engine, seed)
             stopped = learn(
                 self,
                 engine,
                 data,
                 labels,
+                method="fit",
                 seed=seed if self.shuffle else None,
                 max_iter=int(self.max_iter),
                 tol=self.tol,
@@ -234,8 +258,8 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
             self._n_epochs += self.n_iter_
         if self.tol is not None and stopped == "max_iter":
             warnings.warn(
-                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
-                f"raise max_iter, or set tol=None if the number of epochs is meant",
+                f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
+                "max_iter, or set tol=None to use a fixed number of epochs",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -243,16 +267,16 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+        """Make one pass over X and y in the given order, continuing from what was learnt before.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
         y : array-like of shape (n_samples,)
-            The class of each example.
+            Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever be seen; needed in the first call.
+            All classes that will ever occur in y. Required in the first call.
 
         Returns
         -------
@@ -262,10 +286,10 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         Raises
         ------
         ValueError
-            If an argument has a wrong shape, length or value, if y holds a class that is not in
-            ``classes_``, or if training overflows. The estimator is then as it was before.
+            If an argument has an invalid shape, length or value, if y contains a class that is not in
+            ``classes_``, or if training overflows. The estimator then stays as it was before the call.
         TypeError
-            If an argument holds something else than numbers (labels: numbers or strings).
+            If an argument does not contain numbers (or, for labels, numbers or strings).
         """
         with restored_on_error(self), standard():
             engine = get_engine(self.engine)
@@ -275,10 +299,89 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
             y = label_array(self, y, data.rows.shape[0])
             if first:
                 self.classes_ = given
-                start(self, engine, draw_seed(self.random_state))
+                self._start(engine, draw_seed(self.random_state))
             check_same_problem(self, self.classes_)
-            learn(self, engine, data, encode(y, self.classes_), seed=None, max_iter=1, tol=None)
+            labels = encode(y, self.classes_)
+            learn(self, engine, data, labels, method="partial_fit", seed=None, max_iter=1, tol=None)
         return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the activations of the output neurons.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, the activation of ``classes_[1]``. Otherwise, one column for each class.
+        """
+        z = self._outputs(X, probabilities=False)
+        return z.reshape(-1) if z.shape[1] == 1 else z
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            For two classes, ``classes_[1]`` if the activation is positive. Otherwise, the class with the
+            largest activation; in a tie, the first one.
+        """
+        z = self.decision_function(X)
+        index = (z > 0).astype(np.intp) if z.ndim == 1 else np.argmax(z, axis=1)
+        return cast("NDArray[Any]", self.classes_[index])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column for each class, in the order of ``classes_``.
+        """
+        p = self._outputs(X, probabilities=True)
+        return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
+
+    def _outputs(self, X: Any, *, probabilities: bool) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        with standard():
+            engine = get_engine(self.engine)
+            data = examples(self, engine, X, reset=False)
+            out = engine.mlp_scores(
+                data.rows, state_of(self), activation=self.activation, probabilities=probabilities
+            )
+            if not np.isfinite(out).all():
+                data.assert_finite(self)
+                raise ValueError(
+                    "an activation of the network is not finite; scale the features as in the fit"
+                )
+        check_classes(self.classes_, out.shape[1])
+        return out
+
+    def _start(self, engine: Engine, seed: int) -> None:
+        """Draw the start weights."""
+        self.n_outputs_ = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self.out_activation_ = "logistic" if self.n_outputs_ == 1 else "softmax"
+        drawn = engine.mlp_start(
+            self.n_features_in_, sizes_of(self), self.n_outputs_, activation=self.activation, seed=seed
+        )
+        publish(self, drawn)
+        self.n_layers_ = len(self.coefs_) + 1
+        self._n_epochs = 0
+        begin_record(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

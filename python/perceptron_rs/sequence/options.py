@@ -1,15 +1,16 @@
-"""The options of the commands on sequences. As in ``options``, nothing but argparse may be imported."""
+"""The commands on sequences and their options. Only argparse may be imported here."""
 
 from __future__ import annotations
 
 import argparse
 
 from perceptron_rs.common import options as kinds
+from perceptron_rs.common.options import Command
 
-__all__ = ["add_tag", "add_tag_evaluate", "add_tag_train"]
+__all__ = ["COMMANDS"]
 
 
-def add_tag_train(command: argparse.ArgumentParser) -> None:
+def _tag_train(command: argparse.ArgumentParser) -> None:
     """Add what tag-train takes."""
     command.add_argument("data", metavar="DATA", help="tagged sentences; the last column is the tag")
     command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
@@ -87,33 +88,29 @@ def add_tag_train(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="epochs without improvement on --held-out before stopping (2)",
     )
-    _threads(group)
-    group.add_argument(
-        "--engine",
-        choices=("rust", "reference"),
-        default="rust",
-        help="the compiled engine, or the readable reference (rust)",
-    )
+    kinds.add_threads(group)
+    kinds.add_engine(group)
 
 
-def add_tag(command: argparse.ArgumentParser) -> None:
+def _tag(command: argparse.ArgumentParser) -> None:
     """Add what tag takes."""
     command.add_argument("model", metavar="MODEL", help="a model file of tag-train")
     command.add_argument(
         "data", metavar="DATA", nargs="?", default="-", help="sentences without tags (standard input)"
     )
     command.add_argument("--tags-only", action="store_true", help="print the tags without the columns")
-    _threads(command)
+    kinds.add_threads(command)
 
 
-def add_tag_evaluate(command: argparse.ArgumentParser) -> None:
+def _tag_evaluate(command: argparse.ArgumentParser) -> None:
     """Add what tag-evaluate takes."""
     command.add_argument("model", metavar="MODEL", help="a model file of tag-train")
     command.add_argument("data", metavar="DATA", help="tagged sentences; the last column is the true tag")
-    _threads(command)
+    kinds.add_threads(command)
 
 
-def _threads(place: argparse._ActionsContainer) -> None:
-    place.add_argument(
-        "--threads", type=kinds.threads, metavar="N", help="number of threads; -1 for all processors (1)"
-    )
+COMMANDS = (
+    Command("tag-train", "train a tagger on tagged sentences", "sequences", _tag_train),
+    Command("tag", "tag the tokens of DATA", "sequences", _tag, "print one JSON object for each sentence"),
+    Command("tag-evaluate", "evaluate a tagger on the tags of DATA", "sequences", _tag_evaluate),
+)

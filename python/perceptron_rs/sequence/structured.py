@@ -14,11 +14,12 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.fitted import FittedAttributes
+from perceptron_rs.common.driver import Schedule, follow
+from perceptron_rs.common.errors import FittedAttributes, restored_on_error
 from perceptron_rs.common.parameters import draw_seed
-from perceptron_rs.engines import ENGINES, get_engine
+from perceptron_rs.engines import ENGINES, Engine, get_engine
 from perceptron_rs.float_mode import foreign, standard
+from perceptron_rs.settings import Epoch, Settings, State
 
 __all__ = ["StructuredPerceptron"]
 
@@ -27,58 +28,62 @@ Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[misc]
-    """Structured perceptron whose features and search are functions of the caller.
+    """Structured perceptron with user-defined features and inference.
 
-    The score of a structure y for an input x is ``w . joint_feature(x, y)``; ``inference(x, w)`` returns the
-    y with the largest. Where it returns a wrong z, ``w += eta0 * joint_feature(x, y)`` and
-    ``w -= eta0 * joint_feature(x, z)``. Predictions use the average of w over all examples visited.
+    The score of a structure y for an input x is ``w . joint_feature(x, y)``. ``inference(x, w)`` returns
+    the y with the highest score. If it returns a wrong structure z, the update is ``w += eta0 *
+    joint_feature(x, y)`` and ``w -= eta0 * joint_feature(x, z)``. Predictions use the average of w over all
+    examples visited.
 
     Parameters
     ----------
     joint_feature : callable
-        ``joint_feature(x, y)`` returns a vector (array or SciPy sparse), or a dict from columns to values.
+        Function ``joint_feature(x, y)`` that returns a vector (an array or a SciPy sparse matrix), or a
+        dict from columns to values.
     inference : callable
-        ``inference(x, w)`` returns the best y for the weights w, an array that must not be written to. Ties
-        are its own affair; to get the same answers always, it must settle them always in the same way.
+        Function ``inference(x, w)`` that returns the best y for the weights w, an array that it must not
+        modify. For reproducible results, it must always break ties in the same way.
     loss : callable, default=None
-        ``loss(y, z)`` says how wrong z is; 0 is right. None: 0 if y equals z, else 1.
+        Function ``loss(y, z)`` that returns how wrong z is, 0 if it is correct. If None, the loss is 0 if y
+        equals z, and 1 otherwise.
     n_features : int, default=None
-        Length of w. None: that of the first vector; needed for dicts.
+        Length of w. If None, it is the length of the first vector. Required if ``joint_feature`` returns
+        dicts.
     max_iter : int, default=10
-        Largest number of epochs. An epoch without a mistake ends the fit before.
+        Maximum number of epochs. Training stops earlier after an epoch without a mistake.
     averaged : bool, default=True
-        Whether the average or the last weights predict.
+        Whether to predict with the averaged weights or with the last ones.
     eta0 : float, default=1.0
         Learning rate, above 0.
     shuffle : bool, default=True
-        Whether each epoch visits the examples in an order of its own.
+        Whether to shuffle the examples before each epoch.
     random_state : int, RandomState instance or None, default=0
-        Seed of the orders.
+        Seed of the shuffling.
     engine : {"rust", "reference"}, default="rust"
-        What keeps the weights; the answers are equal, to the last bit.
+        Implementation that keeps the weights. Both give the same bits.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        The weights that predict.
+        Weights that predict.
     last_coef_ : ndarray of shape (n_features,)
-        The last weights.
+        Weights after the last update.
     n_iter_ : int
-        Epochs run.
+        Number of epochs.
     n_seen_ : int
-        Examples seen since the last ``fit`` began, T.
+        Number of examples visited since the last cold start, T.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1), int64
-        Updates.
+        Number of updates.
     loss_per_epoch_ : ndarray of shape (n_iter_,), float64
-        Sum of the losses of an epoch, in visiting order.
+        Sum of the losses in each epoch, added in the order of the visits.
     converged_ : bool
         Whether the last epoch was without a mistake.
 
     Notes
     -----
-    If some weights of norm 1 give the true structure of every example a score higher by gamma than
-    that of any other, there are at most ``(R / gamma)**2`` mistakes, R the largest norm of
-    ``joint_feature(x, y) - joint_feature(x, z)``.
+    If some weights of norm 1 score the true structure of every example higher by gamma than any other,
+    there are at most ``(R / gamma)**2`` mistakes. R is the maximum norm of ``joint_feature(x, y) -
+    joint_feature(x, z)``.
 
     References
     ----------
@@ -87,7 +92,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
 
     Examples
     --------
-    Matching: x is a matrix of features of each pair (i, j), y the permutation that pairs i with y[i].
+    Matching: x contains features of each pair (i, j), and y is the permutation that pairs i with y[i].
 
     >>> import numpy as np
     >>> from scipy.optimize import linear_sum_assignment
@@ -103,8 +108,8 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
     >>> model.score(X, y) > 0.9
     True
 
-    A parser: x is a sentence of tags, y the place of each word's head (-1: the root). A word may be
-    attached to any other; the best head of each word is found on its own.
+    Parsing: x is a sentence of tags, and y the position of each word's head (-1 for the root). Each word
+    may be attached to any other one; the best head of each word is found independently.
 
     >>> def pairs(x, y):
     ...     return [(x[head] if head >= 0 else 2) * 3 + x[i] for i, head in enumerate(y)]
@@ -173,14 +178,14 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Sequence[Any], y: Sequence[Any]) -> Self:
-        """Learn from inputs and their structures.
+        """Fit the model to inputs and their structures.
 
         Parameters
         ----------
         X : sequence of inputs
-            Of any kind that ``joint_feature`` and ``inference`` understand.
+            Inputs, of any type that ``joint_feature`` and ``inference`` accept.
         y : sequence of structures
-            The true structure of each input.
+            True structure of each input.
 
         Returns
         -------
@@ -190,8 +195,8 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
         Raises
         ------
         ValueError
-            If X and y differ in length or are empty, if features have a wrong length or are not
-            finite, or if training overflows. The estimator is then as it was before the call.
+            If X and y are empty or have different lengths, if features have a wrong length or are not
+            finite, or if training overflows. The estimator then stays as it was before the call.
         """
         with restored_on_error(self), standard():
             seed = draw_seed(self.random_state) if self.shuffle else None
@@ -200,17 +205,18 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Sequence[Any], y: Sequence[Any]) -> Self:
-        """Learn from one pass over X and y in the given order, going on from what was learnt before.
+        """Make one pass over X and y in the given order, continuing from what was learnt before.
 
-        Batches one after another give what one pass over all of them gives. The attributes that report a fit
-        (``n_iter_``, ``mistakes_per_epoch_``, ``loss_per_epoch_``, ``converged_``) describe this call alone.
+        Consecutive batches give the same model as one pass over all of them. Attributes that describe a fit
+        (``n_iter_``, ``mistakes_per_epoch_``, ``loss_per_epoch_``, ``converged_``) refer to this call
+        alone.
 
         Parameters
         ----------
         X : sequence of inputs
             As for ``fit``.
         y : sequence of structures
-            The true structure of each input.
+            True structure of each input.
 
         Returns
         -------
@@ -220,7 +226,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
         Raises
         ------
         ValueError
-            As ``fit``. The estimator is then as it was before the call.
+            As for ``fit``. The estimator then stays as it was before the call.
         """
         with restored_on_error(self), standard():
             self._learn(X, y, max_iter=1, seed=None, going_on=hasattr(self, "last_coef_"))
@@ -228,29 +234,29 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def predict_then_learn(self, X: Sequence[Any], y: Sequence[Any]) -> tuple[list[Any], int]:
-        """Predict each example before learning from it, as a stream would (prequential evaluation).
+        """Predict each example before learning from it (progressive validation).
 
-        One pass in the given order, which learns what ``partial_fit`` learns from it. Each example is
-        predicted by the last weights that the examples before it have led to.
+        Makes one pass in the given order and learns the same as ``partial_fit``. Each example is predicted
+        with the current weights, learnt from the examples before it.
 
         Parameters
         ----------
         X : sequence of inputs
             As for ``fit``.
         y : sequence of structures
-            The true structure of each input.
+            True structure of each input.
 
         Returns
         -------
         y_pred : list
-            The structure predicted for each input.
+            Predicted structure of each input.
         n_errors : int
-            How many of them are wrong.
+            Number of wrong predictions.
 
         Raises
         ------
         ValueError
-            As ``fit``. The estimator is then as it was before the call.
+            As for ``fit``. The estimator then stays as it was before the call.
         """
         with restored_on_error(self), standard():
             answers = self._learn(X, y, max_iter=1, seed=None, going_on=hasattr(self, "last_coef_"))
@@ -279,51 +285,18 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
                 )
             # The engine changes them in place; + 0.0 makes a copy.
             w, u, seen = self.last_coef_ + 0.0, self._u + 0.0, self.n_seen_
-        mistakes: list[int] = []
-        losses: list[float] = []
-        for epoch in range(max_iter):
-            answers = []
-            order: Any = range(len(X))
-            if seed is not None:
-                order = engine.permutation(len(X), seed=seed, epoch=epoch, partition=0)
-            mistakes.append(0)
-            losses.append(0.0)
-            for i in order:
-                seen += 1
-                with foreign():
-                    answer = self.inference(X[i], _readonly(w))
-                answers.append(answer)
-                loss = self._loss(y[i], answer)
-                if loss == 0:
-                    continue
-                mistakes[-1] += 1
-                losses[-1] += loss
-                with foreign():
-                    given = [self.joint_feature(X[i], z) for z in (y[i], answer)]
-                truth, wrong = (_features(features, d) for features in given)
-                try:
-                    engine.structured_update(w, u, truth, wrong, step=float(self.eta0), t=seen)
-                except OverflowError as error:
-                    raise ValueError(f"training overflowed in epoch {epoch}: {error}") from None
-            if not (np.isfinite(w).all() and np.isfinite(u).all()):
-                raise ValueError(f"training overflowed in epoch {epoch} (counted from 0); scale the features")
-            if mistakes[-1] == 0:
-                break
-        self.last_coef_, self._u = w, u
-        self.coef_ = w
-        if self.averaged:
-            zero = np.zeros(1)
-            state = {"coef": w[np.newaxis], "coef_u": u[np.newaxis], "intercept": zero, "intercept_u": zero}
-            self.coef_ = engine.average(state | {"seen": np.array([seen], dtype=np.int64)})[0][0]
-            if not np.isfinite(self.coef_).all():
-                raise ValueError("training overflowed: an average is not finite; scale the features")
-        self.n_seen_, self.n_iter_, self.converged_ = seen, len(mistakes), mistakes[-1] == 0
-        self.mistakes_per_epoch_ = np.array(mistakes, dtype=np.int64).reshape(-1, 1)
-        self.loss_per_epoch_ = np.array(losses)
-        return answers
+        run = _Structures(self, engine, X, y, seed, (w, u, seen))
+        report = follow(run, Settings(seed=seed), Schedule(max_iter=max_iter))
+        self.last_coef_, self._u, self.n_seen_ = run.w, run.u, run.t
+        self.coef_ = run.average() if self.averaged else run.w
+        if not np.isfinite(self.coef_).all():
+            raise ValueError("training overflowed: an average is not finite; scale the features")
+        self.n_iter_, self.converged_ = len(report.mistakes), report.stopped == ["clean"]
+        self.mistakes_per_epoch_, self.loss_per_epoch_ = report.mistakes, report.losses[:, 0]
+        return run.answers
 
     def predict(self, X: Sequence[Any]) -> list[Any]:
-        """Return the best structure of each input.
+        """Predict the structure of each input.
 
         Parameters
         ----------
@@ -333,25 +306,25 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
         Returns
         -------
         list
-            What ``inference`` returns.
+            The structures that ``inference`` returns.
         """
         check_is_fitted(self)
         return [self.inference(x, _readonly(self.coef_)) for x in X]
 
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
-        """Return the part of the inputs whose structure is right.
+        """Return the fraction of inputs whose structure is predicted correctly.
 
         Parameters
         ----------
         X : sequence of inputs
             As for ``fit``.
         y : sequence of structures
-            The true ones.
+            True structure of each input.
 
         Returns
         -------
         float
-            From 0 to 1.
+            Accuracy, from 0 to 1.
         """
         if len(X) != len(y) or len(X) == 0:
             raise ValueError(f"X and y must have equal lengths above 0, got {len(X)} and {len(y)}")
@@ -376,6 +349,70 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
         if not 0 <= loss < math.inf:
             raise ValueError(f"loss must return a finite number of at least 0, got {loss}")
         return loss
+
+
+class _Structures:
+    """A run whose examples are searched by functions of the caller; see `perceptron_rs.engines.Run`."""
+
+    def __init__(
+        self,
+        model: StructuredPerceptron,
+        engine: Engine,
+        X: Sequence[Any],
+        y: Sequence[Any],
+        seed: int | None,
+        start: tuple[NDArray[np.float64], NDArray[np.float64], int],
+    ) -> None:
+        self.model, self.engine, self.x, self.y, self.seed = model, engine, X, y, seed
+        self.w, self.u, self.t = start
+        self.answers: list[Any] = []  # of the last epoch, in its order
+
+    def epoch(self, number: int) -> Epoch:
+        """Visit all examples once: the loop of the paper."""
+        x, y, w, u, c = self.x, self.y, self.w, self.u, float(self.model.eta0)
+        order: Any = range(len(x))
+        if self.seed is not None:
+            order = self.engine.permutation(len(x), seed=self.seed, epoch=number, partition=0)
+        mistakes, losses, self.answers = 0, 0.0, []
+        for i in order:
+            self.t += 1
+            with foreign():
+                z = self.model.inference(x[i], _readonly(w))
+            self.answers.append(z)
+            loss = self.model._loss(y[i], z)
+            if loss > 0:
+                mistakes += 1
+                losses += loss
+                with foreign():
+                    given = [self.model.joint_feature(x[i], structure) for structure in (y[i], z)]
+                truth, wrong = (_features(features, len(w)) for features in given)
+                try:
+                    self.engine.structured_update(w, u, truth, wrong, step=c, t=self.t)
+                except OverflowError as error:
+                    raise ValueError(f"training overflowed in epoch {number}: {error}") from None
+        if not (np.isfinite(w).all() and np.isfinite(u).all()):
+            raise ValueError(f"training overflowed in epoch {number} (counted from 0); scale the features")
+        return Epoch(np.array([mistakes], dtype=np.int64), np.array([losses]), interrupted=False)
+
+    def average(self) -> NDArray[np.float64]:
+        """Return the average of the weights so far."""
+        zero, seen = np.zeros(1), np.array([self.t], dtype=np.int64)
+        state = {"coef": self.w[np.newaxis], "coef_u": self.u[np.newaxis], "seen": seen}
+        average: NDArray[np.float64] = self.engine.average(state | {"intercept": zero, "intercept_u": zero})[
+            0
+        ][0]
+        return average
+
+    def end(self, decision: int) -> None:
+        """Say that the run goes on no more."""
+
+    def state(self) -> State:
+        """Return copies of weights and sums."""
+        return {"coef": self.w.copy(), "coef_u": self.u.copy(), "seen": np.array([self.t], dtype=np.int64)}
+
+    def record(self) -> State:
+        """Return nothing: answers are structures of any kind."""
+        return {}
 
 
 def _readonly(w: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli.data import load, wanted
-from perceptron_rs.cli.labels import same_kind
 from perceptron_rs.cli.modelfile import load_model
+from perceptron_rs.cli.readers.examples import load
+from perceptron_rs.cli.readers.labels import same_kind
+from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text, plain
 
 __all__ = ["run"]

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli.data import load, wanted
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.readers.examples import load
+from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text
 
 __all__ = ["read_two_classes", "run"]
@@ -19,7 +20,7 @@ __all__ = ["read_two_classes", "run"]
 
 def run(arguments: Namespace) -> int:
     """Print the interval, the status, the radius, the bounds and the support rows."""
-    from perceptron_rs.margins import max_margin
+    from perceptron_rs import max_margin
 
     X, y = read_two_classes(arguments)
     result = max_margin(
@@ -53,7 +54,7 @@ def read_two_classes(arguments: Namespace) -> tuple[Any, NDArray[Any]]:
             ", ..." if len(classes) > 10 else ""
         )
         raise CommandError(
-            f"{arguments.data}: holds {len(classes)} classes ({shown}), but a margin is one between two; "
-            f"name one with --positive LABEL, to be told from the rest"
+            f"{arguments.data}: holds {len(classes)} classes ({shown}), but a margin is between two; choose "
+            "one with --positive LABEL, to separate it from the rest"
         )
     return data.X, y

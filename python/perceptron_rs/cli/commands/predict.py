@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from perceptron_rs.cli.data import load, wanted
 from perceptron_rs.cli.modelfile import load_model
+from perceptron_rs.cli.readers.examples import load
+from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text, plain
 
 __all__ = ["run"]

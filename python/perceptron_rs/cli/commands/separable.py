@@ -16,7 +16,7 @@ TEXT = {True: "separable", False: "not separable", None: "undecided"}
 
 def run(arguments: Namespace) -> int:
     """Print the answer in words, and return it as an exit status."""
-    from perceptron_rs.margins import is_separable
+    from perceptron_rs import is_separable
 
     X, y = read_two_classes(arguments)
     answer, result = is_separable(

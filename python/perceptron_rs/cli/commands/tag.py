@@ -7,7 +7,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from perceptron_rs.cli.columns import sentences
+from perceptron_rs.cli.readers.sentences import sentences
 from perceptron_rs.cli.tagging import attributes, blocks, load_tagger
 
 __all__ = ["run"]

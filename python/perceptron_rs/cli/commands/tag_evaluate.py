@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli import chunks
-from perceptron_rs.cli.columns import sentences
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.readers.sentences import sentences
 from perceptron_rs.cli.tagging import attributes, blocks, load_tagger
 
 __all__ = ["figures", "run"]
@@ -30,7 +30,7 @@ def run(arguments: Namespace) -> int:
         found += model.predict([attributes(sentence, model.template_) for sentence in block])
         truth += [[token[-1] for token in sentence] for sentence in block]
     if not truth:
-        raise CommandError(f"{arguments.data}: holds no tokens")
+        raise CommandError(f"{arguments.data}: contains no tokens")
     unknown = [tag for tags in truth for tag in tags if tag not in known]
     if unknown:
         warnings.warn(
@@ -61,13 +61,7 @@ def figures(truth: Tags, found: Tags, known: set[str]) -> dict[str, Any]:
         "sentence_errors": len(truth) - sentences_right,
         "sentence_accuracy": sentences_right / len(truth),
         "tags": [
-            {
-                "tag": tag,
-                "precision": right[tag] / given[tag] if given[tag] else 0.0,
-                "recall": right[tag] / wanted[tag] if wanted[tag] else 0.0,
-                "f1": 2 * right[tag] / (given[tag] + wanted[tag]) if given[tag] + wanted[tag] else 0.0,
-                "support": wanted[tag],
-            }
+            {"tag": tag, **chunks.measures(right[tag], given[tag], wanted[tag])}
             for tag in sorted(known | set(wanted))
         ],
     }

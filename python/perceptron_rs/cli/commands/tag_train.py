@@ -11,10 +11,11 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from perceptron_rs.cli.columns import STANDARD_INPUT, Sentence, sentences
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.modelfile import check_writable, save_model
+from perceptron_rs.cli.readers.sentences import STANDARD_INPUT, Sentence, sentences
 from perceptron_rs.cli.tagging import attributes
+from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
 
@@ -36,9 +37,7 @@ def run(arguments: Namespace) -> int:
     y = [token[-1] for sentence in data for token in sentence]
     tags = set(y)
     if len(tags) < 2:
-        raise CommandError(
-            f"{arguments.data}: the only tag is {tags.pop()!r}; two or more must be told apart"
-        )
+        raise CommandError(f"{arguments.data}: the only tag is {tags.pop()!r}; at least two are needed")
     times.append(time.perf_counter())
     lengths = list(map(len, data))
     tokens = _tokens(data, template)
@@ -82,17 +81,17 @@ def _check(arguments: Namespace) -> None:
         ),
     ):
         if value:
-            raise UsageError(f"{option} does nothing without {needed}")
+            raise UsageError(f"{option} has no effect without {needed}")
     if arguments.hash_columns is not None and arguments.min_count != 1:
         raise UsageError("--min-count cannot be combined with --hash-columns, which keeps no counts")
 
 
 def _read(path: str) -> list[Sentence]:
     if path == STANDARD_INPUT:
-        raise UsageError("DATA must be a file, because it is named in messages; standard input is for tag")
+        raise UsageError("DATA must be a file; only the command tag reads standard input")
     data = list(sentences(path))
     if not data:
-        raise CommandError(f"{path}: holds no tokens")
+        raise CommandError(f"{path}: contains no tokens")
     if len(data[0][0]) < 2:
         raise CommandError(f"{path}: has 1 column, but needs two or more: the word first, the tag last")
     return data
@@ -106,10 +105,9 @@ def _tokens(data: list[Sentence], template: dict[str, Any]) -> Iterator[list[str
 
 
 def _fit(arguments: Namespace, tokens: Iterator[list[str]], y: list[str], lengths: list[int]) -> Any:
-    from perceptron_rs import SequencePerceptron
     from perceptron_rs.features import AttributeEncoder
 
-    model = SequencePerceptron(
+    model = LEARNERS["sequence"].kind(
         max_iter=arguments.epochs,
         averaged=arguments.average,
         transition_features=arguments.transition_features,

@@ -1,0 +1,1 @@
+"""Data files: examples, labels and sentences of tokens, by what the suffix says."""

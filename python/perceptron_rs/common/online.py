@@ -1,0 +1,172 @@
+"""What classifiers that learn in epochs share: a pass in the given order, and predictions made on the way."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from perceptron_rs.audit.record import begin_record
+from perceptron_rs.common.driver import Report
+from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.labels import encode, label_array, new_classes
+from perceptron_rs.common.parameters import are_accepted, check_parameters, validated
+from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.common.scoring import Scoring
+from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.float_mode import standard
+
+__all__ = ["OnlineClassifier"]
+
+
+class OnlineClassifier(Scoring):
+    """A classifier that a pass over examples makes better; a subclass gives `_learn_pass`."""
+
+    engine: str
+    tie: str
+    tol: float | None
+    max_iter: int
+    classes_: NDArray[Any]
+    _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples, as for ``decision_function``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            For two classes, ``classes_[1]`` if the score of ``decision_function`` is positive (or 0, with
+            ``tie="positive"``). Otherwise, the class with the largest score; in a tie, the first one.
+        """
+        scores = self.decision_function(X)
+        return self.classes_[self._decide(scores.reshape(len(scores), -1))]
+
+    @validated
+    def predict_then_learn(
+        self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
+    ) -> tuple[NDArray[Any], int]:
+        """Predict each example before learning from it (progressive validation).
+
+        Makes one pass in the given order and learns the same as ``partial_fit``. Each example is predicted
+        with the current weights, learnt from the examples before it. Learners that predict with others,
+        such as an average or a vote, use the current weights too, because these decide which examples are
+        mistakes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever occur in y. Required in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the examples, above 0. An update is multiplied by the weight of its example.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Predicted classes.
+        n_errors : int
+            Number of wrong predictions.
+
+        Raises
+        ------
+        ValueError
+            As for ``partial_fit``; also if an example has weight 0, because it is not visited.
+        TypeError
+            If an argument does not contain numbers (or, for labels, numbers or strings).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from perceptron_rs import Perceptron
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = Perceptron()
+        >>> predicted, errors = model.predict_then_learn(X[::3], y[::3], classes=[0, 1, 2])
+        >>> errors
+        2
+        """
+        activations, labels = self._pass(X, y, classes, sample_weight, record=True)
+        index = self._decide(activations)
+        return self.classes_[index], int(np.count_nonzero(index != labels))
+
+    def _decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the index of the class that the scores (n, 1) or (n, K) speak for."""
+        if scores.shape[1] > 1:
+            return cast("NDArray[np.intp]", np.argmax(scores, axis=1))
+        return (scores[:, 0] >= 0 if self.tie == "positive" else scores[:, 0] > 0).astype(np.intp)
+
+    @validated
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        self._pass(X, y, classes, sample_weight)
+
+    def _pass(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, record: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+        """Run one pass; return the activations of the examples, if recorded, and their class indices."""
+        with restored_on_error(self), standard():
+            if not are_accepted(self):
+                self._check_parameters(for_partial_fit=True)
+            engine = get_engine(self.engine)
+            first = not hasattr(self, "classes_")
+            given = new_classes(classes, self)
+            data = examples(self, engine, X, reset=first)
+            y = label_array(self, y, data.rows.shape[0])
+            if first:
+                self.classes_ = given
+                self._n_epochs = 0
+                begin_record(self)
+            labels = encode(y, self.classes_)
+            report = self._learn_pass(engine, data, labels, sample_weight, first=first, record=record)
+            activations = report.activations
+            if activations is None:
+                return np.zeros((0, 1)), labels
+            if np.isnan(activations).any():
+                raise ValueError(
+                    "sample_weight and class_weight must be above 0, because examples of weight 0 are not "
+                    "visited; use predict and partial_fit instead"
+                )
+        return activations, labels
+
+    def _learn_pass(
+        self,
+        engine: Engine,
+        data: Examples,
+        labels: NDArray[np.uint32],
+        sample_weight: Any,
+        *,
+        first: bool,
+        record: bool = False,
+    ) -> Report:
+        """Learn from one pass in the given order; ``first`` if nothing has been learnt before."""
+        raise NotImplementedError
+
+    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
+        """Raise ValueError for what scikit-learn's look at single parameters lets through."""
+        check_parameters(self, for_partial_fit=for_partial_fit)
+
+    def _warn(self, stopped: list[str]) -> None:
+        """Warn, on behalf of the caller of ``fit``, of a fit that did not end by its stopping rule."""
+        if self.tol is not None and "max_iter" in stopped:
+            warnings.warn(
+                f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
+                "max_iter, or set tol=None to use a fixed number of epochs",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        if "interrupt" in stopped:
+            warnings.warn(
+                f"ctrl-c ended the fit in epoch {self._n_epochs} (counted from 1); "
+                f"what was learnt until then is kept",
+                ConvergenceWarning,
+                stacklevel=4,
+            )

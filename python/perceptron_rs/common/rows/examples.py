@@ -1,0 +1,135 @@
+"""From what the caller gives as X to the rows of an engine, without a copy where that is possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import validate_data
+
+from perceptron_rs.common.errors import naming
+from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays
+from perceptron_rs.common.rows.storage import refuse_type, to_stored
+from perceptron_rs.engines import Engine, Rows
+
+__all__ = ["Examples", "as_array", "examples", "unchecked"]
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """The rows of an engine, the values to look at after an overflow, and the arrays that are read."""
+
+    rows: Rows
+    values: NDArray[Any]
+    indptr: NDArray[Any] | None
+    stored: dict[str, NDArray[Any]]
+
+    def assert_finite(self, estimator: Any) -> None:
+        """Raise scikit-learn's error if there is a NaN or an infinity in X."""
+        _assert_finite(self.values, estimator)
+
+    def assert_finite_in(self, selected: NDArray[np.bool_], estimator: Any) -> None:
+        """Do so for the selected rows alone, a block at a time."""
+        if self.values.dtype.kind != "f":
+            return
+        if self.indptr is not None:
+            _assert_finite(self.values[np.repeat(selected, np.diff(self.indptr))], estimator)
+            return
+        chosen = np.flatnonzero(selected)
+        step = max(1, _BLOCK // self.values.shape[1])
+        for start in range(0, len(chosen), step):
+            _assert_finite(self.values[chosen[start : start + step]], estimator)
+
+
+def _assert_finite(values: NDArray[Any], estimator: Any) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert_all_finite(values, input_name="X", estimator_name=type(estimator).__name__)
+
+
+def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples:
+    """Validate X (``reset`` as in scikit-learn's ``validate_data``) and hand it to the engine.
+
+    Whether all values are finite is not looked at here: the engine notices it while it works.
+    """
+    if reset:
+        vars(estimator).pop("_column_base", None)  # the command line says it of a file, after the fit
+    with naming("X"):
+        if _is_known(X, estimator, reset):
+            pass
+        elif _is_plain(X):  # scikit-learn's checks of the array would take longer than a small fit
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+        else:
+            X = validate_data(
+                estimator,
+                _refuse_odd(X),
+                reset=reset,
+                accept_sparse="csr",
+                accept_large_sparse=True,
+                ensure_all_finite=False,
+            )
+        if not issparse(X):
+            values = to_stored(X)
+            return Examples(engine.dense_rows(values), values, None, {"rows": values})
+        indptr, indices, values = csr_arrays(X)
+        rows = engine.csr_rows(indptr, indices, values, X.shape[1])
+        read = (indptr, indices, values)
+        if not rows.canonical:
+            read = canonical(indptr, indices, values)
+            rows = engine.csr_rows(*read, X.shape[1])
+        names = ("rows_indptr", "rows_indices", "rows_values")
+        return Examples(rows, values, indptr, dict(zip(names, read, strict=True)))
+
+
+def unchecked(engine: Engine, X: Any) -> Examples:
+    """Hand X to the engine as it is."""
+    if isinstance(X, np.ndarray):
+        return Examples(engine.dense_rows(X), X, None, {"rows": X})
+    rows = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
+    read = {"rows_indptr": X.indptr, "rows_indices": X.indices, "rows_values": X.data}
+    return Examples(rows, X.data, X.indptr, read)
+
+
+def _is_plain(X: Any) -> bool:
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype.kind in "biuf"
+
+
+def _is_known(X: Any, estimator: Any, reset: bool) -> bool:
+    """Whether X has as many columns as before, and nobody names them: scikit-learn would find nothing.
+
+    For a small batch its search for names takes longer than learning.
+    """
+    known = vars(estimator)
+    return (
+        not reset
+        and _is_plain(X)
+        and known.get("n_features_in_") == X.shape[1]
+        and "feature_names_in_" not in known
+    )
+
+
+def as_array(X: Any) -> Any:
+    """Return an object that can do no more than become an array as that array; anything else as it is."""
+    if hasattr(X, "shape") or not (hasattr(X, "__array__") or hasattr(X, "__array_interface__")):
+        return X
+    return np.asarray(X)
+
+
+def _refuse_odd(X: Any) -> Any:
+    """Refuse what scikit-learn would let through, crash on, or refuse without naming it."""
+    X = as_array(X)
+    if issparse(X):
+        return checked_format(X)
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError("X is a masked array with masked values; fill them or drop these rows")
+    dtype = getattr(X, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        refuse_type(dtype, "X")
+        if dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in np.ravel(X)):
+            raise ValueError("X must hold real numbers, got strings in an array of dtype object")
+    return X

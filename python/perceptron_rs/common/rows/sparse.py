@@ -1,0 +1,131 @@
+"""Sparse matrices: checked before scipy's compiled code sees them, as CSR arrays, canonical.
+
+scipy checks a matrix when it is made, not when somebody assigns to ``indices`` or ``indptr``
+afterwards, and its conversions then write out of bounds.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.rows.storage import refuse_type, to_stored
+
+__all__ = ["canonical", "checked_format", "csr_arrays"]
+
+Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+#: The arrays of each format, and whether they hold row or column numbers.
+_COMPRESSED = {"data": False, "indices": True, "indptr": True}
+_PARTS = {
+    "csr": _COMPRESSED,
+    "csc": _COMPRESSED,
+    "bsr": _COMPRESSED,
+    "coo": {"data": False, "row": True, "col": True},
+    "dia": {"data": False, "offsets": True},
+    "lil": {"data": False, "rows": False},
+}
+
+
+def checked_format(X: Any) -> Any:
+    """Check the parts of a sparse matrix, and return it in a form that is safe to convert to CSR.
+
+    The parts of a CSR matrix itself are checked by the engine.
+    """
+    _check_parts(X)
+    refuse_type(np.dtype(X.dtype), "X")
+    if X.dtype.kind == "O":
+        raise TypeError(
+            "X must hold real numbers, got a sparse matrix of objects; convert it with X.astype(float)"
+        )
+    if X.format == "csr":
+        return X
+    X = copy.copy(X)  # scipy's own check rebinds its attributes
+    if X.format in ("csc", "bsr"):
+        X.check_format(full_check=True)
+    elif X.format == "coo" and len(X.shape) == 2:
+        for name, bound in zip(("row", "col"), X.shape, strict=True):
+            index = getattr(X, name)
+            if index.shape != X.data.shape:
+                raise ValueError("X is a malformed COO matrix: row, col and data must have one length")
+            if index.size and not (index.min() >= 0 and index.max() < bound):
+                raise ValueError(
+                    f"X is a malformed COO matrix: {name} holds {index.min()} to {index.max()}, "
+                    f"but the shape is {X.shape}"
+                )
+    elif X.format == "lil":
+        lengths = [len(row) for row in X.rows]
+        if len(lengths) != X.shape[0] or lengths != [len(row) for row in X.data]:
+            raise ValueError("X is a malformed LIL matrix: rows and data have different lengths")
+    elif X.format == "dia":
+        n_offsets = len(np.unique(X.offsets))
+        if X.data.ndim != 2 or not X.offsets.shape == X.data.shape[:1] == (n_offsets,):
+            raise ValueError("X is a malformed DIA matrix: data needs one row for each distinct offset")
+    return X
+
+
+def _check_parts(X: Any) -> None:
+    form = X.format.upper()
+    for name, is_index in _PARTS.get(X.format, {}).items():
+        part = getattr(X, name)
+        if not isinstance(part, np.ndarray):
+            raise ValueError(f"X is a malformed {form} matrix: {name} must be an array, got {part!r:.80}")
+        if is_index and part.dtype.kind not in "iu":
+            raise ValueError(
+                f"X is a malformed {form} matrix: {name} must hold integers, got the dtype {part.dtype}"
+            )
+
+
+def csr_arrays(X: Any) -> Arrays:
+    """Return (indptr, indices, values) of a CSR matrix in types that the engines take."""
+    for name in ("indptr", "indices", "data"):
+        if getattr(X, name).ndim != 1:
+            raise ValueError(f"X is a malformed CSR matrix: {name} must have one dimension")
+    if len(X.indptr) != X.shape[0] + 1:
+        raise ValueError(
+            f"X is a malformed CSR matrix: indptr has {len(X.indptr)} entries, "
+            f"but {X.shape[0]} rows need {X.shape[0] + 1}"
+        )
+    indices = _index_array(X.indices, "indices", None)
+    indptr = _index_array(X.indptr, "indptr", indices.dtype)
+    if indptr.dtype != indices.dtype:  # indptr does not fit into int32
+        indices = indices.astype(indptr.dtype)
+    return indptr, indices, to_stored(X.data)
+
+
+def _index_array(part: NDArray[Any], name: str, wanted: np.dtype[Any] | None) -> NDArray[Any]:
+    """Return index numbers as int32 or int64, of the ``wanted`` one of the two if they fit."""
+    dtype = part.dtype.newbyteorder("=")
+    if dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+        dtype = np.dtype(np.int64)
+    if wanted is not None and dtype != wanted:
+        fits = part.size == 0 or (
+            np.iinfo(np.int32).min <= part.min() and part.max() <= np.iinfo(np.int32).max
+        )
+        dtype = wanted if fits else np.dtype(np.int64)
+    if dtype == np.int64 and part.dtype.kind == "u" and part.size and part.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"X is a malformed CSR matrix: {name} holds {part.max()}")
+    return np.require(part.astype(dtype, copy=False), requirements=["C", "A"])
+
+
+def canonical(indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any]) -> Arrays:
+    """Return a copy whose rows have sorted, distinct columns; the bounds are checked already.
+
+    Entries of one column keep their stored order, and are added in it, in float64.
+    """
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    order = np.lexsort((indices, rows))
+    rows, indices, values = rows[order], indices[order], values[order]
+    first = np.ones(len(indices), dtype=bool)
+    first[1:] = (rows[1:] != rows[:-1]) | (indices[1:] != indices[:-1])
+    if first.all():
+        return indptr, indices, values
+    sums = np.zeros(np.count_nonzero(first))
+    with np.errstate(over="ignore", invalid="ignore"):  # found again as an overflow in training
+        np.add.at(sums, np.cumsum(first) - 1, values.astype(np.float64))
+    kept = np.zeros(len(indptr), dtype=indptr.dtype)
+    np.cumsum(np.bincount(rows[first], minlength=len(indptr) - 1), out=kept[1:])
+    return kept, indices[first], sums

@@ -1,0 +1,53 @@
+"""The commands on margins and their options. Only argparse may be imported here."""
+
+from __future__ import annotations
+
+import argparse
+
+from perceptron_rs.common import options as kinds
+from perceptron_rs.common.options import Command
+
+__all__ = ["COMMANDS"]
+
+
+def _margin(command: argparse.ArgumentParser) -> None:
+    _search(command).add_argument(
+        "--tol",
+        type=kinds.rate,
+        default=1e-8,
+        metavar="X",
+        help="relative width of the interval to reach (1e-8)",
+    )
+
+
+def _search(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options of a search for the largest margin."""
+    group = command.add_argument_group("search")
+    group.add_argument("--positive", metavar="LABEL", help="the class to separate from all others")
+    group.add_argument(
+        "--bias",
+        choices=("free", "augmented", "none"),
+        default="free",
+        help="intercept: free, part of the norm, or none (free)",
+    )
+    group.add_argument(
+        "--budget", type=kinds.count, default=1_000_000, metavar="N", help="maximum number of steps (1000000)"
+    )
+    group.add_argument(
+        "--solver", choices=("auto", "wolfe", "descent"), default="auto", help="algorithm (auto)"
+    )
+    kinds.add_threads(group)
+    kinds.add_engine(group)
+    return group
+
+
+def _separable(command: argparse.ArgumentParser) -> None:
+    _search(command)
+
+
+COMMANDS = (
+    Command(
+        "margin", "compute the largest margin between two classes, with certified bounds", "examples", _margin
+    ),
+    Command("separable", "decide whether two classes are linearly separable", "examples", _separable),
+)
