@@ -64,6 +64,8 @@ class Epoch(NamedTuple):
 
     mistakes: NDArray[np.int64]  # (D,): 0 of a decision that has ended
     losses: NDArray[np.float64]  # (D,): mean perceptron loss, 0.0 of a decision that has ended
+    #: (D,): what learning shall lower, the mean loss or the errors of the pocket; 0.0 of one that has ended
+    objectives: NDArray[np.float64]
     interrupted: bool  # Ctrl-C came, and ``keep_on_interrupt`` is set
 
 

@@ -33,6 +33,8 @@ pub struct Epoch {
     pub mistakes: Vec<i64>,
     /// Mean losses.
     pub losses: Vec<f64>,
+    /// What learning shall lower: the mean losses, unless the learner says otherwise.
+    pub objectives: Vec<f64>,
     /// The monitor broke it off: what was learnt up to the last block is kept.
     pub interrupted: bool,
 }
@@ -134,13 +136,19 @@ impl Run {
         );
         let done: Vec<GroupEpoch> = done.into_iter().collect::<Result<_>>()?;
         let decisions = problem.settings.decisions();
-        let mut epoch =
-            Epoch { mistakes: vec![0; decisions], losses: vec![0.0; decisions], interrupted: false };
+        let mut epoch = Epoch {
+            mistakes: vec![0; decisions],
+            losses: vec![0.0; decisions],
+            objectives: vec![0.0; decisions],
+            interrupted: false,
+        };
         for group in done {
             epoch.interrupted |= group.interrupted;
             for done in group.decisions {
                 epoch.mistakes[done.decision] = done.mistakes as i64;
                 epoch.losses[done.decision] = done.loss;
+                let objective = self.learner.objective(done.decision);
+                epoch.objectives[done.decision] = objective.unwrap_or(done.loss);
             }
         }
         self.interrupted = epoch.interrupted;

@@ -35,8 +35,8 @@ class Schedule:
     max_iter : int
         Largest number of epochs, at least 1.
     tol : float or None
-        A decision ends when its mean loss has not improved by ``tol`` on the best one ``n_iter_no_change``
-        times in a row. An epoch without a mistake always ends it.
+        A decision ends when its objective (the mean loss; the errors of a pocket) has not improved by ``tol``
+        on the best one ``n_iter_no_change`` times in a row. An epoch without a mistake always ends it.
     n_iter_no_change : int
     """
 
@@ -66,15 +66,15 @@ class Judge:
         self.schedule = schedule
         self.best, self.idle, self.epochs = math.inf, 0, 0
 
-    def reason_to_end(self, mistakes: int, loss: float) -> str:
+    def reason_to_end(self, mistakes: int, objective: float) -> str:
         """Return why a decision ends with this epoch, or nothing."""
         self.epochs += 1
         tol = self.schedule.tol
         if mistakes == 0:
             return "clean"
         if tol is not None:
-            self.idle = self.idle + 1 if loss > self.best - tol else 0
-            self.best = min(self.best, loss)
+            self.idle = self.idle + 1 if objective > self.best - tol else 0
+            self.best = min(self.best, objective)
             if self.idle >= self.schedule.n_iter_no_change:
                 return "tol"
         return "max_iter" if self.epochs == self.schedule.max_iter else ""
@@ -107,12 +107,12 @@ def drive(
             number = schedule.first_epoch + len(epochs)
             # In one call, so that Ctrl-C cannot come between an epoch and its record.
             epochs.extend(map(run.epoch, (number,)))
-            made, loss, interrupted = epochs[-1]
+            made, loss, objective, interrupted = epochs[-1]
             if interrupted:
                 break
-            m, mean = made.tolist(), loss.tolist()
+            m, value = made.tolist(), objective.tolist()
             for k in goes_on:
-                stopped[k] = judges[k].reason_to_end(m[k], mean[k])
+                stopped[k] = judges[k].reason_to_end(m[k], value[k])
             if watch is not None:
                 ends = np.broadcast_to(watch(number, made.copy(), loss.copy(), run), len(judges))
                 stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]

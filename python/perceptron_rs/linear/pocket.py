@@ -62,16 +62,18 @@ class PocketPerceptron(LinearLearner):
     max_iter : int, default=1000
         Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
     tol : float or None, default=1e-3
-        A class stops when its mean loss has failed ``n_iter_no_change`` times in a row to be
-        lower by ``tol`` than the best one, in [0, inf). It always stops at the end of an epoch without
-        a mistake. With None, only that and ``max_iter`` end a fit.
+        Stopping criterion, in [0, inf). Training stops for a class when the errors of its pocket have not
+        fallen by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. Without weights errors are
+        whole numbers, so any ``tol`` in (0, 1] asks for a better pocket; with 0, errors that stay the same
+        count as fallen. It also stops after an epoch without a mistake. If None, only such an epoch and
+        ``max_iter`` end training.
     shuffle : bool, default=True
         Whether ``fit`` visits the examples in a new random order in each epoch.
     verbose : int, default=0
         Above 0, a line about each epoch is printed.
     eta0 : float, default=1.0
-        Learning rate, in (0, inf). From start weights 0 a power of two only scales the weights;
-        other values also change how they are rounded, and so which examples are mistakes.
+        Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
+        weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
     n_jobs : int or None, default=None
         Number of threads, as joblib reads it. It changes no bit of any result.
     random_state : int, RandomState instance or None, default=0
@@ -79,12 +81,12 @@ class PocketPerceptron(LinearLearner):
         is drawn in each ``fit`` that shuffles.
     early_stopping : bool, default=False
         Whether ``fit`` keeps a stratified part of the examples aside and stops by the pocket's accuracy
-        there, instead of the loss: a class stops when its accuracy has failed ``n_iter_no_change`` times in
+        there, instead of its errors: a class stops when its accuracy has failed ``n_iter_no_change`` times in
         a row to be higher by ``tol`` than the best one. The part is not learnt from, and
         its errors are not counted.
     validation_fraction : float, default=0.1
         The part that ``early_stopping`` keeps aside, in (0, 1).
-    n_iter_no_change : int, default=5
+    n_iter_no_change : int, default=10
         See ``tol``. In [1, 2**31 - 1].
     class_weight : dict, "balanced" or None, default=None
         Factor >= 0 of the steps on the examples of each class, ``{label: weight}``, 1 for classes
@@ -233,7 +235,7 @@ class PocketPerceptron(LinearLearner):
         random_state: int | np.random.RandomState | None = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
+        n_iter_no_change: int = 10,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         tie: str = "mistake",
