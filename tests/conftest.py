@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,9 @@ from hypothesis import settings
 from perceptron_rs.engines import ENGINES, Engine, Rows, State, get_engine
 from perceptron_rs.settings import Linear
 from tests.support import learn
+
+# Some tests raise Ctrl-C, which a job that a script has put into the background ignores.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", params=ENGINES)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from perceptron_rs.common.progress import EpochRecord
     from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
     from perceptron_rs.kernel.perceptron import KernelPerceptron
+    from perceptron_rs.learnt import digest
     from perceptron_rs.linear.averaged import AveragedPerceptron
     from perceptron_rs.linear.perceptron import Perceptron
     from perceptron_rs.linear.pocket import PocketPerceptron
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from perceptron_rs.margins.verification import VerificationError, hull_weights, verify
     from perceptron_rs.models import load
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
+    from perceptron_rs.rerun import Reproduction, reproduce
     from perceptron_rs.sequence.perceptron import SequencePerceptron
     from perceptron_rs.sequence.progress import SequenceEpoch
     from perceptron_rs.sequence.structured import StructuredPerceptron
@@ -45,18 +47,21 @@ __all__ = [
     "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
+    "Reproduction",
     "SequenceEpoch",
     "SequencePerceptron",
     "StructuredPerceptron",
     "VerificationError",
     "VotedPerceptron",
     "__version__",
+    "digest",
     "hull_weights",
     "is_separable",
     "load",
     "margin",
     "max_margin",
     "mistake_bounds",
+    "reproduce",
     "updates_until_right",
     "verify",
 ]
@@ -75,18 +80,21 @@ _HOME = {
     "MaxMarginClassifier": "margins.classifier",
     "MistakeBounds": "margins.result",
     "Perceptron": "linear.perceptron",
+    "Reproduction": "rerun",
     "PocketPerceptron": "linear.pocket",
     "SequenceEpoch": "sequence.progress",
     "SequencePerceptron": "sequence.perceptron",
     "StructuredPerceptron": "sequence.structured",
     "VerificationError": "margins.verification",
     "VotedPerceptron": "linear.voted",
+    "digest": "learnt",
     "hull_weights": "margins.verification",
     "is_separable": "margins.maximum",
     "load": "models",
     "margin": "margins.measure",
     "max_margin": "margins.maximum",
     "mistake_bounds": "margins.mistakes",
+    "reproduce": "rerun",
     "updates_until_right": "linear.updates",
     "verify": "margins.verification",
 }

@@ -14,4 +14,4 @@ def probe_memory(n_bytes: int, purpose: str) -> None:
     try:
         np.empty(n_bytes + _SLACK, dtype=np.uint8)
     except (MemoryError, ValueError):  # ValueError: more than an address holds
-        raise MemoryError(f"{purpose} needs {n_bytes} bytes of memory, which are not there") from None
+        raise MemoryError(f"{purpose} needs {n_bytes} bytes of memory, which are not available") from None

@@ -16,11 +16,11 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_rs import _core
 from perceptron_rs.common.rows.storage import STORED, to_stored
+from perceptron_rs.learnt import Arrays, arrays, difference, digest_of
 
 __all__ = ["Way", "can_be_compared", "ways"]
 
 _OVERFLOW = "training overflowed"
-Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,7 @@ class Way:
         """SHA-256 of the bytes of all weights and intercepts; of the text of an overflow."""
         if isinstance(self.found, str):
             return sha256(self.found.encode()).hexdigest()
-        hasher = sha256()
-        for name in sorted(self.found):
-            if "coef" in name or "intercept" in name:
-                hasher.update(self.found[name].astype("<f8").tobytes())
-        return hasher.hexdigest()
+        return digest_of(self.found)
 
 
 @dataclass(frozen=True)
@@ -100,13 +96,13 @@ def ways(
             found = _fit(estimator, path, y, weights, start)
             if first is None:
                 first, expected = path, found
-            yield Way(path, found, _difference(first, expected, path, found))
+            yield Way(path, found, difference(first, expected, path, found))
     assert first is not None
     for form in plain:
         for number in threads if hasattr(estimator, "n_jobs") else ():
             path = Path("rust", *form, threads=number)
             found = _fit(estimator, path, y, weights, start)
-            yield Way(path, found, _difference(first, expected, path, found))
+            yield Way(path, found, difference(first, expected, path, found))
 
     if not _has_batches(estimator) or isinstance(expected, str):
         return
@@ -121,7 +117,7 @@ def ways(
         for engine in ("reference", "rust"):
             path = Path(engine, *plain[0], batches=size)
             found = _learnt(_fit_batches(whole, path, y, weights, kept))
-            yield Way(path, found, _difference(first, expected, path, found))
+            yield Way(path, found, difference(first, expected, path, found))
 
 
 def _forms(X: Any) -> Iterator[tuple[str, Any]]:
@@ -188,7 +184,7 @@ def _fit(estimator: Any, path: Path, y: Any, weights: Any, start: dict[str, Any]
             return str(error)
         half = len(y) // 2 or 1
         return {
-            **_arrays(model),
+            **arrays(model),
             **_predictions(model, path.X),
             "decision_function(X)": _scores(model, path.X),
             "decision_function(batch)": _scores(model, path.X[:half]),
@@ -222,7 +218,7 @@ def _fit_batches(estimator: Any, path: Path, y: Any, weights: Any, kept: Any) ->
         rows = kept[begin : begin + (path.batches or 1)]
         more = _weighted(None if weights is None else weights[rows])
         model.partial_fit(path.X[rows], y[rows], classes=np.unique(y), **more)
-    return _arrays(model) | _predictions(model, path.X)
+    return arrays(model) | _predictions(model, path.X)
 
 
 def _has_batches(estimator: Any) -> bool:
@@ -252,57 +248,8 @@ def _visited(estimator: Any, y: Any, weights: Any) -> NDArray[np.intp]:
     return np.flatnonzero(total)
 
 
-def _arrays(model: Any) -> Arrays:
-    names = {name for name in vars(model) if name.endswith("_")}
-    names |= {name for name in ("coef_", "intercept_") if hasattr(model, name)}
-    names |= {*getattr(model, "_stored", {}).values(), *getattr(type(model), "_kept", ())}
-    names |= set(getattr(model, "_computed", ()))
-    return {name: _array(getattr(model, name)) for name in sorted(names)}
-
-
-def _array(value: Any) -> NDArray[Any]:
-    if not isinstance(value, list):
-        return np.asarray(value)
-    parts = [part.to_dict() if hasattr(part, "to_dict") else part for part in value]
-    if parts and isinstance(parts[0], dict):  # of `MarginResult`; all digits of a float are in its text
-        return np.array([repr(part) for part in parts])
-    return np.concatenate([np.ravel(part) for part in parts])
-
-
 def _learnt(found: Arrays | str) -> Arrays:
     """Leave out what reports on a call, which differs between one call and many."""
     assert not isinstance(found, str), found
     kept = ("coef", "intercept", "n_seen_", "classes_", "survival_", "prediction=")
     return {name: values for name, values in found.items() if any(part in name for part in kept)}
-
-
-def _difference(a: Path, expected: Arrays | str, b: Path, found: Arrays | str) -> str | None:
-    """Return in words the first difference between two answers; None if there is none."""
-    where = f"[{a}] and [{b}] differ"
-    if isinstance(expected, str) or isinstance(found, str):
-        if expected == found:
-            return None
-        shown = [value if isinstance(value, str) else "a fitted model" for value in (expected, found)]
-        return f"{where}: {shown[0]!r} != {shown[1]!r}"
-    if expected.keys() != found.keys():
-        return f"{where} in their attributes: {sorted(expected)} != {sorted(found)}"
-    for name, left in expected.items():
-        right = found[name]
-        if (left.dtype, left.shape) != (right.dtype, right.shape):
-            return f"{where} in {name}: {left.dtype} {left.shape} != {right.dtype} {right.shape}"
-        if left.size == 0:
-            continue
-        if left.dtype.kind == "O":
-            different = left != right
-        else:
-            bits = [np.frombuffer(side.tobytes(), dtype=np.uint8) for side in (left, right)]
-            different = (bits[0] != bits[1]).reshape(*left.shape, -1).any(axis=-1)
-        if np.any(different):
-            index = tuple(int(axis[0]) for axis in np.nonzero(np.atleast_1d(different)))
-            values = [_shown(np.atleast_1d(side)[index]) for side in (left, right)]
-            return f"{where} in {name} at index {index}: {values[0]} != {values[1]}"
-    return None
-
-
-def _shown(value: Any) -> str:
-    return float(value).hex() if isinstance(value, np.floating) else repr(value)

@@ -93,7 +93,7 @@ def test_predict_needs_no_labels(call, model, tmp_path):
         ("a.npy", b"\x93NUMPY\x01\x00", ""),
         ("a.arff", b"x", "unknown suffix '.arff'; the suffix must be one of .svm,"),
         ("a", b"x", "unknown suffix ''"),
-        ("a.npz.gz", b"x", "only .svm, .libsvm, .svmlight, .txt, .csv may be packed"),
+        ("a.npz.gz", b"x", "only .svm, .libsvm, .svmlight, .txt, .csv may be compressed"),
     ],
 )
 @pytest.mark.parametrize("command", ["train", "parity"])
@@ -124,12 +124,12 @@ def test_a_file_that_cannot_be_read(refused, text_file, tmp_path):
     [
         ({"A": X}, "holds A; it must hold X, or data, indices, indptr, shape"),
         ({}, "holds nothing; it must hold X"),
-        ({"X": X}, "holds no labels; name a file of them with --labels FILE.npy"),
+        ({"X": X}, "contains no labels; pass them with --labels FILE.npy"),
         ({"X": X, "y": Y[:3]}, "3 labels for the 6 examples"),
         ({"X": X, "y": Y.reshape(2, 3)}, "y must have one dimension"),
         ({"X": X[0], "y": Y}, "X must have two dimensions"),
-        ({"X": X[:0], "y": Y[:0]}, "holds no examples"),
-        ({"X": X[:, :0], "y": Y}, "holds no examples"),
+        ({"X": X[:0], "y": Y[:0]}, "contains no examples"),
+        ({"X": X[:, :0], "y": Y}, "contains no examples"),
         ({"X": X.astype(str), "y": Y}, "X must hold real numbers"),
         ({"X": X, "y": Y + 0.5}, "must be whole numbers or strings"),
         ({"X": X, "y": np.where(Y > 0, np.nan, 1.0)}, "nan or infinite"),

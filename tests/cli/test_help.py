@@ -75,8 +75,8 @@ def test_version(call):
         (["train", "x.svm", "--model", "m", "--seed", "-1"], "from 0 to 4294967295"),
         (["train", "x.svm", "--model", "m", "--eta0", "nan"], "must be a finite number above 0, got 'nan'"),
         (["train", "x.svm", "--model", "m", "--eta0", "0"], "must be a finite number above 0"),
-        (["train", "x.svm", "--model", "m", "--tol", "-1"], "from 0 up, or none"),
-        (["train", "x.svm", "--model", "m", "--tol", "inf"], "from 0 up, or none"),
+        (["train", "x.svm", "--model", "m", "--tol", "-1"], "of at least 0, or none"),
+        (["train", "x.svm", "--model", "m", "--tol", "inf"], "of at least 0, or none"),
         (["train", "x.svm", "--model", "m", "--threads", "0"], "must not be 0"),
         (["train", "x.svm", "--model", "m", "--tie", "no"], "invalid choice: 'no'"),
         (["train", "x.svm", "--model", "m", "--learner", "svm"], "perceptron"),
@@ -89,13 +89,13 @@ def test_version(call):
         (["tag-train", "x.tsv", "--model", "m", "--window", "101"], "from 0 to 100"),
         (
             ["tag-train", "x.tsv", "--model", "m", "--template", "columns", "--window", "1"],
-            "--window does nothing",
+            "--window has no effect",
         ),
         (
             ["tag-train", "x.tsv", "--model", "m", "--update", "early"],
-            "--update does nothing without --beam N",
+            "--update has no effect without --beam N",
         ),
-        (["tag-train", "x.tsv", "--model", "m", "--n-iter-no-change", "1"], "nothing without --held-out X"),
+        (["tag-train", "x.tsv", "--model", "m", "--n-iter-no-change", "1"], "no effect without --held-out X"),
         (
             ["tag-train", "x.tsv", "--model", "m", "--min-count", "2", "--hash-columns", "9"],
             "keeps no counts",

@@ -116,7 +116,7 @@ def test_the_story_of_a_fit(call, data, tmp_path):
     assert len(found["losses"]) == found["n_iter"] <= 9
     assert len(found["mistakes_per_epoch"]) == found["n_iter"]
     answer = call("train", data, "--model", tmp_path / "m", *LAYERS)
-    assert "the limit of 9 epochs ended the fit before the stopping rule did; raise --epochs" in answer.err
+    assert "the maximum of 9 epochs was reached before the stopping criterion; raise --epochs" in answer.err
     assert f"loss      {found['losses'][-1]:.6g} in the last epoch\n" in answer.out
 
 

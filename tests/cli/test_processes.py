@@ -90,8 +90,9 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("how", ["unnamed", "named"])
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("how", "number", "status"), [("unnamed", signal.SIGTERM, 143), ("named", signal.SIGHUP, 129)]
+)
 def test_signals_in_the_midst_of_a_save_leave_nothing(text_file, tmp_path, how, number, status):
     out = tmp_path / "out" / "model"
     out.parent.mkdir()

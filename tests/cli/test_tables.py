@@ -118,7 +118,7 @@ def test_labels_that_look_like_numbers(call, tmp_path, reader):
             ("--target", "z"),
             "has no column 'z' for --target; its columns are x, label",
         ),
-        ("label\na\nb\n", (), "has no column besides the labels 'label'"),
+        ("label\na\nb\n", (), "has no columns except the labels 'label'"),
         ("x,y\n", (), "a.csv"),
         ("\n", (), "a.csv"),
         ("x,y\n1,2,3\n1\n", (), "a.csv"),

@@ -223,17 +223,17 @@ def test_models_for_the_other_commands(refused, tagger, model, text_file, tagged
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"a\tN\nb\n", "line 2 has 1 columns, but the lines before have 2; give each token as many"),
+        (b"a\tN\nb\n", "line 2 has 1 columns, but the lines before have 2; give each token the same number"),
         (b"a\tN\n\nb\tN\tx\n", "line 3 has 3 columns"),
         (b"a N\nb c N\n", "line 2 has 3 columns"),
-        (b"a\tN\nb\t\n", "line 2 has nothing in column 2; fill it"),
+        (b"a\tN\nb\t\n", "line 2 has an empty column 2; fill it"),
         (b"a\tN\n\xff\tN\n", "line 2 is not UTF-8"),
         (b"", "the file is empty"),
-        (b"\n \n", "holds no tokens"),
+        (b"\n \n", "contains no tokens"),
         (b"a\nb\n", "has 1 column, but needs two or more"),
-        (b"a\tN\nb\tN\n", "the only tag is 'N'; two or more must be told apart"),
-        (gzip.compress(b"a\tN\nb\tV\n" * 99, mtime=0)[:-9], "the packed file is damaged"),
-        (b"\x1f\x8bno gzip at all", "the packed file is damaged"),
+        (b"a\tN\nb\tN\n", "the only tag is 'N'; at least two are needed"),
+        (gzip.compress(b"a\tN\nb\tV\n" * 99, mtime=0)[:-9], "the compressed file is corrupted"),
+        (b"\x1f\x8bno gzip at all", "the compressed file is corrupted"),
     ],
 )
 def test_bad_files(refused, tmp_path, text, message):
@@ -246,9 +246,7 @@ def test_bad_files(refused, tmp_path, text, message):
 
 
 def test_bad_places(refused, tagged, tagger, tmp_path, stdin):
-    assert refused("tag-train", tagged, "--model", tagged).endswith(
-        "is the file of the data; name another one"
-    )
+    assert refused("tag-train", tagged, "--model", tagged).endswith("is the data file; name another one")
     assert "no such file" in refused("tag-train", tmp_path / "none", "--model", tmp_path / "m")
     assert "is a folder" in refused("tag-evaluate", tagger, tmp_path)
     assert "line 1 has 2 columns, but the model reads 1" in refused("tag", tagger, tagged)

@@ -95,7 +95,7 @@ def test_json_and_quiet(call, text_file, tmp_path):
 def test_an_early_end_is_a_warning(call, text_file, tmp_path):
     answer = call("train", text_file, "--model", tmp_path / "m", "--epochs", 1)
     last = answer.err.splitlines()[-1]
-    assert last.startswith("perceptron-rs: warning: the limit of 1 epochs ended the fit")
+    assert last.startswith("perceptron-rs: warning: the maximum of 1 epochs was reached")
     assert (
         "warning"
         not in call("train", text_file, "--model", tmp_path / "m", "--epochs", 1, "--tol", "none").err
@@ -150,7 +150,7 @@ class TestOut:
     @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
     def test_no_ordinary_file(self, out_refused, tmp_path):
         os.mkfifo(tmp_path / "pipe")
-        assert "is no ordinary file" in out_refused(tmp_path / "pipe")
+        assert "is not a regular file" in out_refused(tmp_path / "pipe")
 
     def test_a_folder_that_cannot_be_written_to(self, out_refused, tmp_path, monkeypatch):
         def no_file(*_, **__):

@@ -126,8 +126,24 @@ BAD_X = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", BAD_X)
+#: One of each kind, for the methods that look at X in the same place as ``fit``.
+KINDS = (
+    "NaN",
+    "infinity in CSR",
+    "complex",
+    "list of strings",
+    "masked",
+    "no rows",
+    "index too large",
+    "CSC short",
+)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [("fit", name) for name in BAD_X]
+    + [(method, name) for method in METHODS if method != "fit" for name in KINDS],
+)
 def test_bad_x(attempt, engine_name, name, method):
     X, error, pattern = BAD_X[name]
     able = [learner for learner in LEARNERS if "partial" not in method or hasattr(learner, "partial_fit")]
@@ -136,8 +152,11 @@ def test_bad_x(attempt, engine_name, name, method):
         attempt(learner, engine_name, method, error, pattern, "X", X=X)
 
 
-@pytest.mark.parametrize("method", ["decision_function", "predict", "score"])
-@pytest.mark.parametrize("name", BAD_X)
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [("decision_function", name) for name in BAD_X]
+    + [(method, name) for method in ("predict", "score") for name in KINDS],
+)
 def test_bad_x_in_prediction(frozen, engine_name, name, method):
     X, error, pattern = BAD_X[name]
     model = Perceptron(engine=engine_name, tol=None, max_iter=2).fit(GOOD, Y)

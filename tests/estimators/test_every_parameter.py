@@ -27,6 +27,7 @@ from perceptron_rs import (
     StructuredPerceptron,
     VotedPerceptron,
 )
+from perceptron_rs.audit.record import RECORD
 
 LEARNERS = (
     AveragedPerceptron,
@@ -77,6 +78,7 @@ OTHERS = {
     "verbose": "lines that are printed",
     "callback": "is told",
     "keep_on_interrupt": "Ctrl-C",
+    "audit": "the record of the training",
 }
 
 LONG = {"max_iter": 60, "tol": 0.5}
@@ -200,7 +202,7 @@ def told(value: Any) -> Any:
 
 def outcome(model: Any) -> Any:
     """Return all that a fit has left, and what it says of the examples."""
-    names = set(vars(model)) - set(model.get_params()) - {"_terms", "results_", "encoder_"}
+    names = set(vars(model)) - set(model.get_params()) - {"_terms", "results_", "encoder_", RECORD}
     says = {
         SequencePerceptron: lambda: model.predict(WORDS),
         StructuredPerceptron: lambda: model.predict(list(X)),

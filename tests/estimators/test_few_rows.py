@@ -65,8 +65,11 @@ def short_way(monkeypatch):
     return answers
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(kind, {}) for kind in KINDS] + [(kind, options) for kind in ("str", "two") for options in OPTIONS[1:]],
+    ids=str,
+)
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_single_rows_are_one_pass(learner, options, kind, engine_name, short_way):
     y = KINDS[kind]

@@ -118,7 +118,7 @@ def test_warm_start_continues_the_epochs():
     assert whole.loss_curve_[2:] == parts.loss_curve_
     with pytest.raises(ValueError, match="hidden_layer_sizes need layers"):
         parts.set_params(hidden_layer_sizes=(5,)).fit(X, y)
-    with pytest.raises(ValueError, match="goes on from a fit with the classes"):
+    with pytest.raises(ValueError, match="continues a fit with the classes"):
         parts.fit(X, y + 1)
 
 
@@ -182,7 +182,7 @@ def test_needs_a_fit():
 
 def test_the_end_of_max_iter_is_told():
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="max_iter=2 epochs ended the fit"):
+    with pytest.warns(ConvergenceWarning, match="reached max_iter=2 epochs"):
         MultilayerPerceptron((2,), max_iter=2).fit(X, y)
 
 

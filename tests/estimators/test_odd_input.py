@@ -159,5 +159,7 @@ def test_partial_fit_names_y(learner):
     for options in ways:
         with pytest.raises(ValueError, match="X has 30 rows, but y has 29 entries"):
             model.partial_fit(X, Y[:-1], **options)
-        with pytest.raises(ValueError, match=r"y holds labels that are not in classes_ \[0, 1, 2\]: 7, 8, 9"):
+        with pytest.raises(
+            ValueError, match=r"y contains labels that are not in classes_ \[0, 1, 2\]: 7, 8, 9"
+        ):
             model.partial_fit(X, Y + 7, **options)

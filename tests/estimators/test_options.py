@@ -28,6 +28,12 @@ def digits():
     return X[:400], y[:400]
 
 
+@pytest.fixture(scope="module")
+def few(digits):
+    """Four classes, and few examples: a comparison of all ways runs the reference many times."""
+    return digits[0][:30], digits[1][:30] % 4
+
+
 @pytest.mark.parametrize("update", JOINT)
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_joint(learner, update, digits, engine_name):
@@ -76,9 +82,8 @@ def test_class_weights_of_a_joint_decision_are_those_of_the_true_class(engine_na
     ids=str,
 )
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_parity(learner, options, digits):
-    X, y = digits[0][:80], digits[1][:80]
-    assert_parity(learner(max_iter=4, tol=None, **options), X, y)
+def test_parity(learner, options, few):
+    assert_parity(learner(max_iter=4, tol=None, **options), *few)
 
 
 @pytest.mark.parametrize(
@@ -92,24 +97,21 @@ def test_parity(learner, options, digits):
     ids=str,
 )
 @pytest.mark.parametrize("prediction", ["vote", "average", "longest"])
-def test_parity_of_the_voted(prediction, options, digits):
-    X, y = digits[0][:40], digits[1][:40] % 3
-    assert_parity(VotedPerceptron(max_iter=2, tol=None, prediction=prediction, **options), X, y)
+def test_parity_of_the_voted(prediction, options, few):
+    assert_parity(VotedPerceptron(max_iter=2, tol=None, prediction=prediction, **options), *few)
 
 
 @pytest.mark.parametrize("check", ["run", "ratchet", "update", "epoch"])
-def test_parity_of_the_pocket(check, digits):
-    X, y = digits[0][:80], digits[1][:80] % 3
+def test_parity_of_the_pocket(check, few):
     for options in ({"tol": None}, {"early_stopping": True, "n_iter_no_change": 1}):
-        assert_parity(PocketPerceptron(max_iter=4, check=check, **options), X, y)
+        assert_parity(PocketPerceptron(max_iter=4, check=check, **options), *few)
 
 
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
 @pytest.mark.parametrize("multi_class", ["ovr", "joint"])
-def test_parity_of_penalties(penalty, multi_class, digits):
-    X, y = digits[0][:80], digits[1][:80]
+def test_parity_of_penalties(penalty, multi_class, few):
     assert_parity(
-        Perceptron(max_iter=4, tol=None, penalty=penalty, alpha=0.01, multi_class=multi_class), X, y
+        Perceptron(max_iter=4, tol=None, penalty=penalty, alpha=0.01, multi_class=multi_class), *few
     )
 
 

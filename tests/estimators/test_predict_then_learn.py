@@ -73,7 +73,7 @@ def test_batches_predict_the_same(engine_name):
 def test_weight_0_is_refused(options, weight, engine_name):
     model = Perceptron(engine=engine_name, **options)
     before = dict(vars(model))
-    with pytest.raises(ValueError, match="must be above 0 here"):
+    with pytest.raises(ValueError, match="must be above 0, because"):
         model.predict_then_learn(
             X[:3], ["setosa", "virginica", "setosa"], classes=["setosa", "virginica"], sample_weight=weight
         )

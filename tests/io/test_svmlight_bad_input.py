@@ -35,7 +35,7 @@ WRONG = [
     ("1 1:1 2:NaN", 9, "NaN", "is not a finite number"),
     ("1 1:-Infinity", 5, "-Infinity", "is not a finite number"),
     ("1 1:-1e400", 5, "-1e400", "is too large for a float64"),
-    ("1 2:1 1:1", 7, "1:1", "stands behind the column 2; columns of a line must increase"),
+    ("1 2:1 1:1", 7, "1:1", "follows the column 2; columns of a line must increase"),
     ("1 2:1 2:1 3:1", 7, "2:1", "repeats the column 2; columns of a line must increase"),
     ("1 1:1 qid:1", 7, "qid:1", "is not a column"),
     ("1 1:-_5", 5, "-_5", "is not a number"),  # scikit-learn's reader takes it, Python's float does not
@@ -82,9 +82,9 @@ def test_query_ids_can_be_refused(compare):
 @pytest.mark.parametrize("suffix", [".svm", ".gz"])
 def test_files_without_examples(compare, text, suffix):
     path = compare.file(text, suffix)
-    with pytest.raises(ValueError, match=r"no example in .*; is it the right file\?"):
+    with pytest.raises(ValueError, match=r"no examples in .*; check that it is the right file"):
         load_svmlight(path)
-    with pytest.raises(ValueError, match="no example in any of 3 files"):
+    with pytest.raises(ValueError, match="no examples in any of 3 files"):
         load_svmlight([path] * 3)
 
 

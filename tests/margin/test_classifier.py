@@ -115,7 +115,7 @@ def test_inseparable_classes_are_refused_with_the_proof():
 
 
 def test_inseparable_classes_with_a_warning():
-    with pytest.warns(ConvergenceWarning, match="the best plane found is kept"):
+    with pytest.warns(ConvergenceWarning, match="the best hyperplane found is kept"):
         model = MaxMarginClassifier(inseparable="warn").fit(IRIS, SPECIES)
     assert model.margin_[0] > 0
     assert list(model.margin_[1:]) == [-np.inf] * 2
@@ -140,8 +140,8 @@ def test_a_budget_that_is_too_small():
     ("X", "y", "parameters", "text"),
     [
         ([[1.0], [2.0]], [1, 1], {}, "greater than one; got 1 class"),
-        ([[0.0], [0.0]], [0, 1], {}, "X must have a row that is not zero"),
-        ([[0.0], [0.0]], [0, 1], {"inseparable": "warn"}, "X must have a row that is not zero"),
+        ([[0.0], [0.0]], [0, 1], {}, "X must not be all zeros"),
+        ([[0.0], [0.0]], [0, 1], {"inseparable": "warn"}, "X must not be all zeros"),
         ([[1.0], [np.nan]], [0, 1], {}, "X must be finite, got NaN in row 1, column 0"),
         ([[1.0], [2.0]], [0, 1], {"tol": 0.0}, "'tol' parameter"),
         ([[1.0], [2.0]], [0, 1], {"budget": -1}, "'budget' parameter"),

@@ -263,8 +263,8 @@ def test_tol_of_a_wrong_type(tol):
 @pytest.mark.parametrize(
     ("changes", "error", "text"),
     [
-        ({"coef": [0, 0]}, ValueError, "coef must not be zero"),
-        ({"coef": [0, -0.0], "intercept": 1}, ValueError, "coef must not be zero"),
+        ({"coef": [0, 0]}, ValueError, "coef must not be all zeros"),
+        ({"coef": [0, -0.0], "intercept": 1}, ValueError, "coef must not be all zeros"),
         ({"coef": [1, np.nan]}, ValueError, "coef must be finite, got nan"),
         ({"coef": [1, np.inf]}, ValueError, "coef must be finite, got inf"),
         ({"coef": [1, 2, 3]}, ValueError, r"coef has the shape \(3,\), but X has 2 columns"),

@@ -178,9 +178,9 @@ def test_scales(scale):
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"intercept": 1.0}, "intercept is given without coef"),
+        ({"intercept": 1.0}, "intercept was passed without coef"),
         ({"bias": "both"}, r"bias must be one of \('augmented', 'free', 'none'\), got 'both'"),
-        ({"coef": [0, 0]}, "coef must not be zero"),
+        ({"coef": [0, 0]}, "coef must not be all zeros"),
         ({"coef": [1, np.nan]}, "coef must be finite, got nan"),
         ({"coef": [1]}, r"coef has the shape \(1,\), but X has 2 columns"),
         (

@@ -31,17 +31,17 @@ def test_the_unchanged_parts_load(tools, folder, parts):
 
 
 DOCUMENTS = {
-    "newer format": ({"format_version": 3}, "format version 3, and this .* reads up to 2; install a newer"),
-    "format 0": ({"format_version": 0}, "is no version"),
-    "format true": ({"format_version": True}, "is no version"),
-    "format text": ({"format_version": "1"}, "is no version"),
-    "no format": ({"format_version": ...}, "is no version"),
+    "newer format": ({"format_version": 4}, "format version 4, and this .* reads up to 3; install a newer"),
+    "format 0": ({"format_version": 0}, "is not a version"),
+    "format true": ({"format_version": True}, "is not a version"),
+    "format text": ({"format_version": "1"}, "is not a version"),
+    "no format": ({"format_version": ...}, "is not a version"),
     "newer arithmetic": (
         {"arithmetic_version": ARITHMETIC_VERSION + 1},
         f"version {ARITHMETIC_VERSION + 1} of the arithmetic, and this .* has {ARITHMETIC_VERSION}; install",
     ),
-    "arithmetic text": ({"arithmetic_version": "1"}, "is no version"),
-    "no arithmetic": ({"arithmetic_version": ...}, "is no version"),
+    "arithmetic text": ({"arithmetic_version": "1"}, "is not a version"),
+    "no arithmetic": ({"arithmetic_version": ...}, "is not a version"),
     "unknown part": ({"penalty": {}}, "unknown part 'penalty'; it needs a newer"),
     "no classes": ({"classes": ...}, "lacks classes"),
     "no estimator": ({"estimator": ...}, "lacks estimator"),

@@ -19,7 +19,7 @@ from perceptron_rs import Perceptron, load
 from perceptron_rs.models import container
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-REMEDY = "take it from where it was saved, or save the model again"
+REMEDY = "copy it again, or save the model again"
 
 
 def small(tools):
@@ -144,13 +144,13 @@ def test_reading_takes_no_more_than_the_file_twice(folder, monkeypatch):
 
 NOT_OURS = {
     "empty": (b"", "it is empty"),
-    "text": (b"# a text file, and no model at all\n", "it is no model file of perceptron-rs"),
-    "pickle": (b"\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00}\x94.", "it is no model file"),
-    "zip": (b"PK\x03\x04" + b"\0" * 40, "it is no model file"),
-    "zeros": (bytes(100), "it is no model file"),
-    "foreign": (foreign({"weight": np.zeros(3)}), "it is no model file"),
-    "foreign text": (foreign({"weight": np.zeros(3)}, {"format": "pt"}), "it is no model file"),
-    "no tensors": (foreign({}), "it is no model file"),
+    "text": (b"# a text file, and no model at all\n", "it is not a model file of perceptron-rs"),
+    "pickle": (b"\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00}\x94.", "it is not a model file"),
+    "zip": (b"PK\x03\x04" + b"\0" * 40, "it is not a model file"),
+    "zeros": (bytes(100), "it is not a model file"),
+    "foreign": (foreign({"weight": np.zeros(3)}), "it is not a model file"),
+    "foreign text": (foreign({"weight": np.zeros(3)}, {"format": "pt"}), "it is not a model file"),
+    "no tensors": (foreign({}), "it is not a model file"),
 }
 
 

@@ -190,7 +190,7 @@ def test_unsound_files(tmp_path, spoil, message):
         (change("vectors_rows_indptr", lambda a: a[1:]), "do not agree|has the shape"),
         (change("vectors_rows_values", lambda a: a[1:]), "do not agree"),
         (change("vectors_rows_values", at(0, np.nan)), "finite numbers of a stored type"),
-        (lambda document, tensors: tensors.update(vectors_rows=np.zeros((1, 6))), "missing or has no place"),
+        (lambda document, tensors: tensors.update(vectors_rows=np.zeros((1, 6))), "missing or unexpected"),
     ],
 )
 def test_unsound_sparse_files(tmp_path, spoil, message):

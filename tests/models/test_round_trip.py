@@ -294,7 +294,7 @@ def test_what_cannot_be_saved_is_refused_with_a_remedy(tools, tmp_path):
     class Mine(Perceptron):
         pass
 
-    refused(tools.fitted(Mine), "Mine is none of the learners")
+    refused(tools.fitted(Mine), "Mine is not one of the learners")
     model = Perceptron().fit([[0], [1]], np.array([0, 1], dtype=np.longdouble))
     refused(model, r"classes_ has the dtype float128.*classes_\.astype\(float\)")
     model = tools.fitted(Perceptron)

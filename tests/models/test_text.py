@@ -132,7 +132,7 @@ def refusal(text, **more):
 
 def test_a_text_cut_at_every_character():
     for length in range(len(TEXT)):
-        assert "the text is cut" in refusal(TEXT[:length]), length
+        assert "the text is truncated" in refusal(TEXT[:length]), length
 
 
 BAD = {
@@ -212,7 +212,7 @@ def test_what_has_no_weights_of_features(tmp_path):
     for model in (KernelPerceptron(max_iter=1), MultilayerPerceptron((2,), max_iter=1, tol=None)):
         model.fit([[0.0], [1.0]], [0, 1])
         with pytest.raises(
-            ValueError, match=f"one weight a feature, got {type(model).__name__}; use its save"
+            ValueError, match=f"must be a linear learner, got {type(model).__name__}; use its save"
         ):
             dump_text(model, tmp_path / "text")
     assert not list(tmp_path.iterdir())

@@ -1,5 +1,7 @@
 """The pocket perceptron against its text, one example after the other, in plain integers."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -229,24 +231,27 @@ def test_equals_the_text(trainer, problem):
         compare(report["state"], oracle.fit(problem["epochs"], orders), place)
 
 
+@cache
+def many_rows(check):
+    """Return a problem, its epochs, and the oracle of its run."""
+    rng = np.random.default_rng(2)
+    n, epochs = (300, 1) if check == "update" else (1000, 3)
+    X, labels = rng.integers(0, 3, (n, 4)), rng.integers(0, 2, n)
+    X[:, 0] += labels * rng.integers(0, 2, n)
+    return X, labels, epochs, Oracle(X.tolist(), labels.tolist(), check).fit(epochs)
+
+
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("dtype", ["float64", "uint8"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_more_rows_than_a_block(trainer, check, dtype, sparse):
     """Counts that are stopped early, in the midst of the rows, change nothing: the oracle stops none."""
-    rng = np.random.default_rng(2)
-    X, labels = rng.integers(0, 3, (3000, 4)), rng.integers(0, 2, 3000)
-    X[:, 0] += labels * rng.integers(0, 2, 3000)
-    epochs = 1 if check == "update" else 3
-    data = X[:300] if check == "update" else X
-    labels = labels[: len(data)]
-    data = np.tile(data, (1, 1)).astype(dtype)
+    data, labels, epochs, oracle = many_rows(check)
     wide = np.zeros((len(data), 900), dtype=dtype)  # few rows make a block
     wide[:, 300:304] = data
     done = trainer.fit(
         sp.csr_matrix(wide) if sparse else wide, labels, learner="pocket", check=check, max_iter=epochs
     )["state"]
-    oracle = Oracle(data.astype(int).tolist(), labels.tolist(), check).fit(epochs)
     assert done["coef_pocket"][0][300:304].tolist() == oracle.pocket[:-1]
     assert (done["pocket_errors"][0], done["pocket_run"][0]) == (oracle.errors, oracle.pocket_run)
     assert swaps_of(done) == oracle.swaps

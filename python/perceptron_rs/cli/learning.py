@@ -67,7 +67,7 @@ def chosen(arguments: Namespace) -> dict[str, Any]:
     for option in OPTIONS:
         for name, values in option.needs.items() if option.parameter in given else ():
             if name in parameters[arguments.learner] and given.get(name) not in values:
-                raise UsageError(f"{option.flag} does nothing without {_written(name, values)}")
+                raise UsageError(f"{option.flag} has no effect without {_written(name, values)}")
     return given
 
 

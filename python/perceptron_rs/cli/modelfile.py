@@ -37,14 +37,14 @@ def check_writable(path: Path, data: Path) -> None:
         raise CommandError(f"--model {path}: is a folder; name a file in it")
     if path.exists():
         if not path.is_file():
-            raise CommandError(f"--model {path}: is no ordinary file; name another one")
+            raise CommandError(f"--model {path}: is not a regular file; name another one")
         if data.exists() and path.samefile(data):
-            raise CommandError(f"--model {path}: is the file of the data; name another one")
+            raise CommandError(f"--model {path}: is the data file; name another one")
         if not os.access(path, os.W_OK):
             raise CommandError(f"--model {path}: is write-protected; name another file")
     folder = path.parent
     if not folder.is_dir():
-        raise CommandError(f"--model {path}: there is no folder {folder}; make it first")
+        raise CommandError(f"--model {path}: there is no folder {folder}; create it first")
     try:
         with tempfile.TemporaryFile(dir=folder):  # without a name where the system can: a kill leaves nothing
             pass
@@ -64,7 +64,7 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
         raise CommandError(f"{path}: is a folder; name a model file in it")
     with path.open("rb") as file:
         if path.is_file() and not file.read(1):
-            raise CommandError(f"{path}: the file is empty; it is no model")
+            raise CommandError(f"{path}: the file is empty, so it is not a model")
     with about(path):
         model = import_module("perceptron_rs.models").load(path)
     learner = learner_of(model)

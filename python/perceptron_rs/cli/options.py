@@ -22,8 +22,8 @@ TOKENS = """\
 DATA holds one token per line, with columns separated by tabs (or by blanks, if the first line has no tab),
 and an empty line between sentences. UTF-8, also compressed as .gz."""
 STATUS = """\
-exit status: 0 success; 1 bad data or model, or a difference found by parity; 2 wrong usage; 3 not separable;
-4 undecided; 130 interrupted by Ctrl-C; 141 standard output was closed."""
+exit status: 0 success; 1 bad data or model, or a difference found by parity or reproduce; 2 wrong usage;
+3 not separable; 4 undecided; 130 interrupted by Ctrl-C; 141 standard output was closed."""
 
 
 class _Version(argparse.Action):
@@ -51,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     _evaluate(_add(commands, "evaluate", "evaluate a model on the labels of DATA"))
     _inspect(_add(commands, "inspect", "show what is in a model file", about=""))
     _parity(_add(commands, "parity", "train on DATA in every possible way and compare the bits"))
+    _reproduce(_add(commands, "reproduce", "train a model again on its DATA and compare the bits"))
     for family in OTHER_FAMILIES:
         for own in family_part(family, "options").COMMANDS:
             examples = own.data == "examples"
@@ -99,6 +100,14 @@ def _predict(command: argparse.ArgumentParser) -> None:
 
 def _evaluate(command: argparse.ArgumentParser) -> None:
     _data(command, model=True)
+    _output(command)
+
+
+def _reproduce(command: argparse.ArgumentParser) -> None:
+    _data(command, model=True)
+    command.add_argument(
+        "--engine", choices=("rust", "reference"), help="what computes (as when the model was trained)"
+    )
     _output(command)
 
 

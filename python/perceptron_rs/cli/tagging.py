@@ -23,8 +23,8 @@ def load_tagger(path: Path, threads: int | None) -> Any:
     model = load_model(path, sequences=True)
     if not hasattr(model, "template_"):
         raise CommandError(
-            f"{path}: was not written by tag-train, so that nothing says which attributes to make of the "
-            f"columns; use it from Python"
+            f"{path}: was not written by tag-train, so the attributes to make of the columns are unknown; "
+            "use it from Python"
         )
     model.n_jobs = threads
     return model

@@ -22,10 +22,14 @@ def split(estimator: Any, labels: NDArray[np.uint32]) -> NDArray[np.intp]:
         train, validation = next(splitter.split(np.zeros((len(labels), 1)), labels))
     except ValueError as error:
         raise ValueError(
-            f"validation_fraction={fraction} does not leave examples of each class on both sides: {error}"
+            f"validation_fraction={fraction} does not leave examples of each class for both training and "
+            f"validation: {error}"
         ) from None
     if len(train) == 0 or len(validation) == 0:
-        raise ValueError(f"validation_fraction={fraction} leaves an empty part of {len(labels)} examples")
+        raise ValueError(
+            f"validation_fraction={fraction} leaves no examples for training or for validation, of "
+            f"{len(labels)}"
+        )
     return np.sort(validation)
 
 

@@ -184,6 +184,6 @@ def _refuse_unknown(unknown: NDArray[Any], classes: NDArray[Any]) -> None:
     names = np.unique(unknown)
     shown = ", ".join(repr(name) for name in names[:5].tolist()) + (", ..." if len(names) > 5 else "")
     raise ValueError(
-        f"y holds labels that are not in classes_ {classes.tolist()!r:.200}: {shown}; "
-        f"name every class in the first call of partial_fit"
+        f"y contains labels that are not in classes_ {classes.tolist()!r:.200}: {shown}; "
+        f"pass all classes in the first call of partial_fit"
     )

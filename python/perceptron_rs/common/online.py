@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, label_array, new_classes
@@ -123,6 +124,7 @@ class OnlineClassifier(Scoring):
             if first:
                 self.classes_ = given
                 self._n_epochs = 0
+                begin_record(self)
             labels = encode(y, self.classes_)
             report = self._learn_pass(engine, data, labels, sample_weight, first=first, record=record)
             activations = report.activations
@@ -130,8 +132,8 @@ class OnlineClassifier(Scoring):
                 return np.zeros((0, 1)), labels
             if np.isnan(activations).any():
                 raise ValueError(
-                    "sample_weight and class_weight must be above 0 here: an example of weight 0 is not "
-                    "visited; use predict and partial_fit"
+                    "sample_weight and class_weight must be above 0, because examples of weight 0 are not "
+                    "visited; use predict and partial_fit instead"
                 )
         return activations, labels
 
@@ -156,8 +158,8 @@ class OnlineClassifier(Scoring):
         """Warn, on behalf of the caller of ``fit``, of a fit that did not end by its stopping rule."""
         if self.tol is not None and "max_iter" in stopped:
             warnings.warn(
-                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
-                f"raise max_iter, or set tol=None if the number of epochs is meant",
+                f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
+                "max_iter, or set tol=None to use a fixed number of epochs",
                 ConvergenceWarning,
                 stacklevel=4,
             )

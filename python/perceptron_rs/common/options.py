@@ -146,7 +146,7 @@ def amount(text: str) -> float:
     """Return a finite number, 0 or more."""
     value = _number(text)
     if not 0 <= value < math.inf:
-        raise ArgumentTypeError(f"must be a finite number from 0 up, got {text!r}")
+        raise ArgumentTypeError(f"must be a finite number of at least 0, got {text!r}")
     return value
 
 
@@ -172,7 +172,7 @@ def tolerance(text: str) -> float | None:
         return None
     value = _number(text)
     if not 0 <= value < math.inf:
-        raise ArgumentTypeError(f"must be a finite number from 0 up, or none, got {text!r}")
+        raise ArgumentTypeError(f"must be a finite number of at least 0, or none, got {text!r}")
     return value
 
 

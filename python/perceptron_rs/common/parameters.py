@@ -54,6 +54,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "engine": [StrOptions(set(ENGINES))],
     "callback": [callable, None],
     "keep_on_interrupt": ["boolean"],
+    "audit": ["boolean"],
 }
 
 #: Of the learners that offer a joint decision.
@@ -96,7 +97,7 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
         raise ValueError(f"tol must be a float64 or None, got {estimator.tol!s:.80}")
     if estimator.tie not in TIES:
         raise ValueError(f"tie must be one of {TIES}, got {estimator.tie!r}")
-    for name in ("fit_intercept", "track_mistakes", "keep_on_interrupt"):
+    for name in ("fit_intercept", "track_mistakes", "keep_on_interrupt", "audit"):
         value = getattr(estimator, name, False)
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{name} must be True or False, got {value!r}")

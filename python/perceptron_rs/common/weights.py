@@ -81,7 +81,7 @@ def assert_finite_weights(**weights: Any) -> None:
         bad = np.asarray(numbers, dtype=np.float64)
         bad = bad[~np.isfinite(bad)]
         if bad.size:
-            raise ValueError(f"{name} must be finite, got {bad[0]}; set other ones or fit again")
+            raise ValueError(f"{name} must be finite, got {bad[0]}; set finite values or fit again")
 
 
 def start_value(value: Any, name: str, shape: tuple[int, ...]) -> Floats:

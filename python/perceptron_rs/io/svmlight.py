@@ -43,7 +43,7 @@ def load_svmlight(
         File to read. Several files are read as if they were one. A file whose name ends in ".gz" is
         decompressed while it is read.
     n_features : int, default=None
-        Number of columns of X. If None, it is inferred from the largest index.
+        Number of features seen during ``fit``.
     zero_based : bool or "auto", default="auto"
         Whether indices start from 0 or 1. "auto" means from 0 if index 0 occurs in any of the files,
         otherwise from 1. Set it, and ``n_features``, if you read the parts of a data set one at a time.
@@ -124,7 +124,7 @@ def load_with_base(
     )
     if len(y) == 0:
         named = " and ".join(paths) if len(paths) < 3 else f"any of {len(paths)} files, {paths[0]} the first"
-        raise ValueError(f"no example in {named}; is it the right file?")
+        raise ValueError(f"no examples in {named}; check that it is the right file")
     if n_features is None:
         n_features = width
     elif n_features < width:

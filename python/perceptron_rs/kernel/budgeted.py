@@ -7,28 +7,27 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
+from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.engines import Engine, KernelSpec, State
-from perceptron_rs.kernel.budget import Train, begin, fit
-from perceptron_rs.kernel.support import KernelSupport
-from perceptron_rs.kernel.training import KernelTraining
+from perceptron_rs.common.rows.selection import chosen, joined
+from perceptron_rs.engines import Engine, State
+from perceptron_rs.kernel.base import KernelLearner
+from perceptron_rs.kernel.fitting import Train
+from perceptron_rs.kernel.kept import log_of, nothing
 from perceptron_rs.kernel.values import KERNELS
-from perceptron_rs.models.saved import Saved
-from perceptron_rs.settings import POLICIES
+from perceptron_rs.kernel.vectors import rows_of, stored
+from perceptron_rs.settings import POLICIES, Budget
 
 __all__ = ["BudgetedKernelPerceptron"]
 
-_LEFT_OUT = ("early_stopping", "validation_fraction", "fit_intercept")
 _LARGEST = 2**31 - 1
 
 
-class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # type: ignore[misc]
+class BudgetedKernelPerceptron(KernelLearner):
     r"""Kernel perceptron that keeps a bounded number of mistakes, for endless streams.
 
     It learns like `KernelPerceptron`: a mistake on an example :math:`x_k`, with the step :math:`c_k`, adds
@@ -119,6 +118,9 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimat
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
         ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
@@ -187,20 +189,14 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimat
 
     _computed: ClassVar[tuple[str, ...]] = ("support_", "dual_coef_", "mistakes_per_support_")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in CONSTRAINTS.items() if name not in _LEFT_OUT},
-        **{name: rule for name, rule in NOISE.items() if name != "added_feature"},
-        **JOINT,
+        **KernelLearner._parameter_constraints,
         "budget": [Interval(Integral, 1, _LARGEST, closed="both")],
         "budget_policy": [StrOptions(set(POLICIES))],
         "projection_distance": [Interval(Real, 0, None, closed="left")],
         "kernel": [StrOptions(set(KERNELS))],
-        "degree": [Interval(Real, 1, None, closed="left")],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
     }
+    _lasting: ClassVar[tuple[str, ...]] = (*KernelLearner._lasting, "budget", "budget_policy")
 
-    _spec: KernelSpec  # with its gamma settled
-    _seed: int  # of the last call that learnt
     _kept: State  # what is kept, as the engines have it; ``_vectors`` are made of it
     _policy_seed: int | None  # of the first call of a run
 
@@ -233,6 +229,7 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimat
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.kernel = kernel
         self.budget = budget
@@ -260,19 +257,45 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimat
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     def _begin(self, planes: int) -> None:
-        begin(self, planes)
+        self._kept = nothing(planes, planes if is_joint(self) else 1)
+        self._policy_seed = None
 
-    def _run(
-        self,
-        engine: Engine,
-        data: Examples,
-        seed: int,
-        shared: dict[str, Any],
-        train: Train,
-    ) -> Report:
-        return fit(self, engine, data, seed, shared, train)
+    def _run(self, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], train: Train) -> Report:
+        if self._policy_seed is None:
+            self._policy_seed = seed
+        origin, given = self._vectors["origin"], self._kept
+        if self.kernel == "precomputed":
+            stored_rows = engine.dense_rows(np.zeros((0, data.rows.shape[1]), dtype=np.uint8))
+            given = given | {"kept_row": origin[given["kept_row"]]}
+        else:
+            stored_rows = rows_of(self._vectors, engine, self.n_features_in_)
+        settings = Budget(
+            **shared,
+            budget=int(self.budget),
+            policy=str(self.budget_policy),
+            policy_seed=self._policy_seed,
+            distance=float(self.projection_distance),
+        )
+        report = train(stored_rows, given | {"seen": self.n_seen_}, settings)
+        state = report.state
+        kept = {name: state[name] for name in given}
+        distinct, place = np.unique(kept["kept_row"], return_inverse=True)
+        if self.kernel == "precomputed":
+            rows, found = {"rows": np.zeros((len(distinct), 1), dtype=np.uint8)}, distinct
+        else:
+            old = distinct[distinct < len(origin)]
+            new = distinct[len(old) :] - len(origin)
+            rows = chosen(stored(self._vectors), old)
+            if len(new):
+                rows = joined(rows, chosen(data.stored, new))
+            found = np.concatenate([origin[old], new])
+        self._kept = kept | {"kept_row": place.reshape(-1).astype(np.int64)}
+        self._vectors = log_of(self._kept, len(self.classes_)) | rows | {"origin": found.astype(np.int64)}
+        self.n_seen_ = state["seen"]
+        return report
 
     def _answer(self) -> str:
         return "last"
@@ -300,9 +323,3 @@ class BudgetedKernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimat
                 f"kernel={self.kernel!r} with coef0={self.coef0!r}; set another policy or kernel, or a "
                 f"larger coef0"
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

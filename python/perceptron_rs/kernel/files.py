@@ -1,12 +1,10 @@
 """The kernel perceptrons in a model file: the mistaken examples, the settled kernel, the story of the run.
 
-What each of them keeps of its mistakes is its own: here the log of all of them, in ``budget_files`` the
-members of the sets.
+What each of them keeps of its mistakes is its own: the log of all of them, or the members of the sets.
 """
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,12 +13,13 @@ from numpy.typing import NDArray
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.engines import KernelSpec, get_engine
-from perceptron_rs.kernel import budget_files
 from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
-from perceptron_rs.kernel.terms import check_terms, terms
+from perceptron_rs.kernel.fitting import check_terms, terms
+from perceptron_rs.kernel.kept import log_of, nothing
 from perceptron_rs.kernel.vectors import rows_of, stored
 from perceptron_rs.models.taken import refuse_left, take, take_counts
 from perceptron_rs.models.values import Tensors, is_count
+from perceptron_rs.settings import check_kept
 
 __all__ = ["OWN_PARTS", "collect", "publish"]
 
@@ -44,7 +43,7 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     check_terms(estimator)
     vectors = {"origin": estimator._vectors["origin"]} | stored(estimator._vectors)
     tensors = {f"vectors_{name}": np.ascontiguousarray(array) for name, array in vectors.items()}
-    tensors |= _mistakes_of(estimator).collect(estimator)
+    tensors |= _collect_members(estimator) if _on_budget(estimator) else _collect_log(estimator)
     tensors["seen"] = _array(estimator, "n_seen_", np.int64)
     for name in _REPORTS:
         if f"{name}_" in vars(estimator):
@@ -85,17 +84,15 @@ def _checked(estimator: Any, tensors: Tensors, history: Any) -> dict[str, Any]:
         raise ValueError(f"the degree of its kernel must be a whole number of at least 1, got {degree}")
     spec = KernelSpec(estimator.kernel, gamma, coef0, int(degree))
     rows = _rows(left, history["n_features"], precomputed=spec.name == "precomputed")
-    found: dict[str, Any] = _mistakes_of(estimator).take(estimator, left, seen, len(rows["origin"]))
+    take_mistakes = _take_members if _on_budget(estimator) else _take_log
+    found = take_mistakes(estimator, left, seen, len(rows["origin"]))
     refuse_left(left)
     found["_vectors"] |= rows
     return found | {"_spec": spec, "_terms": terms(estimator), "n_seen_": seen}
 
 
-def _mistakes_of(estimator: Any) -> Any:
-    """Return how files hold what the learner keeps of its mistakes: ``collect`` and ``take``."""
-    if isinstance(estimator, BudgetedKernelPerceptron):
-        return budget_files
-    return SimpleNamespace(collect=_collect_log, take=_take_log)
+def _on_budget(estimator: Any) -> bool:
+    return isinstance(estimator, BudgetedKernelPerceptron)
 
 
 def _check_reports(left: Tensors, history: dict[str, Any], decisions: int) -> None:
@@ -104,7 +101,7 @@ def _check_reports(left: Tensors, history: dict[str, Any], decisions: int) -> No
     if "mistakes_per_example" in left:
         take_counts(left, "mistakes_per_example", (None, decisions))
     if n_iter.max() != history["n_iter"] or mistakes.sum() != history["n_mistakes"]:
-        raise ValueError("the history and the tensors tell of different numbers of epochs or mistakes")
+        raise ValueError("the history and the tensors disagree about the number of epochs or mistakes")
 
 
 def _rows(left: Tensors, columns: int, *, precomputed: bool) -> Tensors:
@@ -112,7 +109,7 @@ def _rows(left: Tensors, columns: int, *, precomputed: bool) -> Tensors:
     found: Tensors = {"origin": take_counts(left, "vectors_origin", (None,))}
     found |= {name.removeprefix("vectors_"): left.pop(name) for name in list(left) if "vectors_rows" in name}
     if stored(found).keys() not in ({"rows"}, {"rows_indptr", "rows_indices", "rows_values"}):
-        raise ValueError("the tensor vectors_rows is missing or has no place")
+        raise ValueError("the tensor vectors_rows is missing or unexpected")
     values = found.get("rows", found.get("rows_values", np.zeros(0)))
     if values.dtype not in STORED or (values.dtype.kind == "f" and not np.isfinite(values).all()):
         raise ValueError("the tensor vectors_rows must hold finite numbers of a stored type")
@@ -171,3 +168,35 @@ def _array(estimator: Any, attribute: str, dtype: Any) -> NDArray[Any]:
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{attribute} must hold numbers, got {array.dtype}; fit again before saving")
     return np.ascontiguousarray(array, dtype=dtype)
+
+
+def _collect_members(estimator: Any) -> Tensors:
+    """Return the members of the sets."""
+    kept = {name: np.ascontiguousarray(array) for name, array in estimator._kept.items()}
+    return kept | {"kept_seed": np.array([estimator._policy_seed], dtype=np.int64)}
+
+
+def _take_members(estimator: Any, left: Tensors, seen: NDArray[np.int64], rows: int) -> dict[str, Any]:
+    """Return what is kept, the key of what "random" draws, and the log of mistakes that is made of them."""
+    planes = len(seen)
+    width = planes if is_joint(estimator) else 1
+    kept: Tensors = {}
+    for name, example in nothing(planes, width).items():
+        shape = tuple(None if name != "kept_step" or axis == 0 else width for axis in range(example.ndim))
+        if example.dtype == np.int64:
+            kept[name] = take_counts(left, name, shape)
+        else:
+            kept[name] = take(left, name, np.float64, shape)
+    seed = int(take_counts(left, "kept_seed", (1,))[0])
+    budget, policy = int(estimator.budget), estimator.budget_policy
+    check_kept(kept, budget, policy, sets=planes // width, width=width, rows=rows)
+    start = kept["kept_start"]
+    for g, mistakes in enumerate(kept["kept_mistakes"]):
+        numbers = kept["kept_number"][start[g] : start[g + 1]]
+        if (np.diff(numbers, prepend=0) < 1).any() or not numbers.max(initial=0) <= mistakes <= seen[g]:
+            raise ValueError("the tensor kept_number must rise within each set to the number of its mistakes")
+    return {
+        "_kept": kept,
+        "_policy_seed": seed,
+        "_vectors": log_of(kept, planes),
+    }

@@ -1,29 +1,32 @@
-"""One run of an engine for an estimator: what goes in, and where the report goes."""
+"""One run of an engine for an estimator: what goes in, where the report goes, on which terms it goes on."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
-from perceptron_rs.common.parameters import draw_seed, n_threads
+from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.weights import class_weights, sample_weights, unvisited
-from perceptron_rs.engines import Engine, Rows, get_engine
-from perceptron_rs.kernel.answers import answers
-from perceptron_rs.kernel.budget import Train
-from perceptron_rs.kernel.terms import check_terms, terms
-from perceptron_rs.kernel.values import kernel_spec, matrix_of, rows_of_callable
-from perceptron_rs.kernel.vectors import begun, continued
-from perceptron_rs.settings import Data, Kernel, Linear, State
+from perceptron_rs.engines import Rows, get_engine
+from perceptron_rs.kernel.values import kernel_spec
+from perceptron_rs.kernel.vectors import begun
+from perceptron_rs.settings import Data, Linear, State
 
-__all__ = ["begin", "fit", "learn", "start"]
+__all__ = ["Train", "check_terms", "learn", "start", "terms"]
 
-_MEGABYTE = 1 << 20
+#: Learns from examples, with other rows that the state names, a state and settings.
+Train: TypeAlias = Callable[[Rows | None, State, Linear], Report]
+
+#: The parameters of each kernel that has some.
+_OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
 
 
 def start(model: Any, data: Examples, classes: NDArray[Any]) -> None:
@@ -35,6 +38,7 @@ def start(model: Any, data: Examples, classes: NDArray[Any]) -> None:
     model._vectors = begun(planes, None if model.kernel == "precomputed" else model.n_features_in_)
     model.n_seen_ = np.zeros(planes, dtype=np.int64)
     model._n_epochs = 0
+    begin_record(model)
     model._terms = terms(model)
     model._begin(planes)
 
@@ -45,6 +49,7 @@ def learn(
     labels: NDArray[np.uint32],
     sample_weight: Any,
     *,
+    method: Method,
     max_iter: int,
     tol: float | None,
     shuffle: bool,
@@ -82,52 +87,31 @@ def learn(
         examples = Data(data.rows, labels, weights, stored_rows)
         return drive(engine, examples, state, settings, schedule, observer if observer.is_needed else None)
 
-    try:
-        report: Report = model._run(engine, data, seed, shared, train)
-    except OverflowError as error:
-        raise ValueError(str(error)) from None
+    with recorded(model, method, data.stored, labels, weights):
+        try:
+            report: Report = model._run(engine, data, seed, shared, train)
+        except OverflowError as error:
+            raise ValueError(str(error)) from None
+    note_end(model, report.stopped, int(report.n_iter.max()))
     model._seed = seed
     publish_report(model, report)
     return report
 
 
-def begin(model: Any, planes: int) -> None:
-    """Start with the intercepts and norms of the vector 0."""
-    model.intercept_, model._norm = np.zeros(planes), np.zeros(planes)
+def terms(model: Any) -> dict[str, Any]:
+    """Return the parameters that the vectors of a run depend on, with their values."""
+    of_kernel = () if callable(model.kernel) else _OF_KERNEL.get(model.kernel, ())
+    names = ("kernel", *of_kernel, *model._lasting)
+    return {name: getattr(model, name) for name in names}
 
 
-def fit(model: Any, engine: Engine, data: Examples, shared: dict[str, Any], train: Train) -> Report:
-    """Learn, and put the vectors on the model; ``shared`` are the settings of every kernel perceptron."""
-    settings = Kernel(
-        **shared,
-        cache_bytes=min(int(float(model.cache_size) * _MEGABYTE), 2**62),
-        fit_intercept=bool(model.fit_intercept),
-        threads=n_threads(model),
-        added_feature=float(model.added_feature),
-        ask=rows_of_callable(model.kernel, matrix_of(data.stored, model.n_features_in_))
-        if callable(model.kernel)
-        else None,
-    )
-    state = {
-        "sums": _sums(model, engine, data),
-        "intercept": np.asarray(model.intercept_, np.float64),
-        "norm": model._norm,
-        "seen": model.n_seen_,
-    }
-    report = train(None, state, settings)
-    state = report.state
-    model._vectors = continued(
-        model._vectors,
-        state,
-        None if model.kernel == "precomputed" else data.stored,
-        fit_intercept=bool(model.fit_intercept),
-    )
-    model.intercept_, model._norm, model.n_seen_ = state["intercept"], state["norm"], state["seen"]
-    return report
-
-
-def _sums(model: Any, engine: Engine, data: Examples) -> NDArray[np.float64]:
-    """Return S (K, n) of the examples under the vectors so far."""
-    if len(model._vectors["origin"]) == 0:
-        return np.zeros((len(model.n_seen_), data.rows.shape[0]))
-    return np.ascontiguousarray(answers(model, engine, data, "sum").T)
+def check_terms(model: Any) -> None:
+    """Refuse to go on from a run, to predict with it or to save it, under other terms."""
+    changed = [name for name, value in model._terms.items() if getattr(model, name) != value]
+    if changed:
+        now = ", ".join(f"{name}={getattr(model, name)!r:.80}" for name in changed)
+        before = ", ".join(f"{name}={model._terms[name]!r:.80}" for name in changed)
+        raise ValueError(
+            f"{now} differs from the fit that the estimator continues, which had {before}; set it back, or "
+            "start again by fit with warm_start=False"
+        )

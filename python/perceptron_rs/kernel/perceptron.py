@@ -8,32 +8,30 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
+from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.engines import Engine, KernelSpec
-from perceptron_rs.kernel.budget import Train
-from perceptron_rs.kernel.fitting import begin, fit
-from perceptron_rs.kernel.support import KernelSupport
-from perceptron_rs.kernel.training import KernelTraining
-from perceptron_rs.kernel.values import KERNELS, is_number
-from perceptron_rs.kernel.vectors import counts_of
-from perceptron_rs.models.saved import Saved
+from perceptron_rs.engines import Engine
+from perceptron_rs.kernel.answers import answers
+from perceptron_rs.kernel.base import KernelLearner
+from perceptron_rs.kernel.fitting import Train
+from perceptron_rs.kernel.values import is_number, matrix_of, rows_of_callable
+from perceptron_rs.kernel.vectors import continued, counts_of
+from perceptron_rs.settings import Kernel
 
 __all__ = ["KernelPerceptron"]
 
-_LEFT_OUT = ("early_stopping", "validation_fraction")
+_MEGABYTE = 1 << 20
 #: What may predict, and what the engines call it.
 _ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "drawn"}
 PREDICTIONS = tuple(_ANSWERS)
 
 
-class KernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # type: ignore[misc]
+class KernelPerceptron(KernelLearner):
     r"""Kernel perceptron: the perceptron in the feature space of a kernel.
 
     The model is the log of its mistakes: each mistake on an example :math:`x_k`, with the step :math:`c_k`,
@@ -135,6 +133,9 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # 
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
         ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
@@ -210,13 +211,9 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # 
     _computed: ClassVar[tuple[str, ...]] = ("support_", "dual_coef_", "mistakes_per_support_", "survival_")
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in CONSTRAINTS.items() if name not in _LEFT_OUT},
-        **NOISE,
-        **JOINT,
-        "kernel": [StrOptions(set(KERNELS)), callable],
-        "degree": [Interval(Real, 1, None, closed="left")],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        **KernelLearner._parameter_constraints,
+        "fit_intercept": CONSTRAINTS["fit_intercept"],
+        "added_feature": NOISE["added_feature"],
         "prediction": [StrOptions(set(PREDICTIONS))],
         "normalize": ["boolean"],
         "cache_size": [Interval(Real, 0, None, closed="neither")],
@@ -224,8 +221,6 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # 
 
     intercept_: NDArray[np.float64]
     _norm: NDArray[np.float64]
-    _spec: KernelSpec  # with its gamma settled
-    _seed: int  # of the last call that learnt
 
     def __init__(
         self,
@@ -258,6 +253,7 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # 
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -287,6 +283,7 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # 
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def n_vectors_(self) -> NDArray[np.int64]:
@@ -300,7 +297,7 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # 
         return counts_of(self._vectors, self.n_seen_)
 
     def _begin(self, planes: int) -> None:
-        begin(self, planes)
+        self.intercept_, self._norm = np.zeros(planes), np.zeros(planes)
 
     def _run(
         self,
@@ -310,7 +307,38 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # 
         shared: dict[str, Any],
         train: Train,
     ) -> Report:
-        return fit(self, engine, data, shared, train)
+        settings = Kernel(
+            **shared,
+            cache_bytes=min(int(float(self.cache_size) * _MEGABYTE), 2**62),
+            fit_intercept=bool(self.fit_intercept),
+            threads=n_threads(self),
+            added_feature=float(self.added_feature),
+            ask=rows_of_callable(self.kernel, matrix_of(data.stored, self.n_features_in_))
+            if callable(self.kernel)
+            else None,
+        )
+        state = {
+            "sums": self._sums(engine, data),
+            "intercept": np.asarray(self.intercept_, np.float64),
+            "norm": self._norm,
+            "seen": self.n_seen_,
+        }
+        report = train(None, state, settings)
+        learnt = report.state
+        self._vectors = continued(
+            self._vectors,
+            learnt,
+            None if self.kernel == "precomputed" else data.stored,
+            fit_intercept=bool(self.fit_intercept),
+        )
+        self.intercept_, self._norm, self.n_seen_ = learnt["intercept"], learnt["norm"], learnt["seen"]
+        return report
+
+    def _sums(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
+        """Return S (K, n) of the examples under the vectors so far."""
+        if len(self._vectors["origin"]) == 0:
+            return np.zeros((len(self.n_seen_), data.rows.shape[0]))
+        return np.ascontiguousarray(answers(self, engine, data, "sum").T)
 
     def _answer(self) -> str:
         answer = _ANSWERS[self.prediction]
@@ -331,9 +359,3 @@ class KernelPerceptron(KernelTraining, KernelSupport, Saved, BaseEstimator):  # 
                 "normalize=True is not available with prediction='vote' and multi_class='joint', where each "
                 "vector votes by its activations; set normalize=False or another prediction"
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.common.story import head, label_text, parameters, plain, what
+from perceptron_rs.kernel.perceptron import KernelPerceptron
 
 __all__ = ["as_text", "describe"]
 
@@ -24,7 +25,7 @@ def describe(model: Any, top: int) -> dict[str, Any]:
             if number[i]
         ]
         plane: dict[str, Any] = {"class": plain(label)}
-        if hasattr(model, "n_vectors_"):  # on a budget there is no intercept, and the last vector alone
+        if isinstance(model, KernelPerceptron):  # else there is neither
             vectors = int(model.n_vectors_[k])
             plane |= {"intercept": float(model.intercept_[k]), "n_vectors": vectors}
         found.append(plane | {"most_mistaken": examples})

@@ -96,6 +96,9 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
         ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
@@ -205,6 +208,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -229,6 +233,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -266,8 +271,8 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         for name, expected, found in zip(("coef_", "intercept_"), own, self._average[0], strict=True):
             if not np.array_equal(dense(found), expected):
                 raise ValueError(
-                    f"{name} has been set, and a model file holds the sums that it is computed from; set it "
-                    f"again after load, or keep the estimator by pickle"
+                    f"{name} has been set, but a model file stores the sums that it is computed from; set it "
+                    "again after load, or pickle the estimator"
                 )
 
     def _answer(self, engine: Engine, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

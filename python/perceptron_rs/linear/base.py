@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array
@@ -115,6 +116,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator
         if state is None or coef_init is not None or intercept_init is not None:
             state = start_state(self, classes, state, coef_init, intercept_init)
             self._n_epochs = 0
+            begin_record(self)
             forget_pending(self)
         self.classes_ = classes
         task = FitTask(self, X, y, sample_weight)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.parameters import are_accepted
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.engines import OnePass, get_engine
@@ -24,10 +25,11 @@ _FEW = 16
 #: Parameters that every pass depends on; not every learner has the last ones.
 _PARAMETERS = (
     *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
+    "audit",
     *("penalty", "multi_class", "margin", "added_feature", "max_mistakes_per_example"),
 )
 #: What the long way would remove after a pass.
-_STALE = ("mistakes_per_example_", "validation_scores_", PENDING[0])
+_STALE = ("mistakes_per_example_", "validation_scores_", PENDING[0], RECORD)
 
 #: Of the estimators seen last, by their id. That an id comes again does no harm: the parameters are compared.
 _prepared: dict[int, tuple[Any, int, OnePass]] = {}
@@ -71,7 +73,9 @@ def _names(estimator: Any) -> list[str]:
 
 def _prepare(estimator: Any) -> OnePass | None:
     """Return what does a pass with these parameters; None: more is asked for than fits there."""
-    watched = estimator.track_mistakes or estimator.verbose or estimator.callback is not None
+    watched = (
+        estimator.track_mistakes or estimator.verbose or estimator.callback is not None or estimator.audit
+    )
     if not are_accepted(estimator):
         return None  # the long way says which parameter is wrong
     if estimator._draws or watched or estimator.class_weight is not None or strengths(estimator) is not None:

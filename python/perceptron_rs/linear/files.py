@@ -133,10 +133,10 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
     if len(set(_PENDING) & set(tensors)) not in (0, len(_PENDING)):
         raise ValueError(f"the tensors {', '.join(_PENDING)} belong together")
     if tensors["n_iter_per_class"].max() != history["n_iter"]:
-        raise ValueError("the history and the tensor n_iter_per_class tell of different numbers of epochs")
+        raise ValueError("the history and the tensor n_iter_per_class disagree about the number of epochs")
     if tensors["mistakes_per_epoch"].sum() != history["n_mistakes"]:
         raise ValueError(
-            "the history and the tensor mistakes_per_epoch tell of different numbers of mistakes"
+            "the history and the tensor mistakes_per_epoch disagree about the number of mistakes"
         )
 
 

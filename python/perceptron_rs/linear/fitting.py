@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.audit.record import Method, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
@@ -56,14 +57,14 @@ def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> N
     check_classes(classes)
     if classes is not estimator.classes_ and not np.array_equal(classes, estimator.classes_):
         raise ValueError(
-            f"warm_start=True goes on from a fit with the classes {estimator.classes_.tolist()!r:.200}, "
+            f"warm_start=True continues a fit with the classes {estimator.classes_.tolist()!r:.200}, "
             f"but y holds {classes.tolist()!r:.200}; set warm_start=False or give both start values"
         )
     needed = (n_planes(estimator, classes), estimator.n_features_in_)
     if state["coef"].shape != needed:
         raise ValueError(
-            f"X and y need weights of the shape {needed}, but the estimator goes on from weights "
-            f"of the shape {state['coef'].shape}; set warm_start=False or give X the same features"
+            f"X and y need weights of the shape {needed}, but the estimator continues with weights of the "
+            f"shape {state['coef'].shape}; set warm_start=False or pass X with the same features"
         )
 
 
@@ -90,7 +91,7 @@ def learn(
     of some rows.
     """
     classes = estimator.classes_
-    weights = sample_weights(sample_weight, labels)
+    given = weights = sample_weights(sample_weight, labels)
     positive = positive_labels(n_planes(estimator, classes))
     planes = class_weights(estimator.class_weight, classes, labels, len(positive))
     idle = unvisited(weights, planes, labels, is_joint(estimator))
@@ -133,18 +134,21 @@ def learn(
         keep_on_interrupt=bool(estimator.keep_on_interrupt),
         threads=n_threads(estimator, len(positive)),
     )
-    try:
-        report = drive(
-            engine,
-            Data(data.rows, labels, weights),
-            take_pending(estimator, state),
-            settings,
-            Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change)),
-            observer if observer.is_needed else None,
-        )
-    except OverflowError as error:
-        data.assert_finite(estimator)
-        raise ValueError(str(error)) from None
+    method: Method = "fit" if settle else "partial_fit"
+    with recorded(estimator, method, data.stored, labels, given, state):
+        try:
+            report = drive(
+                engine,
+                Data(data.rows, labels, weights),
+                take_pending(estimator, state),
+                settings,
+                Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change)),
+                observer if observer.is_needed else None,
+            )
+        except OverflowError as error:
+            data.assert_finite(estimator)
+            raise ValueError(str(error)) from None
+    note_end(estimator, report.stopped, int(report.n_iter.max()))
     publish(estimator, report.state)
     publish_report(estimator, report)
     _publish_validation(estimator, observer.validation)

@@ -108,6 +108,9 @@ class PocketPerceptron(LinearLearner):
         Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise, and while
         the errors of the start weights are counted, ``KeyboardInterrupt`` is raised and the estimator is
         as it was before.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too, so that `reproduce` can name the first
+        block of examples that differs. ``random_state`` must then be an integer.
 
     Attributes
     ----------
@@ -243,6 +246,7 @@ class PocketPerceptron(LinearLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.check = check
         self.fit_intercept = fit_intercept
@@ -263,6 +267,7 @@ class PocketPerceptron(LinearLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def pocket_epoch_(self) -> NDArray[np.int64]:
@@ -302,4 +307,4 @@ class PocketPerceptron(LinearLearner):
             raise ValueError(f"the tensor swap_plane must hold sorted indices below {len(errors)}")
         last = np.append(plane[1:] != plane[:-1], True)[: len(plane)]
         if (tensors["swap_errors"][last] != errors[plane[last]]).any():
-            raise ValueError("the tensors swap_errors and pocket_errors tell of different errors")
+            raise ValueError("the tensors swap_errors and pocket_errors disagree about the errors")

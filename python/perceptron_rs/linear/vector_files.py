@@ -69,7 +69,7 @@ def check_vectors(estimator: Any, tensors: Tensors) -> None:
         raise ValueError(f"the tensor {PREFIX}seed must hold one count of at most 2**53")
     if not any(set(vectors) == {*_ARRAYS, *rows} for rows in _ROWS):
         missing = min({*_ARRAYS, *_ROWS[0]} ^ set(vectors))
-        raise ValueError(f"the tensor {PREFIX}{missing} is missing or has no place")
+        raise ValueError(f"the tensor {PREFIX}{missing} is missing or unexpected")
     planes, columns = tensors["coef"].shape
     sizes = {"K": planes, "d": columns, "S": planes + 1, "M": len(vectors["log_row"].reshape(-1))}
     for name, (dtype, axes) in _ARRAYS.items():

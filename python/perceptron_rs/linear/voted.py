@@ -133,6 +133,9 @@ class VotedPerceptron(LinearLearner):
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
         ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
@@ -253,6 +256,7 @@ class VotedPerceptron(LinearLearner):
         engine: str = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
     ) -> None:
         self.prediction = prediction
         self.max_vectors = max_vectors
@@ -277,6 +281,7 @@ class VotedPerceptron(LinearLearner):
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
 
     @property
     def coef_(self) -> NDArray[np.float64]:

@@ -195,7 +195,7 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
                 problem = Problem(engine, data, labels, (False, True), threads(self.n_jobs))
                 result = solve(problem, goal="margin", **options)
                 if result.radius == 0:
-                    raise ValueError("X must have a row that is not zero; there is nothing to separate")
+                    raise ValueError("X must not be all zeros; there is nothing to separate")
                 if result.status != "separable":
                     self._complain(result, classes, k)
                 fits.append((result, *_scaled(problem, result), result.upper))
@@ -228,12 +228,12 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
             text = f"no plane that separates {what} was found within budget={self.budget}; raise it"
         if self.inseparable == "raise":
             raise InseparableError(
-                f"{text}; take a learner for such data, like PocketPerceptron, or set inseparable='warn' "
-                f"to keep the best plane found",
+                f"{text}; use a learner for such data, such as PocketPerceptron, or set inseparable='warn' "
+                "to keep the best hyperplane found",
                 result,
                 label,
             )
-        warnings.warn(f"{text}; the best plane found is kept", ConvergenceWarning, stacklevel=5)
+        warnings.warn(f"{text}; the best hyperplane found is kept", ConvergenceWarning, stacklevel=5)
 
     def _keep_support(self, positives: list[NDArray[np.bool_]]) -> None:
         known = [result if result.status == "separable" else None for result in self.results_]

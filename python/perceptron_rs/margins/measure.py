@@ -80,8 +80,8 @@ def margin(
         w, b = plane(coef, intercept, problem.data.rows.shape[1])
         if not w.any():
             raise ValueError(
-                "coef must not be zero: weights of 0 have no direction, and so no margin; give those of "
-                "a plane, or ask max_margin for one"
+                "coef must not be all zeros: such weights have no direction; pass other weights, or compute "
+                "them with max_margin"
             )
         try:
             lower, upper, offending = problem.engine.margin(

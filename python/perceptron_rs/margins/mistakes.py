@@ -103,7 +103,9 @@ def mistake_bounds(
     """
     kind = choice("bias", bias, ("augmented", "free", "none"))
     if coef is None and intercept is not None:
-        raise ValueError("intercept is given without coef; give both, or none for the plane of max_margin")
+        raise ValueError(
+            "intercept was passed without coef; pass both, or neither to use the hyperplane of max_margin"
+        )
     with standard():
         problem = read(X, y, engine=engine, n_jobs=n_jobs)
         columns = problem.data.rows.shape[1]
@@ -116,11 +118,11 @@ def mistake_bounds(
             b = 0.0 if given is None else given
         if kind == "none" and b != 0:
             raise ValueError(
-                f"intercept must be 0 or None for bias='none', got {b}; or take bias='augmented'"
+                f"intercept must be 0 or None for bias='none', got {b}; set it to 0, or use bias='augmented'"
             )
         if not w.any() and b == 0:
             raise ValueError(
-                "coef must not be zero: weights of 0 have no direction; give the weights of some plane"
+                "coef must not be all zeros: such weights have no direction; pass other weights"
                 if coef is not None
                 else "X has no direction to measure in; give coef"
             )

@@ -84,8 +84,8 @@ def two_classes(y: NDArray[Any]) -> tuple[NDArray[np.uint32], tuple[Any, ...]]:
     if len(classes) > 2:
         shown = ", ".join(map(repr, classes[:3].tolist()))
         raise ValueError(
-            f"y must hold at most two classes, got {len(classes)} ({shown}, ...); a margin is one between "
-            f"two: take y == label for one class against the rest, or use MaxMarginClassifier"
+            f"y must hold at most two classes, got {len(classes)} ({shown}, ...); a margin is between two: "
+            "pass y == label to separate one class from the rest, or use MaxMarginClassifier"
         )
     return labels, tuple(classes.tolist())
 

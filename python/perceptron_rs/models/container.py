@@ -33,7 +33,7 @@ from perceptron_rs.models.values import Tensors, decode, encode
 __all__ = ["FORMAT_VERSION", "pack", "unpack"]
 
 #: Raised when a file of the new version cannot be read by a program that knows the old one.
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _KEY = "perceptron_rs"
 _PREFIX = 8
 # The library panics or ends the process where it finds no memory. What it takes is measured: so many bytes
@@ -52,8 +52,8 @@ _TYPES = {
     "U16": "<u2",
     "I32": "<i4",
 }
-_CUT = "the file is cut or damaged; take it from where it was saved, or save the model again"
-_FOREIGN = "it is no model file of perceptron-rs; give a file that an estimator's save() has written"
+_CUT = "the file is truncated or corrupted; copy it again, or save the model again"
+_FOREIGN = "it is not a model file of perceptron-rs; pass a file written by the save method of an estimator"
 
 
 def pack(document: dict[str, Any], tensors: Tensors) -> bytes:
@@ -133,7 +133,7 @@ def _checked_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
 
 def _check_version(version: Any) -> None:
     if type(version) is not int or version < 1:
-        raise ValueError(f"its format version {version!r:.40} is no version; {_CUT}")
+        raise ValueError(f"its format version {version!r:.40} is not a version; {_CUT}")
     if version > FORMAT_VERSION:
         raise ValueError(
             f"it has the format version {version}, and this perceptron-rs reads up to {FORMAT_VERSION}; "
@@ -149,7 +149,7 @@ def _check_places(entries: dict[str, Any], size: int) -> None:
             raise ValueError(f"the tensor {name!r:.80} is not described; {_CUT}")
         shape, place = entry["shape"], entry["data_offsets"]
         if not _are_sizes(shape) or not _are_sizes(place) or len(place) != 2:
-            raise ValueError(f"the tensor {name!r:.80} has a shape or place that is none; {_CUT}")
+            raise ValueError(f"the tensor {name!r:.80} has an invalid shape or offset; {_CUT}")
         kind = _TYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
         if kind is None:
             kinds = ", ".join(_TYPES)

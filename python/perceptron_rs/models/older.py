@@ -2,6 +2,8 @@
 
 Version 1: reports of one decision (two classes, or a joint one) had no axis for it; the kernel perceptron
 had a parameter ``budget``, and with it wrote the log of mistakes beside what is kept.
+
+Versions 1 and 2 have no record of the training.
 """
 
 from __future__ import annotations

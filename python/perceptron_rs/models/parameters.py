@@ -8,7 +8,7 @@ import numpy as np
 
 from perceptron_rs.models.values import plain
 
-__all__ = ["checked", "parameters_from_json", "parameters_to_json"]
+__all__ = ["checked", "parameters_from_json", "parameters_to_json", "values_to_json"]
 
 #: Parameters that belong to a process and not to a model. A loaded estimator has their defaults.
 NOT_SAVED = ("callback",)
@@ -16,21 +16,26 @@ NOT_SAVED = ("callback",)
 
 def parameters_to_json(estimator: Any) -> dict[str, Any]:
     """Return the parameters by name; ValueError for a value that JSON cannot hold."""
+    return values_to_json(estimator.get_params(deep=False))
+
+
+def values_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters as JSON; ValueError for a value that JSON cannot hold."""
     found = {}
-    for name, value in estimator.get_params(deep=False).items():
+    for name, value in parameters.items():
         if name in NOT_SAVED:
             continue
         if name == "random_state" and isinstance(value, np.random.RandomState):
             raise ValueError(
-                "random_state is a RandomState, which a model file cannot hold; put a number in its "
-                "place, for instance by set_params(random_state=0), or keep the estimator by pickle"
+                "random_state is a RandomState, which a model file cannot hold; set an integer instead, for "
+                "instance with set_params(random_state=0), or pickle the estimator"
             )
         try:
             found[name] = _pairs(value) if isinstance(value, dict) else _plain(value)
         except TypeError:
             if callable(value):
                 raise ValueError(
-                    f"{name} is a function, which a model file cannot hold; keep the estimator by pickle"
+                    f"{name} is a function, which a model file cannot hold; pickle the estimator"
                 ) from None
             raise ValueError(
                 f"{name}={value!r:.80} cannot be written to a model file; set it to a finite Python "

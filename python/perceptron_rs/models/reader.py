@@ -13,6 +13,7 @@ from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
 from perceptron_rs.models.older import updated
 from perceptron_rs.models.parameters import checked, parameters_from_json
+from perceptron_rs.models.recorded import CALLS, publish_record
 from perceptron_rs.models.values import Tensors
 from perceptron_rs.registry import LEARNERS
 
@@ -27,7 +28,7 @@ _KEYS = {
     "classes",
     "history",
 }
-_OPTIONAL = {"feature_names", "column_base"}
+_OPTIONAL = {"feature_names", "column_base", CALLS}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -98,8 +99,8 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         ``format_version`` (of the file; what follows is as the present version writes it),
         ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
         registry of learners), ``parameters``, ``classes``, ``history``, ``tensors`` and perhaps
-        ``feature_names`` and ``column_base``, the number of the first column in an svmlight file, as in
-        JSON.
+        ``feature_names``, ``column_base`` (the number of the first column in an svmlight file) and
+        ``calls`` (the record of the training, see :doc:`/guide/audits`), as in JSON.
 
     Raises
     ------
@@ -145,6 +146,8 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
     estimator = learner.kind(**parameters_from_json(document["parameters"], learner.kind))
     checked(estimator)
     estimator.classes_ = classes_from_json(document["classes"])
+    tensors = dict(tensors)
+    publish_record(estimator, tensors, document)
     files.publish(estimator, tensors, document)
     if "feature_names" in document:
         estimator.feature_names_in_ = _feature_names(document["feature_names"], estimator.n_features_in_)
@@ -157,7 +160,7 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
 
 def _check_arithmetic(version: Any) -> None:
     if type(version) is not int or version < 1:
-        raise ValueError(f"its arithmetic version {version!r:.40} is no version; save the model again")
+        raise ValueError(f"its arithmetic version {version!r:.40} is not a version; save the model again")
     if version > ARITHMETIC_VERSION:
         raise ValueError(
             f"it was learnt by version {version} of the arithmetic, and this perceptron-rs has "

@@ -29,7 +29,9 @@ def take(
     if array.ndim != len(shape) or any(
         want not in (None, got) for want, got in zip(shape, array.shape, strict=True)
     ):
-        raise ValueError(f"the tensor {name} has the shape {array.shape}, which the others do not go with")
+        raise ValueError(
+            f"the tensor {name} has the shape {array.shape}, which does not match the other tensors"
+        )
     if finite and array.dtype == np.float64 and not np.isfinite(array).all():
         raise ValueError(f"the tensor {name} holds a NaN or an infinity")
     return array

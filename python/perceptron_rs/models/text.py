@@ -76,7 +76,7 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
     check_is_fitted(estimator)
     if not hasattr(estimator, "coef_"):
         raise ValueError(
-            f"estimator must have one weight a feature, got {type(estimator).__name__}; use its save()"
+            f"estimator must be a linear learner, got {type(estimator).__name__}; use its save()"
         )
     if isinstance(file, str | os.PathLike):
         write_whole(file, "".join(_lines(estimator)).encode("ascii"))
@@ -159,7 +159,7 @@ def _read(lines: Iterator[str], where: str, feature_names: Sequence[str] | None)
         if not line.endswith("\n"):
             end = "in" if line else "after"
             raise ValueError(
-                f"it ends {end} line {number + bool(line)}, but {meaning} is missing; the text is cut"
+                f"it ends {end} line {number + bool(line)}, but {meaning} is missing; the text is truncated"
             )
         number += 1
         return line.rstrip("\r\n").split("\t")

@@ -68,7 +68,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no finite number")
+    raise ValueError(f"{name} is not a finite number")
 
 
 def _finite(digits: str) -> float:
@@ -81,5 +81,5 @@ def _finite(digits: str) -> float:
 def _bounded(digits: str) -> int:
     value = int(digits) if len(digits) <= 20 else _LARGEST + 1
     if not _SMALLEST <= value <= _LARGEST:
-        raise ValueError(f"{digits:.40} is no integer of 64 bits")
+        raise ValueError(f"{digits:.40} is not an integer of 64 bits")
     return value

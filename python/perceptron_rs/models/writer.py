@@ -14,6 +14,7 @@ from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.models.parameters import checked, parameters_to_json
+from perceptron_rs.models.recorded import collect_record
 from perceptron_rs.models.values import plain
 from perceptron_rs.registry import LEARNERS, name_of
 
@@ -34,13 +35,14 @@ def _bytes_of(estimator: Any) -> bytes:
     if name is None:
         known = ", ".join(learner.class_name for learner in LEARNERS.values())
         raise ValueError(
-            f"{type(estimator).__name__} is none of the learners that a model file can name ({known}); "
-            f"keep it by pickle"
+            f"{type(estimator).__name__} is not one of the learners that a model file can hold ({known}); "
+            "pickle it"
         )
     check_is_fitted(estimator)
     parameters = parameters_to_json(estimator)
     checked(estimator)
     tensors, parts = LEARNERS[name].part("files").collect(estimator)
+    started, record = collect_record(estimator)
     document = {
         "arithmetic_version": ARITHMETIC_VERSION,
         "written_by": f"perceptron-rs {version('perceptron-rs')}",
@@ -48,10 +50,11 @@ def _bytes_of(estimator: Any) -> bytes:
         "parameters": parameters,
         "classes": classes_to_json(estimator.classes_),
         **parts,
+        **record,
     }
     feature_names = getattr(estimator, "feature_names_in_", None)
     if feature_names is not None:
         document["feature_names"] = [plain(name) for name in np.asarray(feature_names).tolist()]
     if hasattr(estimator, "_column_base"):
         document["column_base"] = estimator._column_base
-    return pack(document, tensors)
+    return pack(document, tensors | started)

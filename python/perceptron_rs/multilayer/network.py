@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.audit.record import Method, begin_record, recorded
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import Engine
 
@@ -43,21 +44,22 @@ def start(model: Any, engine: Engine, seed: int) -> None:
     model.coefs_ = [coef.T for coef in coefs]
     model.n_layers_ = len(coefs) + 1
     model._n_epochs = 0
+    begin_record(model)
 
 
 def check_same_problem(model: Any, classes: NDArray[Any]) -> None:
     """Raise if what was learnt before does not fit this call."""
     if not np.array_equal(classes, model.classes_):
         raise ValueError(
-            f"warm_start=True goes on from a fit with the classes {model.classes_.tolist()!r:.200}, "
+            f"warm_start=True continues a fit with the classes {model.classes_.tolist()!r:.200}, "
             f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
         )
     sizes = (model.n_features_in_, *sizes_of(model), model.n_outputs_)
     learnt = (len(model.coefs_[0]), *(len(intercept) for intercept in model.intercepts_))
     if sizes != learnt:
         raise ValueError(
-            f"X and hidden_layer_sizes need layers of the sizes {sizes}, but the estimator goes on from "
-            f"{learnt}; set warm_start=False or give what the last fit had"
+            f"X and hidden_layer_sizes need layers of the sizes {sizes}, but the estimator continues with "
+            f"{learnt}; set warm_start=False or use the sizes of the last fit"
         )
 
 
@@ -74,6 +76,7 @@ def learn(
     data: Examples,
     labels: NDArray[np.uint32],
     *,
+    method: Method,
     seed: int | None,
     max_iter: int,
     tol: float | None,
@@ -83,25 +86,26 @@ def learn(
         if not math.isfinite(getattr(model, name)):
             raise ValueError(f"{name} must be a finite number, got {getattr(model, name)!r}")
     coefs, intercepts = layers(model)
-    try:
-        report = engine.mlp_fit(
-            data.rows,
-            labels,
-            coefs=coefs,
-            intercepts=intercepts,
-            activation=model.activation,
-            rate=float(model.learning_rate_init),
-            alpha=float(model.alpha),
-            batch_size=int(model.batch_size),
-            seed=seed,
-            first_epoch=model._n_epochs,
-            max_iter=max_iter,
-            tol=None if tol is None else float(tol),
-            n_iter_no_change=int(model.n_iter_no_change),
-        )
-    except OverflowError as error:
-        data.assert_finite(model)
-        raise ValueError(str(error).replace("eta0", "learning_rate_init")) from None
+    with recorded(model, method, data.stored, labels, None):
+        try:
+            report = engine.mlp_fit(
+                data.rows,
+                labels,
+                coefs=coefs,
+                intercepts=intercepts,
+                activation=model.activation,
+                rate=float(model.learning_rate_init),
+                alpha=float(model.alpha),
+                batch_size=int(model.batch_size),
+                seed=seed,
+                first_epoch=model._n_epochs,
+                max_iter=max_iter,
+                tol=None if tol is None else float(tol),
+                n_iter_no_change=int(model.n_iter_no_change),
+            )
+        except OverflowError as error:
+            data.assert_finite(model)
+            raise ValueError(str(error).replace("eta0", "learning_rate_init")) from None
     model.coefs_ = [coef.T for coef in report["coefs"]]
     model.intercepts_ = report["intercepts"]
     model.loss_curve_ = report["losses"].tolist()

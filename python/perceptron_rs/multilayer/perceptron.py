@@ -69,6 +69,9 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         ``tol``.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits; the reference is slow, and written to be read.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
@@ -152,6 +155,7 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         "warm_start": ["boolean"],
         "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
         "engine": [StrOptions(set(ENGINES))],
+        "audit": ["boolean"],
     }
 
     classes_: NDArray[Any]
@@ -174,6 +178,7 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         warm_start: bool = False,
         n_iter_no_change: int = 10,
         engine: str = "rust",
+        audit: bool = False,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -187,6 +192,7 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
         self.warm_start = warm_start
         self.n_iter_no_change = n_iter_no_change
         self.engine = engine
+        self.audit = audit
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> Self:
@@ -233,6 +239,7 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
                 engine,
                 data,
                 labels,
+                method="fit",
                 seed=seed if self.shuffle else None,
                 max_iter=int(self.max_iter),
                 tol=self.tol,
@@ -240,8 +247,8 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
             self._n_epochs += self.n_iter_
         if self.tol is not None and stopped == "max_iter":
             warnings.warn(
-                f"max_iter={self.max_iter} epochs ended the fit before the stopping rule did; "
-                f"raise max_iter, or set tol=None if the number of epochs is meant",
+                f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
+                "max_iter, or set tol=None to use a fixed number of epochs",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -283,7 +290,8 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
                 self.classes_ = given
                 start(self, engine, draw_seed(self.random_state))
             check_same_problem(self, self.classes_)
-            learn(self, engine, data, encode(y, self.classes_), seed=None, max_iter=1, tol=None)
+            labels = encode(y, self.classes_)
+            learn(self, engine, data, labels, method="partial_fit", seed=None, max_iter=1, tol=None)
         return self
 
     def __sklearn_tags__(self) -> Any:

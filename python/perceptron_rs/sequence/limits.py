@@ -36,7 +36,7 @@ def allowed_labels(allowed: Any, classes: NDArray[Any], n_tokens: int) -> NDArra
         for label in labels:
             may[i, _place(place, label, f"entry {i} of allowed")] = True
         if not may[i].any():
-            raise ValueError(f"entry {i} of allowed leaves no label; give one, or None for all")
+            raise ValueError(f"entry {i} of allowed allows no label; give at least one, or None to allow all")
     return may
 
 

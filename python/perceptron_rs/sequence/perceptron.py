@@ -273,8 +273,8 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
             first = not hasattr(self, "classes_")
             if not first and "_state" not in vars(self):
                 raise ValueError(
-                    "partial_fit cannot go on from fit or load, which keep the weights that predict alone; "
-                    "begin with partial_fit, on a clone of the estimator"
+                    "partial_fit cannot continue after fit or load, which keep only the weights that "
+                    "predict; start with partial_fit, on a clone of the estimator"
                 )
             given = new_classes(classes, self)
             data, lengths = self._examples(X, lengths, reset=first)
@@ -301,7 +301,7 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
                 if encoder.n_columns_ != data.rows.shape[1]:
                     raise ValueError(
                         f"encoder has {encoder.n_columns_} columns, but X has {data.rows.shape[1]}; "
-                        f"give the rows that it has made"
+                        f"pass the rows that it made"
                     )
                 self.encoder_ = encoder
             labels = flat_labels(y, lengths) if is_nested(X) else y

@@ -54,7 +54,7 @@ def read_two_classes(arguments: Namespace) -> tuple[Any, NDArray[Any]]:
             ", ..." if len(classes) > 10 else ""
         )
         raise CommandError(
-            f"{arguments.data}: holds {len(classes)} classes ({shown}), but a margin is one between two; "
-            f"name one with --positive LABEL, to be told from the rest"
+            f"{arguments.data}: holds {len(classes)} classes ({shown}), but a margin is between two; choose "
+            "one with --positive LABEL, to separate it from the rest"
         )
     return data.X, y

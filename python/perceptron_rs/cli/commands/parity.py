@@ -73,8 +73,8 @@ def sample(data: Data, rows: int | None) -> tuple[Any, Any, int]:
         rows = max(2, CELLS // d)
         if 2 * d > CELLS:
             raise CommandError(
-                f"{d} features are too many for the dense copies of this check; "
-                f"name the number of rows with --rows"
+                f"{d} features are too many for the dense copies of this check; set the number of rows with "
+                "--rows"
             )
     if rows >= n:
         return np.asarray(data.X) if isinstance(data.X, np.memmap) else data.X, data.labels, n

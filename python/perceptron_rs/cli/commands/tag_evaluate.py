@@ -30,7 +30,7 @@ def run(arguments: Namespace) -> int:
         found += model.predict([attributes(sentence, model.template_) for sentence in block])
         truth += [[token[-1] for token in sentence] for sentence in block]
     if not truth:
-        raise CommandError(f"{arguments.data}: holds no tokens")
+        raise CommandError(f"{arguments.data}: contains no tokens")
     unknown = [tag for tags in truth for tag in tags if tag not in known]
     if unknown:
         warnings.warn(

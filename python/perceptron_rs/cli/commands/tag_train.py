@@ -37,9 +37,7 @@ def run(arguments: Namespace) -> int:
     y = [token[-1] for sentence in data for token in sentence]
     tags = set(y)
     if len(tags) < 2:
-        raise CommandError(
-            f"{arguments.data}: the only tag is {tags.pop()!r}; two or more must be told apart"
-        )
+        raise CommandError(f"{arguments.data}: the only tag is {tags.pop()!r}; at least two are needed")
     times.append(time.perf_counter())
     lengths = list(map(len, data))
     tokens = _tokens(data, template)
@@ -83,17 +81,17 @@ def _check(arguments: Namespace) -> None:
         ),
     ):
         if value:
-            raise UsageError(f"{option} does nothing without {needed}")
+            raise UsageError(f"{option} has no effect without {needed}")
     if arguments.hash_columns is not None and arguments.min_count != 1:
         raise UsageError("--min-count cannot be combined with --hash-columns, which keeps no counts")
 
 
 def _read(path: str) -> list[Sentence]:
     if path == STANDARD_INPUT:
-        raise UsageError("DATA must be a file, because it is named in messages; standard input is for tag")
+        raise UsageError("DATA must be a file; only the command tag reads standard input")
     data = list(sentences(path))
     if not data:
-        raise CommandError(f"{path}: holds no tokens")
+        raise CommandError(f"{path}: contains no tokens")
     if len(data[0][0]) < 2:
         raise CommandError(f"{path}: has 1 column, but needs two or more: the word first, the tag last")
     return data

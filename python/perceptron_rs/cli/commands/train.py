@@ -30,7 +30,7 @@ def run(arguments: Namespace) -> int:
     chosen(arguments)  # a wrong choice is said before anything is read
     if arguments.init_text is not None and arguments.learner not in LINEAR_NAMES:
         raise UsageError(
-            f"--init-text is for weights of features, and the learner {arguments.learner} has none; "
+            f"--init-text needs weights of features, but the learner {arguments.learner} has none; "
             f"leave it out, or choose --learner {' or '.join(LINEAR_NAMES)}"
         )
     check_writable(out, path)
@@ -41,6 +41,7 @@ def run(arguments: Namespace) -> int:
         wish = replace(wish, features=start[0].shape[-1])
     data = load(path, wish)
     model = learner(arguments, data.labels)
+    model.audit = True  # reading text costs more
     times.append(time.perf_counter())
     _fit(
         model, data, {} if start is None else _start_values(arguments.init_text, start, data), arguments.quiet
@@ -74,8 +75,8 @@ def _fit(model: Any, data: Data, start: dict[str, Any], quiet: bool) -> None:
     for warning in caught:
         if warning.category.__name__ == "ConvergenceWarning":
             warnings.warn(
-                f"the limit of {model.max_iter} epochs ended the fit before the stopping rule did; "
-                f"raise --epochs, or pass --tol none if that number is meant",
+                f"the maximum of {model.max_iter} epochs was reached before the stopping criterion; raise "
+                "--epochs, or pass --tol none to use a fixed number of epochs",
                 warning.category,
                 stacklevel=2,
             )

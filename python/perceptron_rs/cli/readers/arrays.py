@@ -20,7 +20,7 @@ def read_npy(path: Path) -> NDArray[Any]:
     """Return the matrix in a .npy file, mapped into memory and not read."""
     X = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(X, np.ndarray):
-        raise CommandError(f"{path}: is no .npy file but an archive; call it .npz")
+        raise CommandError(f"{path}: is not a .npy file but an archive; rename it to .npz")
     return _matrix(X, path)
 
 
@@ -28,7 +28,7 @@ def read_npz(path: Path) -> tuple[Any, NDArray[Any] | None]:
     """Return the matrix in a .npz file, and its labels if there are any."""
     archive = np.load(path, allow_pickle=False)
     if isinstance(archive, np.ndarray):
-        raise CommandError(f"{path}: is a .npy file; call it so")
+        raise CommandError(f"{path}: is a .npy file; rename it to .npy")
     with archive:
         names = set(archive.files)
         y = archive["y"] if "y" in names else None

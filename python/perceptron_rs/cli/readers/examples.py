@@ -46,12 +46,12 @@ def load(path: Path, wanted: Wanted) -> Data:
             data = replace(data, y=read_labels(wanted.beside))
         n = data.X.shape[0]
         if data.X.ndim != 2 or n == 0 or data.X.shape[1] == 0:
-            raise CommandError(f"{path}: holds no examples: its shape is {data.X.shape}")
+            raise CommandError(f"{path}: contains no examples: its shape is {data.X.shape}")
         if wanted.features is not None and data.X.shape[1] != wanted.features:
             raise CommandError(f"{path}: has {data.X.shape[1]} features, but {wanted.features} are expected")
         if data.y is None:
             if wanted.labels:
-                raise CommandError(f"{path}: holds no labels; name a file of them with --labels FILE.npy")
+                raise CommandError(f"{path}: contains no labels; pass them with --labels FILE.npy")
             return data
         y = tidy(data.y, str(wanted.beside or path))
         if len(y) != n:
@@ -66,7 +66,7 @@ def suffix_of(path: Path) -> str:
         inner = Path(path.stem).suffix.lower()
         if inner in PACKED:
             return inner
-        raise CommandError(f"{path}: only {', '.join(PACKED)} may be packed, as in data.svm.gz")
+        raise CommandError(f"{path}: only {', '.join(PACKED)} may be compressed, as in data.svm.gz")
     if suffix not in SUFFIXES:
         raise CommandError(
             f"{path}: unknown suffix {suffix!r}; the suffix must be one of {', '.join(SUFFIXES)}"
@@ -102,15 +102,15 @@ def _read_svmlight(path: Path, wanted: Wanted) -> Data:
     except ValueError as error:
         if wanted.base_of_model and "has the column 0" in str(error):
             raise CommandError(
-                f"{path}: has the column 0, but the model counts columns from 1, as the file did that it was "
-                f"trained on; if both count from 0, train with --zero-based yes"
+                f"{path}: has a column 0, but the model counts columns from 1, like the file it was trained "
+                "on; if both count from 0, train with --zero-based yes"
             ) from error
         if wanted.features is not None and "n_features" in str(error):
             X, _, zero_based = _load_svmlight(path, replace(wanted, features=None))
             counted = f", counted from {int(not zero_based)} as by the model" if wanted.base_of_model else ""
             raise CommandError(
                 f"{path}: has {X.shape[1]} features{counted}, but {wanted.features} are expected; "
-                f"a model can be trained for more than its file has: train --features N"
+                f"to expect more features than the training file has, train with --features N"
             ) from error
         raise
     return Data(X, y, zero_based=zero_based)

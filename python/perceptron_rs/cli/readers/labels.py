@@ -54,10 +54,10 @@ def same_kind(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
         found, expected = ("strings", "numbers") if y.dtype.kind in "OU" else ("numbers", "strings")
         raise CommandError(
             f"{where}: its labels are {found}, but the model's classes are {expected} ({shown}); "
-            f"give labels of the model's kind with --labels or --target"
+            f"pass labels of the same kind with --labels or --target"
         )
     if not np.isin(y, classes).any():
         raise CommandError(
             f"{where}: no label is one of the model's classes ({shown}); its first label is "
-            f"{label_text(y[0])!r}; name the right column with --target, or other labels with --labels"
+            f"{label_text(y[0])!r}; choose the right column with --target, or pass other labels with --labels"
         )

@@ -56,7 +56,7 @@ def sentences(
                 line = next(lines, None)
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 raise CommandError(
-                    f"{name}: after line {number}: the packed file is damaged: {error}"
+                    f"{name}: after line {number}: the compressed file is corrupted: {error}"
                 ) from error
             if line is None:
                 break
@@ -76,7 +76,7 @@ def sentences(
             if len(cells) != columns:
                 raise CommandError(
                     f"{name}: line {number} has {len(cells)} columns, but {expected} {columns}; "
-                    f"give each token as many, and put an empty line between sentences"
+                    f"give each token the same number, and put an empty line between sentences"
                 )
             try:
                 sentence.append([cell.decode("utf-8") for cell in cells])
@@ -85,7 +85,7 @@ def sentences(
             if not all(map(str.strip, sentence[-1])):
                 empty = next(j for j, cell in enumerate(sentence[-1], 1) if not cell.strip())
                 raise CommandError(
-                    f"{name}: line {number} has nothing in column {empty}; fill it, for instance by _"
+                    f"{name}: line {number} has an empty column {empty}; fill it, for instance with _"
                 )
         if sentence:
             yield sentence

@@ -44,7 +44,7 @@ def read_table(path: Path, suffix: str, wanted: Wanted) -> Table:
             f"name the column of the labels with --target"
         )
     if not names:
-        raise CommandError(f"{path}: has no column besides the labels {target!r}")
+        raise CommandError(f"{path}: has no columns except the labels {target!r}")
     X = _matrix([by_name[name] for name in names], path)
     y = None if target is None else _labels(by_name[target], path)
     return X, y, tuple(names) if named else None
@@ -71,7 +71,8 @@ def _target(path: Path, columns: dict[str, Column], wanted: Wanted, named: bool)
         return last if len(columns) - 1 == wanted.features else None
     if wanted.names is not None and last in wanted.names and named:
         raise CommandError(
-            f"{path}: its last column {last!r} is a feature; name that of the labels with --target"
+            f"{path}: its last column {last!r} is a feature of the model; name the column of the labels with "
+            "--target"
         )
     return last
 

@@ -39,7 +39,7 @@ def checked_format(X: Any) -> Any:
     refuse_type(np.dtype(X.dtype), "X")
     if X.dtype.kind == "O":
         raise TypeError(
-            "X must hold real numbers, got a sparse matrix of objects; convert it by X.astype(float)"
+            "X must hold real numbers, got a sparse matrix of objects; convert it with X.astype(float)"
         )
     if X.format == "csr":
         return X

@@ -1,0 +1,4 @@
+"""What a model keeps of its training, so that somebody else can repeat it.
+
+`digests` says which bytes of the examples are digested, `record` what is kept of each call.
+"""

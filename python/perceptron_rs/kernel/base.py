@@ -1,0 +1,276 @@
+"""What the kernel perceptrons share: fits and passes, predictions, and the mistaken examples they show."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.common.driver import Report
+from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.labels import check_classes, encode_new, label_array
+from perceptron_rs.common.online import OnlineClassifier
+from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
+from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
+from perceptron_rs.float_mode import standard
+from perceptron_rs.kernel.answers import answers
+from perceptron_rs.kernel.fitting import Train, check_terms, learn, start
+from perceptron_rs.kernel.values import KERNELS, check_kernel, matrix_of
+from perceptron_rs.kernel.vectors import counts_of, stored
+from perceptron_rs.models.saved import Saved
+
+__all__ = ["KernelLearner"]
+
+_LEFT_OUT = ("early_stopping", "validation_fraction", "fit_intercept", "added_feature")
+
+
+class KernelLearner(OnlineClassifier, Saved, BaseEstimator):  # type: ignore[misc]
+    """A perceptron in the space of a kernel: its vectors are sums over mistaken examples.
+
+    A subclass gives its parameters (``__init__``), what it starts from (``_begin``), one call of an engine
+    (``_run``), which leaves the log of mistakes in ``_vectors``, and what predicts (``_answer``).
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{name: rule for name, rule in (CONSTRAINTS | NOISE).items() if name not in _LEFT_OUT},
+        **JOINT,
+        "kernel": [StrOptions(set(KERNELS)), callable],
+        "degree": [Interval(Real, 1, None, closed="left")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+    }
+    #: Parameters, beside those of the kernel, that stay what they were when a run began.
+    _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
+
+    kernel: Any
+    warm_start: bool
+    shuffle: bool
+    n_iter_: int
+    n_features_in_: int
+    n_seen_: NDArray[np.int64]
+    _vectors: State
+    _spec: KernelSpec  # with its gamma settled
+    _seed: int  # of the last call that learnt
+
+    def _begin(self, planes: int) -> None:
+        """Start from the vector 0."""
+        raise NotImplementedError
+
+    def _run(self, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], train: Train) -> Report:
+        """Learn, and keep what has been learnt; ``shared`` are the settings of every kernel perceptron."""
+        raise NotImplementedError
+
+    def _answer(self) -> str:
+        """Return what predicts, as the engines call it."""
+        raise NotImplementedError
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Fit the model to X and y, in epochs, until a stopping criterion is met.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples. C-contiguous arrays and CSR matrices of float64, float32, int8, uint8,
+            int16, uint16 or int32 are read in place; anything else is converted once. With
+            ``kernel="precomputed"``, the kernel values of all pairs of examples.
+        y : array-like of shape (n_samples,)
+            Class labels: integers, booleans or strings, of at least two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the examples, at least 0. An update is multiplied by the weight of its example.
+            Examples of weight 0 are ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has an invalid shape, length or value, or if training overflows. The estimator
+            then stays as it was before the call.
+        TypeError
+            If an argument does not contain numbers (or, for labels, numbers or strings).
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None; or
+            if Ctrl-C ended it.
+        """
+        with restored_on_error(self), standard():
+            self._check_parameters()
+            warm = bool(self.warm_start) and hasattr(self, "classes_")
+            data = examples(self, get_engine(self.engine), X, reset=not warm)
+            classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
+            if warm and not np.array_equal(classes, self.classes_):
+                raise ValueError(
+                    f"warm_start=True continues a fit with the classes {self.classes_.tolist()!r:.200}, "
+                    f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
+                )
+            if not warm:
+                start(self, data, classes)
+            report = learn(
+                self,
+                data,
+                labels,
+                sample_weight,
+                method="fit",
+                max_iter=int(self.max_iter),
+                tol=None if self.tol is None else float(self.tol),
+                shuffle=bool(self.shuffle),
+            )
+            self._n_epochs += self.n_iter_
+            self._warn(report.stopped)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Make one pass over X and y in the given order, continuing from what was learnt before.
+
+        Consecutive batches give the same model as one pass over all of them. Attributes that describe a fit
+        (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...) refer to this call
+        alone. Not available with ``kernel="precomputed"``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever occur in y. Required in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the examples, at least 0. An update is multiplied by the weight of its example.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has an invalid shape, length or value, if y contains a class that is not in
+            ``classes_``, or if training overflows. The estimator then stays as it was before the call.
+        TypeError
+            If an argument does not contain numbers (or, for labels, numbers or strings).
+        """
+        self._partial_fit(X, y, classes, sample_weight)
+        return self
+
+    def _learn_pass(
+        self,
+        engine: Engine,  # noqa: ARG002
+        data: Examples,
+        labels: NDArray[np.uint32],
+        sample_weight: Any,
+        *,
+        first: bool,
+        record: bool = False,
+    ) -> Report:
+        if first:
+            start(self, data, self.classes_)
+        return learn(
+            self,
+            data,
+            labels,
+            sample_weight,
+            method="partial_fit",
+            max_iter=1,
+            tol=None,
+            shuffle=False,
+            record=record,
+        )
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the normalized vote on each example, or the activation of the vector that predicts.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples; with ``kernel="precomputed"``, their kernel values with all training examples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With ``prediction="vote"``, the votes for minus the votes against, divided by their number, in
+            [-1, 1]; in a joint decision, the votes for each class, divided by their number. Otherwise, the
+            activation, divided by the norm of its vector if ``normalize=True``. For two classes, the score
+            is that of ``classes_[1]`` (in a joint decision, minus that of ``classes_[0]``); otherwise,
+            there is one column for each class. The bits do not depend on the storage of X, the batch or
+            ``n_jobs``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has a wrong shape, contains NaN or infinity, or makes an activation overflow.
+        """
+        check_is_fitted(self)
+        with standard():
+            self._check_parameters()
+            check_terms(self)
+            engine = get_engine(self.engine)
+            data = examples(self, engine, X, reset=False)
+            data.assert_finite(self)
+            answer = self._answer()
+            scores = answers(self, engine, data, answer)
+            if answer in ("vote", "joint vote"):
+                number = np.array([count.sum() for count in counts_of(self._vectors, self.n_seen_)])
+                scores = scores / np.maximum(number, 1)
+            check_classes(self.classes_, scores.shape[1])
+            if scores.shape[1] == 1:
+                return scores.reshape(-1)
+            if len(self.classes_) == 2:  # a joint decision of two classes
+                difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
+                return difference
+            return scores
+
+    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
+        super()._check_parameters(for_partial_fit=for_partial_fit)
+        check_kernel(self)
+        if for_partial_fit and self.kernel == "precomputed":
+            raise ValueError("kernel='precomputed' is not available with partial_fit; use fit")
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """Indices of the misclassified examples."""
+        return self._vectors["origin"]
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The misclassified examples."""
+        if self.kernel == "precomputed":
+            return np.zeros((0, 0))
+        return matrix_of(stored(self._vectors), self.n_features_in_)
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """Sum of the steps on each of the misclassified examples."""
+        return self._per_support(self._vectors["log_step"])
+
+    @property
+    def mistakes_per_support_(self) -> NDArray[np.int64]:
+        """Number of updates on each of the misclassified examples."""
+        return self._per_support(np.ones(len(self._vectors["log_row"]), dtype=np.int64))
+
+    def _per_support(self, values: NDArray[Any]) -> NDArray[Any]:
+        log = self._vectors
+        found = np.zeros((len(self.n_seen_), len(log["origin"])), dtype=values.dtype)
+        planes = np.repeat(np.arange(len(found)), np.diff(log["log_start"]))
+        np.add.at(found, (planes, log["log_row"]), values)
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

@@ -1,0 +1,120 @@
+"""The record of a training in a model file: its calls, and the weights that it started from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs.audit.digests import BLOCK, PARTS, Digests
+from perceptron_rs.audit.record import RECORD, Call
+from perceptron_rs.models.parameters import parameters_from_json, values_to_json
+from perceptron_rs.models.values import Tensors, is_count
+
+__all__ = ["CALLS", "collect_record", "publish_record"]
+
+#: The part of the description.
+CALLS = "calls"
+_PREFIX = "start_of_record_"
+_NEEDED = {"method", "parameters", "n_features", "sizes", "weighted", "arithmetic_version"}
+_ENDS = ("callback", "interrupt")
+_DIGEST = re.compile("[0-9a-f]{64}")
+
+
+def collect_record(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
+    """Return the tensors and the part of the description; nothing if there is no record."""
+    calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
+    if calls is None:
+        return {}, {}
+    tensors = {f"{_PREFIX}{name}": array for call in calls for name, array in call.start.items()}
+    return tensors, {CALLS: [_to_json(call) for call in calls]}
+
+
+def publish_record(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
+    """Put what ``collect_record`` returned on an estimator, and take its tensors; ValueError if unsound."""
+    start = {
+        name.removeprefix(_PREFIX): tensors.pop(name) for name in list(tensors) if name.startswith(_PREFIX)
+    }
+    if CALLS not in document:
+        if start:
+            raise ValueError(f"the tensor {_PREFIX}{min(start)} belongs to no call")
+        return
+    if not isinstance(document[CALLS], list) or not document[CALLS]:
+        raise ValueError("its calls must be a list of one or more")
+    calls = [_from_json(description, type(estimator)) for description in document[CALLS]]
+    if start:
+        if start.keys() != {"coef", "intercept"} or calls[0].method != "fit":
+            raise ValueError(f"the tensors {_PREFIX}... must be the weights and intercepts of a first fit")
+        if any(array.dtype != np.float64 or not np.isfinite(array).all() for array in start.values()):
+            raise ValueError(f"the tensors {_PREFIX}... must hold finite float64 numbers")
+        calls[0].start.update(start)
+    setattr(estimator, RECORD, tuple(calls))
+
+
+def _to_json(call: Call) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "method": call.method,
+        "parameters": values_to_json(call.parameters),
+        "n_features": int(call.columns),
+        "sizes": [list(size) for size in call.sizes],
+        "weighted": call.weighted,
+        "arithmetic_version": call.arithmetic,
+    }
+    if call.digests is not None:
+        found["sha256"] = {part: list(getattr(call.digests, part)) for part in PARTS}
+    if call.ended is not None:
+        found["ended"] = list(call.ended)
+    return found
+
+
+def _from_json(description: Any, kind: type) -> Call:
+    if not isinstance(description, dict) or set(description) - {"sha256", "ended"} != _NEEDED:
+        raise ValueError(f"each of its calls must hold {', '.join(sorted(_NEEDED))}")
+    method, sizes = description["method"], description["sizes"]
+    if method not in ("fit", "partial_fit"):
+        raise ValueError(f"a call must be of fit or partial_fit, got {method!r:.80}")
+    if not isinstance(sizes, list) or not sizes or not all(_is_size(size) for size in sizes):
+        raise ValueError("the sizes of a call must be pairs of counts of at least 1")
+    if method == "fit" and (len(sizes) > 1 or sizes[0][1] > 1):
+        raise ValueError("the sizes of a fit must be those of one call")
+    if not is_count(description["n_features"]) or not is_count(description["arithmetic_version"]):
+        raise ValueError("a call must hold counts as n_features and arithmetic_version")
+    if type(description["weighted"]) is not bool:
+        raise ValueError("a call must hold whether it was weighted")
+    call = Call(
+        method,
+        parameters_from_json(description["parameters"], kind),
+        description["n_features"],
+        tuple((rows, times) for rows, times in sizes),
+        description["weighted"],
+        description["arithmetic_version"],
+        ended=_end(description.get("ended")),
+    )
+    return replace(call, digests=_digests(description["sha256"], call)) if "sha256" in description else call
+
+
+def _is_size(size: Any) -> bool:
+    return isinstance(size, list) and len(size) == 2 and all(is_count(count) and count > 0 for count in size)
+
+
+def _end(ended: Any) -> tuple[str, int] | None:
+    if ended is None:
+        return None
+    if not isinstance(ended, list) or len(ended) != 2 or ended[0] not in _ENDS or not is_count(ended[1]):
+        raise ValueError(f"a call must have ended by one of {_ENDS} after a number of epochs")
+    return ended[0], ended[1]
+
+
+def _digests(description: Any, call: Call) -> Digests:
+    if not isinstance(description, dict) or set(description) != set(PARTS):
+        raise ValueError(f"the digests of a call must be those of {', '.join(PARTS)}")
+    blocks = -(-call.rows // BLOCK)
+    for part, digests in description.items():
+        needed = 0 if part == "weights" and not call.weighted else blocks
+        if not isinstance(digests, list) or len(digests) != needed:
+            raise ValueError(f"a call of {call.rows} rows must have {needed} digests of {part}")
+        if not all(isinstance(digest, str) and _DIGEST.fullmatch(digest) for digest in digests):
+            raise ValueError("a digest must be 64 hexadecimal digits")
+    return Digests(call.rows, **{part: tuple(description[part]) for part in PARTS})

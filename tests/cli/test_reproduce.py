@@ -1,0 +1,85 @@
+"""The command that trains a model again and compares it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from perceptron_rs import load
+from perceptron_rs.registry import LEARNERS
+
+from .support import X, Y, svmlight
+
+NAMES = [name for name, learner in LEARNERS.items() if learner.in_epochs and learner.data == "examples"]
+
+
+@pytest.fixture(name="trained")
+def fixture_trained(call, tmp_path):
+    def run(*options, X=X, y=Y):
+        (tmp_path / "a.svm").write_text(svmlight(X, y))
+        assert call("train", tmp_path / "a.svm", "--model", tmp_path / "m", "--quiet", *options).status == 0
+        return tmp_path / "m", tmp_path / "a.svm"
+
+    return run
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_train_has_made_is_reproduced(call, trained, name):
+    model, data = trained("--learner", name)
+    answer = call("reproduce", model, data)
+    assert answer.status == 0
+    lines = [line.split(maxsplit=1) for line in answer.out.splitlines()]
+    assert [first for first, _ in lines] == ["model", "again", "reproduced"]
+    assert lines[0][1] == lines[1][1]
+    assert lines[2][1] == "equal to the last bit"
+
+
+def test_other_data(call, trained, tmp_path):
+    model, data = trained()
+    other = X.copy()
+    other[1, 1] = 2
+    data.write_text(svmlight(other, Y))
+    answer = call("reproduce", model, data)
+    assert answer.status == 1
+    assert answer.out.splitlines()[-1] == "different  other data: rows 0 to 5 differ in their entries"
+    found = call("reproduce", model, data, "--json").json
+    assert found["equal"] is False
+    assert found["reason"] == "data"
+    assert found["digest_again"] is None
+    labels = Y.copy()
+    labels[0] = -1
+    np.save(tmp_path / "y.npy", labels)
+    data.write_text(svmlight(X, Y))
+    answer = call("reproduce", model, data, "--labels", tmp_path / "y.npy")
+    assert "differ in their labels" in answer.out
+
+
+def test_other_parameters(call, trained):
+    path, data = trained("--eta0", "2")
+    load(path).set_params(eta0=1.0).save(path)
+    answer = call("reproduce", path, data)
+    assert answer.status == 1
+    assert "other parameters: eta0 is 1.0 in the model, which was trained with 2.0;" in answer.out
+
+
+def test_the_other_engine(call, trained):
+    found = call("reproduce", *trained("--learner", "averaged"), "--engine", "reference", "--json").json
+    assert found["equal"] is True
+    assert found["digest"] == found["digest_again"]
+
+
+def test_a_start_from_text(call, trained, tmp_path):
+    model, _ = trained()
+    (tmp_path / "start.txt").write_text(call("inspect", model, "--text").out)
+    model, data = trained("--init-text", tmp_path / "start.txt", "--epochs", "1", "--tol", "none")
+    assert call("reproduce", model, data).status == 0
+
+
+def test_the_base_of_columns_and_names(call, tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,label\n1,2,x\n-1,0,y\n3,0.5,x\n")
+    assert call("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").status == 0
+    assert call("reproduce", tmp_path / "m", tmp_path / "a.csv").status == 0
+    (tmp_path / "a.csv").write_text("a,c,label\n1,2,x\n-1,0,y\n3,0.5,x\n")
+    answer = call("reproduce", tmp_path / "m", tmp_path / "a.csv")
+    assert answer.status == 1
+    assert "'c'" in answer.err or "b" in answer.err

@@ -1,0 +1,125 @@
+"""The record of a training in a model file: what it holds, what comes back, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import re
+
+import numpy as np
+import pytest
+
+from perceptron_rs import ARITHMETIC_VERSION, AveragedPerceptron, load
+from perceptron_rs.models import describe
+
+
+@pytest.fixture(name="parts")
+def fixture_parts(tools, folder):
+    model = tools.fitted(AveragedPerceptron, 3, audit=True)
+    return tools.take_apart(folder.saved(model.partial_fit(*tools.data())))
+
+
+def test_what_a_file_says(tools, tmp_path):
+    model = tools.fitted(AveragedPerceptron, 3, audit=True, class_weight={1: 2.0}, eta0=0.5)
+    model.set_params(eta0=1.0).save(tmp_path / "m")
+    (call,) = describe(tmp_path / "m")["calls"]
+    digests = call.pop("sha256")
+    parameters = call.pop("parameters")
+    assert call == {
+        "method": "fit",
+        "n_features": 4,
+        "sizes": [[40, 1]],
+        "weighted": False,
+        "arithmetic_version": ARITHMETIC_VERSION,
+    }
+    assert parameters["eta0"] == 0.5
+    assert parameters["class_weight"] == [[1, 2.0]]
+    assert {name: len(blocks) for name, blocks in digests.items()} == {
+        "entries": 1,
+        "labels": 1,
+        "weights": 0,
+    }
+    model.audit = False
+    model.fit(*tools.data())
+    model.save(tmp_path / "m")
+    assert "sha256" not in describe(tmp_path / "m")["calls"][0]
+    model.partial_fit(*tools.data())
+    model.save(tmp_path / "m")
+    assert "calls" not in describe(tmp_path / "m")
+
+
+def test_what_comes_back(tools, tmp_path):
+    start = np.full((3, 4), 0.25)
+    X, y = tools.data()
+    model = AveragedPerceptron(audit=True, warm_start=True, max_iter=2, tol=None)
+    model.fit(X, y, coef_init=start, sample_weight=np.ones(40)).fit(X, y)
+    for row in range(3):
+        model.partial_fit(X[row : row + 1], y[row : row + 1])
+    model.save(tmp_path / "m")
+    found = load(tmp_path / "m")
+    assert found._calls == model._calls
+    assert [call.sizes for call in found._calls] == [((40, 1),), ((40, 1),), ((1, 3),)]
+    assert found._calls[0].start["coef"].tobytes() == start.tobytes()
+    assert found._calls[0].start["intercept"].tobytes() == np.zeros(3).tobytes()
+    found.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def zeros(*shape):
+    return "F64", list(shape), np.zeros(shape).tobytes()
+
+
+WRONG = {
+    "no list": (lambda calls: {}, "list of one or more"),
+    "empty": (lambda calls: [], "list of one or more"),
+    "text": (lambda calls: ["fit"], "each of its calls must hold"),
+    "more": (lambda calls: [calls[0] | {"speed": 1}], "each of its calls must hold"),
+    "less": (lambda calls: [{"method": "fit"}], "each of its calls must hold"),
+    "method": (lambda calls: [calls[0] | {"method": "save"}], "must be of fit or partial_fit, got 'save'"),
+    "sizes": (lambda calls: [calls[0] | {"sizes": [[0, 1]]}], "pairs of counts of at least 1"),
+    "pairs": (lambda calls: [calls[0] | {"sizes": [[40]]}], "pairs of counts of at least 1"),
+    "twice": (lambda calls: [calls[0] | {"sizes": [[20, 2]]}], "sizes of a fit must be those of one call"),
+    "columns": (lambda calls: [calls[0] | {"n_features": -1}], "counts as n_features"),
+    "version": (lambda calls: [calls[0] | {"arithmetic_version": "1"}], "counts as n_features"),
+    "weighted": (lambda calls: [calls[0] | {"weighted": 0}], "whether it was weighted"),
+    "end": (lambda calls: [calls[0] | {"ended": ["tol", 1]}], "must have ended by one of"),
+    "parameter": (lambda calls: [calls[0] | {"parameters": {"speed": 1}}], "no parameter 'speed'"),
+    "digests": (lambda calls: [calls[0] | {"sha256": {}}], "digests of a call must be those of"),
+    "too few": (
+        lambda calls: [calls[0] | {"sha256": calls[0]["sha256"] | {"labels": []}}],
+        "40 rows must have 1 digests of labels",
+    ),
+    "too many": (
+        lambda calls: [calls[0] | {"sha256": calls[0]["sha256"] | {"weights": ["0" * 64]}}],
+        "40 rows must have 0 digests of weights",
+    ),
+    "no digest": (
+        lambda calls: [calls[0] | {"sha256": calls[0]["sha256"] | {"labels": ["x" * 64]}}],
+        "64 hexadecimal digits",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_no_training_leaves_is_refused(tools, folder, parts, name):
+    change, pattern = WRONG[name]
+    document = copy.deepcopy(parts[0])
+    folder.loaded(tools.put_together(document, parts[1]))
+    document["calls"] = change(document["calls"])
+    text = folder.refusal(tools.put_together(document, parts[1]))
+    assert re.search(pattern, text), text
+
+
+def test_start_weights_without_their_call(tools, folder, parts):
+    document, tensors = copy.deepcopy(parts)
+    coef, both = {"start_of_record_coef": zeros(3, 4)}, {"start_of_record_intercept": zeros(3)}
+    assert "must be the weights and intercepts" in folder.refusal(
+        tools.put_together(document, tensors | coef)
+    )
+    both |= coef
+    folder.loaded(tools.put_together(document, tensors | both))
+    wrong = both | {"start_of_record_coef": ("F64", [1], np.array([np.inf]).tobytes())}
+    assert "finite float64" in folder.refusal(tools.put_together(document, tensors | wrong))
+    document["calls"] = document["calls"][1:]
+    assert "of a first fit" in folder.refusal(tools.put_together(document, tensors | both))
+    del document["calls"]
+    assert "belongs to no call" in folder.refusal(tools.put_together(document, tensors | both))
