@@ -148,7 +148,7 @@ class Linear:
         If False, the intercept keeps its start value.
     seed : int or None
         Key of a new permutation in every epoch; None visits the rows as they stand.
-    margin : float
+    margin_threshold : float
         tau, at least 0: an example that is right by no more than this is a mistake.
     added_feature : float
         delta, at least 0: the value of a feature that each example has for itself in this run.
@@ -182,7 +182,7 @@ class Linear:
     tie: str = "mistake"
     fit_intercept: bool = True
     seed: int | None = None
-    margin: float = 0.0
+    margin_threshold: float = 0.0
     added_feature: float = 0.0
     max_mistakes_per_example: int | None = None
     joint: str | None = None
@@ -208,7 +208,7 @@ class Linear:
             raise ValueError(
                 f"class_weight must have shape {(*planes, 2)} for these planes, got {self.class_weight.shape}"
             )
-        if self.margin or self.added_feature or self.max_mistakes_per_example is not None:
+        if self.margin_threshold or self.added_feature or self.max_mistakes_per_example is not None:
             self._check_tolerance()
         if self.check != "run":
             self._check_moments()
@@ -218,7 +218,10 @@ class Linear:
             self._check_penalty(self.penalty)
 
     def _check_tolerance(self) -> None:
-        for name, value in (("margin", self.margin), ("added_feature", self.added_feature)):
+        for name, value in (
+            ("margin_threshold", self.margin_threshold),
+            ("added_feature", self.added_feature),
+        ):
             if not 0 <= value < math.inf:
                 raise ValueError(f"{name} must be finite and at least 0, got {value}")
         if self.max_mistakes_per_example is not None and self.max_mistakes_per_example < 1:
@@ -237,7 +240,8 @@ class Linear:
         """Raise ValueError for a learner that judges by the activations of one plane."""
         if self.learner == "pocket":
             raise ValueError(
-                "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner"
+                "joint, margin_threshold, added_feature and max_mistakes_per_example must not be set for this "
+                "learner"
             )
 
     def _check_joint(self) -> None:
@@ -251,7 +255,10 @@ class Linear:
             )
         if self.tie != "mistake":
             raise ValueError(f'tie must be "mistake" for a joint decision, got {self.tie!r}')
-        for name, value in (("margin", self.margin), ("added_feature", self.added_feature)):
+        for name, value in (
+            ("margin_threshold", self.margin_threshold),
+            ("added_feature", self.added_feature),
+        ):
             if value:
                 raise ValueError(f"{name} must be 0 for a joint decision, got {value}")
 

@@ -1,9 +1,10 @@
 """Files of every format version that was released are read for ever: one of each is kept here.
 
-``version_1.safetensors`` to ``version_3.safetensors`` were written by ``model().save``. They are never
+``version_1.safetensors`` to ``version_4.safetensors`` were written by ``model().save``. They are never
 written anew: a change of what a file holds raises ``FORMAT_VERSION``, and a file of the new version joins
 these. Version 2 is the first in which reports always have an axis for the classes; files of version 1 that
 show the difference are those of ``VERSION_1``. Version 3 is the first with a record of the training.
+Version 4 calls some parameters ``joint_update``, ``margin_threshold`` and ``max_steps``.
 """
 
 from pathlib import Path

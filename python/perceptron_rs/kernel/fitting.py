@@ -73,7 +73,7 @@ def learn(
         "eta0": float(model.eta0),
         "tie": str(model.tie),
         "seed": seed if shuffle else None,
-        "margin": float(model.margin),
+        "margin_threshold": float(model.margin_threshold),
         "max_mistakes_per_example": None if most is None else int(most),
         "joint": joint_update(model),
         "track_mistakes": bool(model.track_mistakes),

@@ -26,7 +26,7 @@ _FEW = 16
 _PARAMETERS = (
     *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
     "audit",
-    *("penalty", "multi_class", "margin", "added_feature", "max_mistakes_per_example"),
+    *("penalty", "multi_class", "margin_threshold", "added_feature", "max_mistakes_per_example"),
 )
 #: What the long way would remove after a pass.
 _STALE = ("mistakes_per_example_", "validation_scores_", PENDING[0], RECORD)
@@ -67,7 +67,7 @@ def _names(estimator: Any) -> list[str]:
     if getattr(estimator, "penalty", None) is not None:
         names += ["alpha"]
     if is_joint(estimator):
-        names += ["update"]
+        names += ["joint_update"]
     return [name for name in names if hasattr(estimator, name)]
 
 
@@ -93,7 +93,7 @@ def _prepare(estimator: Any) -> OnePass | None:
         eta0=float(estimator.eta0),
         tie=str(estimator.tie),
         fit_intercept=bool(estimator.fit_intercept),
-        margin=float(getattr(estimator, "margin", 0.0)),
+        margin_threshold=float(getattr(estimator, "margin_threshold", 0.0)),
         added_feature=float(getattr(estimator, "added_feature", 0.0)),
         max_mistakes_per_example=None if most is None else int(most),
         joint=joint_update(estimator),

@@ -122,7 +122,7 @@ def learn(
         tie=str(estimator.tie),
         fit_intercept=bool(estimator.fit_intercept),
         seed=seed if shuffle else None,
-        margin=float(getattr(estimator, "margin", 0.0)),
+        margin_threshold=float(getattr(estimator, "margin_threshold", 0.0)),
         added_feature=float(getattr(estimator, "added_feature", 0.0)),
         max_mistakes_per_example=None if most is None else int(most),
         joint=joint_update(estimator),

@@ -145,7 +145,8 @@ class PocketPerceptron(LinearLearner):
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Mistakes in each epoch of the last call; 0 after a class has stopped.
     converged_ : bool
-        Whether every class ended on an epoch without a mistake.
+        Whether the last epoch of every class was without a mistake. For the setting of the convergence
+        theorem, set ``tol=None`` and a large ``max_iter``.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
         Mistakes made on each example in the last call; with ``track_mistakes`` only.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64

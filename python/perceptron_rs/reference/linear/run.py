@@ -163,7 +163,7 @@ def decisions(data: Data, settings: Linear, planes: list[Plane], seen: NDArray[n
         of_positives = settings.class_weight[labels if settings.joint else k, 1]
         s = weight * np.where(y > 0, of_positives, settings.class_weight[k, 0])
         # Where sign(0) is +1, a margin of exactly tau is right if y is 1: the largest wrong one is below.
-        tau = float(settings.margin)
+        tau = float(settings.margin_threshold)
         largest = np.nextafter(tau, -np.inf) if settings.tie == "positive" else tau
         found.append(
             Decision(
