@@ -28,7 +28,7 @@ def problems(draw):
     }
 
 
-def exact(X, y, s, order, *, margin, added_feature, max_mistakes_per_example, tie, max_iter):
+def exact(X, y, s, order, *, margin_threshold, added_feature, max_mistakes_per_example, tie, max_iter):
     """Return what a run in Python's integers leaves behind."""
     w, b, v, made = [0] * len(X[0]), 0, [0] * len(X), [0] * len(X)
     mistakes, losses = [], []
@@ -39,7 +39,7 @@ def exact(X, y, s, order, *, margin, added_feature, max_mistakes_per_example, ti
             a = sum(p * q for p, q in zip(w, X[i], strict=True)) + b + own
             m = y[i] * a
             loss += max(0, -m)
-            right = m > margin or (tie == "positive" and y[i] == 1 and a >= margin)
+            right = m > margin_threshold or (tie == "positive" and y[i] == 1 and a >= margin_threshold)
             if right or (max_mistakes_per_example is not None and made[i] >= max_mistakes_per_example):
                 continue
             made[i] += 1
