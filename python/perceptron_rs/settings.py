@@ -240,8 +240,8 @@ class Linear:
         """Raise ValueError for a learner that judges by the activations of one plane."""
         if self.learner == "pocket":
             raise ValueError(
-                "joint, margin_threshold, added_feature and max_mistakes_per_example must not be set for this "
-                "learner"
+                "joint, margin_threshold, added_feature and max_mistakes_per_example must not be set for "
+                "this learner"
             )
 
     def _check_joint(self) -> None:
