@@ -18,7 +18,7 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-deep test-oldest test-aarch64 test-s390x miri tsan fuzz lint bench freund-schapire docs golden licenses dist valgrind clean
+.PHONY: help demo test test-quick test-deep test-oldest test-aarch64 test-s390x miri tsan fuzz lint bench freund-schapire docs golden licenses dist valgrind clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,8 +30,13 @@ test: $(VENV)/quick $(VENV)/test  ## all tests: the core without Python, then th
 	cargo test
 	$(BIN)/python -m pytest --numprocesses auto
 
-test-deep: $(VENV)/quick $(VENV)/test  ## the same with many more generated cases, and half a minute of each fuzz target
-	cargo test
+# Of folders whose tests have an oracle of their own, on both engines.
+QUICK = arith rows online kernel/test_train.py kernel/test_budget.py mlp structured test_golden.py test_order.py test_engines.py
+test-quick: $(VENV)/quick $(VENV)/test  ## within a minute: both engines against their oracles
+	$(BIN)/python -m pytest --numprocesses auto --ignore-glob='*memory.py' --ignore-glob='*parity.py' $(addprefix tests/,$(QUICK))
+
+test-deep: $(VENV)/quick $(VENV)/test  ## all tests with many more generated cases, and half a minute of each fuzz target
+	CARGO_PROFILE_TEST_OPT_LEVEL=3 cargo test
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=30
 

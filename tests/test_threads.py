@@ -165,9 +165,10 @@ def test_no_bit_depends_on_the_number_of_threads(planes, form, learner):
     X = form(np.where(abs(X) > 1, X, 0))
     sparse = sp.issparse(X)
     answers = set()
-    for engine in (get_engine("rust"), get_engine("reference")):
+    for name, numbers in (("rust", (1, 2, 3, 8, 64)), ("reference", (1,))):  # which has one thread
+        engine = get_engine(name)
         rows = engine.csr_rows(X.indptr, X.indices, X.data, 20) if sparse else engine.dense_rows(X)
-        for threads in (1, 2, 3, 8, 64):
+        for threads in numbers:
             report = fit(engine, rows, labels, learner, planes, max_iter=3, threads=threads)
             arrays = [*(report["state"][name] for name in sorted(report["state"])), report["losses"]]
             coef, intercept = report["state"]["coef"], report["state"]["intercept"]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from perceptron_rs.sequence.perceptron import SequencePerceptron
     from perceptron_rs.sequence.progress import SequenceEpoch
     from perceptron_rs.sequence.structured import StructuredPerceptron
+    from perceptron_rs.teaching.trace import Step, Trace, trace
 
     __version__: str
 
@@ -50,7 +51,9 @@ __all__ = [
     "Reproduction",
     "SequenceEpoch",
     "SequencePerceptron",
+    "Step",
     "StructuredPerceptron",
+    "Trace",
     "VerificationError",
     "VotedPerceptron",
     "__version__",
@@ -62,6 +65,7 @@ __all__ = [
     "max_margin",
     "mistake_bounds",
     "reproduce",
+    "trace",
     "updates_until_right",
     "verify",
 ]
@@ -85,6 +89,8 @@ _HOME = {
     "SequenceEpoch": "sequence.progress",
     "SequencePerceptron": "sequence.perceptron",
     "StructuredPerceptron": "sequence.structured",
+    "Step": "teaching.trace",
+    "Trace": "teaching.trace",
     "VerificationError": "margins.verification",
     "VotedPerceptron": "linear.voted",
     "digest": "learnt",
@@ -95,6 +101,7 @@ _HOME = {
     "max_margin": "margins.maximum",
     "mistake_bounds": "margins.mistakes",
     "reproduce": "rerun",
+    "trace": "teaching.trace",
     "updates_until_right": "linear.updates",
     "verify": "margins.verification",
 }

@@ -36,22 +36,23 @@ _NOT_COMPARED = {"feature_names_in_"}
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """The answer of `reproduce`, which is true if the model was reproduced.
+    """Result of `reproduce`. It is true if the model was reproduced.
 
     Attributes
     ----------
     equal : bool
-        Whether training again gave the model to the last bit, from the data and parameters that it names.
+        Whether training again gave the same model, to the last bit, from the data and parameters of the
+        record.
     reason : {"data", "parameters", "arithmetic", "numbers"} or None
-        What differs: the examples or labels; the parameters, which were changed after the training; the
-        version of the arithmetic that the model was learnt by; or, with all of these the same, what has
-        been learnt.
+        What differs. "data": the examples or labels. "parameters": they were changed after training.
+        "arithmetic": the version of the arithmetic with which the model was learnt. "numbers": what was
+        learnt, although all of these are the same.
     message : str
-        The same in words, with the first place that differs.
+        Description of the result, with the first place that differs.
     digest : str
-        What `digest` says of the model.
+        The `digest` of the model.
     digest_again : str or None
-        What it says of the model that was trained again; None if that was not done, because the data differs.
+        The `digest` of the model trained again; None if it was not trained, because the data differs.
     """
 
     equal: bool
@@ -69,9 +70,9 @@ def reproduce(
 ) -> Reproduction:
     """Train a model again from its record, and compare all that it has learnt to the last bit.
 
-    A model keeps which calls it has learnt from, with which parameters, and from how many rows. If it was
-    trained with ``audit=True``, or on the command line, it also has digests of the examples, and the answer
-    can name the first block of examples that differs. The model is not changed.
+    A model records the calls that trained it, with their parameters and numbers of rows. If it was trained
+    with ``audit=True``, or on the command line, it also has digests of the examples, and the result can
+    name the first block of examples that differs. The model is not changed.
 
     Parameters
     ----------
@@ -81,11 +82,11 @@ def reproduce(
         The examples of all calls, one after another, in any storage. Calls of ``fit`` on the same examples,
         which go on with ``warm_start``, have them once.
     y : array-like of shape (n_samples,)
-        Their classes.
+        Class labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Their weights, if the training had any.
+        Weights of the examples, if training used any.
     engine : {"rust", "reference"}, default=None
-        What computes. By default it is the model's own; the other one is an independent witness.
+        Implementation to use. By default, that of the model; the other one is an independent check.
 
     Returns
     -------

@@ -165,7 +165,7 @@ class TestOut:
         assert "is write-protected" in out_refused(tmp_path / "m")
 
     def test_the_data(self, refused, text_file):
-        assert "is the file of the data" in refused("train", text_file, "--model", text_file)
+        assert "is the data file" in refused("train", text_file, "--model", text_file)
 
 
 def test_an_old_model_stays_after_an_error(refused, model, tmp_path):

@@ -137,3 +137,31 @@ def test_sections(learner):
     text = inspect.getdoc(learner)
     for title in ("Parameters", "Attributes", "Raises", "See Also", "References", "Examples"):
         assert re.search(rf"^{title}\n-+$", text, re.MULTILINE), title
+
+
+#: How many descriptions a parameter has at most: more than one where it does not do the same in all learners.
+DESCRIPTIONS = {
+    **dict.fromkeys(("alpha", "callback", "fit_intercept", "kernel", "keep_on_interrupt"), 2),
+    **dict.fromkeys(("max_iter", "min_count", "n_iter_no_change", "n_jobs", "prediction"), 2),
+    **dict.fromkeys(("early_stopping", "engine", "shuffle", "validation_fraction"), 3),
+    **dict.fromkeys(("eta0", "tol", "warm_start"), 4),
+    "random_state": 6,
+}
+
+
+def descriptions(item):
+    """Return what the section of parameters says of each of them, without its type."""
+    text = inspect.getdoc(item)
+    match = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^(\w+) : .*\n((?:(?: .*)?\n)*)", match[1] + "\n", re.MULTILINE)
+    return {name: " ".join(lines.split()) for name, lines in found}
+
+
+def test_learners_describe_a_parameter_in_the_same_words():
+    found = {}
+    for kind in filter(lambda item: hasattr(item, "_get_param_names"), CALLABLES):
+        for name, text in descriptions(kind).items():
+            found.setdefault(name, {}).setdefault(text, []).append(kind.__name__)
+    assert len(found) > 40
+    for name, texts in found.items():
+        assert len(texts) <= DESCRIPTIONS.get(name, 1), (name, list(texts.values()))

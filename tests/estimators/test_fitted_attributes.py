@@ -87,7 +87,7 @@ def test_an_estimator_can_be_made_of_weights_alone(kind):
 def test_averages_that_are_set_last_until_the_next_pass(tmp_path):
     model, other = (AveragedPerceptron().fit(X, Y) for _ in range(2))
     model.coef_ = model.coef_ * 3
-    with pytest.raises(ValueError, match="coef_ has been set, and a model file holds the sums"):
+    with pytest.raises(ValueError, match="coef_ has been set, but a model file stores the sums"):
         model.save(tmp_path / "m")
     for each in (model, other):
         each.partial_fit(X, Y)

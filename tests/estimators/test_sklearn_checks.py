@@ -36,7 +36,7 @@ def expected_failed_checks(estimator):
 @parametrize_with_checks(
     [learner() for learner in LEARNERS]
     + [learner(tol=None, max_iter=50) for learner in LEARNERS]
-    + [learner(shuffle=False) for learner in LEARNERS]
+    + [learner(shuffle=False) for learner in (Perceptron, PocketPerceptron)]
     + [PocketPerceptron(check="update"), PocketPerceptron(check="epoch")],
     expected_failed_checks=expected_failed_checks,
 )
@@ -46,7 +46,7 @@ def test_compiled(estimator, check):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [learner(shuffle=False, max_iter=20, engine="reference") for learner in LEARNERS],
+    [learner(shuffle=False, max_iter=20, engine="reference") for learner in (Perceptron, VotedPerceptron)],
     expected_failed_checks=expected_failed_checks,
 )
 def test_reference(estimator, check):

@@ -402,7 +402,7 @@ def test_what_partial_fit_does_not_go_on_from(tmp_path):
     loaded = load(tmp_path / "m")
     assert state_of(loaded) == before
     for other in (loaded, clone(model).fit(X, y, lengths=lengths)):
-        with pytest.raises(ValueError, match="partial_fit cannot go on from fit or load"):
+        with pytest.raises(ValueError, match="partial_fit cannot continue after fit or load"):
             other.partial_fit(X, y, lengths=lengths)
     for changes, words in (
         ({"early_stopping": True}, "early_stopping should be False with partial_fit"),
@@ -418,5 +418,5 @@ def test_what_partial_fit_does_not_go_on_from(tmp_path):
         model.partial_fit(X * np.nan, y, lengths=lengths)
     assert state_of(model) == before
     model.fit(X, y, lengths=lengths)
-    with pytest.raises(ValueError, match="cannot go on from fit"):
+    with pytest.raises(ValueError, match="cannot continue after fit"):
         model.partial_fit(X, y, lengths=lengths)

@@ -7,7 +7,9 @@ one plane, or all planes of a joint decision.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Engine, Run
 from perceptron_rs.settings import Data, Epoch, Linear, State
 
-__all__ = ["Report", "Schedule", "Watch", "drive", "publish_report"]
+__all__ = ["Call", "Report", "Schedule", "Watch", "drive", "publish_report", "recorded"]
 
 #: Sees every whole epoch: its number, the mistakes (D,) and losses (D,) of the decisions, and the run.
 #: Returns True to end it, or booleans (D,) to end some decisions.
@@ -57,6 +59,31 @@ class Report:
     stopped: list[str]  # (D,): "clean", "tol", "max_iter", "callback" or "interrupt"
     mistakes_per_example: NDArray[np.int64] | None  # (n, D)
     activations: NDArray[np.float64] | None  # (n, K): before the update; NaN where none was computed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """What `drive` was given, and what it reported."""
+
+    data: Data
+    state: State
+    settings: Linear
+    first_epoch: int
+    report: Report
+
+
+_calls: ContextVar[list[Call] | None] = ContextVar("calls", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[list[Call]]:
+    """Note the calls of `drive` that are made in here."""
+    calls: list[Call] = []
+    token = _calls.set(calls)
+    try:
+        yield calls
+    finally:
+        _calls.reset(token)
 
 
 class Judge:
@@ -129,7 +156,7 @@ def drive(
         n_iter[k] = len(epochs)
         run.end(k)
     D = len(judges)
-    return Report(
+    report = Report(
         state=run.state(),
         mistakes=np.array([epoch.mistakes for epoch in epochs], dtype=np.int64).reshape(-1, D),
         losses=np.array([epoch.losses for epoch in epochs], dtype=np.float64).reshape(-1, D),
@@ -138,6 +165,9 @@ def drive(
         mistakes_per_example=run.mistakes_per_example() if settings.track_mistakes else None,
         activations=run.activations() if settings.record else None,
     )
+    if (calls := _calls.get()) is not None:
+        calls.append(Call(data, state, settings, schedule.first_epoch, report))
+    return report
 
 
 def publish_report(estimator: Any, report: Report) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "check_parameters",
     "draw_seed",
     "n_threads",
+    "noise_settings",
     "validated",
 ]
 
@@ -107,6 +108,13 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
             f"class_weight {class_weight!r} is not supported for partial_fit; compute the weights from "
             f"a sample with compute_class_weight({class_weight!r}, classes=classes, y=y) and give a dict"
         )
+
+
+def noise_settings(estimator: Any) -> dict[str, Any]:
+    """Return the settings of a run for those of the parameters in `NOISE` that the learner has."""
+    given = {name: getattr(estimator, name) for name in NOISE if hasattr(estimator, name)}
+    kinds = {"max_mistakes_per_example": int}
+    return {name: value if value is None else kinds.get(name, float)(value) for name, value in given.items()}
 
 
 def _check_joint(estimator: Any) -> None:

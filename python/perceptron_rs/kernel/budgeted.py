@@ -77,8 +77,8 @@ class BudgetedKernelPerceptron(KernelLearner):
         If above 0, print a line about each epoch.
     eta0 : float, default=1.0
         Learning rate, in (0, inf). A power of two only scales the activations. Other values also change how
-        they are rounded, and so possibly which examples are mistakes. ``tol`` and ``margin_threshold`` do not
-        scale with it.
+        they are rounded, and so possibly which examples are mistakes. Thresholds such as ``tol`` do not scale
+        with it.
     n_jobs : int or None, default=None
         Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
         processors. It does not change any bit of the results.
@@ -106,7 +106,9 @@ class BudgetedKernelPerceptron(KernelLearner):
     max_mistakes_per_example : int or None, default=None
         Maximum number of updates on one example in a call, for each class. If None, there is no limit.
     multi_class : {"ovr", "joint"}, default="ovr"
-        How to learn more than two classes: each against the rest ("ovr"), or all in one decision ("joint").
+        With "ovr", each class is learnt against the rest, independently of the others. With "joint", an
+        example is a mistake if another class scores at least as high as the true one, and the classes
+        involved are updated together.
     joint_update : {"max", "uniform", "proportional"}, default="max"
         Which classes a joint update moves down. "max": the one with the highest score. "uniform": all that
         score at least as high as the true class, in equal parts. "proportional": the same ones, in

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
-from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.common.parameters import draw_seed, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
@@ -63,7 +63,6 @@ def learn(
     class_weight = class_weights(model.class_weight, model.classes_, labels, planes)
     idle = unvisited(weights, class_weight, labels, is_joint(model))
     observer = Observer(model, len(labels) if idle is None else int((~idle).sum()))
-    most = model.max_mistakes_per_example
     seed = draw_seed(model.random_state)
     if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
         raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}")
@@ -73,13 +72,12 @@ def learn(
         "eta0": float(model.eta0),
         "tie": str(model.tie),
         "seed": seed if shuffle else None,
-        "margin_threshold": float(model.margin_threshold),
-        "max_mistakes_per_example": None if most is None else int(most),
         "joint": joint_update(model),
         "track_mistakes": bool(model.track_mistakes),
         "keep_on_interrupt": bool(model.keep_on_interrupt),
         "record": record,
         "kernel": model._spec,
+        **noise_settings(model),
     }
     schedule = Schedule(model._n_epochs if shuffle else 0, max_iter, tol, int(model.n_iter_no_change))
 

@@ -283,6 +283,10 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator
         """One more than the number of examples seen since the last cold start."""
         return int(self.n_seen_.max()) + 1
 
+    def _own_settings(self) -> dict[str, Any]:
+        """Return the settings of a run that no other linear learner has."""
+        return {}
+
     def _begin(self, engine: Engine, data: Examples, state: State, seed: int | None) -> None:
         """Be told what a call of the engine starts with, for learners that need more than its state."""
 

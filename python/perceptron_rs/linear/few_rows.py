@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.audit.record import RECORD
-from perceptron_rs.common.parameters import are_accepted
+from perceptron_rs.common.parameters import NOISE, are_accepted, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.linear.penalty import PENDING, strengths
@@ -26,7 +26,7 @@ _FEW = 16
 _PARAMETERS = (
     *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
     "audit",
-    *("penalty", "multi_class", "margin_threshold", "added_feature", "max_mistakes_per_example"),
+    *("penalty", "multi_class", *NOISE),
 )
 #: What the long way would remove after a pass.
 _STALE = ("mistakes_per_example_", "validation_scores_", PENDING[0], RECORD)
@@ -81,7 +81,6 @@ def _prepare(estimator: Any) -> OnePass | None:
     if estimator._draws or watched or estimator.class_weight is not None or strengths(estimator) is not None:
         return None
     planes = n_planes(estimator, estimator.classes_)
-    most = getattr(estimator, "max_mistakes_per_example", None)
     return get_engine(estimator.engine).one_pass(
         parameters={name: getattr(estimator, name) for name in _names(estimator)},
         absent=_STALE,
@@ -93,8 +92,6 @@ def _prepare(estimator: Any) -> OnePass | None:
         eta0=float(estimator.eta0),
         tie=str(estimator.tie),
         fit_intercept=bool(estimator.fit_intercept),
-        margin_threshold=float(getattr(estimator, "margin_threshold", 0.0)),
-        added_feature=float(getattr(estimator, "added_feature", 0.0)),
-        max_mistakes_per_example=None if most is None else int(most),
         joint=joint_update(estimator),
+        **noise_settings(estimator),
     )

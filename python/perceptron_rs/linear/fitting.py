@@ -12,7 +12,7 @@ from perceptron_rs.audit.record import Method, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.parameters import draw_seed, n_threads
+from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
@@ -111,7 +111,6 @@ def learn(
         weights = np.ones(len(labels)) if weights is None else weights.copy()
         weights[part] = 0  # an example of weight 0 is not visited
         tol = None
-    most = getattr(estimator, "max_mistakes_per_example", None)
     seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
     estimator._begin(engine, data, state, seed)
     settings = Linear(
@@ -122,17 +121,15 @@ def learn(
         tie=str(estimator.tie),
         fit_intercept=bool(estimator.fit_intercept),
         seed=seed if shuffle else None,
-        margin_threshold=float(getattr(estimator, "margin_threshold", 0.0)),
-        added_feature=float(getattr(estimator, "added_feature", 0.0)),
-        max_mistakes_per_example=None if most is None else int(most),
         joint=joint_update(estimator),
         penalty=strengths(estimator),
         settle=settle,
-        check=str(getattr(estimator, "check", "run")),
         track_mistakes=bool(estimator.track_mistakes),
         record=record,
         keep_on_interrupt=bool(estimator.keep_on_interrupt),
         threads=n_threads(estimator, len(positive)),
+        **noise_settings(estimator),
+        **estimator._own_settings(),
     )
     method: Method = "fit" if settle else "partial_fit"
     with recorded(estimator, method, data.stored, labels, given, state):

@@ -58,59 +58,65 @@ class PocketPerceptron(LinearLearner):
         The weights of an epoch without a mistake are counted in any case. A count ends as soon as it
         cannot win.
     fit_intercept : bool, default=True
-        Whether to learn an intercept. If False it keeps its start value, 0 unless given.
+        Whether to learn an intercept. If False, the intercept keeps its initial value, which is 0 unless
+        ``fit`` is given another one.
     max_iter : int, default=1000
-        Largest number of epochs of a ``fit``, in [1, 2**31 - 1].
+        Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
     tol : float or None, default=1e-3
         Stopping criterion, in [0, inf). Training stops for a class when the errors of its pocket have not
-        fallen by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. Without weights errors are
-        whole numbers, so any ``tol`` in (0, 1] asks for a better pocket; with 0, errors that stay the same
-        count as fallen. It also stops after an epoch without a mistake. If None, only such an epoch and
-        ``max_iter`` end training.
+        fallen by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. Without weights, errors are
+        whole numbers, so any ``tol`` in (0, 1] asks for a better pocket. It also stops after an epoch
+        without a mistake. If None or 0, only such an epoch and ``max_iter`` end training.
     shuffle : bool, default=True
-        Whether ``fit`` visits the examples in a new random order in each epoch.
+        Whether to shuffle the examples before each epoch of ``fit``.
     verbose : int, default=0
-        Above 0, a line about each epoch is printed.
+        If above 0, print a line about each epoch.
     eta0 : float, default=1.0
         Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
         weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
+        Thresholds such as ``tol`` do not scale with it.
     n_jobs : int or None, default=None
-        Number of threads, as joblib reads it. It changes no bit of any result.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
     random_state : int, RandomState instance or None, default=0
-        Key of the random orders: an int in [0, 2**32 - 1] is the key itself, otherwise one number
-        is drawn in each ``fit`` that shuffles.
+        Seed of the shuffling. An int in [0, 2**32 - 1] gives the same orders in each call of ``fit``.
+        Otherwise, each ``fit`` that shuffles draws its seed from the given generator, or from NumPy's
+        global one if None.
     early_stopping : bool, default=False
-        Whether ``fit`` keeps a stratified part of the examples aside and stops by the pocket's accuracy
-        there, instead of its errors: a class stops when its accuracy has failed ``n_iter_no_change`` times in
-        a row to be higher by ``tol`` than the best one. The part is not learnt from, and
-        its errors are not counted.
+        Whether to stop by the pocket's accuracy on a validation set instead of its training errors. If True,
+        ``fit`` sets aside a stratified fraction of the examples, and training stops for a class when its
+        validation accuracy has not improved on the best one by at least ``tol`` for ``n_iter_no_change``
+        consecutive epochs. Errors are not counted on this fraction.
     validation_fraction : float, default=0.1
-        The part that ``early_stopping`` keeps aside, in (0, 1).
+        Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=10
-        See ``tol``. In [1, 2**31 - 1].
+        Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
+        ``tol``.
     class_weight : dict, "balanced" or None, default=None
-        Factor >= 0 of the steps on the examples of each class, ``{label: weight}``, 1 for classes
-        that it does not name. "balanced" is ``n_samples / (n_classes * count of the class)``. With
-        more than two classes it applies to a class's own examples, and not where they are the rest.
+        Weights of the classes, at least 0, as ``{label: weight}``. Classes that are not named have
+        weight 1. An update is multiplied by the weight of its example's class. "balanced" uses
+        ``n_samples / (n_classes * count of the class)``. With more than two classes, the weight applies to
+        a class's own examples where the class is learnt, and not where they belong to the rest.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the last one: from the pocket's weights, with its counters and number of
         epochs. The pocket is a new one: these weights are in it at first, their errors counted on the new X.
     tie : {"mistake", "positive"}, default="mistake"
-        With "mistake", an activation of exactly 0 is a mistake for every class, and two-class
-        prediction is positive above 0 only. With "positive", 0 counts as positive for both.
+        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
+        model of two classes predicts the negative one. With "positive", it counts as positive in training
+        and in prediction.
     track_mistakes : bool, default=False
-        Whether to count the mistakes made on each example (``mistakes_per_example_``).
+        Whether to count the mistakes on each example, as ``mistakes_per_example_``.
     engine : {"rust", "reference"}, default="rust"
-        What computes. Both give the same bits; the reference is slow, and made to be read.
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
     callback : callable or None, default=None
-        Called with an `EpochRecord` after each epoch. If it returns true, the fit ends there.
+        Function that is called with an `EpochRecord` after each epoch. If it returns true, training stops.
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise, and while
         the errors of the start weights are counted, ``KeyboardInterrupt`` is raised and the estimator is
         as it was before.
     audit : bool, default=False
-        Whether to keep digests of the examples, in model files too, so that `reproduce` can name the first
-        block of examples that differs. ``random_state`` must then be an integer.
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
@@ -284,6 +290,9 @@ class PocketPerceptron(LinearLearner):
         for name, part in zip(_SWAP.names or (), ("plane", "epoch", "t", "errors"), strict=True):
             found[name] = getattr(self, f"_swap_{part}")
         return found
+
+    def _own_settings(self) -> dict[str, Any]:
+        return {"check": str(self.check)}
 
     def _answer(
         self,

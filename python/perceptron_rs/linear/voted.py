@@ -88,7 +88,7 @@ class VotedPerceptron(LinearLearner):
     eta0 : float, default=1.0
         Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
         weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
-        ``tol`` and ``margin_threshold`` do not scale with it.
+        Thresholds such as ``tol`` do not scale with it.
     n_jobs : int or None, default=None
         Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
         processors. It does not change any bit of the results.

@@ -75,7 +75,7 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
     n_jobs : int, default=None
         Number of threads of predictions. The results do not depend on it.
     verbose : int, default=0
-        If above 0, print a line for each epoch.
+        If above 0, print a line about each epoch.
     callback : callable or None, default=None
         Function that is called with a `SequenceEpoch` after each epoch. If it returns true, training stops.
     keep_on_interrupt : bool, default=False

@@ -1,0 +1,1 @@
+"""To look at: runs step by step, and the convergence theorem replayed on one."""

@@ -1,0 +1,294 @@
+"""A fit, step by step: the reference learns again what the estimator learnt, and is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import islice
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from perceptron_rs.common.driver import Call, recorded
+from perceptron_rs.engines import get_engine
+from perceptron_rs.settings import Linear
+
+__all__ = ["Step", "Trace", "trace"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One example as one hyperplane met it.
+
+    Parameters
+    ----------
+    epoch : int
+        Number of the epoch, from 0.
+    t : int
+        Number of the example among all that the hyperplane has seen, from 1.
+    row : int
+        Its row in X.
+    label : object
+        The class that the hyperplane votes for: ``classes_[1]`` of two classes, otherwise one class each.
+    y : int
+        1 if the example belongs to that class, otherwise -1.
+    activation : float
+        ``w . x + b`` before the update.
+    prediction : int
+        1 or -1: what ``predict`` says, for this class, with the weights before the update.
+    mistake : bool
+        Whether an update was made. At an activation of 0 this and a wrong prediction are not the same.
+    step : float
+        The factor c of the update ``w += c x``, ``b += c``; 0 without an update.
+    w_before, w : ndarray of shape (n_features,)
+        Weights before and after the update. Of a kernel perceptron, which has none, the sums
+        ``w . x_i`` of all examples; empty with a budget.
+    b_before, b : float
+        Intercepts before and after the update.
+    """
+
+    epoch: int
+    t: int
+    row: int
+    label: Any
+    y: int
+    activation: float
+    prediction: int
+    mistake: bool
+    step: float
+    w_before: NDArray[np.float64]
+    b_before: float
+    w: NDArray[np.float64]
+    b: float
+
+
+class Trace:
+    """The steps of a fit, made anew, one epoch at a time, whenever they are iterated over.
+
+    ``print`` shows the first of them as a table. ``estimator`` is the fitted clone.
+    """
+
+    def __init__(self, estimator: Any, calls: list[Call], every: str) -> None:
+        self.estimator, self._calls, self._every = estimator, calls, every
+
+    def __iter__(self) -> Iterator[Step]:
+        for call in self._calls:
+            yield from _steps(call, self.estimator.classes_, self._every == "example")
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def table(self, limit: int | None = 20) -> str:
+        """Return the first steps as the table of a lecture, with the weights after each.
+
+        Parameters
+        ----------
+        limit : int or None, default=20
+            The largest number of steps; None for all.
+
+        Returns
+        -------
+        str
+        """
+        steps = list(islice(self, None if limit is None else limit + 1))
+        more = limit is not None and len(steps) > limit
+        head = ["epoch", "t", "row", "class", "y", "w . x + b", "predicted", "mistake", "step", "w", "b"]
+        lines = [head] + [
+            [
+                *(str(value) for value in (step.epoch, step.t, step.row, step.label)),
+                f"{step.y:+d}",
+                f"{step.activation:g}",
+                f"{step.prediction:+d}",
+                "yes" if step.mistake else "",
+                f"{step.step:+g}" if step.mistake else "",
+                "(" + ", ".join(f"{w:g}" for w in step.w) + ")",
+                f"{step.b:g}",
+            ]
+            for step in steps[:limit]
+        ]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = [
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
+        ]
+        return "\n".join(text + ["..."] * more)
+
+    def to_frame(self) -> Any:
+        """Return all steps as a pandas DataFrame, with a column for each weight: ``w[0]``, ``w[1]``, ...
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas as pd  # type: ignore[import-untyped]
+
+        names = [field.name for field in fields(Step) if field.name not in ("w", "w_before")]
+        rows = [
+            [getattr(step, name) for name in names] + step.w_before.tolist() + step.w.tolist()
+            for step in self
+        ]
+        d = (len(rows[0]) - len(names)) // 2 if rows else 0
+        weights = [f"{name}[{j}]" for name in ("w_before", "w") for j in range(d)]
+        return pd.DataFrame(rows, columns=names + weights)
+
+
+def trace(
+    estimator: Any, X: Any, y: Any, *, every: Literal["update", "example"] = "update", **fit_params: Any
+) -> Trace:
+    """Fit a clone of a linear or kernel learner, and return its fit step by step.
+
+    The steps are those of ``fit``, to the last bit, in either engine. The reference makes them: this is for
+    small data.
+
+    Parameters
+    ----------
+    estimator : object
+        A learner that learns in epochs from examples: linear, kernel or on a budget. It stays as it is.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The examples.
+    y : array-like of shape (n_samples,)
+        Class labels.
+    every : {"update", "example"}, default="update"
+        What a step is: an update, or any example that was visited.
+    **fit_params : dict
+        Further arguments of ``fit``, such as ``sample_weight``.
+
+    Returns
+    -------
+    Trace
+        Iterates over the steps. Of several classes, the steps of each epoch come class by class.
+
+    Raises
+    ------
+    TypeError
+        If the estimator is none of these learners.
+    ValueError
+        If ``every`` is something else, or an argument of ``fit`` is invalid.
+
+    References
+    ----------
+    F. Rosenblatt, "The perceptron: a probabilistic model for information storage and organization in the
+    brain", Psychological Review 65, 1958.
+
+    Examples
+    --------
+    The logical "and", with inputs of -1 and 1:
+
+    >>> from perceptron_rs import Perceptron, trace
+    >>> X = [[-1, -1], [-1, 1], [1, -1], [1, 1]]
+    >>> y = [-1, -1, -1, 1]
+    >>> print(trace(Perceptron(shuffle=False, tol=None), X, y))
+    epoch  t  row  class   y  w . x + b  predicted  mistake  step        w   b
+        0  1    0      1  -1          0         -1      yes    -1   (1, 1)  -1
+        0  4    3      1  +1          1         +1                 (1, 1)  -1
+    """
+    if every not in ("update", "example"):
+        raise ValueError(f'every must be "update" or "example", got {every!r}')
+    if "engine" not in getattr(estimator, "get_params", dict)():
+        raise TypeError(
+            f"estimator must be a linear or kernel learner of perceptron_rs, got {estimator!r:.100}"
+        )
+    model = clone(estimator).set_params(engine="reference")
+    with recorded() as calls:
+        model.fit(X, y, **fit_params)
+    if not calls:
+        raise TypeError(f"estimator must learn hyperplanes in epochs, but {type(model).__name__} does not")
+    return Trace(model, calls, every)
+
+
+def _steps(call: Call, classes: NDArray[Any], keep_all: bool) -> Iterator[Step]:
+    """Run through the epochs of a fit again."""
+    # Any: the decisions of a run are the reference's own.
+    run: Any = get_engine("reference").start(
+        call.data, call.state, replace(call.settings, keep_on_interrupt=False)
+    )
+    watches = [_Watch(decision, classes, call.settings, keep_all) for decision in run.decisions]
+    n_iter = call.report.n_iter
+    for number in range(int(n_iter.max())):
+        run.epoch(call.first_epoch + number)
+        for k, watch in enumerate(watches):
+            yield from watch.take()
+            if number + 1 == n_iter[k]:
+                run.end(k)
+
+
+class _Watch:
+    """Stands between a decision of the reference and its hyperplanes, and notes what passes."""
+
+    def __init__(self, decision: Any, classes: NDArray[Any], settings: Linear, keep_all: bool) -> None:
+        self.decision, self.settings, self.keep_all = decision, settings, keep_all
+        self.labels = [classes[settings.positive[k]] for k in decision.classes]
+        self.steps: list[Step] = []
+        self.found: list[float] = []  # activations of the example
+        self.moved: dict[int, tuple[float, NDArray[np.float64], float]] = {}  # step; w and b before it
+        self.visit, decision.epoch = decision.epoch, self.epoch
+        for p, plane in enumerate(decision.planes):
+            plane.activation = partial(self.activation, p, plane.activation)
+            plane.update = partial(self.update, p, plane.update)
+
+    def epoch(self, number: int, x: Any, order: NDArray[Any], settings: Linear) -> Any:
+        self.number, self.t = number, self.decision.t
+        self.rows = iter(order[self.decision.s[order] != 0].tolist())
+        done = self.visit(number, x, order, settings)
+        self.finish()
+        return done
+
+    def activation(self, p: int, activation: Callable[[Any], float], x: Any) -> float:
+        if p == 0:
+            self.finish()
+            self.row, self.t = next(self.rows), self.t + 1
+        self.found.append(activation(x))
+        return self.found[-1]
+
+    def update(self, p: int, update: Callable[[float, Any], None], c: float, x: Any) -> None:
+        plane = self.decision.planes[p]
+        self.moved[p] = c, self.weights(plane), plane.b
+        update(c, x)
+
+    def finish(self) -> None:
+        """Note the steps of the example before."""
+        joint, y = self.settings.joint, self.decision.y
+        for p, a in enumerate(self.found):
+            if joint:
+                predicted = p == self.found.index(max(self.found))
+            else:
+                predicted = a > 0 or (a == 0 and self.settings.tie == "positive")
+            if p not in self.moved and not self.keep_all:
+                continue
+            plane = self.decision.planes[p]
+            w, b = self.weights(plane), plane.b
+            c, w_before, b_before = self.moved.get(p, (0.0, w, b))
+            self.steps.append(
+                Step(
+                    epoch=self.number,
+                    t=self.t,
+                    row=self.row,
+                    label=self.labels[p],
+                    y=1 if (y[self.row] == p if joint else y[self.row] > 0) else -1,
+                    activation=a,
+                    prediction=1 if predicted else -1,
+                    mistake=p in self.moved,
+                    step=c,
+                    w_before=w_before,
+                    b_before=b_before,
+                    w=w,
+                    b=b,
+                )
+            )
+        self.found.clear()
+        self.moved.clear()
+
+    def weights(self, plane: Any) -> NDArray[np.float64]:
+        """Return the weights of a hyperplane, with the penalty that is pending."""
+        eta0, penalty = self.settings.eta0, self.settings.penalty
+        if penalty is None:
+            return np.array(plane.w)
+        state = {"coef": plane.w[np.newaxis], "ages": plane.ages()[np.newaxis]}
+        return np.ravel(get_engine("reference").settled(state, eta0=eta0, penalty=penalty))
+
+    def take(self) -> list[Step]:
+        """Return the steps of the epoch."""
+        steps, self.steps = self.steps, []
+        return steps

@@ -1,0 +1,176 @@
+"""A trace shows what fit learnt, step by step, with its bits."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from perceptron_rs import (
+    AveragedPerceptron,
+    BudgetedKernelPerceptron,
+    KernelPerceptron,
+    MultilayerPerceptron,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+    trace,
+)
+
+AND = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]]), np.array([-1, -1, -1, 1])
+
+
+def drawn(classes, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(40, 5)).round(2)
+    return X, random.integers(0, classes, 40)
+
+
+LINEAR = [
+    Perceptron(),
+    Perceptron(fit_intercept=False, eta0=0.3),
+    Perceptron(tie="positive", class_weight={0: 2.0, 1: 0.5}),
+    Perceptron(margin=0.5, max_mistakes_per_example=3),
+    Perceptron(added_feature=0.7),
+    Perceptron(penalty="l2", alpha=0.01),
+    Perceptron(penalty="elasticnet", alpha=0.01),
+    Perceptron(early_stopping=True),
+    AveragedPerceptron(),
+    VotedPerceptron(),
+    PocketPerceptron(),
+]
+JOINT = [Perceptron(multi_class="joint", update=update) for update in ("max", "uniform", "proportional")]
+
+
+@pytest.mark.parametrize("engine", ["rust", "reference"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("estimator", LINEAR + JOINT, ids=str)
+def test_the_last_step_of_each_class_leaves_the_weights_of_fit(estimator, classes, engine):
+    X, y = drawn(classes)
+    model = estimator.set_params(engine=engine, max_iter=7, tol=None, random_state=3)
+    steps = list(trace(model, X, y))
+    model.fit(X, y)
+    voted = isinstance(model, VotedPerceptron)
+    pocket = isinstance(model, PocketPerceptron)
+    found = {step.label: step for step in steps}
+    planes = (
+        [model.classes_[1]]
+        if classes == 2 and model.get_params().get("multi_class") != "joint"
+        else model.classes_
+    )
+    assert set(found) <= set(planes)
+    if not pocket:  # it keeps a vector of the run, not the last
+        coef = getattr(model, "coef_last_", model.coef_)
+        intercept = getattr(model, "intercept_last_", model.intercept_)
+        if isinstance(model, AveragedPerceptron):
+            last = Perceptron(max_iter=7, tol=None, random_state=3).fit(X, y)
+            coef, intercept = last.coef_, last.intercept_
+        for k, label in enumerate(planes):
+            if label in found and not (model.get_params().get("penalty") or voted):
+                assert found[label].w.tobytes() == coef[k].tobytes()
+                assert found[label].b == intercept[k]
+    joint = model.get_params().get("multi_class") == "joint"
+    updates = {(step.epoch, step.row) if joint else (step.epoch, step.row, step.label) for step in steps}
+    assert len(updates) == model.n_mistakes_
+    assert all(step.mistake for step in steps)
+
+
+def test_each_update_is_the_rule():
+    X, y = drawn(2)
+    steps = list(trace(Perceptron(max_iter=9, tol=None, eta0=0.7, random_state=1), X, y, every="example"))
+    assert [step.t for step in steps] == list(range(1, 9 * 40 + 1))
+    for before, after in pairwise(steps):
+        assert before.w.tobytes() == after.w_before.tobytes()
+        assert before.b == after.b_before
+    for step in steps:
+        assert step.activation == pytest.approx(step.w_before @ X[step.row] + step.b_before)
+        assert step.mistake == (step.y * step.activation <= 0)
+        assert step.step == (0.7 * step.y if step.mistake else 0)
+        assert step.w.tobytes() == (step.w_before + step.step * X[step.row]).tobytes()
+        assert step.y == (1 if y[step.row] else -1)
+
+
+def test_sparse_rows_give_the_same_steps():
+    X, y = drawn(3)
+    X[X < 0] = 0
+    tables = [trace(Perceptron(random_state=0), rows, y).table(None) for rows in (X, sparse.csr_matrix(X))]
+    assert tables[0] == tables[1]
+
+
+def test_the_table_of_a_lecture():
+    X = [[2, 1], [-1, 1], [0, -1], [1, 2], [-2, -1], [-1, 2]]
+    y = [1, -1, -1, 1, -1, -1]
+    assert str(trace(Perceptron(shuffle=False, tol=None), X, y)) == "\n".join(
+        [
+            "epoch  t  row  class   y  w . x + b  predicted  mistake  step       w   b",
+            "    0  1    0      1  +1          0         -1      yes    +1  (2, 1)   1",
+            "    0  2    1      1  -1          0         -1      yes    -1  (3, 0)   0",
+            "    0  3    2      1  -1          0         -1      yes    -1  (3, 1)  -1",
+        ]
+    )
+
+
+def test_an_activation_of_0_can_be_a_mistake_that_predicts_right():
+    X, y = AND
+    first = next(iter(trace(Perceptron(shuffle=False), X, y)))
+    assert (first.activation, first.y, first.prediction, first.mistake) == (0, -1, -1, True)
+    first = next(iter(trace(Perceptron(shuffle=False, tie="positive"), X, y, every="example")))
+    assert (first.activation, first.y, first.prediction, first.mistake) == (0, -1, 1, True)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_kernel_learners(classes):
+    X, y = drawn(classes)
+    model = KernelPerceptron(kernel="rbf", max_iter=4, tol=None, random_state=0)
+    steps = list(trace(model, X, y))
+    model.fit(X, y)
+    assert len(steps) == model.n_mistakes_
+    assert steps[-1].b == model.intercept_[-1]
+    budgeted = BudgetedKernelPerceptron(kernel="rbf", budget=5, max_iter=4, tol=None, random_state=0)
+    steps = list(trace(budgeted, X, y, every="example"))
+    assert len(steps) == 4 * 40 * (1 if classes == 2 else 3)
+    assert sum(step.mistake for step in steps) == budgeted.fit(X, y).n_mistakes_
+
+
+def test_steps_are_made_when_they_are_asked_for():
+    X, y = drawn(2)
+    found = trace(Perceptron(max_iter=50, tol=None, random_state=0), X, y)
+    steps = iter(found)
+    assert next(steps).epoch == 0
+    assert [step.t for step in found] == [step.t for step in found]
+
+
+def test_longer_tables_end_in_dots():
+    X, y = drawn(2)
+    found = trace(Perceptron(max_iter=5, tol=None, random_state=0), X, y)
+    assert str(found).count("\n") == 21
+    assert str(found).endswith("\n...")
+    assert len(found.table(None).split("\n")) == 1 + len(list(found))
+
+
+def test_a_frame_has_a_column_for_each_weight():
+    X, y = AND
+    frame = trace(Perceptron(shuffle=False), X, y, every="example").to_frame()
+    assert list(frame.columns)[-5:] == ["b", "w_before[0]", "w_before[1]", "w[0]", "w[1]"]
+    assert frame["w[1]"].tolist() == [1.0] * 8
+    assert frame["mistake"].sum() == 1
+
+
+def test_the_estimator_stays_as_it_is():
+    X, y = AND
+    model = Perceptron()
+    found = trace(model, X, y)
+    assert not hasattr(model, "coef_")
+    assert found.estimator.coef_.shape == (1, 2)
+
+
+def test_refusals():
+    X, y = AND
+    with pytest.raises(ValueError, match='every must be "update" or "example", got \'epoch\''):
+        trace(Perceptron(), X, y, every="epoch")
+    with pytest.raises(TypeError, match="estimator must be a linear or kernel learner"):
+        trace("perceptron", X, y)
+    with pytest.raises(TypeError, match="estimator must learn hyperplanes in epochs"):
+        trace(MultilayerPerceptron(max_iter=1, tol=None), X, y)
