@@ -281,7 +281,7 @@ fn check_alone(problem: &Problem, learner: &dyn Learner) -> Result<()> {
     let noisy = problem.settings.tolerance != Tolerance::default();
     if learner.one_plane_at_a_time() && (problem.is_joint() || noisy) {
         return Err(Error::Invalid(
-            "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner"
+            "joint, margin_threshold, added_feature and max_mistakes_per_example must not be set for this learner"
                 .into(),
         ));
     }

@@ -66,7 +66,9 @@ X, Y = DRAWN.integers(-9, 10, (40, 3)) / 4, DRAWN.integers(0, 2, 40)
 #: In version 1, ``BudgetedKernelPerceptron`` was ``KernelPerceptron`` with ``prediction="last"``, and the
 #: reports of one decision had one axis less.
 VERSION_1 = {
-    "version_1_two_classes": PocketPerceptron(early_stopping=True, track_mistakes=True, max_iter=3, tol=None),
+    "version_1_two_classes": PocketPerceptron(
+        early_stopping=True, track_mistakes=True, max_iter=3, tol=None, n_iter_no_change=5
+    ),
     "version_1_kernel": KernelPerceptron(gamma=0.5, track_mistakes=True, max_iter=3),
     "version_1_budget": BudgetedKernelPerceptron(gamma=0.5, budget=9, budget_policy="forgetron", max_iter=3),
 }
