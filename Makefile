@@ -104,7 +104,7 @@ NEEDS_NIGHTLY = $(NEEDS_RUSTUP); rustup run $(NIGHTLY) rustc --version > /dev/nu
 NEEDS_PACKAGES = { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt-get update -q && apt-get install -q -y $(1); } \
 	|| { echo "not everything is installed; on Debian and Ubuntu: apt-get install $(1)"; exit 1; }
 # Leaves take minutes to compile at 3. Their bits do not depend on it.
-LIGHTLY = CARGO_PROFILE_TEST_OPT_LEVEL=1
+LIGHTLY = CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=line-tables-only
 
 # AVX2 on, so that its leaves are interpreted too; not isolated, since tests read files.
 miri: $(OWN_RUST)  ## the core's arithmetic, rows, reader of text and checks, on small sizes, interpreted by Miri

@@ -7,6 +7,7 @@ mod fuzzed;
 mod golden;
 mod golden_kernels;
 mod instruction_sets;
+mod margin;
 mod pocket;
 mod resume;
 mod rules;

@@ -239,16 +239,13 @@ fn layers<T: Drawn + Default>(case: &Case) {
         "tanh" => Activation::Tanh,
         _ => Activation::Logistic,
     };
-    let schedule = mlp::Schedule {
+    let settings = mlp::Settings {
         rate: case.floats("rate")[0],
         alpha: case.floats("alpha")[0],
         batch_size: case.number("batch_size"),
         seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
-        first_epoch: case.number("first_epoch"),
-        max_iter: case.number("max_iter"),
-        tol: (case.text("tol") != "none").then(|| case.floats("tol")[0]),
-        n_iter_no_change: case.number("n_iter_no_change"),
     };
+    let (first, epochs) = (case.number::<u64>("first_epoch"), case.floats("losses").len() as u64);
     let is_network = |name: &str, network: &Network, layout: &str| {
         for (number, Layer { coef, intercept }) in network.layers.iter().enumerate() {
             let all = [&coef[..], &intercept[..]].concat();
@@ -256,13 +253,16 @@ fn layers<T: Drawn + Default>(case: &Case) {
         }
     };
     each_layout(&draw::<T>(seed, n * d, case.number("zeros")), n, d, |rows, layout| {
-        let mut network =
-            Network::start(&sizes, activation, case.number("start_seed")).expect("sizes above 0");
+        let network = Network::start(&sizes, activation, case.number("start_seed")).expect("sizes above 0");
         is_network("start", &network, layout);
-        let report = mlp::fit(rows, &labels, &mut network, &schedule, &()).expect("finite");
-        case.is("losses", &bits(&report.losses), layout);
-        case.is("stopped", report.stopped.name(), layout);
-        is_network("layer", &network, layout);
+        let mut run = mlp::Run::start(rows, labels.clone(), network, settings).expect("layers for the rows");
+        let mut losses = Vec::new();
+        for number in first..first + epochs {
+            losses.extend(run.epoch(rows, number, &()).expect("finite").losses);
+        }
+        case.is("losses", &bits(&losses), layout);
+        let network = run.network();
+        is_network("layer", network, layout);
         for (name, probabilities) in [("scores", false), ("probabilities", true)] {
             let mut out = vec![0.0; n * outputs];
             network.scores(rows, probabilities, &mut out).expect("shapes");

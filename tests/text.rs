@@ -10,6 +10,8 @@ use perceptron_rs::order::SplitMix64;
 use perceptron_rs::text::{Base, Rules, Table, read};
 
 const LINES: usize = if cfg!(miri) { 12 } else { 300 };
+/// A block that holds a whole file.
+const WHOLE: usize = if cfg!(miri) { 1 << 11 } else { 1 << 18 };
 
 /// A file that is removed when the test ends.
 struct Scratch(PathBuf);
@@ -77,7 +79,7 @@ fn blocks_and_threads_change_nothing() {
         let (text, expected) = lines(LINES, lowest);
         assert!(text.len() > 30 * LINES);
         let file = Scratch::new(&format!("{lowest}{base:?}"), text.as_bytes());
-        for block in [1, 2, 7, 8, 9, 63, 64, 1000, 1 << 18] {
+        for block in [1, 2, 7, 8, 9, 63, 64, 1000, WHOLE] {
             for threads in [1, 2, 3] {
                 let got = load(&[&file], base, threads, block).unwrap();
                 assert_equal(&got, &expected, &format!("{base:?} block {block} threads {threads}"));
@@ -105,7 +107,7 @@ fn the_first_error_is_reported_whatever_the_threads_and_blocks() {
     let missing = Scratch(env::temp_dir().join("perceptron-rs-is-not-there"));
     let line = text.matches('\n').count() + 1;
     let place = format!("{}, line {line}, column 7: \"x:2\" is not", bad.0.display());
-    for block in [1, 50, 1000, 1 << 18] {
+    for block in [1, 50, 1000, WHOLE] {
         for threads in [1, 2, 4] {
             match load(&[&good, &bad, &missing], Base::Zero, threads, block) {
                 Err(Error::Invalid(text)) => assert!(text.starts_with(&place), "{text}"),

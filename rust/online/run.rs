@@ -39,6 +39,14 @@ pub struct Epoch {
     pub interrupted: bool,
 }
 
+impl Epoch {
+    /// Of a run of one decision, which lowers its loss.
+    #[must_use]
+    pub fn of_one_decision(mistakes: i64, loss: f64, interrupted: bool) -> Self {
+        Self { mistakes: vec![mistakes], losses: vec![loss], objectives: vec![loss], interrupted }
+    }
+}
+
 /// Between two epochs all of it is plain data. It is always used with the problem that it was started
 /// with, and not at all after an error.
 pub struct Run {

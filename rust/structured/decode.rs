@@ -100,7 +100,7 @@ impl Columns<f64> for Stored<'_> {
 }
 
 /// What all searches read.
-pub(super) struct Prepared<'a> {
+struct Prepared<'a> {
     frame: Frame<f64>,
     emission: Stored<'a>,
     pair: Option<Stored<'a>>,
@@ -164,7 +164,7 @@ impl Searcher {
 const BLOCK: usize = 64;
 
 /// Writes the labels of some runs of rows, one after another, and the score of each.
-pub(super) fn decode_all(
+fn decode_all(
     rows: &dyn Table,
     parts: &[Range<usize>],
     prepared: &Prepared,

@@ -99,8 +99,13 @@ impl<N: Number> Learner<N> {
         frames.iter().all(|w| all_finite(w)) && self.tables().all(|table| table.all(|w, u| good(w.wide(), u)))
     }
 
+    /// Weights and sums as they are given out.
+    pub fn state(&self, seen: u64) -> State<'static> {
+        State { weights: self.weights(|w, _| w), sums: self.weights(|_, u| u), seen }
+    }
+
     /// Weights without padding; `value` of a weight and its sum.
-    pub fn weights(&self, value: impl Fn(f64, f64) -> f64) -> Weights<'static> {
+    fn weights(&self, value: impl Fn(f64, f64) -> f64) -> Weights<'static> {
         let [transition, start, end] = self.w.cut(&self.u, &value);
         let emission = self.emission.matrix(&value);
         let pair = self.pair.as_ref().map(|pair| pair.matrix(&value));

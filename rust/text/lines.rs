@@ -295,8 +295,7 @@ impl<'a> Line<'a> {
     #[cold]
     fn out_of_order(&self, start: usize, column: u32, previous: i64) -> Wrong {
         let line = Line { at: start, ..*self };
-        let how =
-            if i64::from(column) == previous { "repeats the column" } else { "follows the column" };
+        let how = if i64::from(column) == previous { "repeats the column" } else { "follows the column" };
         line.wrong(line.token(), &format!("{how} {previous}; columns of a line must increase"))
     }
 

@@ -15,9 +15,9 @@ mod tests {
     use perceptron_rs::order::SplitMix64;
 
     /// Bytes drawn for each target, besides the corpus.
-    const DRAWN: usize = if cfg!(miri) { 10 } else { 2000 };
+    const DRAWN: usize = if cfg!(miri) { 2 } else { 2000 };
     /// Files of the corpus, at most.
-    const FILES: usize = if cfg!(miri) { 10 } else { usize::MAX };
+    const FILES: usize = if cfg!(miri) { 4 } else { usize::MAX };
 
     fn each_input(target: &str, run: fn(&[u8])) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzzed/corpus").join(target);

@@ -8,12 +8,15 @@ use perceptron_rs::kernel::{self, Answer, Kernel};
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Sums, replay};
-use perceptron_rs::online::{self, Flow, Learner, Penalty, Problem, Settings, State, Vectors};
+use perceptron_rs::online::{self, Learner, Penalty, Problem, Settings, State, Vectors};
 use perceptron_rs::rows::Dense;
 use perceptron_rs::structured::{self, Chain, Limits, Mending, Sequences, Sparse, Weights, averages, decode};
 
 use super::draws::Draws;
 use super::epochs::{learn, remembered};
+
+/// More than a block of rows, which threads share out.
+const MOST_ROWS: usize = if cfg!(miri) { 20 } else { 300 };
 
 pub fn run(data: &[u8]) {
     let mut draws = Draws::new(data);
@@ -55,7 +58,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
 
 fn log(draws: &mut Draws) {
     let (planes, entries, d) = (1 + draws.below(3), draws.below(12), draws.below(6));
-    let (n, stored) = (draws.below(300), 1 + draws.below(4));
+    let (n, stored) = (draws.below(MOST_ROWS), 1 + draws.below(4));
     let start = starts(draws, planes, entries);
     let row =
         draws.many(entries, |draws| if draws.rarely() { count(draws) } else { draws.below(stored) as i64 });
@@ -255,8 +258,11 @@ fn chain(draws: &mut Draws) {
     let _ = averages(&state);
     let labels = draws.many(n, |draws| draws.below(k) as u32);
     let mending = draws.one_of(&[Mending::Full, Mending::Early, Mending::MaxViolation]);
-    let Ok(chain) = Chain::new(&rows, &labels, &sequences, 1.0, beam, mending) else { return };
-    let schedule = structured::Schedule { seed: None, first_epoch: 0, max_iter: 2, keep_on_interrupt: false };
-    let mut watch = |_: &_| Ok(Flow::Continue);
-    let _ = structured::fit(&chain, &schedule, &state, structured::Answer::State, &(), &mut watch);
+    let settings = structured::Settings { eta: 1.0, beam, mending, seed: None, record: true };
+    let Ok(chain) = Chain::new(labels, sequences, None, settings) else { return };
+    let Ok(mut run) = structured::Run::start(&rows, chain, &state) else { return };
+    if (0..2).all(|number| run.epoch(&rows, number, &()).is_ok()) {
+        let _ = run.end();
+        assert_eq!(run.state().weights.labels(), k);
+    }
 }

@@ -11,6 +11,9 @@ use super::draws::Draws;
 /// What other kinds of files begin with.
 const NO_TEXT: [&[u8]; 5] = [b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"];
 
+/// A block that holds a whole file.
+const WHOLE: usize = if cfg!(miri) { 1 << 10 } else { 1 << 18 };
+
 pub fn run(data: &[u8]) {
     let (settings, text) = data.split_at(data.len().min(3));
     let mut draws = Draws::new(settings);
@@ -23,7 +26,7 @@ pub fn run(data: &[u8]) {
     fs::write(&path, text).expect("the temporary folder can be written to");
     let paths = [path];
     let expected = by_parse(text, rules);
-    for (threads, block) in [(1, block), (1, 1 << 18), (2, block)] {
+    for (threads, block) in [(1, block), (1, WHOLE), (2, block)] {
         let what = format!("{rules:?}, block {block}, {threads} threads");
         match (read(&paths, rules, threads, block, &()), &expected) {
             (Ok(table), Ok(expected)) => is_table(&table, expected, &what),
