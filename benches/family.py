@@ -86,7 +86,7 @@ def news20_accuracy():
         options = {"max_iter": epochs, "tol": None}
         models = {
             f"AveragedPerceptron, joint, {update}": AveragedPerceptron(
-                multi_class="joint", update=update, **options
+                multi_class="joint", joint_update=update, **options
             )
             for update in ("max", "uniform", "proportional")
         } | {

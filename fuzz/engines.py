@@ -27,7 +27,7 @@ SHARED: dict[str, list[Any]] = {
     "multi_class": ["ovr", "joint"],
     "class_weight": [None, "balanced", {0: 0.5, 1: 3.0}, {0: 0.0, 1: 1.0}],
     "early_stopping": [False, True],
-    "margin": [0.0, 0.5, 3.0],
+    "margin_threshold": [0.0, 0.5, 3.0],
     "added_feature": [0.0, 0.7, 2.0],
     "max_mistakes_per_example": [None, 1, 3],
     "track_mistakes": [True, False],

@@ -101,7 +101,7 @@ OPTIONS = {
     "l1": {"penalty.py"},
     "check": {"run.py", "pocket.py"},
     "tie": {"run.py", "one_pass.py"},
-    "margin": {"run.py", "one_pass.py"},
+    "margin_threshold": {"run.py", "one_pass.py"},
     "sample_weight": {"run.py"},
     "class_weight": {"run.py", "one_pass.py"},
     "seed": {"run.py"},

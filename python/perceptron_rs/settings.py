@@ -72,6 +72,8 @@ class Epoch(NamedTuple):
 
     mistakes: NDArray[np.int64]  # (D,): 0 of a decision that has ended
     losses: NDArray[np.float64]  # (D,): mean loss, 0.0 of a decision that has ended; of a chain wrong labels
+    #: (D,): what learning shall lower, the losses or the errors of the pocket; 0.0 of one that has ended
+    objectives: NDArray[np.float64]
     interrupted: bool  # Ctrl-C came, and ``keep_on_interrupt`` is set
 
 
@@ -168,7 +170,7 @@ class Linear(Settings):
         Whether an activation of exactly 0 is always a mistake, or predicts +1.
     fit_intercept : bool
         If False, the intercept keeps its start value.
-    margin : float
+    margin_threshold : float
         tau, at least 0: an example that is right by no more than this is a mistake.
     added_feature : float
         delta, at least 0: the value of a feature that each example has for itself in this run.
@@ -198,7 +200,7 @@ class Linear(Settings):
     eta0: float
     tie: str = "mistake"
     fit_intercept: bool = True
-    margin: float = 0.0
+    margin_threshold: float = 0.0
     added_feature: float = 0.0
     max_mistakes_per_example: int | None = None
     joint: str | None = None
@@ -228,7 +230,7 @@ class Linear(Settings):
             raise ValueError(
                 f"class_weight must have shape {(*planes, 2)} for these planes, got {self.class_weight.shape}"
             )
-        if self.margin or self.added_feature or self.max_mistakes_per_example is not None:
+        if self.margin_threshold or self.added_feature or self.max_mistakes_per_example is not None:
             self._check_tolerance()
         if self.check != "run":
             self._check_moments()
@@ -238,7 +240,10 @@ class Linear(Settings):
             self._check_penalty(self.penalty)
 
     def _check_tolerance(self) -> None:
-        for name, value in (("margin", self.margin), ("added_feature", self.added_feature)):
+        for name, value in (
+            ("margin_threshold", self.margin_threshold),
+            ("added_feature", self.added_feature),
+        ):
             if not 0 <= value < math.inf:
                 raise ValueError(f"{name} must be finite and at least 0, got {value}")
         if self.max_mistakes_per_example is not None and self.max_mistakes_per_example < 1:
@@ -257,7 +262,8 @@ class Linear(Settings):
         """Raise ValueError for a learner that judges by the activations of one plane."""
         if self.learner == "pocket":
             raise ValueError(
-                "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner"
+                "joint, margin_threshold, added_feature and max_mistakes_per_example must not be set for "
+                "this learner"
             )
 
     def _check_joint(self) -> None:
@@ -271,7 +277,10 @@ class Linear(Settings):
             )
         if self.tie != "mistake":
             raise ValueError(f'tie must be "mistake" for a joint decision, got {self.tie!r}')
-        for name, value in (("margin", self.margin), ("added_feature", self.added_feature)):
+        for name, value in (
+            ("margin_threshold", self.margin_threshold),
+            ("added_feature", self.added_feature),
+        ):
             if value:
                 raise ValueError(f"{name} must be 0 for a joint decision, got {value}")
 

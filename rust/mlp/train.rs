@@ -91,7 +91,7 @@ impl Run {
             return Err(Error::Overflow { epoch: number });
         }
         let loss = neuron::mean(total, labels.len());
-        Ok(Epoch { mistakes: filled(mistakes, 1)?, losses: filled(loss, 1)?, interrupted: false })
+        Epoch::of_one_decision(mistakes, loss, false)
     }
 
     #[must_use]

@@ -271,6 +271,10 @@ impl Learner for Pocket {
         collected(memory.into_iter())
     }
 
+    fn objective(&self, plane: usize) -> Option<f64> {
+        Some(self.planes[plane].errors)
+    }
+
     fn one_plane_at_a_time(&self) -> bool {
         true
     }

@@ -83,7 +83,7 @@ impl Settings {
             return Err(Error::Invalid(format!("eta0 must be finite and above 0, got {}", self.eta)));
         }
         let tolerance = self.tolerance;
-        let noise = [("margin", tolerance.margin), ("added_feature", tolerance.added_feature)];
+        let noise = [("margin_threshold", tolerance.margin), ("added_feature", tolerance.added_feature)];
         let penalty = self.penalty.map(|Penalty { l1, l2 }| [("l1", l1), ("l2", l2)]);
         for (name, value) in noise {
             not_negative(name, value, value)?;
@@ -114,7 +114,7 @@ impl Settings {
             ));
         }
         let Tolerance { margin, added_feature, .. } = self.tolerance;
-        for (name, value) in [("margin", margin), ("added_feature", added_feature)] {
+        for (name, value) in [("margin_threshold", margin), ("added_feature", added_feature)] {
             if value != 0.0 {
                 return Err(Error::Invalid(format!("{name} must be 0 for a joint decision, got {value}")));
             }

@@ -85,6 +85,11 @@ pub trait Learner: Send + Sync {
     /// is called `coef…` has a row of columns for each plane.
     fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>>;
 
+    /// What learning shall lower in this plane, unless it is the mean loss.
+    fn objective(&self, _plane: usize) -> Option<f64> {
+        None
+    }
+
     /// Whether the weights may change between mistakes.
     fn allows_penalty(&self) -> bool {
         false

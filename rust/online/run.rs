@@ -33,8 +33,18 @@ pub struct Epoch {
     pub mistakes: Vec<i64>,
     /// Mean losses.
     pub losses: Vec<f64>,
+    /// What learning shall lower: the mean losses, unless the learner says otherwise.
+    pub objectives: Vec<f64>,
     /// The monitor broke it off: what was learnt up to the last block is kept.
     pub interrupted: bool,
+}
+
+impl Epoch {
+    /// Of a run of one decision, which lowers its loss.
+    pub fn of_one_decision(mistakes: i64, loss: f64, interrupted: bool) -> Result<Self> {
+        let (losses, objectives) = (filled(loss, 1)?, filled(loss, 1)?);
+        Ok(Self { mistakes: filled(mistakes, 1)?, losses, objectives, interrupted })
+    }
 }
 
 /// Between two epochs all of it is plain data. It is always used with the problem that it was started
@@ -134,13 +144,19 @@ impl Run {
             Ok(())
         })?;
         let decisions = problem.settings.decisions();
-        let (mistakes, losses) = (filled(0, decisions)?, filled(0.0, decisions)?);
-        let mut epoch = Epoch { mistakes, losses, interrupted: false };
+        let mut epoch = Epoch {
+            mistakes: filled(0, decisions)?,
+            losses: filled(0.0, decisions)?,
+            objectives: filled(0.0, decisions)?,
+            interrupted: false,
+        };
         for group in done.iter().flatten() {
             epoch.interrupted |= group.interrupted;
             for done in &group.decisions {
                 epoch.mistakes[done.decision] = done.mistakes as i64;
                 epoch.losses[done.decision] = done.loss;
+                let objective = self.learner.objective(done.decision);
+                epoch.objectives[done.decision] = objective.unwrap_or(done.loss);
             }
         }
         self.interrupted = epoch.interrupted;
@@ -272,7 +288,7 @@ fn check_alone(problem: &Problem, learner: &dyn Learner) -> Result<()> {
     let noisy = problem.settings.tolerance != Tolerance::default();
     if learner.one_plane_at_a_time() && (problem.is_joint() || noisy) {
         return Err(Error::Invalid(
-            "joint, margin, added_feature and max_mistakes_per_example must not be set for this learner"
+            "joint, margin_threshold, added_feature and max_mistakes_per_example must not be set for this learner"
                 .into(),
         ));
     }

@@ -24,14 +24,14 @@ fn row_numbers<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Bound<'py, PyA
 
 /// The plane of largest margin, and an interval that contains that margin.
 #[pyfunction]
-#[pyo3(signature = (rows, labels, *, bias, tol, budget, solver, goal, threads))]
+#[pyo3(signature = (rows, labels, *, bias, tol, max_steps, solver, goal, threads))]
 #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
 fn separate<'py>(
     rows: &Bound<'py, PyAny>,
     labels: PyReadonlyArray1<'py, u32>,
     bias: &str,
     tol: f64,
-    budget: u64,
+    max_steps: u64,
     solver: &str,
     goal: &str,
     threads: usize,
@@ -43,7 +43,7 @@ fn separate<'py>(
     let options = Options {
         bias: choice("bias", bias, &biases)?,
         tol,
-        budget,
+        budget: max_steps,
         solver: choice("solver", solver, &solvers)?,
         goal: choice("goal", goal, &goals)?,
         threads,

@@ -29,7 +29,7 @@ pub(super) struct Linear<'py> {
     tie: String,
     fit_intercept: bool,
     seed: Option<u64>,
-    margin: f64,
+    margin_threshold: f64,
     added_feature: f64,
     max_mistakes_per_example: Option<u64>,
     joint: Option<String>,
@@ -51,7 +51,7 @@ impl Linear<'_> {
             tie: parse_tie(&self.tie)?,
             fit_intercept: self.fit_intercept,
             tolerance: Tolerance {
-                margin: self.margin,
+                margin: self.margin_threshold,
                 added_feature: self.added_feature,
                 max_mistakes: self.max_mistakes_per_example,
             },

@@ -56,10 +56,12 @@ impl Run {
         let epoch = signals.settle(done, py, self.keep_on_interrupt)?;
         let mistakes = PyArray1::from_slice(py, &epoch.mistakes);
         let losses = PyArray1::from_slice(py, &epoch.losses);
+        let objectives = PyArray1::from_slice(py, &epoch.objectives);
         let class = EPOCH.import(py, "perceptron_rs.settings", "Epoch")?;
         // As `Epoch(...)` does, but without Python code, in which Ctrl-C could be raised: the epoch is
         // learnt.
-        py.get_type::<PyTuple>().call_method1("__new__", (class, (mistakes, losses, epoch.interrupted)))
+        py.get_type::<PyTuple>()
+            .call_method1("__new__", (class, (mistakes, losses, objectives, epoch.interrupted)))
     }
 
     /// Say that a decision goes on no more.

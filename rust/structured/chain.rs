@@ -207,7 +207,7 @@ impl Run {
             None => false,
         };
         if is_finite {
-            Ok(Epoch { mistakes: filled(sequences, 1)?, losses: filled(tokens as f64, 1)?, interrupted })
+            Epoch::of_one_decision(sequences, tokens as f64, interrupted)
         } else {
             Err(Error::Overflow { epoch: number })
         }

@@ -116,7 +116,7 @@ def answers(trainer):
     engine.structured_update(w, u, (columns, X[2]), (columns, X[3]), step=0.1, t=3)
     yield w, u
     plane = (rows, labels.astype(np.uint32))
-    options = {"tol": 1e-3, "budget": 20, "solver": "auto", "goal": "margin", "threads": 1}
+    options = {"tol": 1e-3, "max_steps": 20, "solver": "auto", "goal": "margin", "threads": 1}
     yield engine.separate(*plane, bias="free", **options)
     yield engine.margin(*plane, X[30], 0.1, normalize=True, threads=1)
 

@@ -41,9 +41,9 @@ SHORT = {"max_iter": 3, "tol": None, "audit": True}
 LEARNERS = [
     Perceptron(**SHORT),
     Perceptron(**SHORT, penalty="elasticnet", alpha=1e-3, class_weight="balanced"),
-    Perceptron(**SHORT, multi_class="joint", update="uniform", random_state=4),
+    Perceptron(**SHORT, multi_class="joint", joint_update="uniform", random_state=4),
     Perceptron(audit=True, early_stopping=True, max_iter=30),
-    AveragedPerceptron(**SHORT, margin=0.5, max_mistakes_per_example=2),
+    AveragedPerceptron(**SHORT, margin_threshold=0.5, max_mistakes_per_example=2),
     VotedPerceptron(**SHORT, prediction="random", max_vectors=50),
     PocketPerceptron(**SHORT, check="ratchet"),
     KernelPerceptron(max_iter=2, audit=True),

@@ -106,7 +106,7 @@ def test_version(call):
         (["margin"], "required: DATA"),
         (["margin", "x.svm", "--bias", "some"], "invalid choice: 'some'"),
         (["margin", "x.svm", "--tol", "0"], "must be a finite number above 0, got '0'"),
-        (["margin", "x.svm", "--budget", "-1"], "must be a whole number from 0"),
+        (["margin", "x.svm", "--max-steps", "-1"], "must be a whole number from 0"),
         (["separable", "x.svm", "--tol", "1"], "unrecognized arguments: --tol 1"),
         (["separable", "x.svm", "--solver", "lp"], "invalid choice: 'lp'"),
     ],

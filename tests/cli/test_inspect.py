@@ -101,11 +101,11 @@ def test_a_separator_of_largest_margin(call, tmp_path):
         "separable",
         len(model.support_),
     )
-    assert plane["margin"] == model.margin_interval_.tolist()
+    assert plane["margin"] == model.margin_interval_[0].tolist()
     assert plane["largest"][0] == {"feature": "x0", "weight": model.coef_[0, 0]}
     text = call("inspect", tmp_path / "m").out
     assert "estimator   MaxMarginClassifier\n" in text
-    assert f"class right: separable, margin in [{model.margin_!r}, " in text
+    assert f"class right: separable, margin in [{float(model.margin_[0])!r}, " in text
     with pytest.warns(ConvergenceWarning, match="no plane separates"):
         model.set_params(inseparable="warn").fit(X, [0, 1, 1, 0, 0]).save(tmp_path / "m")
     assert call("inspect", tmp_path / "m", "--json").json["planes"][0]["margin"] == [None, None]

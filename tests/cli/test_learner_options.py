@@ -23,11 +23,14 @@ LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in 
 CASES = [
     (["--multi-class", "joint"], {"multi_class": "joint"}),
     (
-        ["--multi-class", "joint", "--update", "proportional"],
-        {"multi_class": "joint", "update": "proportional"},
+        ["--multi-class", "joint", "--joint-update", "proportional"],
+        {"multi_class": "joint", "joint_update": "proportional"},
     ),
-    (["--multi-class", "joint", "--update", "uniform"], {"multi_class": "joint", "update": "uniform"}),
-    (["--margin", 1.5], {"margin": 1.5}),
+    (
+        ["--multi-class", "joint", "--joint-update", "uniform"],
+        {"multi_class": "joint", "joint_update": "uniform"},
+    ),
+    (["--margin-threshold", 1.5], {"margin_threshold": 1.5}),
     (["--added-feature", 0.5], {"added_feature": 0.5}),
     (["--max-mistakes-per-example", 1], {"max_mistakes_per_example": 1}),
     (["--penalty", "l2", "--alpha", 0.01], {"penalty": "l2", "alpha": 0.01}),
@@ -66,7 +69,7 @@ CASES = [
         ["--early-stopping", "--validation-fraction", 0.3],
         {"early_stopping": True, "validation_fraction": 0.3},
     ),
-    (["--no-early-stopping", "--margin", 2], {"early_stopping": False, "margin": 2.0}),
+    (["--no-early-stopping", "--margin-threshold", 2], {"early_stopping": False, "margin_threshold": 2.0}),
 ]
 
 
@@ -170,8 +173,11 @@ def test_an_option_that_the_learner_lacks(call, command):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--update", "uniform"], "--update has no effect without --multi-class joint"),
-        (["--multi-class", "ovr", "--update", "max"], "--update has no effect without --multi-class joint"),
+        (["--joint-update", "uniform"], "--joint-update has no effect without --multi-class joint"),
+        (
+            ["--multi-class", "ovr", "--joint-update", "max"],
+            "--joint-update has no effect without --multi-class joint",
+        ),
         (["--alpha", 1], "--alpha has no effect without --penalty l2 or l1 or elasticnet"),
         (["--penalty", "l2", "--l1-ratio", 1], "--l1-ratio has no effect without --penalty elasticnet"),
         (["--validation-fraction", 0.2], "--validation-fraction has no effect without --early-stopping"),
@@ -180,8 +186,8 @@ def test_an_option_that_the_learner_lacks(call, command):
             "--validation-fraction has no effect without --early-stopping",
         ),
         (["--multi-class", "one"], "invalid choice: 'one'"),
-        (["--update", "most"], "invalid choice: 'most'"),
-        (["--margin", -1], "must be a finite number of at least 0, got '-1'"),
+        (["--joint-update", "most"], "invalid choice: 'most'"),
+        (["--margin-threshold", -1], "must be a finite number of at least 0, got '-1'"),
         (["--added-feature", "inf"], "must be a finite number of at least 0, got 'inf'"),
         (["--max-mistakes-per-example", 0], "must be a whole number from 1"),
         (["--penalty", "l3"], "invalid choice: 'l3'"),
@@ -218,8 +224,10 @@ def test_wrong_usage(call, options, expected):
 
 
 def test_what_the_estimator_refuses(refused, tmp_path, examples):
-    line = refused("train", examples[0], "--model", tmp_path / "m", "--multi-class", "joint", "--margin", 1)
-    assert line == "margin=1.0 is not available with multi_class='joint'; set margin=0"
+    line = refused(
+        "train", examples[0], "--model", tmp_path / "m", "--multi-class", "joint", "--margin-threshold", 1
+    )
+    assert line == "margin_threshold=1.0 is not available with multi_class='joint'; set margin_threshold=0"
 
 
 def test_options_of_a_new_learner_need_one_entry(call, monkeypatch):
@@ -245,7 +253,7 @@ def test_options_of_a_new_learner_need_one_entry(call, monkeypatch):
 def test_parity_takes_them(call, examples):
     path = examples[0]
     plain = call("parity", path, "--epochs", 2, "--json").json
-    for options in (["--multi-class", "joint"], ["--margin", 2], ["--penalty", "l1"]):
+    for options in (["--multi-class", "joint"], ["--margin-threshold", 2], ["--penalty", "l1"]):
         found = call("parity", path, "--epochs", 2, *options, "--json").json
         assert found["difference"] is None
         assert found["ways"][0]["sha256"] != plain["ways"][0]["sha256"]

@@ -52,7 +52,7 @@ def test_margin_is_max_margin(call, text_file, bias):
 
 
 def test_options_reach_the_search(call, text_file, hard):
-    assert call("margin", hard, "--budget", "0", "--json").json["status"] == "undecided"
+    assert call("margin", hard, "--max-steps", "0", "--json").json["status"] == "undecided"
     rough = call("margin", text_file, "--tol", "0.5", "--solver", "wolfe", "--json").json
     assert rough["status"] == "separable"
     assert rough["solver"] == "wolfe"
@@ -71,9 +71,9 @@ def test_separable(call, text_file):
 
 
 def test_undecided(call, hard):
-    answer = call("separable", hard, "--budget", "0")
+    answer = call("separable", hard, "--max-steps", "0")
     assert (answer.status, answer.out, answer.err) == (4, "undecided\n", "")
-    assert call("separable", hard, "--budget", "0", "--json").json["separable"] is None
+    assert call("separable", hard, "--max-steps", "0", "--json").json["separable"] is None
 
 
 def test_not_separable(call, noisy):

@@ -110,8 +110,8 @@ def test_bad_class_weight(attempt, engine_name, class_weight, pattern, method):
     [
         {"penalty": "l3"},
         {"alpha": -1.0},
-        {"margin": -1.0},
-        {"margin": np.nan},
+        {"margin_threshold": -1.0},
+        {"margin_threshold": np.nan},
         {"added_feature": np.inf},
         {"callback": 1},
         {"keep_on_interrupt": "yes"},

@@ -27,7 +27,7 @@ OPTIONS = {
     "prediction": [None, "vote", "average", "last", "random", "longest"],
     "check": [None, "run", "ratchet", "update", "epoch"],
     "penalty": [None, "l2", "l1", "elasticnet"],
-    "noise": [None, "margin", "added_feature", "max_mistakes_per_example"],
+    "noise": [None, "margin_threshold", "added_feature", "max_mistakes_per_example"],
     "early_stopping": [None, True],
 }
 

@@ -98,7 +98,7 @@ VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "gamma": (0.5, {}),
     "kernel": ("linear", {}),
     "l1_ratio": (0.9, {"penalty": "elasticnet", "alpha": 0.1}),
-    "margin": (3.0, {}),
+    "margin_threshold": (3.0, {}),
     "max_iter": (1, {}),
     "max_mistakes_per_example": (1, {}),
     "max_vectors": (3, {}),
@@ -112,7 +112,7 @@ VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "tie": ("positive", {}),
     "tol": (0.5, {"max_iter": 60}),
     "track_mistakes": (True, {}),
-    "update": ("uniform", {"multi_class": "joint"}),
+    "joint_update": ("uniform", {"multi_class": "joint"}),
     "validation_fraction": (0.5, {"early_stopping": True}),
     "warm_start": (True, {}),
 }
@@ -128,7 +128,7 @@ OWN: dict[Any, dict[str, tuple[Any, dict[str, Any]]]] = {
         "tie": ("positive", {"kernel": "linear"}),  # no sum of another one is exactly 0
     },
     MaxMarginClassifier: {
-        "budget": (1, {}),
+        "max_steps": (1, {}),
         "inseparable": ("raise", {}),
         "solver": ("descent", {}),
         "tol": (0.5, {"solver": "descent"}),

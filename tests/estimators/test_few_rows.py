@@ -31,10 +31,10 @@ OPTIONS = [
     {},
     {"tie": "positive", "eta0": 0.3},
     {"fit_intercept": False},
-    {"margin": 0.7, "added_feature": 0.5},
+    {"margin_threshold": 0.7, "added_feature": 0.5},
     {"max_mistakes_per_example": 1},
     {"multi_class": "joint"},
-    {"multi_class": "joint", "update": "proportional", "eta0": 0.1},
+    {"multi_class": "joint", "joint_update": "proportional", "eta0": 0.1},
 ]
 
 
@@ -131,7 +131,7 @@ CHANGES = [
     {"eta0": 0.25},
     {"tie": "positive"},
     {"fit_intercept": False},
-    {"margin": 2.0},
+    {"margin_threshold": 2.0},
     {"track_mistakes": True},
     {"class_weight": {0: 0.5, 1: 2.0}},
     {"callback": print},
@@ -159,11 +159,11 @@ def test_parameters_change_between_calls(learner, change, engine_name):
 
 
 def test_parameters_of_a_choice_change(engine_name):
-    """``alpha`` and ``update`` matter with some values of ``penalty`` and ``multi_class`` only."""
+    """``alpha`` and ``joint_update`` matter with some values of ``penalty`` and ``multi_class`` only."""
     models = [begun(Perceptron, NUMBER, engine=engine_name, multi_class="joint") for _ in range(2)]
     for start, update in [(1, "uniform"), (20, "proportional"), (40, "max")]:
         for model, check in zip(models, (False, True), strict=True):
-            model.set_params(update=update)
+            model.set_params(joint_update=update)
             for i in range(start, start + 19):
                 model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
     assert contents(models[0]) == contents(models[1])
@@ -269,7 +269,7 @@ def test_attributes_of_the_class_are_seen():
     model = one_by_one(begun(Wide, NUMBER), X, NUMBER)
     assert (
         contents(model)["coef_"]
-        == contents(one_by_one(begun(Perceptron, NUMBER, margin=5.0), X, NUMBER))["coef_"]
+        == contents(one_by_one(begun(Perceptron, NUMBER, margin_threshold=5.0), X, NUMBER))["coef_"]
     )
 
 

@@ -132,7 +132,7 @@ def test_weights():
         ({"kernel": "precomputed"}, "X must be a square matrix with kernel='precomputed', got shape"),
         ({"kernel": lambda A, B: np.ones((1, 1))}, "kernel must return an array of shape"),
         ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "kernel must return finite numbers"),
-        ({"multi_class": "joint", "margin": 1.0}, "margin"),
+        ({"multi_class": "joint", "margin_threshold": 1.0}, "margin_threshold"),
         ({"gamma": -1.0}, "gamma"),
         ({"gamma": np.inf}, "gamma"),
         ({"gamma": "wide"}, "gamma"),

@@ -38,7 +38,9 @@ def few(digits):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_joint(learner, update, digits, engine_name):
     X, y = digits
-    model = learner(multi_class="joint", update=update, engine=engine_name, max_iter=20, tol=None).fit(X, y)
+    model = learner(multi_class="joint", joint_update=update, engine=engine_name, max_iter=20, tol=None).fit(
+        X, y
+    )
     assert model.coef_.shape == (10, 64)
     assert model.score(X, y) > 0.97
     assert model.mistakes_per_epoch_.shape == (model.n_iter_, 1)
@@ -74,9 +76,9 @@ def test_class_weights_of_a_joint_decision_are_those_of_the_true_class(engine_na
     "options",
     [
         {"multi_class": "joint"},
-        {"multi_class": "joint", "update": "proportional", "eta0": 0.1},
-        {"margin": 30.0},
-        {"added_feature": 2.5, "margin": 1.0},
+        {"multi_class": "joint", "joint_update": "proportional", "eta0": 0.1},
+        {"margin_threshold": 30.0},
+        {"added_feature": 2.5, "margin_threshold": 1.0},
         {"max_mistakes_per_example": 2, "tie": "positive"},
     ],
     ids=str,
@@ -89,8 +91,8 @@ def test_parity(learner, options, few):
 @pytest.mark.parametrize(
     "options",
     [
-        {"margin": 30.0},
-        {"added_feature": 2.5, "margin": 1.0},
+        {"margin_threshold": 30.0},
+        {"added_feature": 2.5, "margin_threshold": 1.0},
         {"max_mistakes_per_example": 2, "tie": "positive"},
         {"early_stopping": True, "n_iter_no_change": 1},
     ],
@@ -157,7 +159,9 @@ def test_what_is_pending_between_batches(digits, engine_name):
     assert not hasattr(first, "_pending_coef")
 
 
-@pytest.mark.parametrize("options", [{"margin": 1.0}, {"added_feature": 0.5}, {"tie": "positive"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"margin_threshold": 1.0}, {"added_feature": 0.5}, {"tie": "positive"}], ids=str
+)
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_what_a_joint_decision_does_not_have(options, method, engine_name):
     (name,) = options

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_rs import Perceptron, PocketPerceptron, load
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, load
 from perceptron_rs.testing import assert_parity
 
 CHECKS = ("run", "ratchet", "update", "epoch")
@@ -240,3 +240,116 @@ def test_sparse_scores_of_whole_weights(engine_name, step, value):
         model.coef_ = np.array([[top, -top, 1.0]])
         want = (X @ model.coef_[0] + model.intercept_[0]).tolist()  # whole numbers: exact in any order
         assert model.decision_function(sp.csr_matrix(X.astype(np.int8))).tolist() == want
+
+
+def epochs_by_rule(swaps, start, n_iter_no_change, tol):
+    """Return after how many epochs a class stops whose pocket had these swaps."""
+    best, idle, errors = np.inf, 0, start
+    for epoch in range(10**6):
+        here = swaps["errors"][swaps["epoch"] == epoch]
+        errors = here[-1] if len(here) else errors
+        idle = idle + 1 if errors > best - tol else 0
+        best = min(best, errors)
+        if idle == n_iter_no_change:
+            return epoch + 1
+    raise AssertionError
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("tol", [1e-3, 1.0, 3.0])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_it_stops_when_the_pocket_has_not_improved(engine_name, check, tol, classes):
+    X, y = data(classes)
+    options = {"check": check, "engine": engine_name, "random_state": 3}
+    model = PocketPerceptron(tol=tol, n_iter_no_change=4, **options).fit(X, y)
+    long = PocketPerceptron(tol=None, max_iter=model.n_iter_ + 4, **options).fit(X, y)
+    for k, stopped in enumerate(model.n_iter_per_class_):
+        own = long.swaps_[long.swaps_["class"] == k]
+        assert stopped == epochs_by_rule(own, len(y), 4, tol)
+    if classes == 2:  # and what a fit of so many epochs learns is as it was
+        same = PocketPerceptron(tol=None, max_iter=model.n_iter_, **options).fit(X, y)
+        assert same.coef_.tobytes() == model.coef_.tobytes()
+        assert same.swaps_.tobytes() == model.swaps_.tobytes()
+        assert same.last_coef_.tobytes() == model.last_coef_.tobytes()
+
+
+def best_line(X, y):
+    """Return the fewest errors of any line on points of the plane, in whole numbers.
+
+    A best line can be moved until it passes through two of the points, without an error more if these two
+    (and others on it) are then put on either side by a small turn or shift: cut the points of the line at
+    each place, in both directions.
+    """
+    points = [(int(a), int(b)) for a, b in X]
+    wanted = [1 if label else -1 for label in y]
+    best = min(wanted.count(1), wanted.count(-1))
+    for i, (ax, ay) in enumerate(points):
+        for bx, by in points[:i]:
+            dx, dy = bx - ax, by - ay
+            if dx == dy == 0:
+                continue
+            side = [dx * (py - ay) - dy * (px - ax) for px, py in points]
+            along = [dx * (px - ax) + dy * (py - ay) for px, py in points]
+            on = [k for k, value in enumerate(side) if value == 0]
+            off = sum((value > 0) != (t > 0) for value, t in zip(side, wanted, strict=True) if value)
+            n_off = len(points) - len(on)
+            for cut in {along[k] for k in on} | {min(along[k] for k in on) - 1}:
+                wrong = sum((along[k] > cut) != (wanted[k] > 0) for k in on)
+                for errors_on in (wrong, len(on) - wrong):
+                    best = min(best, off + errors_on, n_off - off + errors_on)
+    return best
+
+
+def test_the_oracle_of_lines():
+    assert best_line([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, 0, 0]) == 1
+    assert best_line([[0, 0], [1, 1], [2, 2], [3, 3]], [1, 0, 1, 0]) == 1
+    assert best_line([[0, 0], [1, 1], [1, 1], [5, 0]], [1, 0, 1, 0]) == 1
+    assert best_line([[0, 0], [1, 0], [0, 1], [4, 4]], [0, 0, 0, 1]) == 0
+
+
+def test_the_best_line_of_small_noisy_sets(engine_name):
+    """By defaults, counting after every update: mostly the best of all lines, never better than that."""
+    found = missed = by_run = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(-9, 10, (16, 2)).astype(np.float64)
+        y = ((X @ rng.integers(-3, 4, 2) + rng.integers(-3, 4) > 0) ^ (rng.random(16) < 0.2)).astype(int)
+        y[:2] = 0, 1
+        best = best_line(X, y)
+        errors = PocketPerceptron(check="update", engine=engine_name).fit(X, y).pocket_errors_[0]
+        assert errors >= best
+        found += errors == best
+        missed += errors > best + 2
+        by_run += PocketPerceptron(engine=engine_name).fit(X, y).pocket_errors_[0] <= best + 2
+    print(found, missed, by_run)
+    assert (found, missed, by_run) >= (20, 0, 20)
+
+
+def test_defaults_on_exclusive_or(engine_name):
+    """What the perceptron meets on these four points has at least two errors; stopping waits for that."""
+    X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
+    best = [PocketPerceptron(random_state=seed, engine=engine_name).fit(X, y) for seed in range(50)]
+    assert best[0].pocket_errors_[0] == 2
+    assert sum(model.pocket_errors_[0] == 2 for model in best) >= 48
+    for seed in range(10):  # of the corners of a square around 0, and of four clouds, the best line
+        model = PocketPerceptron(check="update", random_state=seed, engine=engine_name)
+        assert model.fit(2 * X - 1, y).pocket_errors_[0] == 1 == best_line(2 * X - 1, y)
+        many = PocketPerceptron(check="update", random_state=seed, engine=engine_name)
+        assert many.fit(np.tile(X, (25, 1)), np.tile(y, 25)).score(X, y) == 0.75
+
+
+def test_training_errors_against_those_of_the_average():
+    """Counting after every update, on few columns."""
+    ours = averages = wins = losses = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(100, 2))
+        y = ((X @ rng.normal(size=2) + 0.3 > 0) ^ (rng.random(100) < 0.25)).astype(int)
+        pocket = PocketPerceptron(check="update").fit(X, y)
+        mine, theirs = pocket.pocket_errors_[0], (AveragedPerceptron().fit(X, y).predict(X) != y).sum()
+        ours, averages = ours + mine, averages + theirs
+        wins, losses = wins + (mine < theirs), losses + (mine > theirs)
+    print(ours, averages, wins, losses)
+    assert ours < averages
+    assert losses <= 2 < 15 < wins

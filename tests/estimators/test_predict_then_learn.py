@@ -16,7 +16,7 @@ OPTIONS = [
     {},
     {"tie": "positive"},
     {"multi_class": "joint"},
-    {"added_feature": 3.0, "margin": 1.0},
+    {"added_feature": 3.0, "margin_threshold": 1.0},
     {"class_weight": {"setosa": 3.0}, "eta0": 0.1},
 ]
 

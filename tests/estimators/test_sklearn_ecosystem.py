@@ -66,12 +66,12 @@ def test_parameters_are_scikit_learns():
         "callback",
         "engine",
         "keep_on_interrupt",
-        "margin",
+        "margin_threshold",
         "max_mistakes_per_example",
         "multi_class",
         "tie",
         "track_mistakes",
-        "update",
+        "joint_update",
     }
     assert set(ours) - set(AveragedPerceptron().get_params()) == {"penalty", "alpha", "l1_ratio"}
 

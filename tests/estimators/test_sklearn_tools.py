@@ -83,7 +83,7 @@ def test_grid_search_over_joint_decisions(model):
         pytest.skip(f"{type(model).__name__} has no joint decision")
     grid = [
         {"multi_class": ["ovr"]},
-        {"multi_class": ["joint"], "update": ["max", "uniform", "proportional"]},
+        {"multi_class": ["joint"], "joint_update": ["max", "uniform", "proportional"]},
     ]
     found = in_every_storage(
         IRIS[0], lambda X: GridSearchCV(model, grid, cv=3).fit(X, IRIS[1]).cv_results_["mean_test_score"]

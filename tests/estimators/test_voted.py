@@ -355,7 +355,7 @@ def test_weights_that_are_not_finite_are_no_prediction(engine_name):
 )
 def test_noise_tolerant_runs_are_those_of_the_others(engine_name, seed, margin, delta, most):
     X, y = data(seed=seed)
-    parameters = {"margin": margin, "added_feature": delta, "max_mistakes_per_example": most}
+    parameters = {"margin_threshold": margin, "added_feature": delta, "max_mistakes_per_example": most}
     voted = VotedPerceptron(engine=engine_name, **FIXED, **parameters).fit(X, y)
     other = AveragedPerceptron(engine=engine_name, **FIXED, **parameters).fit(X, y)
     assert said(voted, X)["average"] == other.decision_function(X).tobytes()
@@ -375,6 +375,6 @@ def test_predict_then_learn_learns_what_partial_fit_learns(engine_name):
 
 
 def test_a_joint_decision_and_a_penalty_are_not_offered():
-    for name in ("multi_class", "update", "penalty", "alpha"):
+    for name in ("multi_class", "joint_update", "penalty", "alpha"):
         with pytest.raises(TypeError, match=name):
             VotedPerceptron(**{name: "joint"})

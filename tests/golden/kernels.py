@@ -73,7 +73,7 @@ def kernel(engine: Engine, case: Case, layout: str) -> Case:
         seed=None if case["shuffle"] == "none" else int(case["shuffle"]),
         track_mistakes=True,
         threads=2,
-        margin=number["margin"],
+        margin_threshold=number["margin"],
         added_feature=number["added_feature"],
         max_mistakes_per_example=None if case["most"] == "none" else int(case["most"]),
         joint=None if case["joint"] == "none" else case["joint"],

@@ -39,7 +39,7 @@ def cases(draw):
         "max_mistakes_per_example": draw(st.sampled_from([None, 1])),
     }
     if not joint:
-        changes["margin"] = draw(st.sampled_from([0.0, 0.5]))
+        changes["margin_threshold"] = draw(st.sampled_from([0.0, 0.5]))
         changes["tie"] = draw(st.sampled_from(["mistake", "positive"]))
         changes["class_weight"] = random.integers(0, 3, (planes, 2)) / 2.0
     if draw(st.booleans()):

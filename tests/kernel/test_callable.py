@@ -91,7 +91,9 @@ def test_memory_is_bounded_by_the_cache():
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix, lambda A: A.astype(np.int8)])
-@pytest.mark.parametrize("changes", [{}, {"multi_class": "joint"}, {"fit_intercept": True, "margin": 2.0}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"multi_class": "joint"}, {"fit_intercept": True, "margin_threshold": 2.0}]
+)
 def test_the_engines_agree_with_each_other_and_with_the_kernel_itself(storage, changes):
     A = storage(X[:100])
     direct = fitted("poly", A=A, degree=2, gamma=1.0, coef0=1.0, **changes)

@@ -26,8 +26,8 @@ PARAMETERS = {
 DECISIONS = [
     {},
     {"tie": "positive"},
-    {"margin": 0.7, "added_feature": 0.4},
-    *({"multi_class": "joint", "update": update} for update in ("max", "uniform", "proportional")),
+    {"margin_threshold": 0.7, "added_feature": 0.4},
+    *({"multi_class": "joint", "joint_update": update} for update in ("max", "uniform", "proportional")),
 ]
 
 

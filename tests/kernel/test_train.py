@@ -78,7 +78,7 @@ def test_the_engines_agree(kernel, kind):
     X, y = data(kind, 3)
     for changes in (
         {},
-        {"fit_intercept": True, "margin": 0.5, "added_feature": 0.5, "max_mistakes_per_example": 2},
+        {"fit_intercept": True, "margin_threshold": 0.5, "added_feature": 0.5, "max_mistakes_per_example": 2},
         {"tie": "positive", "class_weight": np.array([[1.0, 0.5], [1.0, 2.0], [1.0, 0.0]])},
         {"joint": "proportional", "sample_weight": np.arange(90) % 4 / 2.0},
     ):

@@ -26,7 +26,7 @@ def separate(engine, X, y, **changes):
     arguments = {
         "bias": "free",
         "tol": 1e-8,
-        "budget": 100_000,
+        "max_steps": 100_000,
         "solver": "wolfe",
         "goal": "margin",
         "threads": 1,

@@ -59,11 +59,11 @@ def test_both_ends_are_true(engine, seed, bias, tol):
 
 
 @pytest.mark.parametrize("bias", BIASES)
-@pytest.mark.parametrize("budget", [0, 1, 2, 7])
-def test_they_are_true_after_any_budget(engine, bias, budget):
+@pytest.mark.parametrize("max_steps", [0, 1, 2, 7])
+def test_they_are_true_after_any_budget(engine, bias, max_steps):
     X, y = planted(40, 3, 0.01)
-    solution = separate(engine, X, y, bias=bias, budget=budget)
-    assert solution["work"]["passes"] + solution["work"]["majors"] <= budget
+    solution = separate(engine, X, y, bias=bias, max_steps=max_steps)
+    assert solution["work"]["passes"] + solution["work"]["majors"] <= max_steps
     check(X, y, bias, solution)
 
 

@@ -57,8 +57,8 @@ def test_the_attributes(bias, data):
     assert model.coef_.shape == (K, X.shape[1])
     assert model.intercept_.shape == (K,)
     assert model.dual_coef_.shape == (K, len(model.support_))
-    assert np.reshape(model.margin_, -1).shape == (K,)
-    assert np.reshape(model.margin_interval_, (-1, 2)).shape == (K, 2)
+    assert model.margin_.shape == (K,)
+    assert model.margin_interval_.shape == (K, 2)
     assert model.dual_coef_ @ X[model.support_] == pytest.approx(model.coef_, rel=1e-6, abs=1e-9)
     assert (model.dual_coef_ != 0).any(axis=0).all()
     scores = model.decision_function(X)
@@ -67,8 +67,8 @@ def test_the_attributes(bias, data):
         verify(model.results_[k], X, labels)
         own = np.where(labels, 1, -1) * (scores if K == 1 else scores[:, k])
         assert own.min() == pytest.approx(1, rel=1e-9)  # the nearest examples score 1 or -1
-        lower, upper = np.reshape(model.margin_interval_, (-1, 2))[k]
-        assert np.reshape(model.margin_, -1)[k] == lower <= upper <= lower * (1 + 1e-10)
+        lower, upper = model.margin_interval_[k]
+        assert model.margin_[k] == lower <= upper <= lower * (1 + 1e-10)
         norm = np.linalg.norm(np.append(model.coef_[k], model.intercept_[k] if bias == "augmented" else 0))
         assert 1 / norm == pytest.approx(lower, rel=1e-9)
         if bias != "augmented":
@@ -130,8 +130,8 @@ def test_inseparable_classes_with_a_warning():
 def test_a_budget_that_is_too_small():
     A, y = load_breast_cancer(return_X_y=True)
     A = StandardScaler().fit_transform(A)
-    with pytest.raises(InseparableError, match=r"was found within budget=0; raise it"):
-        MaxMarginClassifier(budget=0).fit(A, y)
+    with pytest.raises(InseparableError, match=r"was found within max_steps=0; raise it"):
+        MaxMarginClassifier(max_steps=0).fit(A, y)
     assert MaxMarginClassifier().fit(A, y).margin_ > 0
 
 
@@ -144,7 +144,7 @@ def test_a_budget_that_is_too_small():
         ([[0.0], [0.0]], [0, 1], {"inseparable": "warn"}, "X must not be all zeros"),
         ([[1.0], [np.nan]], [0, 1], {}, "X must be finite, got NaN in row 1, column 0"),
         ([[1.0], [2.0]], [0, 1], {"tol": 0.0}, "'tol' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"budget": -1}, "'budget' parameter"),
+        ([[1.0], [2.0]], [0, 1], {"max_steps": -1}, "'max_steps' parameter"),
         ([[1.0], [2.0]], [0, 1], {"bias": "yes"}, "'bias' parameter"),
         ([[1.0], [2.0]], [0, 1], {"inseparable": "ignore"}, "'inseparable' parameter"),
         ([[1.0], [2.0]], [0.5, 1], {}, "Unknown label type: continuous"),

@@ -49,7 +49,7 @@ def problems(draw):
 )
 def test_both_engines_and_both_storages_give_the_same_bits(problem, bias, solver, goal, budget):
     X, y = problem
-    options = {"bias": bias, "solver": solver, "goal": goal, "budget": budget}
+    options = {"bias": bias, "solver": solver, "goal": goal, "max_steps": budget}
     found = {
         repr(bits(separate(engine, storage(X), y, **options)))
         for engine in (_core, reference)
@@ -143,11 +143,11 @@ def test_a_separating_plane_ends_the_question_of_separability():
 
 @pytest.mark.parametrize("engine", [_core, reference])
 @pytest.mark.parametrize("bias", BIASES)
-@pytest.mark.parametrize("budget", [0, 1])
-def test_a_small_budget(engine, bias, budget):
+@pytest.mark.parametrize("max_steps", [0, 1])
+def test_a_small_budget(engine, bias, max_steps):
     X, y = random_labels(20, 50, 5, seed=2)
-    found = separate(engine, X, y, bias=bias, solver="descent", budget=budget)
-    assert found["work"]["sweeps"] == budget
+    found = separate(engine, X, y, bias=bias, solver="descent", max_steps=max_steps)
+    assert found["work"]["sweeps"] == max_steps
     full = separate(engine, X, y, bias=bias)
     assert found["upper"] >= full["lower"]
     assert found["lower"] <= full["upper"]
@@ -156,7 +156,7 @@ def test_a_small_budget(engine, bias, budget):
 @pytest.mark.parametrize("tol", [1e300, 0.5, 1e-300])
 def test_any_tol(tol):
     X, y = random_labels(20, 50, 5, seed=2)
-    found = separate(_core, X, y, solver="descent", tol=tol, budget=3000)
+    found = separate(_core, X, y, solver="descent", tol=tol, max_steps=3000)
     assert found["status"] == "separable"
     assert gap(found) <= max(tol, 1e-12)
     assert verify_solution(found, X, y)
@@ -177,7 +177,7 @@ def verify_solution(found, X, y):
 @pytest.mark.parametrize("bias", BIASES)
 def test_what_cannot_be_separated_gets_no_false_certificate(bias):
     X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0], [2.0, 0.5]])
-    found = separate(_core, X, [1, 1, 0, 0, 1], bias=bias, solver="descent", budget=500)
+    found = separate(_core, X, [1, 1, 0, 0, 1], bias=bias, solver="descent", max_steps=500)
     assert found["status"] in ("undecided", "margin_at_most", "non_separable")
     assert found["lower"] == -math.inf
 
@@ -188,7 +188,7 @@ def test_one_long_row_among_short_ones():
     X = X.tolil()
     X[0] = X[0] * 1000
     X = X.tocsr()
-    found = separate(_core, X, y, solver="descent", tol=1e-6, budget=2000)
+    found = separate(_core, X, y, solver="descent", tol=1e-6, max_steps=2000)
     assert gap(found) <= 1e-6
 
 
@@ -204,6 +204,6 @@ def test_a_power_of_two_scales_the_interval_and_nothing_else(scale):
 def test_a_row_of_zeros_without_bias():
     X = sp.csr_matrix([[0.0, 0.0], [1.0, 2.0]])
     for engine in (_core, reference):
-        found = separate(engine, X, [1, 0], bias="none", solver="descent", budget=50)
+        found = separate(engine, X, [1, 0], bias="none", solver="descent", max_steps=50)
         assert found["status"] != "separable"
         assert rows_of(engine, X).shape == (2, 2)

@@ -112,16 +112,16 @@ def test_the_answer_to_is_separable_is_the_status(engine_name, bias):
 
 def test_a_budget_of_nothing_decides_nothing_and_lies_about_nothing(engine_name):
     X, y = load_breast_cancer(return_X_y=True)
-    result = max_margin(X, y, budget=0, engine=engine_name)
+    result = max_margin(X, y, max_steps=0, engine=engine_name)
     assert result.status == "undecided"
     assert result.lower == -math.inf
     assert 0 < result.upper < math.inf
     assert result.gap == 1.0
     assert result.mistake_bound == math.inf
     verify(result, X, y)
-    assert "not decided within the budget" in str(result)
+    assert "not decided within max_steps" in str(result)
     assert "margin         at most " in str(result)
-    assert is_separable(X, y, budget=0, engine=engine_name) is None
+    assert is_separable(X, y, max_steps=0, engine=engine_name) is None
 
 
 @pytest.mark.parametrize("bias", BIASES)
@@ -234,8 +234,8 @@ BAD = [
     ({"bias": "full"}, ValueError, r"bias must be one of \('free', 'augmented', 'none'\), got 'full'"),
     ({"bias": None}, ValueError, "bias must be one of"),
     ({"solver": "simplex"}, ValueError, "solver must be one of"),
-    ({"budget": -1}, ValueError, "budget must be from 0"),
-    ({"budget": 1.5}, TypeError, "budget must be a whole number, got 1.5"),
+    ({"max_steps": -1}, ValueError, "max_steps must be from 0"),
+    ({"max_steps": 1.5}, TypeError, "max_steps must be a whole number, got 1.5"),
     ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
     ({"n_jobs": 1.0}, TypeError, "n_jobs must be a whole number or None"),
 ]

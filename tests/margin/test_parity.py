@@ -43,7 +43,7 @@ def problems(draw):
 def test_both_engines_and_both_storages_give_the_same_bits(problem, bias, goal, budget):
     X, y = problem
     found = {
-        bits(separate(engine, storage(X), y, bias=bias, goal=goal, budget=budget)).__repr__()
+        bits(separate(engine, storage(X), y, bias=bias, goal=goal, max_steps=budget)).__repr__()
         for engine in (_core, reference)
         for storage in (np.array, sp.csr_matrix)
     }

@@ -1,9 +1,10 @@
 """Files of every format version that was released are read for ever: one of each is kept here.
 
-``version_1.safetensors`` to ``version_3.safetensors`` were written by ``model().save``. They are never
+``version_1.safetensors`` to ``version_4.safetensors`` were written by ``model().save``. They are never
 written anew: a change of what a file holds raises ``FORMAT_VERSION``, and a file of the new version joins
 these. Version 2 is the first in which reports always have an axis for the classes; files of version 1 that
 show the difference are those of ``VERSION_1``. Version 3 is the first with a record of the training.
+Version 4 calls some parameters ``joint_update``, ``margin_threshold`` and ``max_steps``.
 """
 
 from pathlib import Path
@@ -65,7 +66,9 @@ X, Y = DRAWN.integers(-9, 10, (40, 3)) / 4, DRAWN.integers(0, 2, 40)
 #: In version 1, ``BudgetedKernelPerceptron`` was ``KernelPerceptron`` with ``prediction="last"``, and the
 #: reports of one decision had one axis less.
 VERSION_1 = {
-    "version_1_two_classes": PocketPerceptron(early_stopping=True, track_mistakes=True, max_iter=3, tol=None),
+    "version_1_two_classes": PocketPerceptron(
+        early_stopping=True, track_mistakes=True, max_iter=3, tol=None, n_iter_no_change=5
+    ),
     "version_1_kernel": KernelPerceptron(gamma=0.5, track_mistakes=True, max_iter=3),
     "version_1_budget": BudgetedKernelPerceptron(gamma=0.5, budget=9, budget_policy="forgetron", max_iter=3),
 }

@@ -28,6 +28,7 @@ from perceptron_rs import (
     load,
 )
 from perceptron_rs.models import describe
+from perceptron_rs.models.container import FORMAT_VERSION
 from perceptron_rs.registry import LEARNERS
 
 #: Estimators that model files do not hold.
@@ -91,7 +92,7 @@ def test_a_warm_fit_goes_on_with_the_same_bits(tools, engine_name, learner, clas
         {"multi_class": "joint"},
         {"multi_class": "joint", "early_stopping": True, "track_mistakes": True},
         {"early_stopping": True, "tol": 0.1, "max_iter": 50},
-        {"added_feature": 0.5, "margin": 2.0, "max_mistakes_per_example": 3},
+        {"added_feature": 0.5, "margin_threshold": 2.0, "max_mistakes_per_example": 3},
     ],
     ids=str,
 )
@@ -248,7 +249,7 @@ def test_the_format_is_the_one_that_is_documented(tools, folder):
     assert sorted(tensors) == [
         "coef", "coef_u", "intercept", "intercept_u", "mistakes_per_epoch", "n_iter_per_class", "seen",
     ]  # fmt: skip
-    assert document["format_version"] == 2
+    assert document["format_version"] == FORMAT_VERSION
     assert document["arithmetic_version"] == perceptron_rs.ARITHMETIC_VERSION
     assert document["written_by"] == f"perceptron-rs {perceptron_rs.__version__}"
     assert document["estimator"] == "averaged"

@@ -187,7 +187,7 @@ def test_engines_storages_and_batches_agree(seed, joint, integers):
     [
         ({"joint": "other"}, "joint must be"),
         ({"tie": "positive"}, 'tie must be "mistake" for a joint decision'),
-        ({"margin": 1.0}, "margin must be 0 for a joint decision, got 1"),
+        ({"margin_threshold": 1.0}, "margin_threshold must be 0 for a joint decision, got 1"),
         ({"added_feature": 0.5}, "added_feature must be 0 for a joint decision, got 0.5"),
         ({"positive": [1, 0, 2]}, "positive must be 0, 1, "),
         ({"positive": [0]}, "positive must be 0, 1, "),

@@ -20,7 +20,7 @@ def problems(draw):
         "labels": draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)),
         "weight": draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)),
         "max_iter": draw(st.integers(1, 8)),
-        "margin": draw(st.integers(0, 6)),
+        "margin_threshold": draw(st.integers(0, 6)),
         "added_feature": draw(st.integers(0, 3)),
         "max_mistakes_per_example": draw(st.none() | st.integers(1, 3)),
         "tie": draw(st.sampled_from(["mistake", "positive"])),
@@ -28,7 +28,7 @@ def problems(draw):
     }
 
 
-def exact(X, y, s, order, *, margin, added_feature, max_mistakes_per_example, tie, max_iter):
+def exact(X, y, s, order, *, margin_threshold, added_feature, max_mistakes_per_example, tie, max_iter):
     """Return what a run in Python's integers leaves behind."""
     w, b, v, made = [0] * len(X[0]), 0, [0] * len(X), [0] * len(X)
     mistakes, losses = [], []
@@ -39,7 +39,7 @@ def exact(X, y, s, order, *, margin, added_feature, max_mistakes_per_example, ti
             a = sum(p * q for p, q in zip(w, X[i], strict=True)) + b + own
             m = y[i] * a
             loss += max(0, -m)
-            right = m > margin or (tie == "positive" and y[i] == 1 and a >= margin)
+            right = m > margin_threshold or (tie == "positive" and y[i] == 1 and a >= margin_threshold)
             if right or (max_mistakes_per_example is not None and made[i] >= max_mistakes_per_example):
                 continue
             made[i] += 1
@@ -146,7 +146,8 @@ def test_a_larger_margin_makes_more_mistakes(trainer):
     X = rng.standard_normal((200, 5))
     labels = (X[:, 0] > 0).astype(int)
     totals = [
-        trainer.fit(X, labels, margin=margin, max_iter=5)["mistakes"].sum() for margin in (0, 0.5, 2, 8)
+        trainer.fit(X, labels, margin_threshold=margin, max_iter=5)["mistakes"].sum()
+        for margin in (0, 0.5, 2, 8)
     ]
     assert all(a < b for a, b in pairwise(totals))
 
@@ -154,8 +155,8 @@ def test_a_larger_margin_makes_more_mistakes(trainer):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"margin": -1.0}, "margin must be finite and at least 0, got -1"),
-        ({"margin": np.nan}, "margin must be finite"),
+        ({"margin_threshold": -1.0}, "margin_threshold must be finite and at least 0, got -1"),
+        ({"margin_threshold": np.nan}, "margin_threshold must be finite"),
         ({"added_feature": np.inf}, "added_feature must be finite"),
         ({"max_mistakes_per_example": 0}, "max_mistakes_per_example must be at least 1, got 0"),
     ],

@@ -51,7 +51,7 @@ def runs(draw):
         options["max_mistakes_per_example"] = draw(st.none() | st.integers(1, 3))
         if not joint:
             options["added_feature"] = draw(st.sampled_from([0.0, 0.0, 0.5]))
-            options["margin"] = draw(st.sampled_from([0.0, 1.0]))
+            options["margin_threshold"] = draw(st.sampled_from([0.0, 1.0]))
     if learner == "perceptron" and draw(st.booleans()):
         options["penalty"] = draw(st.sampled_from([(0.0, 0.01), (0.02, 0.0), (0.1, 0.4)]))
         ages = random.integers(0, draw(st.sampled_from([1, 3, 40])), (planes, d))

@@ -342,7 +342,7 @@ def test_rounding_on_arbitrary_data(trainer, check):
     "change",
     [
         {"joint": "max", "positive": [0, 1]},
-        {"margin": 0.5},
+        {"margin_threshold": 0.5},
         {"added_feature": 1.0},
         {"max_mistakes_per_example": 3},
     ],

@@ -40,8 +40,9 @@ class Schedule:
     max_iter : int
         Largest number of epochs, at least 1.
     tol : float or None
-        A decision ends when its loss has not improved by ``tol`` on the best one ``n_iter_no_change`` times
-        in a row: the mean loss of the epoch, or that on what is held out.
+        A decision ends when its objective has not improved by ``tol`` on the best one ``n_iter_no_change``
+        times in a row: that of the epoch (the mean loss; the errors of a pocket), or the loss on what is
+        held out.
     n_iter_no_change : int
     until_clean : bool
         Whether an epoch without a mistake ends a decision.
@@ -113,14 +114,14 @@ class Judge:
         self.best, self.idle, self.epochs = math.inf, 0, 0
         self.is_best = False  # whether no epoch before this one was as good
 
-    def reason_to_end(self, mistakes: int, loss: float) -> str:
+    def reason_to_end(self, mistakes: int, objective: float) -> str:
         """Return why a decision ends with this epoch, or nothing."""
         schedule = self.schedule
         self.epochs += 1
         if schedule.tol is not None:
-            self.idle = self.idle + 1 if loss > self.best - schedule.tol else 0
-        self.is_best = loss < self.best
-        self.best = min(self.best, loss)
+            self.idle = self.idle + 1 if objective > self.best - schedule.tol else 0
+        self.is_best = objective < self.best
+        self.best = min(self.best, objective)
         if mistakes == 0 and schedule.until_clean:
             return "clean"
         if schedule.tol is not None and self.idle >= schedule.n_iter_no_change:
@@ -175,10 +176,10 @@ def follow(
             number = schedule.first_epoch + len(epochs)
             # In one call, so that Ctrl-C cannot come between an epoch and its record.
             epochs.extend(map(run.epoch, (number,)))
-            made, loss, interrupted = epochs[-1]
+            made, loss, objective, interrupted = epochs[-1]
             if interrupted:
                 break
-            m, judged, state = made.tolist(), loss, None
+            m, judged, state = made.tolist(), objective, None
             if held_out is not None:
                 state = run.state()
                 judged = held_out(state)

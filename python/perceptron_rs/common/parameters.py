@@ -61,11 +61,11 @@ CONSTRAINTS: dict[str, list[Any]] = {
 #: Of the learners that offer a joint decision.
 JOINT: dict[str, list[Any]] = {
     "multi_class": [StrOptions({"ovr", "joint"})],
-    "update": [StrOptions({"max", "uniform", "proportional"})],
+    "joint_update": [StrOptions({"max", "uniform", "proportional"})],
 }
 #: Of the learners that tolerate noise.
 NOISE: dict[str, list[Any]] = {
-    "margin": [Interval(Real, 0, None, closed="left")],
+    "margin_threshold": [Interval(Real, 0, None, closed="left")],
     "added_feature": [Interval(Real, 0, None, closed="left")],
     "max_mistakes_per_example": [Interval(Integral, 1, _LARGEST, closed="both"), None],
 }
@@ -83,7 +83,7 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
         raise ValueError(f"multi_class must be 'ovr' or 'joint', got {estimator.multi_class!r:.80}")
     if is_joint(estimator):
         _check_joint(estimator)
-    for name in ("alpha", "margin", "added_feature"):
+    for name in ("alpha", "margin_threshold", "added_feature"):
         value = getattr(estimator, name, 0.0)
         if not _is_float64(value) or not float(value) >= 0:
             raise ValueError(f"{name} must be a finite float64 of at least 0, got {value!s:.80}")
@@ -123,7 +123,7 @@ def _check_joint(estimator: Any) -> None:
         raise ValueError(
             f"tie={estimator.tie!r} is not available with multi_class='joint'; set tie='mistake'"
         )
-    for name in ("margin", "added_feature"):
+    for name in ("margin_threshold", "added_feature"):
         value = getattr(estimator, name, 0)
         if value != 0:
             raise ValueError(f"{name}={value!r} is not available with multi_class='joint'; set {name}=0")

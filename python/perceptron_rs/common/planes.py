@@ -17,7 +17,7 @@ def is_joint(estimator: Any) -> bool:
 
 def joint_update(estimator: Any) -> str | None:
     """Return the engines' ``joint``: how a joint decision spreads its update."""
-    return str(estimator.update) if is_joint(estimator) else None
+    return str(estimator.joint_update) if is_joint(estimator) else None
 
 
 def n_planes(estimator: Any, classes: NDArray[Any]) -> int:

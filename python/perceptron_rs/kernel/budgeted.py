@@ -76,7 +76,9 @@ class BudgetedKernelPerceptron(KernelLearner):
     verbose : int, default=0
         If above 0, print a line about each epoch.
     eta0 : float, default=1.0
-        Learning rate, in (0, inf). It only scales the activations.
+        Learning rate, in (0, inf). A power of two only scales the activations. Other values also change how
+        they are rounded, and so possibly which examples are mistakes. Thresholds such as ``tol`` do not scale
+        with it.
     n_jobs : int or None, default=None
         Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
         processors. It does not change any bit of the results.
@@ -98,7 +100,7 @@ class BudgetedKernelPerceptron(KernelLearner):
         How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
         model of two classes predicts the negative one. With "positive", it counts as positive in training
         and in prediction.
-    margin : float, default=0.0
+    margin_threshold : float, default=0.0
         An example that is classified correctly, but with an activation of no more than this in size, still
         counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
     max_mistakes_per_example : int or None, default=None
@@ -107,7 +109,7 @@ class BudgetedKernelPerceptron(KernelLearner):
         With "ovr", each class is learnt against the rest, independently of the others. With "joint", an
         example is a mistake if another class scores at least as high as the true one, and the classes
         involved are updated together.
-    update : {"max", "uniform", "proportional"}, default="max"
+    joint_update : {"max", "uniform", "proportional"}, default="max"
         Which classes a joint update moves down. "max": the one with the highest score. "uniform": all that
         score at least as high as the true class, in equal parts. "proportional": the same ones, in
         proportion to how far they exceed it. Ignored with "ovr".
@@ -223,10 +225,10 @@ class BudgetedKernelPerceptron(KernelLearner):
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         tie: str = "mistake",
-        margin: float = 0.0,
+        margin_threshold: float = 0.0,
         max_mistakes_per_example: int | None = None,
         multi_class: str = "ovr",
-        update: str = "max",
+        joint_update: str = "max",
         track_mistakes: bool = False,
         engine: str = "rust",
         callback: Callback | None = None,
@@ -251,10 +253,10 @@ class BudgetedKernelPerceptron(KernelLearner):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.tie = tie
-        self.margin = margin
+        self.margin_threshold = margin_threshold
         self.max_mistakes_per_example = max_mistakes_per_example
         self.multi_class = multi_class
-        self.update = update
+        self.joint_update = joint_update
         self.track_mistakes = track_mistakes
         self.engine = engine
         self.callback = callback

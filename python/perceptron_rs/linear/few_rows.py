@@ -67,7 +67,7 @@ def _names(estimator: Any) -> list[str]:
     if getattr(estimator, "penalty", None) is not None:
         names += ["alpha"]
     if is_joint(estimator):
-        names += ["update"]
+        names += ["joint_update"]
     return [name for name in names if hasattr(estimator, name)]
 
 

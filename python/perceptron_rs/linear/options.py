@@ -10,12 +10,16 @@ __all__ = ["OPTIONS"]
 OPTIONS = (
     Option("multi_class", "one class against the rest, or all classes jointly (ovr)", one_of("ovr", "joint")),
     Option(
-        "update",
+        "joint_update",
         "which classes a joint update demotes (max)",
         one_of("max", "uniform", "proportional"),
         needs={"multi_class": ("joint",)},
     ),
-    Option("margin", "margin that an example must exceed to count as correct (0)", number(options.amount)),
+    Option(
+        "margin_threshold",
+        "margin that an example must exceed to count as correct (0)",
+        number(options.amount),
+    ),
     Option(
         "added_feature", "tolerate noise: value of an extra feature per example (0)", number(options.amount)
     ),

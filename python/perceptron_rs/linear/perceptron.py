@@ -56,6 +56,7 @@ class Perceptron(SparseWeights, LinearLearner):
     eta0 : float, default=1.0
         Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
         weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
+        Thresholds such as ``tol`` do not scale with it.
     n_jobs : int or None, default=None
         Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
         processors. It does not change any bit of the results.
@@ -88,11 +89,11 @@ class Perceptron(SparseWeights, LinearLearner):
         With "ovr", each class is learnt against the rest, independently of the others. With "joint", an
         example is a mistake if another class scores at least as high as the true one, and the classes
         involved are updated together.
-    update : {"max", "uniform", "proportional"}, default="max"
+    joint_update : {"max", "uniform", "proportional"}, default="max"
         Which classes a joint update moves down. "max": the one with the highest score. "uniform": all that
         score at least as high as the true class, in equal parts. "proportional": the same ones, in
         proportion to how far they exceed it. Ignored with "ovr".
-    margin : float, default=0.0
+    margin_threshold : float, default=0.0
         An example that is classified correctly, but with an activation of no more than this in size, still
         counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
     added_feature : float, default=0.0
@@ -130,7 +131,8 @@ class Perceptron(SparseWeights, LinearLearner):
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
     converged_ : bool
-        Whether the last epoch of every class was without a mistake.
+        Whether the last epoch of every class was without a mistake. For the setting of the convergence
+        theorem, set ``tol=None`` and a large ``max_iter``.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
         Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
@@ -221,8 +223,8 @@ class Perceptron(SparseWeights, LinearLearner):
         warm_start: bool = False,
         tie: str = "mistake",
         multi_class: str = "ovr",
-        update: str = "max",
-        margin: float = 0.0,
+        joint_update: str = "max",
+        margin_threshold: float = 0.0,
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
         track_mistakes: bool = False,
@@ -249,8 +251,8 @@ class Perceptron(SparseWeights, LinearLearner):
         self.warm_start = warm_start
         self.tie = tie
         self.multi_class = multi_class
-        self.update = update
-        self.margin = margin
+        self.joint_update = joint_update
+        self.margin_threshold = margin_threshold
         self.added_feature = added_feature
         self.max_mistakes_per_example = max_mistakes_per_example
         self.track_mistakes = track_mistakes

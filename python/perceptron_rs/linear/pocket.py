@@ -63,9 +63,10 @@ class PocketPerceptron(LinearLearner):
     max_iter : int, default=1000
         Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
     tol : float or None, default=1e-3
-        A class stops when its mean loss has failed ``n_iter_no_change`` times in a row to be
-        lower by ``tol`` than the best one, in [0, inf). It always stops at the end of an epoch without
-        a mistake. With None, only that and ``max_iter`` end a fit.
+        Stopping criterion, in [0, inf). Training stops for a class when the errors of its pocket have not
+        fallen by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. Without weights, errors are
+        whole numbers, so any ``tol`` in (0, 1] asks for a better pocket. It also stops after an epoch
+        without a mistake. If None or 0, only such an epoch and ``max_iter`` end training.
     shuffle : bool, default=True
         Whether to shuffle the examples before each epoch of ``fit``.
     verbose : int, default=0
@@ -73,6 +74,7 @@ class PocketPerceptron(LinearLearner):
     eta0 : float, default=1.0
         Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
         weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
+        Thresholds such as ``tol`` do not scale with it.
     n_jobs : int or None, default=None
         Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
         processors. It does not change any bit of the results.
@@ -81,13 +83,13 @@ class PocketPerceptron(LinearLearner):
         Otherwise, each ``fit`` that shuffles draws its seed from the given generator, or from NumPy's
         global one if None.
     early_stopping : bool, default=False
-        Whether ``fit`` keeps a stratified part of the examples aside and stops by the pocket's accuracy
-        there, instead of the loss: a class stops when its accuracy has failed ``n_iter_no_change`` times in
-        a row to be higher by ``tol`` than the best one. The part is not learnt from, and
-        its errors are not counted.
+        Whether to stop by the pocket's accuracy on a validation set instead of its training errors. If True,
+        ``fit`` sets aside a stratified fraction of the examples, and training stops for a class when its
+        validation accuracy has not improved on the best one by at least ``tol`` for ``n_iter_no_change``
+        consecutive epochs. Errors are not counted on this fraction.
     validation_fraction : float, default=0.1
         Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
-    n_iter_no_change : int, default=5
+    n_iter_no_change : int, default=10
         Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
         ``tol``.
     class_weight : dict, "balanced" or None, default=None
@@ -149,7 +151,8 @@ class PocketPerceptron(LinearLearner):
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
     converged_ : bool
-        Whether every class ended on an epoch without a mistake.
+        Whether the last epoch of every class was without a mistake. For the setting of the convergence
+        theorem, set ``tol=None`` and a large ``max_iter``.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
         Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
@@ -243,7 +246,7 @@ class PocketPerceptron(LinearLearner):
         random_state: int | np.random.RandomState | None = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
+        n_iter_no_change: int = 10,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         tie: str = "mistake",

@@ -88,6 +88,7 @@ class VotedPerceptron(LinearLearner):
     eta0 : float, default=1.0
         Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
         weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
+        Thresholds such as ``tol`` do not scale with it.
     n_jobs : int or None, default=None
         Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
         processors. It does not change any bit of the results.
@@ -116,7 +117,7 @@ class VotedPerceptron(LinearLearner):
         How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
         model of two classes predicts the negative one. With "positive", it counts as positive in training
         and in prediction.
-    margin : float, default=0.0
+    margin_threshold : float, default=0.0
         An example that is classified correctly, but with an activation of no more than this in size, still
         counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
     added_feature : float, default=0.0
@@ -164,7 +165,8 @@ class VotedPerceptron(LinearLearner):
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
     converged_ : bool
-        Whether the last epoch of every class was without a mistake.
+        Whether the last epoch of every class was without a mistake. For the setting of the convergence
+        theorem, set ``tol=None`` and a large ``max_iter``.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
         Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
@@ -249,7 +251,7 @@ class VotedPerceptron(LinearLearner):
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         tie: str = "mistake",
-        margin: float = 0.0,
+        margin_threshold: float = 0.0,
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
         track_mistakes: bool = False,
@@ -274,7 +276,7 @@ class VotedPerceptron(LinearLearner):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.tie = tie
-        self.margin = margin
+        self.margin_threshold = margin_threshold
         self.added_feature = added_feature
         self.max_mistakes_per_example = max_mistakes_per_example
         self.track_mistakes = track_mistakes

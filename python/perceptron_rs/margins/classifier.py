@@ -24,7 +24,7 @@ from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import ENGINES, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, norm_squared
-from perceptron_rs.margins.maximum import BUDGET, solve
+from perceptron_rs.margins.maximum import MAX_STEPS, solve
 from perceptron_rs.margins.problem import BIASES, SOLVERS, Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.models.exported import Exported
@@ -50,7 +50,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
         part of the norm. "none": it is 0.
     tol : float, default=1e-8
         Relative width of ``margin_interval_`` at which the search stops, in (0, inf).
-    budget : int, default=1000000
+    max_steps : int, default=1000000
         Maximum number of steps of the solver for each class, in [0, 2**62].
     solver : {"auto", "wolfe", "descent"}, default="auto"
         As for `max_margin`.
@@ -79,10 +79,10 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support), float64
         Signed coefficients of these rows, whose weighted sum is ``coef_``, up to ``tol``. A row of zeros
         for a class without a separating hyperplane.
-    margin_ : float or ndarray of shape (n_classes,)
+    margin_ : ndarray of shape (1,) or (n_classes,), float64
         Lower bound of the margin of the hyperplane: the lower end of the interval; -inf for a class that it
         does not separate.
-    margin_interval_ : ndarray of shape (2,) or (n_classes, 2), float64
+    margin_interval_ : ndarray of shape (1, 2) or (n_classes, 2), float64
         Lower and upper bound of the largest margin.
     results_ : list of MarginResult
         Complete results, with their certificates: one for two classes, otherwise one for each class. Their
@@ -118,7 +118,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
     >>> from perceptron_rs import MaxMarginClassifier
     >>> X, y = [[0, 0], [0, 3], [4, 0], [4, 3]], ["left", "left", "right", "right"]
     >>> model = MaxMarginClassifier().fit(X, y)
-    >>> round(model.margin_, 9)
+    >>> model.margin_.round(9)
     2.0
     >>> model.coef_.round(9) + 0.0, model.intercept_.round(9)
     (array([[0.5, 0. ]]), array([-1.]))
@@ -129,7 +129,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bias": [StrOptions(set(BIASES))],
         "tol": [Interval(Real, 0, None, closed="neither")],
-        "budget": [Interval(Integral, 0, 2**62, closed="both")],
+        "max_steps": [Interval(Integral, 0, 2**62, closed="both")],
         "solver": [StrOptions(set(SOLVERS))],
         "inseparable": [StrOptions({"raise", "warn"})],
         "n_jobs": [Integral, None],
@@ -146,7 +146,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
         *,
         bias: str = "free",
         tol: float = 1e-8,
-        budget: int = BUDGET,
+        max_steps: int = MAX_STEPS,
         solver: str = "auto",
         inseparable: str = "raise",
         n_jobs: int | None = None,
@@ -155,7 +155,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
     ) -> None:
         self.bias = bias
         self.tol = tol
-        self.budget = budget
+        self.max_steps = max_steps
         self.solver = solver
         self.inseparable = inseparable
         self.n_jobs = n_jobs
@@ -193,7 +193,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
             If no separating hyperplane was found, and ``inseparable="warn"``.
         """
         with restored_on_error(self), standard():
-            options = check_options(self.bias, self.tol, self.budget, self.solver)
+            options = check_options(self.bias, self.tol, self.max_steps, self.solver)
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=True)
             classes, index = encode_new(label_array(self, y, data.rows.shape[0]))
@@ -214,8 +214,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
             self.coef_ = np.stack([fit[1] for fit in fits])
             self.intercept_ = np.array([fit[2] for fit in fits])
             ends = np.array([fit[3:] for fit in fits])
-            self.margin_ = float(ends[0, 0]) if len(fits) == 1 else ends[:, 0].copy()
-            self.margin_interval_ = ends[0].copy() if len(fits) == 1 else ends
+            self.margin_, self.margin_interval_ = ends[:, 0].copy(), ends
             self._keep_support([index == 1] if len(fits) == 1 else [index == k for k in range(len(classes))])
         return self
 
@@ -235,7 +234,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
         elif result.status == "margin_at_most":
             text = f"no plane that separates {what} was found; its margin would be at most {result.upper:.3g}"
         else:
-            text = f"no plane that separates {what} was found within budget={self.budget}; raise it"
+            text = f"no plane that separates {what} was found within max_steps={self.max_steps}; raise it"
         if self.inseparable == "raise":
             raise InseparableError(
                 f"{text}; use a learner for such data, such as PocketPerceptron, or set inseparable='warn' "

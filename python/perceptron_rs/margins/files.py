@@ -32,7 +32,7 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
         "intercept": np.ascontiguousarray(estimator.intercept_, dtype=np.float64),
         "support": np.ascontiguousarray(estimator.support_, dtype=np.int64),
         "dual_coef": np.ascontiguousarray(estimator.dual_coef_, dtype=np.float64),
-        "margin_interval": np.ascontiguousarray(np.atleast_2d(estimator.margin_interval_)),
+        "margin_interval": np.ascontiguousarray(estimator.margin_interval_),
         "results": np.array([[getattr(result, name) for name in _NUMBERS] for result in results]),
     }
     for k, result in enumerate(results):
@@ -91,8 +91,7 @@ def _checked(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> dict
             )
         )
     refuse_left(left)
-    found["margin_"] = float(interval[0, 0]) if planes == 1 else interval[:, 0].copy()
-    return found | {"margin_interval_": interval[0].copy() if planes == 1 else interval}
+    return found | {"margin_": interval[:, 0].copy(), "margin_interval_": interval}
 
 
 def _check_words(description: Any) -> None:

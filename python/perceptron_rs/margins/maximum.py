@@ -9,9 +9,9 @@ from perceptron_rs.margins.bounds import novikoff
 from perceptron_rs.margins.problem import Problem, check_options, read
 from perceptron_rs.margins.result import MarginResult
 
-__all__ = ["BUDGET", "is_separable", "max_margin", "solve"]
+__all__ = ["MAX_STEPS", "is_separable", "max_margin", "solve"]
 
-BUDGET = 1_000_000
+MAX_STEPS = 1_000_000
 
 
 def max_margin(
@@ -20,7 +20,7 @@ def max_margin(
     *,
     bias: str = "free",
     tol: float = 1e-8,
-    budget: int = BUDGET,
+    max_steps: int = MAX_STEPS,
     solver: str = "auto",
     engine: str = "rust",
     n_jobs: int | None = None,
@@ -43,7 +43,7 @@ def max_margin(
         replaces ``||w||``, as in the bound on the mistakes of a learner with an intercept. "none": b = 0.
     tol : float, default=1e-8
         The search stops when ``upper - lower`` is at most ``tol * upper``. Above 0.
-    budget : int, default=1000000
+    max_steps : int, default=1000000
         Maximum number of steps of the solver. Steps are counted, not timed, so equal calls give equal
         results.
     solver : {"auto", "wolfe", "descent"}, default="auto"
@@ -92,7 +92,7 @@ def max_margin(
     >>> max_margin([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]).status
     'non_separable'
     """
-    options = check_options(bias, tol, budget, solver)
+    options = check_options(bias, tol, max_steps, solver)
     with standard():
         return solve(read(X, y, engine=engine, n_jobs=n_jobs), goal="margin", **options)
 
@@ -103,7 +103,7 @@ def is_separable(
     *,
     explain: bool = False,
     bias: str = "free",
-    budget: int = BUDGET,
+    max_steps: int = MAX_STEPS,
     solver: str = "auto",
     engine: str = "rust",
     n_jobs: int | None = None,
@@ -124,7 +124,7 @@ def is_separable(
     bias : {"free", "augmented", "none"}, default="free"
         With "none", the hyperplane must pass through the origin. "free" and "augmented" ask the same
         question.
-    budget : int, default=1000000
+    max_steps : int, default=1000000
         Maximum number of steps of the solver.
     solver : {"auto", "wolfe", "descent"}, default="auto"
         As for `max_margin`.
@@ -137,7 +137,7 @@ def is_separable(
     Returns
     -------
     answer : bool or None
-        None if the budget ended the search, or if the margin is at most a tiny number but there is no proof
+        None if ``max_steps`` ended the search, or if the margin is at most a tiny number without a proof
         that it is 0.
     result : MarginResult
         Only returned if ``explain=True``. If the answer is True, its ``coef`` and ``intercept`` are a
@@ -162,14 +162,14 @@ def is_separable(
     """
     if explain not in (True, False):
         raise ValueError(f"explain must be True or False, got {explain!r:.80}")
-    options = check_options(bias, 1e-8, budget, solver)
+    options = check_options(bias, 1e-8, max_steps, solver)
     with standard():
         result = solve(read(X, y, engine=engine, n_jobs=n_jobs), goal="separable", **options)
     answer = {"separable": True, "one_class": True, "non_separable": False}.get(result.status)
     return (answer, result) if explain else answer
 
 
-def solve(problem: Problem, *, goal: str, bias: str, tol: float, budget: int, solver: str) -> MarginResult:
+def solve(problem: Problem, *, goal: str, bias: str, tol: float, max_steps: int, solver: str) -> MarginResult:
     """Ask the engine, and add what follows from its answer."""
     try:
         found = problem.engine.separate(
@@ -177,7 +177,7 @@ def solve(problem: Problem, *, goal: str, bias: str, tol: float, budget: int, so
             problem.labels,
             bias=bias,
             tol=tol,
-            budget=budget,
+            max_steps=max_steps,
             solver=solver,
             goal=goal,
             threads=problem.threads,

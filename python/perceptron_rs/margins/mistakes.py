@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import novikoff, up
-from perceptron_rs.margins.maximum import BUDGET, solve
+from perceptron_rs.margins.maximum import MAX_STEPS, solve
 from perceptron_rs.margins.measure import plane
 from perceptron_rs.margins.problem import Problem, check_options, choice, read
 from perceptron_rs.margins.result import MistakeBounds
@@ -110,7 +110,7 @@ def mistake_bounds(
         problem = read(X, y, engine=engine, n_jobs=n_jobs)
         columns = problem.data.rows.shape[1]
         if coef is None:
-            found = solve(problem, goal="margin", **check_options(kind, 1e-8, BUDGET, "auto"))
+            found = solve(problem, goal="margin", **check_options(kind, 1e-8, MAX_STEPS, "auto"))
             w, b = found.coef, found.intercept
         else:
             problem.check_finite()

@@ -31,7 +31,11 @@ def _search(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         help="intercept: free, part of the norm, or none (free)",
     )
     group.add_argument(
-        "--budget", type=kinds.count, default=1_000_000, metavar="N", help="maximum number of steps (1000000)"
+        "--max-steps",
+        type=kinds.count,
+        default=1_000_000,
+        metavar="N",
+        help="maximum number of steps (1000000)",
     )
     group.add_argument(
         "--solver", choices=("auto", "wolfe", "descent"), default="auto", help="algorithm (auto)"

@@ -21,7 +21,7 @@ __all__ = ["BIASES", "SOLVERS", "Problem", "check_options", "choice", "read", "t
 BIASES = ("free", "augmented", "none")
 SOLVERS = ("auto", "wolfe", "descent")
 _MOST_THREADS = 256
-_LARGEST_BUDGET = 2**62
+_MOST_STEPS = 2**62
 
 
 class _Caller(BaseEstimator):  # type: ignore[misc]
@@ -97,20 +97,20 @@ def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def check_options(bias: Any, tol: Any, budget: Any, solver: Any) -> dict[str, Any]:
+def check_options(bias: Any, tol: Any, max_steps: Any, solver: Any) -> dict[str, Any]:
     """Return the options of a search as an engine takes them."""
     if isinstance(tol, bool) or not isinstance(tol, Real):
         raise TypeError(f"tol must be a real number, got {tol!r:.80}")
     if not 0 < float(tol) < math.inf:
         raise ValueError(f"tol must be a finite number above 0, got {tol!s:.80}; 1e-8 is the default")
-    if isinstance(budget, bool) or not isinstance(budget, Integral):
-        raise TypeError(f"budget must be a whole number, got {budget!r:.80}")
-    if not 0 <= int(budget) <= _LARGEST_BUDGET:
-        raise ValueError(f"budget must be from 0 to 2**62, got {budget!s:.80}")
+    if isinstance(max_steps, bool) or not isinstance(max_steps, Integral):
+        raise TypeError(f"max_steps must be a whole number, got {max_steps!r:.80}")
+    if not 0 <= int(max_steps) <= _MOST_STEPS:
+        raise ValueError(f"max_steps must be from 0 to 2**62, got {max_steps!s:.80}")
     return {
         "bias": choice("bias", bias, BIASES),
         "tol": float(tol),
-        "budget": int(budget),
+        "max_steps": int(max_steps),
         "solver": choice("solver", solver, SOLVERS),
     }
 

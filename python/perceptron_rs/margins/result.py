@@ -16,7 +16,7 @@ _SAID = {
     "separable": "separable",
     "non_separable": "not separable (proved)",
     "margin_at_most": "no positive margin found; no proof either",
-    "undecided": "not decided within the budget",
+    "undecided": "not decided within max_steps",
     "one_class": "one class only: separable by any distance",
 }
 
@@ -39,7 +39,7 @@ class MarginResult:
     status : {"separable", "non_separable", "margin_at_most", "undecided", "one_class"}
         "separable": ``lower`` is above 0. "non_separable": there is a proof that no hyperplane separates
         the classes strictly. "margin_at_most": no hyperplane was found, and the margin is at most
-        ``upper``, a tiny number, but there is no proof that it is 0. "undecided": the budget ended the
+        ``upper``, a tiny number, but there is no proof that it is 0. "undecided": ``max_steps`` ended the
         search. "one_class": all labels are equal and the bias is free.
     lower, upper : float
         Bounds of the largest margin, which hold despite all rounding. ``lower`` is -inf unless a separating

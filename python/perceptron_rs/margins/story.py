@@ -21,7 +21,7 @@ def describe(model: Any, top: int) -> dict[str, Any]:
         planes,
         model.coef_,
         model.intercept_,
-        np.atleast_2d(model.margin_interval_),
+        model.margin_interval_,
         model.results_,
         strict=True,
     ):

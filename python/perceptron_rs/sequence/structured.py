@@ -392,7 +392,8 @@ class _Structures:
                     raise ValueError(f"training overflowed in epoch {number}: {error}") from None
         if not (np.isfinite(w).all() and np.isfinite(u).all()):
             raise ValueError(f"training overflowed in epoch {number} (counted from 0); scale the features")
-        return Epoch(np.array([mistakes], dtype=np.int64), np.array([losses]), interrupted=False)
+        lost = np.array([losses])
+        return Epoch(np.array([mistakes], dtype=np.int64), lost, lost, interrupted=False)
 
     def average(self) -> NDArray[np.float64]:
         """Return the average of the weights so far."""

@@ -113,7 +113,7 @@ def proof(trace: Trace) -> Proof:
     gamma = 0.801784, R = 2.44949: 3 updates, at most (R / gamma)^2 = 9.33333
     """
     model, steps, settings = trace.estimator, list(trace), trace.settings
-    if settings.penalty or settings.margin or settings.added_feature:
+    if settings.penalty or settings.margin_threshold or settings.added_feature:
         raise ValueError("trace must be of plain updates: without penalty, margin and added_feature")
     if len(model.classes_) != 2 or len({step.label for step in steps}) > 1:
         raise ValueError(

@@ -47,7 +47,7 @@ struct Report {
 /// Read the parameters once, for many passes over few rows.
 #[pyfunction]
 #[pyo3(signature = (*, parameters, absent, caches, stored, learner, positive, class_weight, eta0, tie, fit_intercept,
-                    margin=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None))]
+                    margin_threshold=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // one per parameter of the protocol
 fn one_pass(
     parameters: &Bound<'_, PyDict>,
@@ -60,7 +60,7 @@ fn one_pass(
     eta0: f64,
     tie: &str,
     fit_intercept: bool,
-    margin: f64,
+    margin_threshold: f64,
     added_feature: f64,
     max_mistakes_per_example: Option<u64>,
     joint: Option<&str>,
@@ -100,7 +100,11 @@ fn one_pass(
             eta: eta0,
             tie: parse_tie(tie)?,
             fit_intercept,
-            tolerance: Tolerance { margin, added_feature, max_mistakes: max_mistakes_per_example },
+            tolerance: Tolerance {
+                margin: margin_threshold,
+                added_feature,
+                max_mistakes: max_mistakes_per_example,
+            },
             joint: joint.map(parse_joint).transpose()?,
             ..Settings::new(copied(&positive)?)
         },

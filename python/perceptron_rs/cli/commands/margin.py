@@ -28,7 +28,7 @@ def run(arguments: Namespace) -> int:
         y,
         bias=arguments.bias,
         tol=arguments.tol,
-        budget=arguments.budget,
+        max_steps=arguments.max_steps,
         solver=arguments.solver,
         engine=arguments.engine,
         n_jobs=arguments.threads,

@@ -24,7 +24,7 @@ def run(arguments: Namespace) -> int:
         y,
         explain=True,
         bias=arguments.bias,
-        budget=arguments.budget,
+        max_steps=arguments.max_steps,
         solver=arguments.solver,
         engine=arguments.engine,
         n_jobs=arguments.threads,

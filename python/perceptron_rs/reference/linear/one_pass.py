@@ -99,7 +99,7 @@ def one_pass(
     eta0: float,
     tie: str,
     fit_intercept: bool,
-    margin: float = 0.0,
+    margin_threshold: float = 0.0,
     added_feature: float = 0.0,
     max_mistakes_per_example: int | None = None,
     joint: str | None = None,
@@ -123,7 +123,7 @@ def one_pass(
     eta0 : float
     tie : "mistake" or "positive"
     fit_intercept : bool
-    margin : float
+    margin_threshold : float
     added_feature : float
     max_mistakes_per_example : int or None
     joint : "max", "uniform", "proportional" or None
@@ -142,7 +142,7 @@ def one_pass(
         eta0=eta0,
         tie=tie,
         fit_intercept=fit_intercept,
-        margin=margin,
+        margin_threshold=margin_threshold,
         added_feature=added_feature,
         max_mistakes_per_example=max_mistakes_per_example,
         joint=joint,

@@ -85,6 +85,10 @@ class Learner:
     def end(self, x: Any) -> None:
         """Take in that the plane learns no more."""
 
+    def objective(self, loss: float) -> float:
+        """Return what learning shall lower, of an epoch with this mean loss."""
+        return loss
+
     def is_finite(self) -> bool:
         """Whether all numbers of the learner are."""
         return True

@@ -107,6 +107,10 @@ class Pocket(Learner):
         m = self.y * activations(x, self.plane.w, self.plane.b)
         return arith.total(self.s[(self.s != 0) & ~(m > self.theta)])
 
+    def objective(self, loss: float) -> float:  # noqa: ARG002
+        """Return the pocket's errors."""
+        return self.errors
+
     def answer(self, plane: Plane, T: int) -> tuple[Any, ...]:  # noqa: ARG002
         """Return the pocket's vector, and its errors, which may overflow as a sum."""
         return *self.best, self.errors

@@ -48,8 +48,8 @@ class Decision:
     made: NDArray[np.int64]  # mistakes
     goes_on: bool = True
 
-    def epoch(self, number: int, x: Any, order: NDArray[Any], settings: Linear) -> tuple[int, float]:
-        """Return mistakes and mean loss of an epoch; FloatingPointError where rule 9 says so."""
+    def epoch(self, number: int, x: Any, order: NDArray[Any], settings: Linear) -> tuple[int, float, float]:
+        """Return mistakes, mean loss and objective of an epoch; FloatingPointError as rule 9 says."""
         visits = order[self.s[order] != 0]
         todo, t, y, c, theta, seen = visits.tolist(), self.t, self.y, self.c, self.theta, self.seen
         log: Any
@@ -71,7 +71,8 @@ class Decision:
         if self.noise is not None:
             self.noise.epoch(log, self.own, self.theta)
         self.made[[i for _, i, _ in log]] += 1
-        return len(log), loss / max(len(todo), 1)
+        loss /= max(len(todo), 1)
+        return len(log), loss, self.learners[0].objective(loss)
 
     def end(self, x: Any, interrupted: bool) -> None:
         """Let the learners finish; FloatingPointError if what they predict with is not finite."""
@@ -99,12 +100,13 @@ class Run:
         self.number, order, D = number, self.kept, len(self.decisions)
         if self.settings.seed is not None:
             order = order[permutation(len(order), seed=self.settings.seed, epoch=number, partition=0)]
-        done = Epoch(np.zeros(D, dtype=np.int64), np.zeros(D), interrupted=False)
+        done = Epoch(np.zeros(D, dtype=np.int64), np.zeros(D), np.zeros(D), interrupted=False)
         before = copy.deepcopy(self.decisions) if self.settings.keep_on_interrupt else None
         try:
             for k, decision in enumerate(self.decisions):
                 if decision.goes_on:
-                    done.mistakes[k], done.losses[k] = decision.epoch(number, self.x, order, self.settings)
+                    told = decision.epoch(number, self.x, order, self.settings)
+                    done.mistakes[k], done.losses[k], done.objectives[k] = told
         except KeyboardInterrupt:
             if before is not None:
                 self.decisions, self.interrupted = before, True
@@ -162,7 +164,7 @@ def decisions(data: Data, settings: Linear, planes: list[Plane], seen: NDArray[n
         of_positives = settings.class_weight[labels if settings.joint else k, 1]
         s = weight * np.where(y > 0, of_positives, settings.class_weight[k, 0])
         # Where sign(0) is +1, a margin of exactly tau is right if y is 1: the largest wrong one is below.
-        tau = float(settings.margin)
+        tau = float(settings.margin_threshold)
         largest = np.nextafter(tau, -np.inf) if settings.tie == "positive" else tau
         found.append(
             Decision(

@@ -36,7 +36,7 @@ def separate(
     *,
     bias: str,
     tol: float,
-    budget: int,
+    max_steps: int,
     solver: str,
     goal: str,
     threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
@@ -52,7 +52,7 @@ def separate(
     bias : {"free", "augmented", "none"}
     tol : float
         Gap of the interval relative to its upper end at which to stop.
-    budget : int
+    max_steps : int
         Passes over the rows and major cycles at most.
     solver : {"auto", "wolfe", "descent"}
     goal : {"margin", "separable"}
@@ -71,7 +71,7 @@ def separate(
         raise ValueError(f"tol must be positive and finite, got {tol}")
     problem = Problem(rows, labels, bias, survey(rows))
     lengths = Lengths(problem)
-    work, ran = Work(budget), "wolfe"
+    work, ran = Work(max_steps), "wolfe"
     nothing = np.zeros(0, dtype=np.int64)
     if bias == "free" and (labels == labels[0]).all():
         solution = solution_of(

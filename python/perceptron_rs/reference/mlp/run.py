@@ -44,7 +44,8 @@ class Run:
             raise overflow(number) from None
         if not all(np.isfinite(numbers).all() for numbers in [*self.W, *self.b]):
             raise overflow(number)
-        return Epoch(np.array([mistakes]), np.array([loss / n]), interrupted=False)
+        mean = np.array([loss / n])
+        return Epoch(np.array([mistakes]), mean, mean, interrupted=False)
 
     def end(self, decision: int) -> None:
         """Say that the run goes on no more."""

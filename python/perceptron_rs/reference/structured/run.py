@@ -50,7 +50,8 @@ class Run:
         if not (finite(self.w) and finite(self.u)):
             raise overflow(number)
         wrong = [np.count_nonzero(z != self.y[i][: len(z)]) for _, i, z in log]
-        return Epoch(np.array([len(log)]), np.cumsum([0.0, *wrong])[-1:], interrupted=False)
+        loss = np.cumsum([0.0, *wrong])[-1:]
+        return Epoch(np.array([len(log)]), loss, loss, interrupted=False)
 
     @standard()
     def end(self, decision: int) -> None:  # noqa: ARG002  there is one
