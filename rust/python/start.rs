@@ -1,11 +1,11 @@
 //! Where a run begins, whatever its learner: data, state and settings are read once, and the arrays of the
 //! data are borrowed during each call.
 
-use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
+use super::border::arrays::to_vector;
 use super::border::signals::Signals;
 use super::mlp::Layers;
 use super::run::Planes;
@@ -54,9 +54,9 @@ impl Run {
         let signals = Signals::new();
         let done = self.work.epoch(py, number, &signals)?;
         let epoch = signals.settle(done, py, self.keep_on_interrupt)?;
-        let mistakes = PyArray1::from_slice(py, &epoch.mistakes);
-        let losses = PyArray1::from_slice(py, &epoch.losses);
-        let objectives = PyArray1::from_slice(py, &epoch.objectives);
+        let mistakes = to_vector(py, &epoch.mistakes)?;
+        let losses = to_vector(py, &epoch.losses)?;
+        let objectives = to_vector(py, &epoch.objectives)?;
         let class = EPOCH.import(py, "perceptron_rs.settings", "Epoch")?;
         // As `Epoch(...)` does, but without Python code, in which Ctrl-C could be raised: the epoch is
         // learnt.

@@ -187,9 +187,8 @@ def trace(
     >>> X = [[-1, -1], [-1, 1], [1, -1], [1, 1]]
     >>> y = [-1, -1, -1, 1]
     >>> print(trace(Perceptron(shuffle=False, tol=None), X, y))
-    epoch  t  row  class   y  w . x + b  predicted  mistake  step        w   b
-        0  1    0      1  -1          0         -1      yes    -1   (1, 1)  -1
-        0  4    3      1  +1          1         +1                 (1, 1)  -1
+    epoch  t  row  class   y  w . x + b  predicted  mistake  step       w   b
+        0  1    0      1  -1          0         -1      yes    -1  (1, 1)  -1
     """
     if every not in ("update", "example"):
         raise ValueError(f'every must be "update" or "example", got {every!r}')
