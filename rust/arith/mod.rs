@@ -1,7 +1,8 @@
 //! The arithmetic contract. No other module adds or multiplies learned numbers.
 //!
 //! - [`value`]: the storage types and their exact widening to f64
-//! - [`products`]: of rows and weights, in floats ([`dot`], [`axpy`]) and in exact integers ([`exact`], [`gram`])
+//! - [`products`]: of rows and weights, in floats ([`dot`], [`axpy`]) and in exact integers ([`exact`],
+//!   [`gram`])
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
 //! - [`decay`]: the penalty of many examples at once
 //! - [`finite`]: the check of rule 9
@@ -9,7 +10,8 @@
 //! - [`neuron`]: layers of neurons
 //! - [`kernel`]: from dot products to kernel values, and the sums over mistakes
 //! - [`budget`]: how steps shrink, and what is left of an example beside its projection
-//! - [`search`]: the sums and maxima of a search over label sequences ([`lattice`], [`number`], [`activation`])
+//! - [`search`]: the sums and maxima of a search over label sequences ([`lattice`], [`number`],
+//!   [`activation`])
 //! - [`twofold`]: sums and products with their errors
 //! - [`factor`]: a Cholesky factor that grows and shrinks
 //! - [`sign`]: the sign of a sum of products, exactly

@@ -1,6 +1,6 @@
 //! One source, several instruction sets: a [`Leaf`] is compiled for the target's baseline, for AVX2
-//! and, where that pays, for AVX-512, and the copy is chosen at run time. Rust never contracts a product and a sum, so
-//! all copies give the same bits.
+//! and, where that pays, for AVX-512, and the copy is chosen at run time. Rust never contracts a product and
+//! a sum, so all copies give the same bits.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from typing import Any, cast
 
 import numpy as np
@@ -137,6 +138,7 @@ class OnlineClassifier(Scoring):
                 )
         return activations, labels
 
+    @abstractmethod
     def _learn_pass(
         self,
         engine: Engine,
@@ -148,7 +150,6 @@ class OnlineClassifier(Scoring):
         record: bool = False,
     ) -> Report:
         """Learn from one pass in the given order; ``first`` if nothing has been learnt before."""
-        raise NotImplementedError
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         """Raise ValueError for what scikit-learn's look at single parameters lets through."""

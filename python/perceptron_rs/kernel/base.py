@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -58,17 +59,17 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):  # type: ignore[mis
     _spec: KernelSpec  # with its gamma settled
     _seed: int  # of the last call that learnt
 
+    @abstractmethod
     def _begin(self, planes: int) -> None:
         """Start from the vector 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _run(self, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], train: Train) -> Report:
         """Learn, and keep what has been learnt; ``shared`` are the settings of every kernel perceptron."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _answer(self) -> str:
         """Return what predicts, as the engines call it."""
-        raise NotImplementedError
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
