@@ -46,7 +46,7 @@ def test_a_file_that_contradicts_the_model_is_refused(refused, call, tmp_path, b
     (tmp_path / "other.svm").write_text(svmlight(X, Y, 1 - base))
     line = refused("evaluate", model, tmp_path / "other.svm")
     if base == 1:
-        assert "has the column 0, but the model counts columns from 1" in line
+        assert "has a column 0, but the model counts columns from 1" in line
         assert "--zero-based yes" in line
     else:
         assert "has 7 features, counted from 0 as by the model, but 6 are expected" in line

@@ -264,7 +264,7 @@ def test_threads_with_an_estimator_each():
 
 def test_attributes_of_the_class_are_seen():
     class Wide(Perceptron):
-        margin = property(lambda self: 5.0, lambda self, value: None)
+        margin_threshold = property(lambda self: 5.0, lambda self, value: None)
 
     model = one_by_one(begun(Wide, NUMBER), X, NUMBER)
     assert (

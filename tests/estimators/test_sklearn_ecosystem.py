@@ -45,9 +45,17 @@ def test_public_names():
     others = {
         "ARITHMETIC_VERSION",
         "EpochRecord",
+        "Proof",
+        "Reproduction",
         "SequenceEpoch",
+        "Step",
+        "Trace",
         "__version__",
+        "digest",
         "load",
+        "proof",
+        "reproduce",
+        "trace",
         "updates_until_right",
         "verify",
     }
@@ -63,6 +71,7 @@ def test_parameters_are_scikit_learns():
     assert {name: ours[name] for name in peers} == peers
     assert set(ours) - set(peers) == {
         "added_feature",
+        "audit",
         "callback",
         "engine",
         "keep_on_interrupt",

@@ -348,7 +348,7 @@ def test_rounding_on_arbitrary_data(trainer, check):
     ],
 )
 def test_what_would_not_be_judged_by_the_activation_alone_is_refused(trainer, change):
-    with pytest.raises(ValueError, match=r"joint, margin, added_feature .* must not be set"):
+    with pytest.raises(ValueError, match=r"joint, margin_threshold, added_feature .* must not be set"):
         trainer.fit(np.eye(2), [0, 1], learner="pocket", **change)
 
 

@@ -85,7 +85,9 @@ def zeros(cls: type[Linear], kind: str) -> dict[str, np.ndarray]:
 def told(run, epochs) -> dict[str, bytes]:
     """Everything that a run tells, as bytes."""
     arrays = run.state() | run.record()
-    arrays |= {f"epoch {e}": np.array([*made, *loss]) for e, (made, loss, _) in enumerate(epochs)}
+    arrays |= {
+        f"epoch {e}": np.array([*made, *loss, *lowered]) for e, (made, loss, lowered, _) in enumerate(epochs)
+    }
     return {
         name: array.tobytes() + str((array.dtype, array.shape)).encode() for name, array in arrays.items()
     }

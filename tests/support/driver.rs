@@ -85,9 +85,9 @@ pub fn drive(
         for k in (0..decisions).filter(|&k| report.stopped[k].is_empty()).collect::<Vec<_>>() {
             report.n_iter[k] = e + 1;
             if let Some(tol) = schedule.tol {
-                let progress = epoch.losses[k] <= best[k] - tol;
+                let progress = epoch.objectives[k] <= best[k] - tol;
                 without_progress[k] = if progress { 0 } else { without_progress[k] + 1 };
-                best[k] = best[k].min(epoch.losses[k]);
+                best[k] = best[k].min(epoch.objectives[k]);
             }
             let why = match epoch.mistakes[k] {
                 _ if epoch.interrupted => "interrupt",

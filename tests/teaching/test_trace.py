@@ -32,7 +32,7 @@ LINEAR = [
     Perceptron(),
     Perceptron(fit_intercept=False, eta0=0.3),
     Perceptron(tie="positive", class_weight={0: 2.0, 1: 0.5}),
-    Perceptron(margin=0.5, max_mistakes_per_example=3),
+    Perceptron(margin_threshold=0.5, max_mistakes_per_example=3),
     Perceptron(added_feature=0.7),
     Perceptron(penalty="l2", alpha=0.01),
     Perceptron(penalty="elasticnet", alpha=0.01),
@@ -41,7 +41,9 @@ LINEAR = [
     VotedPerceptron(),
     PocketPerceptron(),
 ]
-JOINT = [Perceptron(multi_class="joint", update=update) for update in ("max", "uniform", "proportional")]
+JOINT = [
+    Perceptron(multi_class="joint", joint_update=update) for update in ("max", "uniform", "proportional")
+]
 
 
 @pytest.mark.parametrize("engine", ["rust", "reference"])

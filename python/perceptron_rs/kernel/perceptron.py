@@ -70,8 +70,8 @@ class KernelPerceptron(KernelLearner):
         estimator is fitted, with a probability proportional to its survival count.
     normalize : bool, default=False
         Whether to divide each activation by the norm of its vector in the feature space of the kernel, so
-        that classes are compared by distances. It does not change a one-vs-rest vote, and is not available
-        for a joint vote.
+        that classes are compared by distances. Only changes a one-vs-rest ``prediction`` other than
+        "vote"; not available for a joint vote.
     fit_intercept : bool, default=False
         Whether to learn an intercept.
     max_iter : int, default=10

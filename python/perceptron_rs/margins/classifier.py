@@ -49,7 +49,8 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
         How to treat the intercept. "free": it is not part of the norm of the weights. "augmented": it is
         part of the norm. "none": it is 0.
     tol : float, default=1e-8
-        Relative width of ``margin_interval_`` at which the search stops, in (0, inf).
+        Relative width of ``margin_interval_`` at which the search stops, in (0, inf). The result of a
+        ``solver`` may be narrower.
     max_steps : int, default=1000000
         Maximum number of steps of the solver for each class, in [0, 2**62].
     solver : {"auto", "wolfe", "descent"}, default="auto"
@@ -119,7 +120,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
     >>> X, y = [[0, 0], [0, 3], [4, 0], [4, 3]], ["left", "left", "right", "right"]
     >>> model = MaxMarginClassifier().fit(X, y)
     >>> model.margin_.round(9)
-    2.0
+    array([2.])
     >>> model.coef_.round(9) + 0.0, model.intercept_.round(9)
     (array([[0.5, 0. ]]), array([-1.]))
     >>> model.predict([[1, 7], [3, -7]])

@@ -114,7 +114,7 @@ def proof(trace: Trace) -> Proof:
     """
     model, steps, settings = trace.estimator, list(trace), trace.settings
     if settings.penalty or settings.margin_threshold or settings.added_feature:
-        raise ValueError("trace must be of plain updates: without penalty, margin and added_feature")
+        raise ValueError("trace must be of plain updates: without penalty, margin_threshold and added_feature")
     if len(model.classes_) != 2 or len({step.label for step in steps}) > 1:
         raise ValueError(
             f"trace must be of two classes and one hyperplane, got {len(model.classes_)} classes"
