@@ -32,9 +32,10 @@ impl fmt::Display for Error {
                 "training overflowed in epoch {epoch} (counted from 0): a weight, an activation or an average \
                  is not finite; scale the features or lower eta0"
             ),
-            Self::Memory => {
-                f.write_str("not enough memory for the weights or counts; use fewer columns or classes")
-            }
+            Self::Memory => f.write_str(
+                "not enough memory for weights, logs or results; pass fewer rows at a time, or use fewer columns \
+                 or classes",
+            ),
             Self::FileTooLarge(path) => {
                 write!(f, "not enough memory for the examples of {}; split the file", path.display())
             }
@@ -63,8 +64,8 @@ impl Error {
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// [`Error::Memory`] if the allocator would refuse so many bytes: asked before work starts, where
-/// a failing allocation in its midst would end the process.
+/// [`Error::Memory`] if the allocator would refuse so many bytes: asked before work starts, so that what must
+/// fail in its midst does not begin.
 pub fn probe_memory(bytes: Option<usize>) -> Result<()> {
     let fits = bytes.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
     if fits { Ok(()) } else { Err(Error::Memory) }

@@ -19,12 +19,38 @@ pub fn collected<T>(numbers: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>>
     Ok(values)
 }
 
+/// A vector of values of which nobody knows how many there are.
+pub fn gathered<T>(values: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    tried(values.map(Ok))
+}
+
+/// A vector of values, or the error of the first that cannot be had.
+pub fn tried<T>(values: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    for value in values {
+        all.try_push(value?)?;
+    }
+    Ok(all)
+}
+
 /// A vector of `len` copies of a value.
 pub fn filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     values.try_reserve_exact(len).map_err(|_| Error::Memory)?;
     values.resize(len, value);
     Ok(values)
+}
+
+/// As many copies of a value as a matrix of this shape has places.
+pub fn matrix<T: Clone>(value: T, rows: usize, columns: usize) -> Result<Vec<T>> {
+    filled(value, rows.checked_mul(columns).ok_or(Error::Memory)?)
+}
+
+/// A value in a box.
+pub fn boxed<T>(value: T) -> Result<Box<T>> {
+    let one = collected(std::iter::once(value))?.into_boxed_slice();
+    // SAFETY: the slice is a box of one value, and a value is laid out as an array of one.
+    Ok(unsafe { Box::from_raw(Box::into_raw(one).cast::<T>()) })
 }
 
 /// A vector that grows, if the system has the memory.
@@ -82,6 +108,15 @@ mod tests {
         assert_eq!(values, [1]);
         assert!(values.try_push(2).is_ok() && values.try_resize(3, 5).is_ok());
         assert_eq!((values, filled(7, 2)), (vec![1, 2, 5], Ok(vec![7, 7])));
+    }
+
+    #[test]
+    fn boxes_of_any_size_are_freed() {
+        let text = boxed("text".to_owned()).expect("little");
+        assert_eq!(
+            (text.as_str(), boxed(()), boxed([7_u8; 3])),
+            ("text", Ok(Box::new(())), Ok(Box::new([7; 3])))
+        );
     }
 
     #[test]

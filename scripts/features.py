@@ -26,12 +26,15 @@ ORDER = (
     *("BudgetedKernelPerceptron", "MultilayerPerceptron", "MaxMarginClassifier", "SequencePerceptron"),
     "StructuredPerceptron",
 )
-METHODS = ("fit", "partial_fit", "predict_then_learn", "decision_function", "predict_proba", "sparsify")
+METHODS = (
+    *("fit", "partial_fit", "predict_then_learn", "decision_function", "predict_proba", "sparsify"),
+    *("to_sklearn", "to_onnx"),
+)
 ARGUMENTS = ("sample_weight", "coef_init")
 PARAMETERS = (
     *("class_weight", "early_stopping", "warm_start", "shuffle", "fit_intercept", "n_jobs", "callback"),
     *("keep_on_interrupt", "verbose", "track_mistakes", "margin", "added_feature"),
-    *("max_mistakes_per_example", "penalty"),
+    *("max_mistakes_per_example", "penalty", "audit"),
 )
 DATA = np.array([[0.0, 1], [1, 0], [4, 5], [5, 4]]), np.array([0, 0, 1, 1])
 

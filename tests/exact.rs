@@ -111,10 +111,12 @@ fn scores_of_bytes() {
                 let mut out = vec![0.0; 5 * planes];
                 if value < 0.0 {
                     let bytes: Vec<i8> = x.iter().map(|&v| v as i8).collect();
-                    scores(&Dense::new(&bytes, 5, d).expect("shape"), &w, &b, 1, &mut out).expect("shapes");
+                    scores(&Dense::new(&bytes, 5, d).expect("shape"), &w, &b, 1, &(), &mut out)
+                        .expect("shapes");
                 } else {
                     let bytes: Vec<u8> = x.iter().map(|&v| v as u8).collect();
-                    scores(&Dense::new(&bytes, 5, d).expect("shape"), &w, &b, 1, &mut out).expect("shapes");
+                    scores(&Dense::new(&bytes, 5, d).expect("shape"), &w, &b, 1, &(), &mut out)
+                        .expect("shapes");
                 }
                 let got: Vec<u64> = out.iter().map(|a| a.to_bits()).collect();
                 assert_eq!(got, want, "d={d}, x={value}, {planes} planes, one weight {odd:?}");
@@ -222,9 +224,9 @@ fn crosses(case: &Case, rows: &dyn Rows, what: &str) -> bool {
     for epoch in 0..case.epochs {
         let mut at = Cursor::default();
         while at.pos < visit.len() {
-            rows.prepare(&visit, &mut planes);
+            rows.prepare(&visit, &mut planes).expect("memory");
             let (before, end) = (planes.is_exact(), visit.len().min(at.pos + 3));
-            let stop = rows.learn(&visit, &mut at, end, &mut planes, &mut log);
+            let stop = rows.learn(&visit, &mut at, end, &mut planes, &mut log).expect("memory");
             assert_eq!((stop, at.pos), (Stop::Block, end), "{what}: the bound is no reason to return");
             if before && !planes.is_exact() {
                 left_at.push((epoch, end));

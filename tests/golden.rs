@@ -4,7 +4,6 @@
 use crate::support::driver::{Report, Schedule, drive};
 use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 use perceptron_rs::arith::value::Value;
-use perceptron_rs::online::Flow;
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::pocket::{Check, Pocket};
@@ -12,7 +11,7 @@ use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Learner, Numbers, Problem, Settings, State, Vectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
 use perceptron_rs::rows::{Rows, Tie};
-use perceptron_rs::structured::{self, Answer, Chain, Limits, Mending, Sequences, Sparse, Weights};
+use perceptron_rs::structured::{self, Chain, Limits, Mending, Sequences, Sparse, Weights};
 
 #[test]
 fn orders() {
@@ -51,7 +50,7 @@ fn drawn_dot<T: Drawn + Default>(case: &Case) {
 fn dot<T: Value>(case: &Case, x: &[T], w: &[f64]) {
     each_layout(x, 1, x.len(), |rows, layout| {
         let mut out = [f64::NAN];
-        online::scores(rows, w, &[0.0], 1, &mut out).expect("shapes");
+        online::scores(rows, w, &[0.0], 1, &(), &mut out).expect("shapes");
         case.is("dot", &bits(&out), layout);
     });
 }
@@ -104,30 +103,39 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         _ => Mending::Full,
     };
     let zero = || Weights::zero(d, k, case.text("with_pair") == "1");
-    let schedule = structured::Schedule {
+    let settings = structured::Settings {
+        eta: case.floats("eta0")[0],
+        beam,
+        mending,
         seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
-        first_epoch: case.number("first_epoch"),
-        max_iter: case.number("max_iter"),
-        keep_on_interrupt: false,
+        record: true,
     };
+    let (first, most) = (case.number::<u64>("first_epoch"), case.number::<u64>("max_iter"));
     let values: Vec<T> = draw(seed, n * d, case.number("zeros"));
     each_layout(&values, n, d, |rows, layout| {
-        let start = structured::State { weights: zero(), sums: zero(), seen: 0 };
-        let eta = case.floats("eta0")[0];
-        let chain = Chain::new(rows, &labels, &lengths, eta, beam, mending).expect("a problem");
-        let run = |answer| {
-            let mut watch = |_: &_| Ok(Flow::Continue);
-            structured::fit(&chain, &schedule, &start, answer, &(), &mut watch).expect("finite")
-        };
-        let (learnt, report) = run(Answer::State);
-        case.is("sequence_errors", &whole(&report.sequence_errors), layout);
-        case.is("token_errors", &whole(&report.token_errors), layout);
-        case.is("stopped", report.stopped.name(), layout);
-        case.is("seen", &learnt.seen.to_string(), layout);
-        let sums = learnt.sums.expect("a state has sums");
-        let state = structured::State { weights: learnt.weights, sums, seen: learnt.seen };
+        let start =
+            structured::State { weights: zero().expect("memory"), sums: zero().expect("memory"), seen: 0 };
+        let sequences = Sequences::new(&case.list::<i64>("lengths"), n).expect("lengths");
+        let chain = Chain::new(labels.clone(), sequences, None, settings).expect("a problem");
+        let mut run = structured::Run::start(rows, chain, &start).expect("a problem");
+        let (mut wrong, mut tokens) = (Vec::new(), Vec::new());
+        for number in first..first + most {
+            let epoch = run.epoch(rows, number, &()).expect("finite");
+            wrong.extend(epoch.mistakes);
+            tokens.push(epoch.losses[0] as i64);
+            if wrong.last() == Some(&0) {
+                assert_eq!(run.answers(), labels, "an epoch without a mistake knows all answers");
+                break;
+            }
+        }
+        run.end().expect("finite");
+        let state = run.state().expect("memory");
+        let stopped = if wrong.last() == Some(&0) { "clean" } else { "max_iter" };
+        case.is("sequence_errors", &whole(&wrong), layout);
+        case.is("token_errors", &whole(&tokens), layout);
+        case.is("stopped", stopped, layout);
+        case.is("seen", &state.seen.to_string(), layout);
         let means = structured::averages(&state).expect("finite");
-        assert_eq!(run(Answer::Average).0.weights, means, "averages by the way");
         let of = |prefix: &str, suffix: &str, weights: &Weights| {
             let emission = dense(&weights.emission, k);
             let pair = weights.pair.as_ref().map(|pair| dense(pair, k * k));
@@ -142,7 +150,8 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         of("mean_", "", &means);
         for threads in [1, 2] {
             let limits = Limits { beam, ..Limits::default() };
-            let (path, scores) = structured::decode(rows, &lengths, &means, limits, threads).expect("finite");
+            let (path, scores) =
+                structured::decode(rows, &lengths, &means, limits, threads, &()).expect("finite");
             case.is("path", &whole(&path), layout);
             case.is("scores", &bits(&scores), layout);
         }
@@ -161,15 +170,15 @@ fn dense(matrix: &Sparse, planes: usize) -> Vec<f64> {
 
 /// What the pocket remembers, by the names of the files.
 fn is_pocket(case: &Case, pocket: &dyn Learner, layout: &str) {
-    for (name, values) in pocket.memory() {
+    for (name, values) in pocket.memory().expect("memory") {
         let name = match name {
             "coef_pocket" => "pocket_coef",
             "intercept_pocket" => "pocket_intercept",
             name => name,
         };
         match values {
-            Numbers::Floats(values) => case.is(name, &bits(&values), layout),
-            Numbers::Integers(values) => case.is(name, &whole(&values), layout),
+            Numbers::Floats(values) => case.is(name, &bits(&values.concat()), layout),
+            Numbers::Integers(values) => case.is(name, &whole(&values.concat()), layout),
         }
     }
 }
@@ -238,8 +247,8 @@ fn fit<T: Drawn + Default>(case: &Case) {
                     intercept: start(3, planes),
                     fit_intercept,
                 }),
-                "pocket" => Box::new(Pocket::new(check, fit_intercept, &state)),
-                "voted" => Box::new(Voted::new(planes)),
+                "pocket" => Box::new(Pocket::new(check, fit_intercept, &state).expect("memory")),
+                "voted" => Box::new(Voted::new(planes).expect("memory")),
                 _ => Box::new(Perceptron),
             };
             let settings = settings(threads);
@@ -262,9 +271,9 @@ fn fit<T: Drawn + Default>(case: &Case) {
                     let (coef, intercept) = (report.floats("coef_u"), report.floats("intercept_u"));
                     case.is("coef_u", &bits(&coef), layout);
                     case.is("intercept_u", &bits(&intercept), layout);
-                    let mean = average(&after.coef, &coef, &after.seen, columns);
+                    let mean = average(&after.coef, &coef, &after.seen, columns).expect("memory");
                     case.is("mean_coef", &bits(&mean), layout);
-                    let mean = average(&after.intercept, &intercept, &after.seen, 1);
+                    let mean = average(&after.intercept, &intercept, &after.seen, 1).expect("memory");
                     case.is("mean_intercept", &bits(&mean), layout);
                 }
                 _ => {}

@@ -3,12 +3,12 @@
 use crate::support::driver::{Report, Schedule, drive};
 use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 use perceptron_rs::arith::neuron::Activation;
-use perceptron_rs::kernel::{self, Answer, Dual, Kernel, Source, Vectors, kernel_matrix, scale_gamma};
+use perceptron_rs::kernel::{self, Answer, Dual, Kernel, RowSource, Vectors, kernel_matrix, scale_gamma};
 use perceptron_rs::mlp::{self, Layer, Network};
 use perceptron_rs::online::voted::{Log, Voted};
 use perceptron_rs::online::{Problem, Settings, State};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Spread, Table, Tie, Tolerance};
+use perceptron_rs::rows::{Matrix, Spread, Tie, Tolerance};
 
 const ANSWERS: [Answer; 8] = [
     Answer::Sum,
@@ -49,26 +49,26 @@ fn each_kernel_layout<T: Drawn + Default>(case: &Case, values: &[T]) {
     let kernel = Kernel::new(case.text("kernel"), gamma, coef0, case.number("degree")).expect("a kernel");
     each_layout(values, case.number("n"), case.number("d"), |rows, layout| {
         let n = rows.len();
-        case.is("scale", &bits(&[scale_gamma(rows)]), layout);
+        case.is("scale", &bits(&[scale_gamma(rows, &()).expect("memory")]), layout);
         let mut matrix = vec![0.0; n * n];
-        kernel_matrix(rows, rows, kernel, 2, &mut matrix).expect("shapes");
+        kernel_matrix(rows, rows, kernel, 2, &(), &mut matrix).expect("shapes");
         case.is("values", &bits(&matrix[..3 * n]), layout);
         for (cache, threads) in [(0, 1), (8 * n + 1, 2), (1 << 20, 3)] {
             run(case, rows, kernel, None, cache, threads, layout);
         }
         // The same by a source of rows, which nothing but these numbers is known of.
-        let matrix = Matrix { matrix, n };
+        let matrix = GramMatrix { matrix, n };
         run(case, rows, kernel, Some(&matrix), 0, 1, layout);
         run(case, rows, kernel, Some(&matrix), 1 << 20, 2, layout);
     });
 }
 
-struct Matrix {
+struct GramMatrix {
     matrix: Vec<f64>,
     n: usize,
 }
 
-impl Source for Matrix {
+impl RowSource for GramMatrix {
     fn row(&self, number: usize, out: &mut [f64]) -> bool {
         for (out, row) in out.iter_mut().zip(self.matrix.chunks(self.n)) {
             *out = row[number];
@@ -79,9 +79,9 @@ impl Source for Matrix {
 
 fn run(
     case: &Case,
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     kernel: Kernel,
-    source: Option<&dyn Source>,
+    source: Option<&dyn RowSource>,
     cache: usize,
     threads: usize,
     layout: &str,
@@ -101,7 +101,8 @@ fn run(
     let with_bias = case.text("fit_intercept") == "1";
     let used = if source.is_some() { Kernel::Precomputed } else { kernel };
     let asked = source.is_some();
-    let mut dual = Dual::new(rows, used, asked, &vec![0.0; planes], cache, threads).expect("a Gram matrix");
+    let mut dual =
+        Dual::new(rows, used, asked, &vec![0.0; planes], cache, threads, &()).expect("a Gram matrix");
     let tie = if case.text("tie") == "positive" { Tie::Positive } else { Tie::Mistake };
     let eta = case.floats("eta0")[0];
     let tolerance = Tolerance {
@@ -136,9 +137,10 @@ fn run(
         seen: vec![0; planes],
         ages: None,
     };
-    let examples = dual.rows(rows, source);
+    let examples = dual.rows(rows, source, &());
     let problem = Problem::new(&examples, &labels, sample_weight, &settings).expect("a problem");
-    let report = drive(&problem, state, Box::new(Voted::new(planes)), schedule, &()).expect("finite");
+    let report =
+        drive(&problem, state, Box::new(Voted::new(planes).expect("memory")), schedule, &()).expect("finite");
     let (after, norms) = (report.state(), dual.norms());
     is_report(case, &report, layout);
     case.is("intercept", &bits(&after.intercept), layout);
@@ -183,7 +185,7 @@ impl Story {
     fn is_judge(
         &self,
         case: &Case,
-        rows: &dyn Table,
+        rows: &dyn Matrix,
         kernel: Kernel,
         seen: &[u64],
         norms: &[Vec<f64>],
@@ -239,16 +241,13 @@ fn layers<T: Drawn + Default>(case: &Case) {
         "tanh" => Activation::Tanh,
         _ => Activation::Logistic,
     };
-    let schedule = mlp::Schedule {
+    let settings = mlp::Settings {
         rate: case.floats("rate")[0],
         alpha: case.floats("alpha")[0],
         batch_size: case.number("batch_size"),
         seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
-        first_epoch: case.number("first_epoch"),
-        max_iter: case.number("max_iter"),
-        tol: (case.text("tol") != "none").then(|| case.floats("tol")[0]),
-        n_iter_no_change: case.number("n_iter_no_change"),
     };
+    let (first, epochs) = (case.number::<u64>("first_epoch"), case.floats("losses").len() as u64);
     let is_network = |name: &str, network: &Network, layout: &str| {
         for (number, Layer { coef, intercept }) in network.layers.iter().enumerate() {
             let all = [&coef[..], &intercept[..]].concat();
@@ -256,16 +255,19 @@ fn layers<T: Drawn + Default>(case: &Case) {
         }
     };
     each_layout(&draw::<T>(seed, n * d, case.number("zeros")), n, d, |rows, layout| {
-        let mut network =
-            Network::start(&sizes, activation, case.number("start_seed")).expect("sizes above 0");
+        let network = Network::start(&sizes, activation, case.number("start_seed")).expect("sizes above 0");
         is_network("start", &network, layout);
-        let report = mlp::fit(rows, &labels, &mut network, &schedule, &()).expect("finite");
-        case.is("losses", &bits(&report.losses), layout);
-        case.is("stopped", report.stopped.name(), layout);
-        is_network("layer", &network, layout);
+        let mut run = mlp::Run::start(rows, labels.clone(), network, settings).expect("layers for the rows");
+        let mut losses = Vec::new();
+        for number in first..first + epochs {
+            losses.extend(run.epoch(rows, number, &()).expect("finite").losses);
+        }
+        case.is("losses", &bits(&losses), layout);
+        let network = run.network();
+        is_network("layer", network, layout);
         for (name, probabilities) in [("scores", false), ("probabilities", true)] {
             let mut out = vec![0.0; n * outputs];
-            network.scores(rows, probabilities, &mut out).expect("shapes");
+            network.scores(rows, probabilities, &(), &mut out).expect("shapes");
             case.is(name, &bits(&out), layout);
         }
     });
@@ -274,7 +276,7 @@ fn layers<T: Drawn + Default>(case: &Case) {
 /// Gives nothing from the third row on.
 struct Broken(std::sync::Mutex<usize>);
 
-impl Source for Broken {
+impl RowSource for Broken {
     fn row(&self, _number: usize, out: &mut [f64]) -> bool {
         let mut asked = self.0.lock().expect("one thread");
         *asked += 1;
@@ -288,15 +290,17 @@ fn a_source_that_fails_ends_the_run() {
     let values = [0.0; 20];
     let rows = perceptron_rs::rows::Dense::new(&values, 20, 1).expect("shape");
     let source = Broken(std::sync::Mutex::new(0));
-    let refused = Dual::new(&rows, Kernel::Linear, true, &[0.0], 0, 1).err().expect("a kernel");
+    let refused = Dual::new(&rows, Kernel::Linear, true, &[0.0], 0, 1, &()).err().expect("a kernel");
     assert!(refused.to_string().contains("kernel must be precomputed"), "{refused}");
-    let dual = Dual::new(&rows, Kernel::Precomputed, true, &[0.0], 1 << 20, 1).expect("a source");
-    let (examples, labels) = (dual.rows(&rows, Some(&source)), [0; 20]);
+    let dual = Dual::new(&rows, Kernel::Precomputed, true, &[0.0], 1 << 20, 1, &()).expect("a source");
+    let (examples, labels) = (dual.rows(&rows, Some(&source), &()), [0; 20]);
     let settings = Settings { fit_intercept: false, ..Settings::new(vec![1]) };
     let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
     let schedule = Schedule { keep_on_interrupt: true, ..Schedule::epochs(1) };
     let state = State { coef: vec![0.0; 20], intercept: vec![0.0], seen: vec![0], ages: None };
-    let error = drive(&problem, state, Box::new(Voted::new(1)), schedule, &()).err().expect("a failure");
+    let error = drive(&problem, state, Box::new(Voted::new(1).expect("memory")), schedule, &())
+        .err()
+        .expect("a failure");
     assert!(error.to_string().contains("could not be had"), "{error}");
     assert_eq!(*source.0.lock().expect("one thread"), 3, "nothing is asked for behind a failure");
 }

@@ -178,11 +178,11 @@ fn scores_of_all_lengths_planes_and_threads() {
             turn = turn.each(|set| {
                 for threads in [1, 3] {
                     let mut out = vec![0.0; n * planes];
-                    online::scores(&dense, &w, &b, threads, &mut out).expect("shapes");
+                    online::scores(&dense, &w, &b, threads, &(), &mut out).expect("shapes");
                     let got: Vec<u64> = out.iter().map(|a| a.to_bits()).collect();
                     assert_eq!(got, want, "{set}, dense, d={d}, {planes} planes, {threads} threads");
                     out.fill(0.0);
-                    online::scores(&csr, &w, &b, threads, &mut out).expect("shapes");
+                    online::scores(&csr, &w, &b, threads, &(), &mut out).expect("shapes");
                     let got: Vec<u64> = out.iter().map(|a| a.to_bits()).collect();
                     assert_eq!(got, want, "{set}, CSR, d={d}, {planes} planes, {threads} threads");
                 }

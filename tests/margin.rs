@@ -9,7 +9,7 @@ use perceptron_rs::error::Error;
 use perceptron_rs::margin::{Bias, Goal, Options, Solution, Solver, margin, separate};
 use perceptron_rs::online::{Flow, Monitor};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Table};
+use perceptron_rs::rows::{Csr, Dense, Matrix};
 
 /// A few roundings.
 const CLOSE: f64 = 1e-14;
@@ -90,7 +90,7 @@ fn solve(x: &[f64], labels: &[u32], d: usize, options: &Options) -> Solution {
     let (indptr, indices, values) = compress(x, labels.len(), d, |j| j as i32);
     let csr = Csr::new(&indptr, &indices, &values, d).expect("arrays of a matrix");
     let found = separate(&dense, labels, options, &()).expect("a problem");
-    for rows in [&dense as &dyn Table, &csr] {
+    for rows in [&dense as &dyn Matrix, &csr] {
         for threads in [1, 3] {
             let other = separate(rows, labels, &Options { threads, ..*options }, &());
             assert_eq!(format!("{:?}", other.expect("a problem")), format!("{found:?}"), "{threads} threads");
@@ -277,9 +277,9 @@ fn the_margin_of_a_plane() {
         let dense = Dense::new(&x, n, d).expect("shape");
         let (indptr, indices, values) = compress(&x, n, d, |j| j as i64);
         let csr = Csr::new(&indptr, &indices, &values, d).expect("arrays of a matrix");
-        for rows in [&dense as &dyn Table, &csr] {
+        for rows in [&dense as &dyn Matrix, &csr] {
             for (normalize, threads) in [(true, 1), (false, 2)] {
-                let found = margin(rows, &labels, &w, Some(b), normalize, threads);
+                let found = margin(rows, &labels, &w, Some(b), normalize, threads, &());
                 if w.iter().all(|w| *w == 0.0) {
                     let text = "coef must not be all zeros: such a plane has no margin; train first";
                     assert_eq!(found, Err(Error::Invalid(text.into())), "{what}");
@@ -307,7 +307,7 @@ fn a_row_of_which_floats_cannot_tell_the_side() {
     let rows = Dense::new(&[0.1, 0.1, 0.0, 3.0], 2, 2).expect("shape");
     let tiny = 2.0_f64.powi(-90);
     for (b, wrong) in [(tiny, vec![]), (0.0, vec![0]), (-tiny, vec![0])] {
-        let found = margin(&rows, &[1, 0], &[1.0, -1.0], Some(b), false, 1).expect("a plane");
+        let found = margin(&rows, &[1, 0], &[1.0, -1.0], Some(b), false, 1, &()).expect("a plane");
         assert_eq!(found.2, wrong, "{b}");
         assert!(!wrong.is_empty() || found.0 > 0.0 && found.0 <= b && b <= found.1, "{found:?}");
     }
@@ -333,8 +333,8 @@ fn what_is_refused() {
     let text =
         "rows must be finite, got NaN or infinity in row 1, column 1; remove the row or impute the value";
     assert_eq!(separate(&odd, &[0, 1], &OPTIONS, &()), Err(Error::Invalid(text.into())));
-    assert_eq!(margin(&odd, &[0, 1], &[1.0, 1.0], None, true, 1), Err(Error::Invalid(text.into())));
-    let refusal = |w: &[f64], b| match margin(&rows, &[0, 1], w, b, true, 1) {
+    assert_eq!(margin(&odd, &[0, 1], &[1.0, 1.0], None, true, 1, &()), Err(Error::Invalid(text.into())));
+    let refusal = |w: &[f64], b| match margin(&rows, &[0, 1], w, b, true, 1, &()) {
         Err(Error::Invalid(text)) => text,
         other => panic!("{other:?}"),
     };
@@ -345,7 +345,7 @@ fn what_is_refused() {
     let small = Dense::new(&[1e-300, 2e-300], 2, 1).expect("shape");
     let text = "intercept must not exceed the activations so far, got 1e300; \
                 scale the features or the weights";
-    assert_eq!(margin(&small, &[0, 1], &[1.0], Some(1e300), true, 1), Err(Error::Invalid(text.into())));
+    assert_eq!(margin(&small, &[0, 1], &[1.0], Some(1e300), true, 1, &()), Err(Error::Invalid(text.into())));
 }
 
 /// Breaks from this question on.

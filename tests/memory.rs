@@ -1,4 +1,18 @@
 //! An allocator that refuses its n-th request, for every n: each fit ends in `Error::Memory`, never in an abort.
+//!
+//! All of them run on one thread: to start another takes a few boxes of constant size, which the standard
+//! library cannot be refused.
+
+#[path = "memory/kernel.rs"]
+mod kernel;
+#[path = "memory/linear.rs"]
+mod linear;
+#[path = "memory/margin.rs"]
+mod margin;
+#[path = "memory/mlp.rs"]
+mod mlp;
+#[path = "memory/structured.rs"]
+mod structured;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -33,7 +47,12 @@ unsafe impl GlobalAlloc for Refusing {
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, len: usize) -> *mut u8 {
-        if refused() { std::ptr::null_mut() } else { unsafe { System.realloc(place, layout, len) } }
+        // Memory that is given back is not refused.
+        if len > layout.size() && refused() {
+            std::ptr::null_mut()
+        } else {
+            unsafe { System.realloc(place, layout, len) }
+        }
     }
 }
 

@@ -28,7 +28,7 @@ fn fit(case: &Case, check: Check, keep_on_interrupt: bool, monitor: &dyn Monitor
     assert_eq!(rows.block(1), 16, "wide rows make many blocks");
     let (settings, state) = (case.settings(), case.state());
     let problem = Problem::new(&rows, &case.labels, None, &settings).expect("a problem");
-    let pocket = Box::new(Pocket::new(check, true, &state));
+    let pocket = Box::new(Pocket::new(check, true, &state).expect("memory"));
     drive(&problem, state, pocket, Schedule { keep_on_interrupt, ..Schedule::epochs(3) }, monitor)
 }
 
@@ -36,7 +36,7 @@ fn errors(case: &Case, report: &Report) -> f64 {
     let rows = Dense::new(&case.x, case.n, case.d).expect("shape");
     let mut out = vec![0.0; case.n];
     let (coef, intercept) = (report.floats("coef_pocket"), report.floats("intercept_pocket"));
-    online::scores(&rows, &coef, &intercept, 1, &mut out).expect("shapes");
+    online::scores(&rows, &coef, &intercept, 1, &(), &mut out).expect("shapes");
     let wrong = |(a, &label): (&f64, &u32)| if label == 1 { a <= &0.0 } else { a >= &0.0 };
     out.iter().zip(&case.labels).filter(|pair| wrong(*pair)).count() as f64
 }

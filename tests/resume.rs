@@ -67,7 +67,7 @@ fn in_pieces(case: &Case, rows: &dyn Rows, stops: &[usize]) -> (Outcome, Average
         }
         assert_eq!(at.pos, end);
         (heads, pos) = (planes.heads.clone(), at.pos);
-        weights = (0..case.planes).flat_map(|k| planes.plane(k)).collect();
+        weights = (0..case.planes).flat_map(|k| planes.plane(k).expect("memory")).collect();
     }
     (outcome(&Planes::new(heads, weights, case.d), case.planes, &log), u)
 }
@@ -227,7 +227,10 @@ fn an_interrupted_run_that_is_kept_is_that_of_the_rows_before() {
         feed(&rows, &visit, &mut at, end, &mut planes, count, &()).expect("nobody interrupts");
         let state = report.state();
         assert_eq!(state.seen, [end as u64]);
-        assert_eq!((state.coef, state.intercept[0]), (planes.plane(0), planes.heads[0].intercept));
+        assert_eq!(
+            (state.coef, state.intercept[0]),
+            (planes.plane(0).expect("memory"), planes.heads[0].intercept)
+        );
         assert_eq!((&report.n_iter[..], &report.stopped[..]), (&[1][..], &["interrupt"][..]));
         assert_eq!(report.mistakes(), [mistakes]);
         assert_eq!(report.per_example().iter().sum::<i64>(), mistakes);
@@ -246,7 +249,7 @@ fn feed_interrupted_after_a_block() {
 
 /// What a run has learnt and remembers, and what it did, as text.
 fn told(run: &Run, epochs: &[Epoch]) -> String {
-    let memory: Vec<(&str, Numbers)> = run.learner().memory();
+    let memory: Vec<(&str, Numbers)> = run.learner().memory().expect("memory");
     format!("{:?} {memory:?} {:?} {epochs:?}", run.state(), run.mistakes_per_example())
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.engines import Engine, Rows, Run, State
 from perceptron_rs.settings import Data, Linear
 
@@ -44,5 +44,7 @@ def learn(
         ends = on_epoch(number, mistakes, losses, run.state() if with_state else None)
         return False if ends is None else ends
 
-    report = drive(engine, data, state, kind(**given), schedule, watch if on_epoch else None)
-    return {name: getattr(report, name) for name in report.__slots__}
+    settings = kind(**given)
+    report = follow(engine.start(data, state, settings), settings, schedule, watch if on_epoch else None)
+    recorded = {name: report.record.get(name) for name in ("mistakes_per_example", "activations")}
+    return recorded | {name: getattr(report, name) for name in report.__slots__ if name != "record"}

@@ -75,10 +75,14 @@ def test_the_path_of_an_averaged_fit_is_short():
     assert np.sum(list(lines.values())) <= 700, lines
 
 
-@pytest.mark.parametrize("name", ["perceptron.py:learn", "joint.py:learn_jointly"])
+SLIDES = ["linear/perceptron.py:learn", "linear/joint.py:learn_jointly", "mlp/train.py:learn"]
+SLIDES += ["structured/chain.py:learn", "structured/chain.py:update", "structured/lattice.py:search"]
+
+
+@pytest.mark.parametrize("name", SLIDES)
 def test_a_loop_fits_on_a_slide(name):
     file, function = name.split(":")
-    tree = ast.parse((LINEAR / file).read_text("utf-8"))
+    tree = ast.parse((REFERENCE / file).read_text("utf-8"))
     (found,) = [
         node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == function
     ]
@@ -115,5 +119,8 @@ def test_an_option_has_one_place(option):
 @pytest.mark.parametrize("word", ["threads", "block", "cache", "callback", "tol", "max_iter", "on_epoch"])
 def test_what_is_not_the_algorithm_is_elsewhere(word):
     names = ("perceptron", "averaged", "pocket", "joint", "noise", "penalty", "run")
-    for name in names:
-        assert not re.search(rf"\b{word}\b", "\n".join(code_of(LINEAR / f"{name}.py"))), name
+    files = [LINEAR / f"{name}.py" for name in names]
+    files += [REFERENCE / "structured" / name for name in ("chain.py", "lattice.py", "prefix.py", "run.py")]
+    files += [REFERENCE / "mlp" / name for name in ("train.py", "run.py")]
+    for file in files:
+        assert not re.search(rf"\b{word}\b", "\n".join(code_of(file))), file

@@ -7,7 +7,7 @@ use std::{env, fs, process};
 
 use perceptron_rs::error::{Error, Result};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::text::{Base, Rules, Table, read};
+use perceptron_rs::text::{Base, CsrArrays, Rules, read};
 
 const LINES: usize = if cfg!(miri) { 12 } else { 300 };
 /// A block that holds a whole file.
@@ -30,15 +30,15 @@ impl Drop for Scratch {
     }
 }
 
-fn load(files: &[&Scratch], base: Base, threads: usize, block: usize) -> Result<Table> {
+fn load(files: &[&Scratch], base: Base, threads: usize, block: usize) -> Result<CsrArrays> {
     let paths: Vec<PathBuf> = files.iter().map(|file| file.0.clone()).collect();
     read(&paths, Rules { base, refuse_query_ids: false }, threads, block, &())
 }
 
 /// Lines by rule, with what they must be read as: labels, row starts, columns from 0, values.
-fn lines(count: usize, lowest: i32) -> (String, Table) {
+fn lines(count: usize, lowest: i32) -> (String, CsrArrays) {
     let mut random = SplitMix64::new(7);
-    let (mut text, mut table) = (String::new(), Table { starts: vec![0], ..Table::default() });
+    let (mut text, mut table) = (String::new(), CsrArrays { starts: vec![0], ..CsrArrays::default() });
     for row in 0..count {
         if random.below(4) == 0 {
             text += ["\n", " \t\r\n", "# 1 2:3\n", "\x0b#\n"][random.below(4) as usize];
@@ -65,7 +65,7 @@ fn lines(count: usize, lowest: i32) -> (String, Table) {
     (text, table)
 }
 
-fn assert_equal(got: &Table, expected: &Table, what: &str) {
+fn assert_equal(got: &CsrArrays, expected: &CsrArrays, what: &str) {
     let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(&got.labels), bits(&expected.labels), "{what}");
     assert_eq!(got.starts, expected.starts, "{what}");

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from perceptron_rs.sequence.perceptron import SequencePerceptron
     from perceptron_rs.sequence.progress import SequenceEpoch
     from perceptron_rs.sequence.structured import StructuredPerceptron
+    from perceptron_rs.teaching.proof import Proof, proof
     from perceptron_rs.teaching.trace import Step, Trace, trace
 
     __version__: str
@@ -48,6 +49,7 @@ __all__ = [
     "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
+    "Proof",
     "Reproduction",
     "SequenceEpoch",
     "SequencePerceptron",
@@ -64,6 +66,7 @@ __all__ = [
     "margin",
     "max_margin",
     "mistake_bounds",
+    "proof",
     "reproduce",
     "trace",
     "updates_until_right",
@@ -89,6 +92,7 @@ _HOME = {
     "SequenceEpoch": "sequence.progress",
     "SequencePerceptron": "sequence.perceptron",
     "StructuredPerceptron": "sequence.structured",
+    "Proof": "teaching.proof",
     "Step": "teaching.trace",
     "Trace": "teaching.trace",
     "VerificationError": "margins.verification",
@@ -100,6 +104,7 @@ _HOME = {
     "margin": "margins.measure",
     "max_margin": "margins.maximum",
     "mistake_bounds": "margins.mistakes",
+    "proof": "teaching.proof",
     "reproduce": "rerun",
     "trace": "teaching.trace",
     "updates_until_right": "linear.updates",
@@ -111,6 +116,7 @@ _MODULES = {
     "features",
     "io",
     "models",
+    "plots",
     "reference",
     "testing",
 }

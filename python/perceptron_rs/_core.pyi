@@ -1,13 +1,12 @@
 # The compiled engine. What each function does is said in the reference; see engines.Engine.
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import NetworkReport, SequenceReport, Solution
-from perceptron_rs.settings import Data, Epoch, KernelSpec, Linear, State
+from perceptron_rs.settings import Data, Epoch, KernelSpec, Settings, Solution, State
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -28,7 +27,6 @@ __all__ = [
     "kernel_matrix",
     "kernel_scores",
     "margin",
-    "mlp_fit",
     "mlp_scores",
     "mlp_start",
     "one_pass",
@@ -40,7 +38,6 @@ __all__ = [
     "separate",
     "sequence_average",
     "sequence_decode",
-    "sequence_fit",
     "settled",
     "start",
     "structured_update",
@@ -75,15 +72,14 @@ def dense_rows(values: NDArray[Any]) -> DenseRows: ...
 def csr_rows(
     indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_columns: int
 ) -> CsrRows: ...
-def start(data: Data, state: State, settings: Linear) -> Run: ...
+def start(data: Data, state: State, settings: Settings) -> Run: ...
 
 @final
 class Run:
     def epoch(self, number: int) -> Epoch: ...
     def end(self, decision: int) -> None: ...
     def state(self) -> State: ...
-    def mistakes_per_example(self) -> NDArray[np.int64]: ...
-    def activations(self) -> NDArray[np.float64]: ...
+    def record(self) -> State: ...
 
 @final
 class OnePass:
@@ -148,56 +144,13 @@ def margin(
 ) -> tuple[float, float, NDArray[np.int64]]: ...
 def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]: ...
 def elementary(values: NDArray[np.float64], *, function: str) -> NDArray[np.float64]: ...
-def mlp_start(
-    columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int
-) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]: ...
-def mlp_fit(
-    rows: _AnyRows,
-    labels: NDArray[np.uint32],
-    *,
-    coefs: Sequence[NDArray[np.float64]],
-    intercepts: Sequence[NDArray[np.float64]],
-    activation: str,
-    rate: float,
-    alpha: float,
-    batch_size: int,
-    seed: int | None,
-    first_epoch: int,
-    max_iter: int,
-    tol: float | None,
-    n_iter_no_change: int,
-) -> NetworkReport: ...
+def mlp_start(columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int) -> State: ...
 def mlp_scores(
-    rows: _AnyRows,
-    coefs: Sequence[NDArray[np.float64]],
-    intercepts: Sequence[NDArray[np.float64]],
-    *,
-    activation: str,
-    probabilities: bool,
+    rows: _AnyRows, state: State, *, activation: str, probabilities: bool
 ) -> NDArray[np.float64]: ...
 def updates_until_right(
     x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
 ) -> int: ...
-def sequence_fit(
-    rows: _AnyRows,
-    labels: NDArray[np.uint32],
-    lengths: NDArray[np.int64],
-    *,
-    state: State,
-    eta0: float,
-    seed: int | None,
-    first_epoch: int,
-    max_iter: int,
-    beam: int | None = None,
-    update: str = "full",
-    chosen: NDArray[np.uint32] | None = None,
-    held_out: NDArray[np.uint32] | None = None,
-    patience: int = 1,
-    threads: int = 1,
-    answer: str = "state",
-    on_epoch: Callable[[int, int, int, int | None], bool | None] | None = None,
-    keep_on_interrupt: bool = False,
-) -> SequenceReport: ...
 def sequence_average(state: State) -> State: ...
 def sequence_decode(
     rows: _AnyRows,

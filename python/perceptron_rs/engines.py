@@ -7,7 +7,7 @@ signatures and equal results, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -18,9 +18,7 @@ from perceptron_rs.settings import (
     Data,
     Epoch,
     KernelSpec,
-    Linear,
-    NetworkReport,
-    SequenceReport,
+    Settings,
     Solution,
     State,
 )
@@ -30,11 +28,9 @@ __all__ = [
     "AskForRow",
     "Engine",
     "KernelSpec",
-    "NetworkReport",
     "OnePass",
     "Rows",
     "Run",
-    "SequenceReport",
     "Solution",
     "State",
     "get_engine",
@@ -71,11 +67,13 @@ class Run(Protocol):
     def state(self) -> State:
         """Return a copy of the weights and of all else that the learner keeps."""
 
-    def mistakes_per_example(self) -> NDArray[np.int64]:
-        """Return the mistakes (n, D) made on each example, if the settings track them."""
+    def record(self) -> State:
+        """Return what the settings say is recorded, by name.
 
-    def activations(self) -> NDArray[np.float64]:
-        """Return those (n, K) of the last visit of each example, if the settings say so; else NaN."""
+        Of planes "mistakes_per_example" (n, D) and "activations" (n, K), those of the last visit of each
+        example, NaN where there was none; of a chain "answers" uint32 (n,), the labels of each token at its
+        last visit.
+        """
 
 
 class OnePass(Protocol):
@@ -98,7 +96,7 @@ class Engine(Protocol):
     ) -> Rows:
         """Wrap the three arrays of a CSR matrix, without copying them."""
 
-    def start(self, data: Data, state: State, settings: Linear) -> Run:
+    def start(self, data: Data, state: State, settings: Settings) -> Run:
         """Begin a run of the learner of these settings; ``state`` is not modified.
 
         Raises ValueError if shapes do not agree, TypeError for arrays of another type.
@@ -195,36 +193,11 @@ class Engine(Protocol):
 
     def mlp_start(
         self, columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int
-    ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+    ) -> State:
         """Random weights and intercepts of the layers of a multilayer perceptron."""
 
-    def mlp_fit(
-        self,
-        rows: Any,
-        labels: NDArray[np.uint32],
-        *,
-        coefs: Sequence[NDArray[np.float64]],
-        intercepts: Sequence[NDArray[np.float64]],
-        activation: str,
-        rate: float,
-        alpha: float,
-        batch_size: int,
-        seed: int | None,
-        first_epoch: int,
-        max_iter: int,
-        tol: float | None,
-        n_iter_no_change: int,
-    ) -> NetworkReport:
-        """Run epochs of stochastic gradient steps until the loss no longer improves."""
-
     def mlp_scores(
-        self,
-        rows: Any,
-        coefs: Sequence[NDArray[np.float64]],
-        intercepts: Sequence[NDArray[np.float64]],
-        *,
-        activation: str,
-        probabilities: bool,
+        self, rows: Any, state: State, *, activation: str, probabilities: bool
     ) -> NDArray[np.float64]:
         """Activations (n, K) of the output neurons for every row, or probabilities."""
 
@@ -232,29 +205,6 @@ class Engine(Protocol):
         self, x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
     ) -> int:
         """Least number of updates in a row on one example after which it is right."""
-
-    def sequence_fit(
-        self,
-        rows: Any,
-        labels: NDArray[np.uint32],
-        lengths: NDArray[np.int64],
-        *,
-        state: State,
-        eta0: float,
-        seed: int | None,
-        first_epoch: int,
-        max_iter: int,
-        beam: int | None = None,
-        update: str = "full",
-        chosen: NDArray[np.uint32] | None = None,
-        held_out: NDArray[np.uint32] | None = None,
-        patience: int = 1,
-        threads: int = 1,
-        answer: str = "state",
-        on_epoch: Callable[[int, int, int, int | None], bool | None] | None = None,
-        keep_on_interrupt: bool = False,
-    ) -> SequenceReport:
-        """Learn from sequences until an epoch is clean or no better one is waited for."""
 
     def sequence_average(self, state: State) -> State:
         """Averaged weights of a state of sequences."""

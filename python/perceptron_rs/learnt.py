@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -80,7 +81,7 @@ def _array(value: Any) -> NDArray[Any]:
         return np.asarray(value)
     parts = [part.to_dict() if hasattr(part, "to_dict") else part for part in value]
     if parts and isinstance(parts[0], dict):  # of `MarginResult`; all digits of a float are in its text
-        return np.array([repr(part) for part in parts])
+        return np.array([json.dumps(part, sort_keys=True) for part in parts])
     return np.concatenate([np.ravel(part) for part in parts])
 
 

@@ -2,8 +2,9 @@
 
 A learner belongs to a family, which is a folder of the package. ``models`` and ``cli`` know families by this
 table and by the modules that each of them has: ``files`` (what a model file holds), ``story`` (what
-``inspect`` shows) and ``options`` (of the commands that train any learner; or commands of its own). Nothing
-is imported before it is asked for, so that ``--help`` is quick.
+``inspect`` shows) and ``options`` (of the commands that train any learner; or commands of its own). Some have
+``exports`` (models of other libraries). Nothing is imported before it is asked for, so that ``--help`` is
+quick.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 __all__ = ["FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Learner", "family_part", "name_of"]
 
-Part: TypeAlias = Literal["files", "story", "options"]
+Part: TypeAlias = Literal["files", "story", "options", "exports"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ _NOT_COMPARED = {"feature_names_in_"}
 class Reproduction:
     """Result of `reproduce`. It is true if the model was reproduced.
 
-    Attributes
+    Parameters
     ----------
     equal : bool
         Whether training again gave the same model, to the last bit, from the data and parameters of the

@@ -18,13 +18,15 @@ __all__ = [
     "POLICIES",
     "AskForRow",
     "Budget",
+    "Chain",
     "Data",
     "Epoch",
     "Kernel",
     "KernelSpec",
     "Linear",
-    "NetworkReport",
-    "SequenceReport",
+    "Network",
+    "Sequences",
+    "Settings",
     "Solution",
     "State",
     "check_kept",
@@ -46,6 +48,10 @@ __all__ = [
 #:             kept_number int64 (M,), the numbers of their mistakes, from 1; kept_step (M, 1), or (M, K) of a
 #:             joint decision; kept_mistakes int64 (G,), kept_harm (G,); of "projectron" kept_factor, the
 #:             factors of the Gram matrices by columns, each as long as it has entries (else empty)
+#: chain       emission (d, K) and perhaps pair (d, K * K), in the form CSR as emission_indptr int64,
+#:             emission_indices int32 and emission_data; transition (K, K), start and end (K,); the sums u of
+#:             all these, with _u after each name; seen int64 (1,), the sequences seen
+#: network     coef_0 (neurons, d), intercept_0 (neurons,), coef_1 (neurons, neurons before), ...
 State: TypeAlias = dict[str, NDArray[Any]]
 
 #: Given the number of an example, its kernel values with all of them, float64 (n,); the same ones each time.
@@ -57,36 +63,16 @@ TIES = ("mistake", "positive")
 JOINT = (None, "max", "uniform", "proportional")
 CHECKS = ("run", "ratchet", "update", "epoch")
 POLICIES = ("oldest", "random", "forgetron", "projectron")
+UPDATES = ("full", "early", "max_violation")
+ACTIVATIONS = ("logistic", "relu", "tanh")
 
 
 class Epoch(NamedTuple):
     """What a run tells of an epoch; D decisions: one a plane, or one of all planes together."""
 
     mistakes: NDArray[np.int64]  # (D,): 0 of a decision that has ended
-    losses: NDArray[np.float64]  # (D,): mean perceptron loss, 0.0 of a decision that has ended
+    losses: NDArray[np.float64]  # (D,): mean loss, 0.0 of a decision that has ended; of a chain wrong labels
     interrupted: bool  # Ctrl-C came, and ``keep_on_interrupt`` is set
-
-
-class SequenceReport(TypedDict):
-    """What ``sequence_fit`` returns. E epochs were run."""
-
-    #: Or averages or the last weights alone, and ``seen``; of the best epoch, if some sequences are held out.
-    state: State
-    sequence_errors: NDArray[np.int64]  # (E,): sequences that made an update
-    token_errors: NDArray[np.int64]  # (E,): labels that differed in what these compared
-    held_out_errors: NDArray[np.int64]  # (E,) or (0,): held-out tokens wrong after each whole epoch
-    stopped: str  # "clean", "held_out", "max_iter", "callback" or "interrupt"
-    seen: int  # sequences, in the end
-
-
-class NetworkReport(TypedDict):
-    """What ``mlp_fit`` returns."""
-
-    coefs: list[NDArray[np.float64]]  # for each layer (neurons, neurons of the layer before)
-    intercepts: list[NDArray[np.float64]]
-    losses: NDArray[np.float64]  # (E,): mean logistic loss
-    mistakes: NDArray[np.int64]  # (E,): examples for whose class the output did not speak
-    stopped: str  # "tol" or "max_iter"
 
 
 class Solution(TypedDict):
@@ -128,8 +114,46 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Linear:
-    """A linear learner.
+class Sequences(Data):
+    """Tokens, one after another: parameters are those of `Data`, whose rows are the tokens, and these.
+
+    Parameters
+    ----------
+    lengths : int64 array of shape (m,)
+        Tokens of each sequence.
+    chosen : uint32 array, or None
+        Numbers of the sequences to learn from, all without it; the orders are permutations of this list.
+    """
+
+    lengths: NDArray[np.int64]
+    chosen: NDArray[np.uint32] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Settings:
+    """What every learner has.
+
+    Parameters
+    ----------
+    seed : int or None
+        Key of a new permutation in every epoch; None visits the examples as they stand.
+    keep_on_interrupt : bool
+        Whether Ctrl-C within an epoch keeps what was learnt: in the reference up to the epoch before, in the
+        core up to the last block of examples.
+    """
+
+    seed: int | None = None
+    keep_on_interrupt: bool = False
+
+    @property
+    def decisions(self) -> int:
+        """Number of decisions, D: each judges an example, and ends on its own."""
+        return 1
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Linear(Settings):
+    """A linear learner: parameters are those of `Settings`, and these.
 
     Parameters
     ----------
@@ -144,8 +168,6 @@ class Linear:
         Whether an activation of exactly 0 is always a mistake, or predicts +1.
     fit_intercept : bool
         If False, the intercept keeps its start value.
-    seed : int or None
-        Key of a new permutation in every epoch; None visits the rows as they stand.
     margin : float
         tau, at least 0: an example that is right by no more than this is a mistake.
     added_feature : float
@@ -166,9 +188,6 @@ class Linear:
         Whether to count the mistakes made on each example.
     record : bool
         Whether to keep the activations of the last epoch, each before the update that it led to.
-    keep_on_interrupt : bool
-        Whether Ctrl-C within an epoch keeps what was learnt: here up to the epoch before, in the core
-        up to the last block of examples.
     threads : int
         They change no result; the reference has one.
     """
@@ -179,7 +198,6 @@ class Linear:
     eta0: float
     tie: str = "mistake"
     fit_intercept: bool = True
-    seed: int | None = None
     margin: float = 0.0
     added_feature: float = 0.0
     max_mistakes_per_example: int | None = None
@@ -189,8 +207,12 @@ class Linear:
     check: str = "run"
     track_mistakes: bool = False
     record: bool = False
-    keep_on_interrupt: bool = False
     threads: int = 1
+
+    @property
+    def decisions(self) -> int:
+        """One a plane, or one of all planes together."""
+        return 1 if self.joint else len(self.positive)
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS and type(self) is Linear:
@@ -359,6 +381,68 @@ class Budget(Linear):
             raise ValueError(f"policy must be one of {POLICIES}, got {self.policy!r}")
         if not 0 <= self.distance < math.inf:
             raise ValueError(f"distance must be finite and at least 0, got {self.distance}")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Chain(Settings):
+    """The structured perceptron on linear chains: parameters are those of `Settings`, and these.
+
+    Parameters
+    ----------
+    eta0 : float
+        Learning rate, above 0.
+    beam : int or None
+        How many labels of a token are kept in the search; None: all.
+    update : "full", "early" or "max_violation"
+        The prefix that is learnt from; all but the first need a beam.
+    record : bool
+        Whether to keep the answer to each sequence, before the update that it led to.
+    """
+
+    learner: str = field(default="chain", init=False)
+    eta0: float
+    beam: int | None = None
+    update: str = "full"
+    record: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.eta0 < math.inf:
+            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0}")
+        if self.beam is not None and self.beam < 1:
+            raise ValueError(f"beam must be at least 1, got {self.beam}; None looks at all labels")
+        if self.update not in UPDATES:
+            raise ValueError(f"update must be one of {UPDATES}, got {self.update!r}")
+        if self.update != "full" and self.beam is None:
+            raise ValueError('update must be "full" without a beam; give a beam')
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Network(Settings):
+    """The multilayer perceptron: parameters are those of `Settings`, and these.
+
+    Parameters
+    ----------
+    activation : "logistic", "relu" or "tanh"
+        Function of the hidden neurons.
+    rate : float
+        Learning rate.
+    alpha : float
+        Strength of the penalty.
+    batch_size : int
+        Examples of a step, at least 1.
+    """
+
+    learner: str = field(default="network", init=False)
+    activation: str
+    rate: float
+    alpha: float
+    batch_size: int
+
+    def __post_init__(self) -> None:
+        if self.activation not in ACTIVATIONS:
+            raise ValueError(f"activation must be one of {ACTIVATIONS}, got {self.activation!r}")
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {self.batch_size}")
 
 
 def check_kept(state: State, budget: int, policy: str, *, sets: int, width: int, rows: int) -> None:

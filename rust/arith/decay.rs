@@ -7,6 +7,9 @@
 //!
 //! Where s is 0 and r is near 1, `r^k` may stand for what is pending of all weights together.
 
+use crate::error::Result;
+use crate::memory::Grow;
+
 /// Counts below this, or below the number of examples if that is less, take their factor from a
 /// table.
 const TABLE: usize = 1 << 14;
@@ -24,8 +27,7 @@ pub struct Decay {
 
 impl Decay {
     /// `l1` and `l2` are the strengths of the two penalties; `examples` is how many there will be.
-    #[must_use]
-    pub fn new(eta: f64, l1: f64, l2: f64, examples: usize) -> Self {
+    pub fn new(eta: f64, l1: f64, l2: f64, examples: usize) -> Result<Self> {
         let r = (1.0 - eta * l2).max(0.0);
         let mut squares = [r; 64];
         for i in 1..squares.len() {
@@ -36,10 +38,10 @@ impl Decay {
             // The highest bit comes last in the product.
             let power =
                 k.checked_ilog2().map_or(1.0, |bit| decay.powers[k - (1 << bit)] * squares[bit as usize]);
-            decay.powers.push(power);
-            decay.gone.push(decay.gone_after(k as u64, power));
+            decay.powers.try_push(power)?;
+            decay.gone.try_push(decay.gone_after(k as u64, power))?;
         }
-        decay
+        Ok(decay)
     }
 
     /// Whether one factor stands for what is pending, for all weights; settled before the factor falls

@@ -7,8 +7,9 @@
 use super::axpy::axpy;
 use super::dot::dot;
 use super::simd::{Leaf, Simd, dispatch};
+use crate::error::Result;
+use crate::memory::{Grow, collected, filled, tried};
 
-#[derive(Clone)]
 pub struct Factor {
     size: usize,
     /// Distance of the columns in memory.
@@ -82,9 +83,14 @@ impl Leaf for Rotate<'_> {
 }
 
 impl Factor {
-    #[must_use]
-    pub fn new(groups: usize) -> Self {
-        Self { size: 0, stride: 8, columns: vec![0.0; 64], f: vec![vec![]; groups] }
+    pub fn new(groups: usize) -> Result<Self> {
+        Ok(Self { size: 0, stride: 8, columns: filled(0.0, 64)?, f: filled(vec![], groups)? })
+    }
+
+    pub fn copy(&self) -> Result<Self> {
+        let copy = |numbers: &Vec<f64>| collected(numbers.iter().copied());
+        let f = tried(self.f.iter().map(copy))?;
+        Ok(Self { size: self.size, stride: self.stride, columns: copy(&self.columns)?, f })
     }
 
     #[must_use]
@@ -125,10 +131,10 @@ impl Factor {
     }
 
     /// Adds the column `(r, rho)` to R, for a member of `group`.
-    pub fn append(&mut self, r: &[f64], rho: f64, group: usize) {
+    pub fn append(&mut self, r: &[f64], rho: f64, group: usize) -> Result<()> {
         let k = self.size;
         if k == self.stride {
-            let mut grown = vec![0.0; 4 * k * k];
+            let mut grown = filled(0.0, 4 * k * k)?;
             for (new, old) in grown.chunks_mut(2 * k).zip(self.columns.chunks(k)) {
                 new[..k].copy_from_slice(old);
             }
@@ -140,9 +146,10 @@ impl Factor {
         self.columns[k * self.stride + k] = rho;
         for (g, f) in self.f.iter_mut().enumerate() {
             let own = if g == group { 1.0 } else { 0.0 };
-            f.push((own - inner(r, f)) / rho);
+            f.try_push((own - inner(r, f)) / rho)?;
         }
         self.size = k + 1;
+        Ok(())
     }
 
     /// Takes the member at place `p` away, by Givens rotations.
@@ -168,21 +175,21 @@ impl Factor {
     }
 
     /// The columns of R one after another, without their zeros.
-    pub fn pack(&self, out: &mut Vec<f64>) {
+    pub fn pack(&self, out: &mut Vec<f64>) -> Result<()> {
         for k in 0..self.size {
-            out.extend((0..=k).map(|j| self.columns[j * self.stride + k]));
+            out.try_extend((0..self.size).take(k + 1).map(|j| self.columns[j * self.stride + k]))?;
         }
+        Ok(())
     }
 
     /// The factor of no groups with these columns.
-    #[must_use]
-    pub fn unpacked(mut numbers: &[f64]) -> Self {
-        let mut factor = Self::new(0);
+    pub fn unpacked(mut numbers: &[f64]) -> Result<Self> {
+        let mut factor = Self::new(0)?;
         while numbers.len() > factor.size {
             let (column, rest) = numbers.split_at(factor.size + 1);
-            factor.append(&column[..factor.size], column[factor.size], 0);
+            factor.append(&column[..factor.size], column[factor.size], 0)?;
             numbers = rest;
         }
-        factor
+        Ok(factor)
     }
 }

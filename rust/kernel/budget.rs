@@ -10,8 +10,10 @@ use super::kept::{Budget, Kept};
 use super::kernels::Kernel;
 use super::pool::{Pool, Rooms};
 use crate::arith::simd::{Simd, dispatch};
-use crate::error::{Error, Result, probe_memory};
-use crate::rows::{Cursor, Examples, Learn, Loop, Mistake, Planes, Stop, Table, Visit};
+use crate::error::{Error, Result};
+use crate::memory::{Grow, collected, filled, gathered, tried};
+use crate::online::Monitor;
+use crate::rows::{Cursor, Examples, Learn, LoopBody, Matrix, Mistake, Planes, Stop, Visit};
 
 /// Examples of a window.
 const WINDOW: usize = 64;
@@ -20,8 +22,11 @@ const WINDOW: usize = 64;
 /// into few places of the cache.
 const STRIDE: usize = WINDOW + 8;
 
-/// Examples between two looks at the monitor.
+/// Examples of a block; the monitor is asked after each window.
 const BLOCK: usize = 1024;
+
+/// Mistakes that have cost more than this end a window.
+const WORK: usize = 1 << 25;
 
 struct Memory {
     pool: Pool,
@@ -40,17 +45,19 @@ pub struct Budgeted {
 pub struct BudgetRows<'a> {
     budgeted: &'a Budgeted,
     rooms: Rooms<'a>,
+    monitor: &'a dyn Monitor,
 }
 
 impl Budgeted {
     /// The members of the sets are numbers of stored rows, or behind these of rows of the run.
     pub fn new(
-        rows: &dyn Table,
-        stored: &dyn Table,
+        rows: &dyn Matrix,
+        stored: &dyn Matrix,
         kernel: Kernel,
         mut sets: Vec<Kept>,
         budget: Budget,
         width: usize,
+        monitor: &dyn Monitor,
     ) -> Result<Self> {
         budget.check()?;
         let (n, columns) = (rows.len(), rows.columns());
@@ -67,33 +74,30 @@ impl Budgeted {
                 "rows must have {needed} columns, like the other rows, got {columns}"
             )));
         }
-        let columns = if kernel == Kernel::Precomputed { 0 } else { columns };
-        let most = budget.size.saturating_mul(sets.len()).min(stored.len().saturating_add(n));
-        probe_memory(most.checked_add(1).and_then(|most| most.checked_mul(8 * (columns + STRIDE))))?;
         let rooms = Rooms { rows, stored };
-        let mut pool = Pool::new(rooms, kernel);
+        let mut pool = Pool::new(rooms, kernel, monitor)?;
         for member in sets.iter_mut().flat_map(|kept| &mut kept.members) {
-            *member = pool.put(rooms, *member).0;
+            *member = pool.put(rooms, *member)?.0;
             pool.uses[*member] += 1;
         }
         Ok(Self { budget, width, memory: Mutex::new(Memory { pool, sets }) })
     }
 
-    /// The examples for an epoch: those that [`Budgeted::new`] saw.
+    /// The examples for an epoch: those that [`Budgeted::new`] saw. The monitor is that of the epoch.
     #[must_use]
-    pub fn rows<'a>(&'a self, rows: &'a dyn Table, stored: &'a dyn Table) -> BudgetRows<'a> {
-        BudgetRows { budgeted: self, rooms: Rooms { rows, stored } }
+    pub fn rows<'a>(
+        &'a self,
+        rows: &'a dyn Matrix,
+        stored: &'a dyn Matrix,
+        monitor: &'a dyn Monitor,
+    ) -> BudgetRows<'a> {
+        BudgetRows { budgeted: self, rooms: Rooms { rows, stored }, monitor }
     }
 
     /// What is kept, by the numbers of rows again.
-    #[must_use]
-    pub fn sets(&self) -> Vec<Kept> {
-        let memory = self.memory();
-        let (pool, mut sets) = (&memory.pool, memory.sets.clone());
-        for member in sets.iter_mut().flat_map(|kept| &mut kept.members) {
-            *member = pool.numbers[*member];
-        }
-        sets
+    pub fn sets(&self) -> Result<Vec<Kept>> {
+        let Memory { pool, sets } = &*self.memory();
+        tried(sets.iter().map(|kept| kept.renumbered(|slot| pool.numbers[slot])))
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -115,53 +119,60 @@ struct Window<'a> {
     values: Vec<f64>,
     /// How many have been visited.
     visited: usize,
-    /// Planes and steps of the mistake on the last one of them, until it is taken in.
+    /// Planes and steps of the mistake on the last one of them, until it is taken in. It has room for all.
     update: Vec<(usize, f64)>,
+    /// About what the mistakes so far have cost.
+    work: usize,
     finite: bool,
+    error: Option<Error>,
 }
 
 impl Window<'_> {
     /// Computes the kernel values of a slot with the examples from a place on.
-    fn look(&mut self, slot: usize, from: usize) {
+    fn look(&mut self, slot: usize, from: usize) -> Result<()> {
         if self.values.len() < (slot + 1) * STRIDE {
-            self.values.resize((slot + 1) * STRIDE, 0.0);
+            self.values.try_resize((slot + 1) * STRIDE, 0.0)?;
         }
         let (len, squares) = (self.numbers.len(), self.squares.get(from..).unwrap_or(&[]));
         let out = &mut self.values[slot * STRIDE..][from..len];
         self.memory.pool.values(self.rooms.rows, slot, &self.numbers[from..], squares, out);
+        Ok(())
     }
 
     /// Takes the last mistake in.
-    fn settle(&mut self) {
+    fn settle(&mut self) -> Result<()> {
         if self.update.is_empty() {
-            return;
+            return Ok(());
         }
         let number = self.memory.pool.stored + self.numbers[self.visited - 1] as usize;
-        let (slot, new) = self.memory.pool.put(self.rooms, number);
+        let (slot, new) = self.memory.pool.put(self.rooms, number)?;
         if new && self.visited < self.numbers.len() {
-            self.look(slot, self.visited);
+            self.look(slot, self.visited)?;
         }
         let width = self.width;
-        let mut steps = vec![0.0; width];
+        let mut steps = filled(0.0, width)?;
         let update = std::mem::take(&mut self.update);
         for (i, &(plane, c)) in update.iter().enumerate() {
             steps[plane % width.max(1)] = c;
             if width == 1 || i + 1 == update.len() {
-                self.take(if width == 1 { plane } else { 0 }, slot, &steps);
+                self.take(if width == 1 { plane } else { 0 }, slot, &steps)?;
             }
         }
         self.memory.pool.release(slot);
         self.update = update;
         self.update.clear();
+        Ok(())
     }
 
-    fn take(&mut self, number: usize, slot: usize, steps: &[f64]) {
+    fn take(&mut self, number: usize, slot: usize, steps: &[f64]) -> Result<()> {
         let Memory { pool, sets } = &mut *self.memory;
         let kept = &mut sets[number];
-        let before = kept.members.clone();
+        let before = collected(kept.members.iter().copied())?;
         let rows = self.rooms.rows;
         let values = |one: usize, others: &[usize], out: &mut Vec<f64>| pool.between(rows, one, others, out);
-        self.finite &= kept.take(slot, steps, number, self.budget, &values);
+        self.finite &= kept.take(slot, steps, number, self.budget, &values)?;
+        let members = kept.members.len();
+        self.work += members * (members + rows.columns());
         for &member in &kept.members {
             pool.uses[member] += 1;
         }
@@ -169,15 +180,21 @@ impl Window<'_> {
             pool.uses[member] -= 1;
             pool.release(member);
         }
+        Ok(())
     }
 }
 
-impl Loop for &mut Window<'_> {
-    const EXACT: bool = false;
+impl LoopBody for &mut Window<'_> {
+    // Not that of rule 10, but it ends a run over examples in the same way.
+    const EXACT: bool = true;
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, _row: usize, sums: &mut [f64]) {
-        self.settle();
+        if let Err(error) = self.settle() {
+            self.error = Some(error);
+            // Ends the pass.
+            return sums.fill(f64::NAN);
+        }
         let place = self.visited;
         self.visited += 1;
         let values = &self.values;
@@ -190,7 +207,7 @@ impl Loop for &mut Window<'_> {
     #[inline(always)]
     fn update(&mut self, plane: usize, _row: usize, c: f64) -> bool {
         self.update.push((self.planes[plane], c));
-        true
+        self.work < WORK
     }
 
     #[inline(always)]
@@ -215,7 +232,9 @@ impl Examples for BudgetRows<'_> {
         BLOCK
     }
 
-    fn prepare(&self, _visit: &Visit, _planes: &mut Planes) {}
+    fn prepare(&self, _visit: &Visit, _planes: &mut Planes) -> Result<()> {
+        Ok(())
+    }
 
     fn learn(
         &self,
@@ -224,33 +243,45 @@ impl Examples for BudgetRows<'_> {
         end: usize,
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
-    ) -> Stop {
+    ) -> Result<Stop> {
         let Budgeted { budget, width, .. } = self.budgeted;
         let mut memory = self.budgeted.memory();
         let end = end.min(at.pos + WINDOW);
-        let numbers: Vec<u32> = (at.pos..end).map(|pos| visit.row(pos) as u32).collect();
+        let numbers = collected((at.pos..end).map(|pos| visit.row(pos) as u32))?;
         let of_rows = &memory.pool.squares[1];
-        let squares = numbers.iter().filter_map(|&row| of_rows.get(row as usize).copied()).collect();
-        let used: Vec<usize> = memory.pool.slots.values().copied().collect();
+        let squares = gathered(numbers.iter().filter_map(|&row| of_rows.get(row as usize).copied()))?;
+        let used = collected(memory.pool.slots.values().copied())?;
+        let mut update = Vec::new();
+        update.try_reserve_exact(planes.heads.len()).map_err(|_| Error::Memory)?;
         let mut window = Window {
             rooms: self.rooms,
             budget,
             width: *width,
             memory: &mut memory,
-            planes: planes.heads.iter().map(|head| head.plane as usize).collect(),
+            planes: collected(planes.heads.iter().map(|head| head.plane as usize))?,
             numbers: &numbers,
             squares,
             values: Vec::new(),
             visited: 0,
-            update: Vec::new(),
+            update,
+            work: 0,
             finite: true,
+            error: None,
         };
         for slot in used {
-            window.look(slot, 0);
+            self.monitor.pause()?;
+            window.look(slot, 0)?;
         }
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log });
-        window.settle();
-        if window.finite { stop } else { Stop::Overflow }
+        let stop = dispatch(Learn { body: &mut window, visit, at, end, heads, noise, record, log })?;
+        if let Some(error) = window.error {
+            return Err(error);
+        }
+        window.settle()?;
+        Ok(match stop {
+            _ if !window.finite => Stop::Overflow,
+            Stop::Limit => Stop::Block,
+            stop => stop,
+        })
     }
 }

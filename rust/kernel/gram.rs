@@ -9,9 +9,11 @@ use crate::arith::environment::standard;
 use crate::arith::gram::{self, MOST_COLUMNS, WIDE, WIDTH};
 use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::{Error, Result, probe_memory};
-use crate::online::threads::share_out;
-use crate::rows::{Table, Weights};
+use crate::error::{Error, Result};
+use crate::memory::{collected, filled, matrix, tried};
+use crate::online::Monitor;
+use crate::online::threads::each;
+use crate::rows::{Matrix, Weights, strip};
 
 /// Bytes of the rows that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
@@ -34,19 +36,31 @@ pub enum Form {
 
 impl Form {
     /// The fastest form for products of these rows with each other.
-    #[must_use]
-    pub fn of(kernel: Kernel, sides: &[&dyn Table]) -> Self {
+    pub fn of(kernel: Kernel, sides: &[&dyn Matrix], monitor: &dyn Monitor) -> Result<Self> {
         if kernel == Kernel::Precomputed {
-            return Self::Given;
+            return Ok(Self::Given);
         }
         let columns = sides[0].columns();
-        let sparse = |rows: &&dyn Table| rows.entries(0..rows.len()) < rows.len() * columns / 4;
+        let sparse = |rows: &&dyn Matrix| rows.entries(0..rows.len()) < rows.len() * columns / 4;
         if sides.iter().any(sparse) || columns == 0 {
-            return Self::Sparse;
+            return Ok(Self::Sparse);
         }
-        let mut scratch = vec![0; columns];
-        let mut whole = |rows: &&dyn Table| (0..rows.len()).all(|row| rows.narrow(row, &mut scratch));
-        if columns <= MOST_COLUMNS && sides.iter().all(&mut whole) { Self::Whole } else { Self::Wide }
+        if columns > MOST_COLUMNS {
+            return Ok(Self::Wide);
+        }
+        let mut scratch = filled(0, columns)?;
+        for rows in sides {
+            let often = strip(*rows);
+            for row in 0..rows.len() {
+                if row % often == 0 {
+                    monitor.pause()?;
+                }
+                if !rows.narrow(row, &mut scratch) {
+                    return Ok(Self::Wide);
+                }
+            }
+        }
+        Ok(Self::Whole)
     }
 
     /// Rows that are laid out at a time.
@@ -58,14 +72,14 @@ impl Form {
 
 /// Dot products of one row with many.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Row {
+pub enum Dots {
     Whole(Vec<i32>),
     Wide(Vec<f64>),
 }
 
-impl Row {
-    pub fn new(form: Form, len: usize) -> Self {
-        if form == Form::Whole { Self::Whole(vec![0; len]) } else { Self::Wide(vec![0.0; len]) }
+impl Dots {
+    pub fn new(form: Form, len: usize) -> Result<Self> {
+        Ok(if form == Form::Whole { Self::Whole(filled(0, len)?) } else { Self::Wide(filled(0.0, len)?) })
     }
 
     pub fn bytes(&self) -> usize {
@@ -75,33 +89,40 @@ impl Row {
         }
     }
 
-    /// Parts of this length.
-    pub fn parts(&mut self, len: usize) -> Vec<Part<'_>> {
+    pub fn get(&self, i: usize) -> f64 {
         match self {
-            Self::Whole(dots) => dots.chunks_mut(len).map(Part::Whole).collect(),
-            Self::Wide(dots) => dots.chunks_mut(len).map(Part::Wide).collect(),
+            Self::Whole(dots) => f64::from(dots[i]),
+            Self::Wide(dots) => dots[i],
         }
     }
 
-    pub fn whole(&mut self) -> Part<'_> {
+    /// Parts of this length.
+    pub fn parts(&mut self, len: usize) -> Result<Vec<DotsMut<'_>>> {
         match self {
-            Self::Whole(dots) => Part::Whole(dots),
-            Self::Wide(dots) => Part::Wide(dots),
+            Self::Whole(dots) => collected(dots.chunks_mut(len).map(DotsMut::Whole)),
+            Self::Wide(dots) => collected(dots.chunks_mut(len).map(DotsMut::Wide)),
+        }
+    }
+
+    pub fn all_mut(&mut self) -> DotsMut<'_> {
+        match self {
+            Self::Whole(dots) => DotsMut::Whole(dots),
+            Self::Wide(dots) => DotsMut::Wide(dots),
         }
     }
 }
 
-/// A part of a [`Row`].
-pub enum Part<'a> {
+/// A part of a [`Dots`].
+pub enum DotsMut<'a> {
     Whole(&'a mut [i32]),
     Wide(&'a mut [f64]),
 }
 
-impl Part<'_> {
-    pub fn sub(&mut self, range: Range<usize>) -> Part<'_> {
+impl DotsMut<'_> {
+    pub fn sub(&mut self, range: Range<usize>) -> DotsMut<'_> {
         match self {
-            Self::Whole(dots) => Part::Whole(&mut dots[range]),
-            Self::Wide(dots) => Part::Wide(&mut dots[range]),
+            Self::Whole(dots) => DotsMut::Whole(&mut dots[range]),
+            Self::Wide(dots) => DotsMut::Wide(&mut dots[range]),
         }
     }
 
@@ -127,32 +148,32 @@ pub enum Side {
 
 impl Side {
     /// Lays rows out for products with a tile of `others`.
-    pub fn left(form: Form, rows: &dyn Table, numbers: &[u32], others: &dyn Table) -> Self {
+    pub fn left(form: Form, rows: &dyn Matrix, numbers: &[u32], others: &dyn Matrix) -> Result<Self> {
         if form != Form::Sparse {
             return Self::tile(form, rows, numbers);
         }
         let d = rows.columns();
-        let mut coef = vec![0.0; numbers.len() * d];
+        let mut coef = matrix(0.0, numbers.len(), d)?;
         for (w, &row) in coef.chunks_mut(d.max(1)).zip(numbers) {
             rows.axpy(row as usize, 1.0, w);
         }
-        Self::Weights(others.arrange(&coef, numbers.len()), vec![0.0; numbers.len()])
+        Ok(Self::Weights(others.arrange(&coef, numbers.len())?, filled(0.0, numbers.len())?))
     }
 
     /// Lays rows out as a tile.
-    pub fn tile(form: Form, rows: &dyn Table, numbers: &[u32]) -> Self {
+    pub fn tile(form: Form, rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
         let d = rows.columns();
-        match form {
+        Ok(match form {
             Form::Whole => {
-                let mut packed = Packed::new(d, WIDTH, numbers.len());
+                let mut packed = Packed::new(d, WIDTH, numbers.len())?;
                 for (place, &row) in packed.places().zip(numbers) {
                     rows.narrow(row as usize, &mut place[..d]);
                 }
                 Self::Whole(packed)
             }
             Form::Wide => {
-                let mut packed = Packed::new(d, WIDE, numbers.len());
-                let mut own = vec![0.0; packed.stride];
+                let mut packed = Packed::new(d, WIDE, numbers.len())?;
+                let mut own = filled(0.0, packed.stride)?;
                 for (place, &row) in packed.places().zip(numbers) {
                     own.fill(0.0);
                     rows.axpy(row as usize, 1.0, &mut own[..d]);
@@ -160,30 +181,30 @@ impl Side {
                 }
                 Self::Wide(packed)
             }
-            Form::Sparse | Form::Given => Self::Numbers(numbers.to_vec()),
-        }
+            Form::Sparse | Form::Given => Self::Numbers(collected(numbers.iter().copied())?),
+        })
     }
 
     /// Dot products of these rows with those of a tile of `rows`, from the row `first` of the tile on;
     /// `out` has a part of the tile's length for each row.
-    pub fn dots(&self, rows: &dyn Table, tile: &Self, first: usize, out: &mut [Part]) {
+    pub fn dots(&self, rows: &dyn Matrix, tile: &Self, first: usize, out: &mut [DotsMut]) -> Result<()> {
         match (self, tile) {
             (Self::Whole(left), Self::Whole(right)) => dispatch(Whole { left, right, first, out }),
-            (Self::Wide(left), Self::Wide(right)) => dispatch(WideProducts { left, right, first, out }),
+            (Self::Wide(left), Self::Wide(right)) => dispatch(WideProducts { left, right, first, out })?,
             (Self::Weights(weights, bias), Self::Numbers(numbers)) => {
-                let mut sums = vec![0.0; bias.len()];
+                let mut sums = filled(0.0, bias.len())?;
                 for (j, &row) in numbers.iter().enumerate().skip(first) {
                     let row = row as usize;
-                    rows.scores(row..row + 1, weights, bias, &mut sums);
+                    rows.scores(row..row + 1, weights, bias, &mut sums)?;
                     for (out, sum) in out.iter_mut().zip(&sums) {
-                        let Part::Wide(out) = out else { unreachable!("of another form") };
+                        let DotsMut::Wide(out) = out else { unreachable!("of another form") };
                         out[j] = *sum;
                     }
                 }
             }
             (Self::Numbers(left), Self::Numbers(right)) => {
                 for (out, &support) in out.iter_mut().zip(left) {
-                    let Part::Wide(out) = out else { unreachable!("of another form") };
+                    let DotsMut::Wide(out) = out else { unreachable!("of another form") };
                     for (out, &row) in out.iter_mut().zip(right).skip(first) {
                         *out = rows.value(row as usize, support as usize);
                     }
@@ -191,35 +212,47 @@ impl Side {
             }
             _ => unreachable!("two forms"),
         }
+        Ok(())
     }
 }
 
 /// `x·x` of every row, by the same rules; empty if the kernel does not need it.
-pub fn squares(kernel: Kernel, rows: &dyn Table) -> Vec<f64> {
-    if kernel.needs_squares() { all_squares(rows) } else { Vec::new() }
+pub fn squares(kernel: Kernel, rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+    if kernel.needs_squares() { all_squares(rows, monitor) } else { Ok(Vec::new()) }
 }
 
-fn all_squares(rows: &dyn Table) -> Vec<f64> {
-    let mut squares = vec![0.0; rows.len()];
-    rows.squares(0..rows.len(), &vec![1.0; rows.columns()], &mut squares);
-    squares
+fn all_squares(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+    let unit = filled(1.0, rows.columns())?;
+    in_strips(rows, monitor, |range, out| rows.squares(range, &unit, out))
+}
+
+/// A number for each row; the monitor is asked between strips of them.
+fn in_strips(
+    rows: &dyn Matrix,
+    monitor: &dyn Monitor,
+    fill: impl Fn(Range<usize>, &mut [f64]) -> Result<()>,
+) -> Result<Vec<f64>> {
+    let (mut all, often) = (filled(0.0, rows.len())?, strip(rows));
+    for (i, out) in all.chunks_mut(often).enumerate() {
+        monitor.pause()?;
+        fill(i * often..i * often + out.len(), out)?;
+    }
+    Ok(all)
 }
 
 /// One divided by the number of columns and the variance of all values; 1 if that is not above 0.
-#[must_use]
-pub fn scale_gamma(rows: &dyn Table) -> f64 {
+pub fn scale_gamma(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<f64> {
     standard(|| {
-        let weights = rows.arrange_one(vec![1.0; rows.columns()]);
-        let mut sums = vec![0.0; rows.len()];
-        rows.scores(0..rows.len(), &weights, &[0.0], &mut sums);
-        scale(&sums, &all_squares(rows), rows.columns())
+        let ones = filled(1.0, rows.columns())?;
+        let sums = in_strips(rows, monitor, |range, out| rows.scores_of_one(range, &ones, 0.0, out))?;
+        Ok(scale(&sums, &all_squares(rows, monitor)?, rows.columns()))
     })
 }
 
 /// Kernel values from dot products.
 pub struct Finish<'a, 'b> {
     pub kernel: Kernel,
-    pub dots: &'a Part<'b>,
+    pub dots: &'a DotsMut<'b>,
     pub square: f64,
     pub squares: &'a [f64],
     pub out: &'a mut [f64],
@@ -247,7 +280,7 @@ pub fn squares_of(squares: &[f64], range: Range<usize>) -> &[f64] {
     squares.get(range).unwrap_or(&[])
 }
 
-pub(super) fn same_columns(kernel: Kernel, rows: &dyn Table, others: &dyn Table) -> Result<()> {
+pub(super) fn same_columns(kernel: Kernel, rows: &dyn Matrix, others: &dyn Matrix) -> Result<()> {
     let (needed, name) = if kernel == Kernel::Precomputed {
         (others.len(), "one for each of the other rows")
     } else {
@@ -264,39 +297,48 @@ pub(super) fn same_columns(kernel: Kernel, rows: &dyn Table, others: &dyn Table)
 /// # Panics
 /// If `out` has another length.
 pub fn kernel_matrix(
-    rows: &dyn Table,
-    others: &dyn Table,
+    rows: &dyn Matrix,
+    others: &dyn Matrix,
     kernel: Kernel,
     threads: usize,
+    monitor: &dyn Monitor,
     out: &mut [f64],
 ) -> Result<()> {
-    standard(|| fill(rows, others, kernel, threads, out))
+    standard(|| fill(rows, others, kernel, threads, monitor, out))
 }
 
-fn fill(rows: &dyn Table, others: &dyn Table, kernel: Kernel, threads: usize, out: &mut [f64]) -> Result<()> {
+fn fill(
+    rows: &dyn Matrix,
+    others: &dyn Matrix,
+    kernel: Kernel,
+    threads: usize,
+    monitor: &dyn Monitor,
+    out: &mut [f64],
+) -> Result<()> {
     let width = others.len();
     assert_eq!(out.len(), rows.len() * width);
     same_columns(kernel, rows, others)?;
-    let form = Form::of(kernel, &[rows, others]);
-    probe_memory(rows.columns().checked_mul(8 * 64))?;
-    let (own, other) = (squares(kernel, rows), squares(kernel, others));
+    let form = Form::of(kernel, &[rows, others], monitor)?;
+    let (own, other) = (squares(kernel, rows, monitor)?, squares(kernel, others, monitor)?);
     let (step, tile) = (LEFT, form.tile(rows.columns()));
-    let numbers: Vec<u32> = (0..others.len() as u32).collect();
+    let numbers = collected(0..others.len() as u32)?;
     if width == 0 {
         return Ok(());
     }
-    let work = |(i, out): (usize, &mut [f64])| {
-        let mine: Vec<u32> = (0..out.len() / width).map(|k| (i * step + k) as u32).collect();
+    each(out.chunks_mut(step * width).enumerate(), threads, monitor, |(i, out)| {
+        let first = (i * step) as u32;
+        let mine = collected(first..first + (out.len() / width) as u32)?;
         // Laid out on the left: the rows of `out`, so that each of its rows is filled from left to right.
-        let left = if form == Form::Given { None } else { Some(Side::left(form, rows, &mine, others)) };
-        let mut dots: Vec<Row> = mine.iter().map(|_| Row::new(form, tile)).collect();
+        let left = if form == Form::Given { None } else { Some(Side::left(form, rows, &mine, others)?) };
+        let mut dots = tried(mine.iter().map(|_| Dots::new(form, tile)))?;
         for others_here in numbers.chunks(tile) {
+            monitor.pause()?;
             let first = others_here[0] as usize;
             let range = first..first + others_here.len();
             if let Some(left) = &left {
-                let tile = Side::tile(form, others, others_here);
-                let mut parts: Vec<Part> = dots.iter_mut().map(Row::whole).collect();
-                left.dots(others, &tile, 0, &mut parts);
+                let tile = Side::tile(form, others, others_here)?;
+                let mut parts = collected(dots.iter_mut().map(Dots::all_mut))?;
+                left.dots(others, &tile, 0, &mut parts)?;
             }
             for (k, out) in out.chunks_mut(width).enumerate() {
                 let row = i * step + k;
@@ -304,17 +346,16 @@ fn fill(rows: &dyn Table, others: &dyn Table, kernel: Kernel, threads: usize, ou
                     range.clone().for_each(|j| out[j] = rows.value(row, j));
                     continue;
                 }
-                let mut whole = dots[k].whole();
+                let mut all = dots[k].all_mut();
                 dispatch(Finish {
                     kernel,
-                    dots: &whole.sub(0..range.len()),
+                    dots: &all.sub(0..range.len()),
                     square: square_of(&own, row),
                     squares: squares_of(&other, range.clone()),
                     out: &mut out[range.clone()],
                 });
             }
         }
-    };
-    share_out(out.chunks_mut(step * width).enumerate(), threads, work, || ());
-    Ok(())
+        Ok(())
+    })
 }

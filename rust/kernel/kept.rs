@@ -21,6 +21,7 @@
 use crate::arith::budget::{left_over, plus, shrinking, shrunk, within_span};
 use crate::arith::factor::{Factor, inner};
 use crate::error::{Error, Result};
+use crate::memory::{Grow, collected, filled};
 use crate::order::SplitMix64;
 
 /// Partitions of the draws of what goes: no permutation of examples has them.
@@ -77,10 +78,9 @@ impl Budget {
 }
 
 /// Kernel values of one member (of the examples kept) with others, appended.
-pub type Values<'a> = dyn Fn(usize, &[usize], &mut Vec<f64>) + 'a;
+pub type Values<'a> = dyn Fn(usize, &[usize], &mut Vec<f64>) -> Result<()> + 'a;
 
 /// What a set keeps.
-#[derive(Clone)]
 pub struct Kept {
     pub members: Vec<usize>,
     /// The numbers of the mistakes that added them, counted from 1.
@@ -94,10 +94,20 @@ pub struct Kept {
 }
 
 impl Kept {
-    #[must_use]
-    pub fn new(width: usize) -> Self {
+    pub fn new(width: usize) -> Result<Self> {
         let (members, numbers, steps) = (Vec::new(), Vec::new(), Vec::new());
-        Self { members, numbers, steps, width, mistakes: 0, harm: 0.0, factor: Factor::new(0) }
+        Ok(Self { members, numbers, steps, width, mistakes: 0, harm: 0.0, factor: Factor::new(0)? })
+    }
+
+    /// The same with other numbers for the members.
+    pub fn renumbered(&self, number: impl Fn(usize) -> usize) -> Result<Self> {
+        Ok(Self {
+            members: collected(self.members.iter().map(|&member| number(member)))?,
+            numbers: collected(self.numbers.iter().copied())?,
+            steps: collected(self.steps.iter().copied())?,
+            factor: self.factor.copy()?,
+            ..*self
+        })
     }
 
     /// The sum of one class at an example that has these kernel values with the members.
@@ -114,7 +124,7 @@ impl Kept {
     }
 
     /// Takes in a mistake on an example, with its steps. `number` is that of the set. False if a number is
-    /// not finite after it.
+    /// not finite after it; after an error the set is not to be used.
     pub fn take(
         &mut self,
         member: usize,
@@ -122,32 +132,32 @@ impl Kept {
         number: usize,
         budget: &Budget,
         values: &Values,
-    ) -> bool {
+    ) -> Result<bool> {
         self.mistakes += 1;
         let mut finite = true;
         if budget.policy == Policy::Projectron {
-            finite = self.project(member, steps, budget, values);
+            finite = self.project(member, steps, budget, values)?;
         } else {
             if budget.policy == Policy::Random && self.members.len() >= budget.size {
                 let partition = FIRST_PARTITION + number as u64;
                 let mut random = SplitMix64::of_epoch(budget.seed, self.mistakes, partition);
                 self.drop(random.below(self.members.len() as u64) as usize);
             }
-            self.add(member, steps);
+            self.add(member, steps)?;
             if self.members.len() > budget.size {
                 if budget.policy == Policy::Forgetron {
-                    self.shrink(budget, values);
+                    self.shrink(budget, values)?;
                 }
                 self.drop(0);
             }
         }
-        finite && self.harm.is_finite() && self.steps.iter().all(|c| c.is_finite())
+        Ok(finite && self.harm.is_finite() && self.steps.iter().all(|c| c.is_finite()))
     }
 
-    fn add(&mut self, member: usize, steps: &[f64]) {
-        self.members.push(member);
-        self.numbers.push(self.mistakes);
-        self.steps.extend_from_slice(steps);
+    fn add(&mut self, member: usize, steps: &[f64]) -> Result<()> {
+        self.members.try_push(member)?;
+        self.numbers.try_push(self.mistakes)?;
+        self.steps.try_extend(steps.iter().copied())
     }
 
     fn drop(&mut self, place: usize) {
@@ -157,10 +167,10 @@ impl Kept {
     }
 
     /// Multiplies all steps so that the first one may go.
-    fn shrink(&mut self, budget: &Budget, values: &Values) {
-        let mut with_all = Vec::with_capacity(self.members.len());
-        values(self.members[0], &self.members, &mut with_all);
-        let mut sums = vec![0.0; self.width];
+    fn shrink(&mut self, budget: &Budget, values: &Values) -> Result<()> {
+        let mut with_all = Vec::new();
+        values(self.members[0], &self.members, &mut with_all)?;
+        let mut sums = filled(0.0, self.width)?;
         for (k, sum) in sums.iter_mut().enumerate() {
             for (steps, value) in self.steps.chunks(self.width).zip(&with_all) {
                 if steps[k] != 0.0 {
@@ -172,20 +182,21 @@ impl Kept {
         let (phi, harm) = shrinking(first, &sums, budget.eta, self.harm, self.mistakes);
         self.harm = harm;
         self.steps.iter_mut().for_each(|c| *c = shrunk(phi, *c));
+        Ok(())
     }
 
     /// Adds an example, or its projection on the span of the others. False if what is left of it beside that
     /// is not finite.
-    fn project(&mut self, member: usize, steps: &[f64], budget: &Budget, values: &Values) -> bool {
-        let (mut r, mut own) = (Vec::with_capacity(self.members.len() + 1), Vec::with_capacity(1));
-        values(member, &self.members, &mut r);
-        values(member, &[member], &mut own);
+    fn project(&mut self, member: usize, steps: &[f64], budget: &Budget, values: &Values) -> Result<bool> {
+        let (mut r, mut own) = (Vec::new(), Vec::new());
+        values(member, &self.members, &mut r)?;
+        values(member, &[member], &mut own)?;
         self.factor.forward(&mut r);
         let rest = left_over(own[0], inner(&r, &r));
         if self.members.len() < budget.size && !within_span(rest, own[0], budget.distance) {
-            self.factor.append(&r, rest.sqrt(), 0);
-            self.add(member, steps);
-            return rest.is_finite();
+            self.factor.append(&r, rest.sqrt(), 0)?;
+            self.add(member, steps)?;
+            return Ok(rest.is_finite());
         }
         self.factor.back(&mut r);
         for (k, &c) in steps.iter().enumerate() {
@@ -195,6 +206,6 @@ impl Kept {
                 }
             }
         }
-        rest.is_finite()
+        Ok(rest.is_finite())
     }
 }

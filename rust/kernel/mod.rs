@@ -26,5 +26,5 @@ pub use gram::{Form, kernel_matrix, scale_gamma};
 pub use kept::{Budget, Kept, Policy, Values};
 pub use kernels::Kernel;
 pub use predict::{Answer, Vectors, predict};
-pub use source::Source;
+pub use source::RowSource;
 pub use train::{Dual, DualRows, Norms};

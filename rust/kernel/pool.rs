@@ -6,13 +6,16 @@ use super::gram::squares;
 use super::kernels::Kernel;
 use crate::arith::factor::inner;
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::rows::Table;
+use crate::error::{Error, Result};
+use crate::memory::Grow;
+use crate::online::Monitor;
+use crate::rows::Matrix;
 
 /// Where the examples are: the rows of the run, and those that are stored.
 #[derive(Clone, Copy)]
 pub struct Rooms<'a> {
-    pub rows: &'a dyn Table,
-    pub stored: &'a dyn Table,
+    pub rows: &'a dyn Matrix,
+    pub stored: &'a dyn Matrix,
 }
 
 /// The examples that are kept, each once: a member of a set is a slot here.
@@ -33,11 +36,10 @@ pub struct Pool {
 }
 
 impl Pool {
-    #[must_use]
-    pub fn new(Rooms { rows, stored }: Rooms, kernel: Kernel) -> Self {
-        Self {
+    pub fn new(Rooms { rows, stored }: Rooms, kernel: Kernel, monitor: &dyn Monitor) -> Result<Self> {
+        Ok(Self {
             kernel,
-            squares: [squares(kernel, stored), squares(kernel, rows)],
+            squares: [squares(kernel, stored, monitor)?, squares(kernel, rows, monitor)?],
             stored: stored.len(),
             columns: if kernel == Kernel::Precomputed { 0 } else { rows.columns() },
             wide: Vec::new(),
@@ -45,20 +47,19 @@ impl Pool {
             uses: Vec::new(),
             free: Vec::new(),
             slots: HashMap::new(),
-        }
+        })
     }
 
     /// The slot of a row; whether it is new there.
-    pub fn put(&mut self, Rooms { rows, stored }: Rooms, number: usize) -> (usize, bool) {
+    pub fn put(&mut self, Rooms { rows, stored }: Rooms, number: usize) -> Result<(usize, bool)> {
         if let Some(&slot) = self.slots.get(&number) {
-            return (slot, false);
+            return Ok((slot, false));
         }
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.numbers.push(0);
-            self.uses.push(0);
-            self.wide.resize(self.wide.len() + self.columns, 0.0);
-            self.numbers.len() - 1
-        });
+        self.slots.try_reserve(1).map_err(|_| Error::Memory)?;
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => self.new_slot()?,
+        };
         self.numbers[slot] = number;
         self.slots.insert(number, slot);
         if self.columns > 0 {
@@ -69,7 +70,17 @@ impl Pool {
                 Some(row) => rows.axpy(row, 1.0, wide),
             }
         }
-        (slot, true)
+        Ok((slot, true))
+    }
+
+    fn new_slot(&mut self) -> Result<usize> {
+        let slot = self.numbers.len();
+        self.numbers.try_push(0)?;
+        self.uses.try_push(0)?;
+        self.wide.try_resize(self.wide.len() + self.columns, 0.0)?;
+        // Room for all slots, so that none has to ask for it when it is released.
+        self.free.try_reserve(slot + 1).map_err(|_| Error::Memory)?;
+        Ok(slot)
     }
 
     /// Frees a slot that no set uses.
@@ -94,7 +105,7 @@ impl Pool {
     }
 
     /// Kernel values of a slot with rows of the run, of these squares.
-    pub fn values(&self, rows: &dyn Table, slot: usize, numbers: &[u32], squares: &[f64], out: &mut [f64]) {
+    pub fn values(&self, rows: &dyn Matrix, slot: usize, numbers: &[u32], squares: &[f64], out: &mut [f64]) {
         if self.kernel == Kernel::Precomputed {
             for (&row, out) in numbers.iter().zip(&mut *out) {
                 *out = rows.value(row as usize, self.numbers[slot]);
@@ -107,7 +118,7 @@ impl Pool {
     }
 
     /// Kernel values of a slot with others, appended.
-    pub fn between(&self, rows: &dyn Table, one: usize, others: &[usize], out: &mut Vec<f64>) {
+    pub fn between(&self, rows: &dyn Matrix, one: usize, others: &[usize], out: &mut Vec<f64>) -> Result<()> {
         for &other in others {
             let mut value = [if self.kernel == Kernel::Precomputed {
                 rows.value(self.numbers[one], self.numbers[other])
@@ -115,8 +126,9 @@ impl Pool {
                 inner(self.wide(other), self.wide(one))
             }];
             self.kernel.finish(&mut value, self.square(one), &[self.square(other)]);
-            out.push(value[0]);
+            out.try_push(value[0])?;
         }
+        Ok(())
     }
 }
 

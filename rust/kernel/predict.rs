@@ -1,18 +1,19 @@
 //! The vectors of a run on new rows: the last one, the average, the vote, one that was drawn; each from
 //! the same kernel values, which are computed once.
 
-use super::gram::{Finish, Form, Part, Row, Side, same_columns, square_of, squares, squares_of};
+use super::gram::{Dots, Finish, Form, Side, same_columns, square_of, squares, squares_of};
 use super::kernels::Kernel;
 use crate::arith::average::{average, timed};
 use crate::arith::environment::standard;
 use crate::arith::kernel::{add, biased, normalised};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::share;
-use crate::error::{Error, Result, probe_memory};
+use crate::error::{Error, Result};
+use crate::memory::{collected, filled, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
 use crate::online::voted::Log;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 /// Rows that are judged at a time: their kernel values with all stored rows are kept meanwhile.
 const BLOCK: usize = 32;
@@ -55,7 +56,7 @@ impl Answer {
 /// `t`; how many votes each has and its N, those of a plane one after another, the start vector first.
 #[derive(Clone, Copy)]
 pub struct Vectors<'a> {
-    pub stored: &'a dyn Table,
+    pub stored: &'a dyn Matrix,
     pub kernel: Kernel,
     pub log: Log<'a>,
     pub t: &'a [i64],
@@ -69,7 +70,7 @@ pub struct Vectors<'a> {
 }
 
 impl Vectors<'_> {
-    fn check(&self, rows: &dyn Table) -> Result<()> {
+    fn check(&self, rows: &dyn Matrix) -> Result<()> {
         same_columns(self.kernel, rows, self.stored)?;
         let planes = self.log.planes();
         let entries = self.log.entries(planes - 1).end;
@@ -127,7 +128,7 @@ impl Vectors<'_> {
 /// # Panics
 /// If `out` has another length.
 pub fn predict(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     vectors: &Vectors,
     answers: &[Answer],
     threads: usize,
@@ -138,7 +139,7 @@ pub fn predict(
 }
 
 fn answer(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     vectors: &Vectors,
     answers: &[Answer],
     threads: usize,
@@ -152,15 +153,16 @@ fn answer(
         return Ok(());
     }
     let Vectors { stored, kernel, .. } = *vectors;
-    let form = Form::of(kernel, &[rows, stored]);
+    let form = Form::of(kernel, &[rows, stored], monitor)?;
     let d = rows.columns();
-    let laid_out = if form == Form::Sparse { BLOCK } else { stored.len() + BLOCK };
-    probe_memory(laid_out.checked_mul(8 * (d + 8)))?;
-    probe_memory((stored.len() + d + 2 * vectors.log.planes()).checked_mul(8 * BLOCK * threads))?;
     let together = answers.contains(&Answer::JointVote).then(|| vectors.together()).transpose()?;
     let step = form.tile(d);
-    let numbers: Vec<u32> = (0..stored.len() as u32).collect();
-    let tiles: Vec<Side> = numbers.chunks(step).map(|numbers| Side::tile(form, stored, numbers)).collect();
+    let numbers = collected(0..stored.len() as u32)?;
+    let tile = |numbers| {
+        monitor.pause()?;
+        Side::tile(form, stored, numbers)
+    };
+    let tiles = tried(numbers.chunks(step).map(tile))?;
     let judge = Judge {
         rows,
         vectors,
@@ -169,14 +171,15 @@ fn answer(
         form,
         step,
         tiles,
-        squares: [squares(kernel, rows), squares(kernel, stored)],
+        squares: [squares(kernel, rows, monitor)?, squares(kernel, stored, monitor)?],
+        monitor,
     };
     let work = |(i, out): (usize, &mut [f64])| judge.block(i * BLOCK, out);
     each(out.chunks_mut(BLOCK * width).enumerate(), threads, monitor, work)
 }
 
 struct Judge<'a> {
-    rows: &'a dyn Table,
+    rows: &'a dyn Matrix,
     vectors: &'a Vectors<'a>,
     answers: &'a [Answer],
     together: Option<Vec<(i64, usize, usize)>>,
@@ -185,16 +188,17 @@ struct Judge<'a> {
     /// The stored rows.
     tiles: Vec<Side>,
     squares: [Vec<f64>; 2],
+    monitor: &'a dyn Monitor,
 }
 
 impl Judge<'_> {
     /// The answers for some rows from `first` on.
     fn block(&self, first: usize, out: &mut [f64]) -> Result<()> {
         let planes = self.vectors.log.planes();
-        let values = self.values(first, out.len() / (self.answers.len() * planes));
+        let values = self.values(first, out.len() / (self.answers.len() * planes))?;
         for plane in 0..planes {
             let plane =
-                Plane { vectors: self.vectors, number: plane, values: &values, answers: self.answers };
+                PlaneAnswers { vectors: self.vectors, number: plane, values: &values, answers: self.answers };
             if !dispatch((plane, &mut *out)) {
                 return Err(Error::TooLarge(
                     "rows: the activation of a vector is not finite; scale the features".into(),
@@ -202,7 +206,7 @@ impl Judge<'_> {
             }
         }
         if let Some(together) = &self.together {
-            let votes = dispatch(Joint { vectors: self.vectors, together, values: &values });
+            let votes = dispatch(Joint { vectors: self.vectors, together, values: &values })?;
             for (number, out) in out.chunks_mut(planes).enumerate() {
                 let (row, answer) = (number / self.answers.len(), number % self.answers.len());
                 if self.answers[answer] == Answer::JointVote {
@@ -216,24 +220,25 @@ impl Judge<'_> {
     }
 
     /// Kernel values of some rows with all stored ones, one [`BLOCK`] for each of the latter.
-    fn values(&self, first: usize, count: usize) -> Vec<[f64; BLOCK]> {
+    fn values(&self, first: usize, count: usize) -> Result<Vec<[f64; BLOCK]>> {
         let (stored, kernel) = (self.vectors.stored, self.vectors.kernel);
-        let mut values = vec![[0.0; BLOCK]; stored.len()];
+        let mut values = filled([0.0; BLOCK], stored.len())?;
         if self.form == Form::Given {
             for (slot, values) in values.iter_mut().enumerate() {
                 for (i, value) in values[..count].iter_mut().enumerate() {
                     *value = self.rows.value(first + i, slot);
                 }
             }
-            return values;
+            return Ok(values);
         }
-        let numbers: Vec<u32> = (first as u32..(first + count) as u32).collect();
-        let left = Side::left(self.form, self.rows, &numbers, stored);
-        let mut dots: Vec<Row> = numbers.iter().map(|_| Row::new(self.form, self.step)).collect();
-        let mut finished = vec![0.0; self.step];
+        let numbers = collected(first as u32..(first + count) as u32)?;
+        let left = Side::left(self.form, self.rows, &numbers, stored)?;
+        let mut dots = tried(numbers.iter().map(|_| Dots::new(self.form, self.step)))?;
+        let mut finished = filled(0.0, self.step)?;
         for ((i, tile), values) in self.tiles.iter().enumerate().zip(values.chunks_mut(self.step)) {
-            let mut parts: Vec<Part> = dots.iter_mut().map(Row::whole).collect();
-            left.dots(stored, tile, 0, &mut parts);
+            self.monitor.pause()?;
+            let mut parts = collected(dots.iter_mut().map(Dots::all_mut))?;
+            left.dots(stored, tile, 0, &mut parts)?;
             let here = i * self.step..i * self.step + values.len();
             for (row, part) in parts.iter_mut().enumerate() {
                 let out = &mut finished[..values.len()];
@@ -249,12 +254,12 @@ impl Judge<'_> {
                 }
             }
         }
-        values
+        Ok(values)
     }
 }
 
 /// The vectors of one plane and the kernel values of a block of rows.
-struct Plane<'a> {
+struct PlaneAnswers<'a> {
     vectors: &'a Vectors<'a>,
     number: usize,
     values: &'a [[f64; BLOCK]],
@@ -262,7 +267,7 @@ struct Plane<'a> {
 }
 
 /// One number for each row of the block, of each kind.
-struct Numbers {
+struct BlockSums {
     s: [f64; BLOCK],
     u: [f64; BLOCK],
     votes: [i64; BLOCK],
@@ -270,17 +275,17 @@ struct Numbers {
     drawn: [f64; BLOCK],
 }
 
-impl Leaf for (Plane<'_>, &mut [f64]) {
+impl Leaf for (PlaneAnswers<'_>, &mut [f64]) {
     type Output = bool;
 
     /// False if an activation is not finite.
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) -> bool {
-        let (Plane { vectors, number, values, answers }, out) = self;
+        let (PlaneAnswers { vectors, number, values, answers }, out) = self;
         let asked = |kinds: &[Answer]| answers.iter().any(|answer| kinds.contains(answer));
         let (averages, votes) = (asked(&[Answer::Average]), asked(&[Answer::Vote]));
         let shares = asked(&[Answer::NormalisedAverage]);
-        let mut now = Numbers {
+        let mut now = BlockSums {
             s: [0.0; BLOCK],
             u: [0.0; BLOCK],
             votes: [0; BLOCK],
@@ -356,15 +361,15 @@ struct Joint<'a> {
 }
 
 impl Leaf for Joint<'_> {
-    type Output = Vec<[i64; BLOCK]>;
+    type Output = Result<Vec<[i64; BLOCK]>>;
 
     /// The votes for each plane.
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) -> Self::Output {
         let Joint { vectors, together, values } = self;
         let planes = vectors.log.planes();
-        let (mut sums, mut votes) = (vec![[0.0; BLOCK]; planes], vec![[0; BLOCK]; planes]);
-        let mut biases: Vec<f64> = vectors.intercept.iter().map(|b| b + 0.0).collect();
+        let (mut sums, mut votes) = (filled([0.0; BLOCK], planes)?, filled([0; BLOCK], planes)?);
+        let mut biases = collected(vectors.intercept.iter().map(|b| b + 0.0))?;
         let mut cast = |count: i64, sums: &[[f64; BLOCK]], biases: &[f64]| {
             let (mut best, mut largest) = ([0; BLOCK], sums[0].map(|s| biased(s, biases[0])));
             for (plane, (sums, b)) in sums.iter().zip(biases).enumerate().skip(1) {
@@ -390,6 +395,6 @@ impl Leaf for Joint<'_> {
             biases[plane] = biased(biases[plane], bias);
         }
         cast(vectors.seen[0] - before + 1, &sums, &biases);
-        votes
+        Ok(votes)
     }
 }

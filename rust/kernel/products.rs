@@ -1,9 +1,11 @@
 //! Rows laid out for products, and the loops over tiles of them.
 
-use super::gram::Part;
+use super::gram::DotsMut;
 use crate::arith::dot::{LANES, fold};
 use crate::arith::gram::{self, HALF, Tile};
 use crate::arith::simd::{Leaf, Simd};
+use crate::error::{Error, Result};
+use crate::memory::{filled, matrix};
 
 /// Rows laid out one after another, each padded with zeros; they start where a vector does.
 pub struct Packed<T> {
@@ -17,12 +19,12 @@ impl<T: Copy + Default> Packed<T> {
     /// Bytes of a vector: loads that cross a cache line take twice as long.
     const VECTOR: usize = 32;
 
-    pub fn new(columns: usize, width: usize, len: usize) -> Self {
-        let stride = columns.next_multiple_of(width);
-        // Rows of the last tile that are missing are zero.
-        let values = vec![T::default(); stride * (len + gram::LARGEST_TILE) + Self::VECTOR];
+    pub fn new(columns: usize, width: usize, len: usize) -> Result<Self> {
+        let stride = columns.checked_next_multiple_of(width).ok_or(Error::Memory)?;
+        // Rows of the last tile that are missing are zero; one row more, of which the alignment takes a part.
+        let values = matrix(T::default(), stride.max(Self::VECTOR), len + gram::LARGEST_TILE + 1)?;
         let start = values.as_ptr().align_offset(Self::VECTOR).min(Self::VECTOR);
-        Self { start, stride, len, values }
+        Ok(Self { start, stride, len, values })
     }
 
     pub fn places(&mut self) -> impl Iterator<Item = &mut [T]> {
@@ -45,7 +47,7 @@ pub struct Whole<'a, 'b> {
     pub left: &'a Packed<i16>,
     pub right: &'a Packed<i16>,
     pub first: usize,
-    pub out: &'a mut [Part<'b>],
+    pub out: &'a mut [DotsMut<'b>],
 }
 
 impl Leaf for Whole<'_, '_> {
@@ -55,7 +57,7 @@ impl Leaf for Whole<'_, '_> {
     fn run<S: Simd>(self, simd: S) {
         let Self { left, right, first, out } = self;
         let mut put = |i: usize, j: usize, dot: i32| {
-            let Part::Whole(out) = &mut out[i] else { unreachable!("of another form") };
+            let DotsMut::Whole(out) = &mut out[i] else { unreachable!("of another form") };
             out[j] = dot;
         };
         let mut i = 0;
@@ -85,7 +87,7 @@ pub struct WideProducts<'a, 'b> {
     pub left: &'a Packed<f64>,
     pub right: &'a Packed<f64>,
     pub first: usize,
-    pub out: &'a mut [Part<'b>],
+    pub out: &'a mut [DotsMut<'b>],
 }
 
 impl WideProducts<'_, '_> {
@@ -107,12 +109,12 @@ impl WideProducts<'_, '_> {
 type Lanes = [[f64; LANES]; Tile::RIGHT];
 
 impl Leaf for WideProducts<'_, '_> {
-    type Output = ();
+    type Output = Result<()>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
+    fn run<S: Simd>(self, _simd: S) -> Result<()> {
         let rows = self.left.len;
-        let mut lanes = vec![[[0.0; LANES]; Tile::RIGHT]; rows];
+        let mut lanes: Vec<Lanes> = filled([[0.0; LANES]; Tile::RIGHT], rows)?;
         let mut j = self.first / Tile::RIGHT * Tile::RIGHT;
         while j < self.right.len {
             // The tile's half stays in the first cache while all rows of the left pass.
@@ -128,10 +130,11 @@ impl Leaf for WideProducts<'_, '_> {
             }
             let end = self.right.len.min(j + Tile::RIGHT);
             for (out, lanes) in self.out.iter_mut().zip(&lanes) {
-                let Part::Wide(out) = out else { unreachable!("of another form") };
+                let DotsMut::Wide(out) = out else { unreachable!("of another form") };
                 out[j..end].iter_mut().zip(lanes).for_each(|(out, lanes)| *out = fold(*lanes));
             }
             j += Tile::RIGHT;
         }
+        Ok(())
     }
 }

@@ -22,16 +22,18 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cache::Cache;
-use super::gram::{Form, Part, Row, Side, square_of, squares, squares_of};
+use super::gram::{Dots, DotsMut, Form, Side, square_of, squares, squares_of};
 use super::kernels::Kernel;
-use super::source::Source;
+use super::source::RowSource;
 use super::window::{Updates, Window};
 use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::start;
-use crate::error::{Error, Result, probe_memory};
-use crate::online::threads::share_out;
-use crate::rows::{Cursor, Examples, Learn, Mistake, Planes, Stop, Table, Visit, Weights};
+use crate::error::{Error, Result};
+use crate::memory::{Grow, collected, tried};
+use crate::online::Monitor;
+use crate::online::threads::each;
+use crate::rows::{Cursor, Examples, Learn, Matrix, Mistake, Planes, Stop, Visit, Weights};
 
 /// Mistaken examples whose rows are computed together, and their bytes as weights at most.
 const BATCH: usize = 32;
@@ -61,27 +63,32 @@ pub struct Dual {
 #[derive(Clone, Copy)]
 pub struct DualRows<'a> {
     pub(super) dual: &'a Dual,
-    pub(super) rows: &'a dyn Table,
-    pub(super) source: Option<&'a dyn Source>,
+    pub(super) rows: &'a dyn Matrix,
+    pub(super) source: Option<&'a dyn RowSource>,
+    pub(super) monitor: &'a dyn Monitor,
 }
 
 struct Memory {
     cache: Cache,
     norms: Norms,
     window: usize,
+    /// The sums of all examples are not up to date: nothing more can be learnt, but what has been learnt is
+    /// whole.
+    interrupted: bool,
 }
 
 impl Dual {
     /// `norms` are those of the start; rows of the Gram matrix are kept in at most `cache` bytes. If they are
-    /// `asked` for, a [`Source`] gives these rows instead of the kernel, which must be
+    /// `asked` for, a [`RowSource`] gives these rows instead of the kernel, which must be
     /// [`Kernel::Precomputed`]; of `rows` the number alone matters then.
     pub fn new(
-        rows: &dyn Table,
+        rows: &dyn Matrix,
         kernel: Kernel,
         asked: bool,
         norms: &[f64],
         cache: usize,
         threads: usize,
+        monitor: &dyn Monitor,
     ) -> Result<Self> {
         let n = rows.len();
         if asked && kernel != Kernel::Precomputed {
@@ -93,22 +100,26 @@ impl Dual {
                 rows.columns()
             )));
         }
-        let form = Form::of(kernel, &[rows]);
+        let form = Form::of(kernel, &[rows], monitor)?;
         // A source's rows are held until they are added to the sums: no more of them than may be kept.
         let (bytes, width) = if asked { (cache, n) } else { (BATCH_BYTES, rows.columns()) };
         let batch = (bytes / (8 * width).max(1)).clamp(1, BATCH);
-        probe_memory(n.checked_mul(8 * (batch + 1)))?;
-        probe_memory(rows.columns().checked_mul(16 * batch))?;
-        let norms = norms.iter().map(|&norm| vec![start(norm)]).collect();
-        let memory = Memory { cache: Cache::new(cache), norms, window: WINDOW };
-        let squares = squares(kernel, rows);
+        let norms = tried(norms.iter().map(|&norm| collected(std::iter::once(start(norm)))))?;
+        let memory = Memory { cache: Cache::new(cache), norms, window: WINDOW, interrupted: false };
+        let squares = squares(kernel, rows, monitor)?;
         Ok(Self { kernel, form, squares, threads, batch, memory: Mutex::new(memory) })
     }
 
-    /// The examples for an epoch: those that [`Dual::new`] saw. The source is there if it was `asked`.
+    /// The examples for an epoch: those that [`Dual::new`] saw. The source is there if it was `asked`. The
+    /// monitor is that of the epoch.
     #[must_use]
-    pub fn rows<'a>(&'a self, rows: &'a dyn Table, source: Option<&'a dyn Source>) -> DualRows<'a> {
-        DualRows { dual: self, rows, source }
+    pub fn rows<'a>(
+        &'a self,
+        rows: &'a dyn Matrix,
+        source: Option<&'a dyn RowSource>,
+        monitor: &'a dyn Monitor,
+    ) -> DualRows<'a> {
+        DualRows { dual: self, rows, source, monitor }
     }
 
     /// N of each plane: at the start, and after each of its updates.
@@ -123,81 +134,85 @@ impl Dual {
 
 impl DualRows<'_> {
     /// Adds the rows of the Gram matrix of some updates to the sums of all examples (planes x n).
-    fn flush(&self, cache: &mut Cache, updates: &mut Updates, sums: &mut [f64]) {
+    fn flush(&self, cache: &mut Cache, updates: &mut Updates, sums: &mut [f64]) -> Result<()> {
         let n = self.rows.len();
         if updates.made.is_empty() {
-            return;
+            return Ok(());
         }
         let mut missing = Vec::new();
         let mut kept = std::mem::take(&mut updates.rows);
         let given = kept.len(); // none, or all: a source has given them
         for (slot, &support) in updates.supports.iter().enumerate().skip(given) {
-            kept.push(cache.take(support).unwrap_or_else(|| {
-                missing.push(slot);
-                Row::new(self.dual.form, n)
-            }));
+            let row = cache.take(support);
+            if row.is_none() {
+                missing.try_push(slot)?;
+            }
+            kept.try_push(row.map_or_else(|| Dots::new(self.dual.form, n), Ok)?)?;
         }
-        let numbers: Vec<u32> = missing.iter().map(|&slot| updates.supports[slot]).collect();
+        let numbers = collected(missing.iter().map(|&slot| updates.supports[slot]))?;
         // No weights can be laid out for no rows.
         let left = (!numbers.is_empty()).then(|| Side::left(self.dual.form, self.rows, &numbers, self.rows));
-        let updates = &*updates;
-        let mut strips: Vec<Strip> = (0..n)
-            .step_by(STRIP)
-            .map(|first| Strip { range: first..n.min(first + STRIP), rows: Vec::new(), sums: Vec::new() })
-            .collect();
+        let (left, updates) = (left.transpose()?, &*updates);
+        let empty = |first| Strip { range: first..n.min(first + STRIP), rows: Vec::new(), sums: Vec::new() };
+        let mut strips = collected((0..n).step_by(STRIP).map(empty))?;
         for row in &mut kept {
-            for (strip, part) in strips.iter_mut().zip(row.parts(STRIP)) {
-                strip.rows.push(part);
+            for (strip, part) in strips.iter_mut().zip(row.parts(STRIP)?) {
+                strip.rows.try_push(part)?;
             }
         }
         for sums in sums.chunks_mut(n) {
             for (strip, sums) in strips.iter_mut().zip(sums.chunks_mut(STRIP)) {
-                strip.sums.push(sums);
+                strip.sums.try_push(sums)?;
             }
         }
-        share_out(
-            strips.into_iter(),
-            self.dual.threads,
-            |strip: Strip| {
-                let Strip { range, mut rows, mut sums } = strip;
-                if let Some(left) = &left {
-                    self.compute(left, &missing, &range, &mut rows);
-                }
-                dispatch(Apply { dual: self.dual, updates, range, rows: &rows, sums: &mut sums });
-            },
-            || (),
-        );
+        each(strips.into_iter(), self.dual.threads, self.monitor, |strip: Strip| {
+            let Strip { range, mut rows, mut sums } = strip;
+            if let Some(left) = &left {
+                self.compute(left, &missing, &range, &mut rows)?;
+            }
+            dispatch(Apply { dual: self.dual, updates, range, rows: &rows, sums: &mut sums });
+            Ok(())
+        })?;
         for (&support, row) in updates.supports.iter().zip(kept) {
-            cache.put(support, row);
+            cache.put(support, row)?;
         }
+        Ok(())
     }
 
     /// The rows that were not kept, in a strip.
-    fn compute(&self, left: &Side, missing: &[usize], range: &Range<usize>, rows: &mut [Part]) {
+    fn compute(
+        &self,
+        left: &Side,
+        missing: &[usize],
+        range: &Range<usize>,
+        rows: &mut [DotsMut],
+    ) -> Result<()> {
         let step = self.dual.form.tile(self.rows.columns());
         for first in range.clone().step_by(step) {
             let end = range.end.min(first + step);
-            let numbers: Vec<u32> = (first as u32..end as u32).collect();
-            let tile = Side::tile(self.dual.form, self.rows, &numbers);
+            self.monitor.pause()?;
+            let numbers = collected(first as u32..end as u32)?;
+            let tile = Side::tile(self.dual.form, self.rows, &numbers)?;
             let place = first - range.start..end - range.start;
             let mut slots = missing.iter();
             let mut next = slots.next();
-            let mut out = Vec::with_capacity(missing.len());
+            let mut out = Vec::new();
             for (slot, row) in rows.iter_mut().enumerate() {
                 if next == Some(&slot) {
-                    out.push(row.sub(place.clone()));
+                    out.try_push(row.sub(place.clone()))?;
                     next = slots.next();
                 }
             }
-            left.dots(self.rows, &tile, 0, &mut out);
+            left.dots(self.rows, &tile, 0, &mut out)?;
         }
+        Ok(())
     }
 }
 
 /// A part of all examples: its part of the rows and of each plane's sums.
 struct Strip<'a> {
     range: Range<usize>,
-    rows: Vec<Part<'a>>,
+    rows: Vec<DotsMut<'a>>,
     sums: Vec<&'a mut [f64]>,
 }
 
@@ -205,7 +220,7 @@ struct Apply<'a, 'b> {
     dual: &'a Dual,
     updates: &'a Updates,
     range: Range<usize>,
-    rows: &'a [Part<'b>],
+    rows: &'a [DotsMut<'b>],
     sums: &'a mut [&'b mut [f64]],
 }
 
@@ -243,7 +258,9 @@ impl Examples for DualRows<'_> {
         WINDOWS.end
     }
 
-    fn prepare(&self, _visit: &Visit, _planes: &mut Planes) {}
+    fn prepare(&self, _visit: &Visit, _planes: &mut Planes) -> Result<()> {
+        Ok(())
+    }
 
     fn learn(
         &self,
@@ -252,24 +269,29 @@ impl Examples for DualRows<'_> {
         end: usize,
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
-    ) -> Stop {
+    ) -> Result<Stop> {
         let mut memory = self.dual.memory();
         let memory = &mut *memory;
+        if memory.interrupted {
+            return Err(Error::Interrupted);
+        }
         let end = end.min(at.pos + memory.window);
-        let numbers: Vec<u32> = (at.pos..end).map(|pos| visit.row(pos) as u32).collect();
-        let Weights::ByPlane(sums) = &mut planes.weights else { unreachable!("another form of the sums") };
-        let mut window = Window::new(*self, &mut memory.cache, &numbers, sums);
+        let numbers = collected((at.pos..end).map(|pos| visit.row(pos) as u32))?;
+        let Weights::ByPlane(sums) = &mut planes.weights else {
+            return Err(Error::Invalid("sums of examples must stand plane by plane".into()));
+        };
+        let mut window = Window::new(*self, &mut memory.cache, &numbers, sums)?;
         let logged = log.len();
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = dispatch(Learn { kernel: &mut window, visit, at, end, heads, noise, record, log });
-        let Window { mut updates, before, failed, .. } = window;
-        if failed {
-            return Stop::Failed;
+        let stop = dispatch(Learn { body: &mut window, visit, at, end, heads, noise, record, log })?;
+        let Window { mut updates, before, error, interrupted, .. } = window;
+        if let Some(error) = error {
+            return Err(error);
         }
         for (mistake, (s, own)) in log[logged..].iter().zip(before) {
             let norms = &mut memory.norms[mistake.plane as usize];
             let last = norms[norms.len() - 1];
-            norms.push(grown(last, mistake.c, s, own));
+            norms.try_push(grown(last, mistake.c, s, own))?;
         }
         let finite = memory.norms.iter().all(|norms| norms[norms.len() - 1].is_finite());
         // So wide that about a batch is mistaken in it.
@@ -278,9 +300,15 @@ impl Examples for DualRows<'_> {
         let width = if wider { 2 * memory.window } else { memory.window >> usize::from(narrower) };
         memory.window = width.clamp(WINDOWS.start, WINDOWS.end - 1);
         if stop == Stop::Overflow || !finite {
-            return Stop::Overflow;
+            return Ok(Stop::Overflow);
         }
-        self.flush(&mut memory.cache, &mut updates, sums);
-        Stop::Block
+        let flushed = if interrupted {
+            Err(Error::Interrupted)
+        } else {
+            self.flush(&mut memory.cache, &mut updates, sums)
+        };
+        // What has been learnt is whole without the sums; whoever asks the monitor next ends the epoch.
+        memory.interrupted = flushed == Err(Error::Interrupted);
+        if memory.interrupted { Ok(Stop::Block) } else { flushed.map(|()| Stop::Block) }
     }
 }

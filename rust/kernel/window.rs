@@ -1,12 +1,15 @@
 //! The next examples to be visited, whose sums alone are kept up to date.
 
 use super::cache::Cache;
-use super::gram::{Finish, Row, Side, square_of, squares_of};
-use super::source::Source;
+use super::gram::{Dots, Finish, Side, square_of, squares_of};
+use super::source::RowSource;
 use super::train::DualRows;
 use crate::arith::kernel::add;
 use crate::arith::simd::{Simd, dispatch};
-use crate::rows::Loop;
+use crate::error::{Error, Result};
+use crate::memory::{Grow, collected, filled, matrix};
+use crate::online::Flow;
+use crate::rows::LoopBody;
 
 /// What has been learnt since the sums of all examples were up to date.
 #[derive(Default)]
@@ -14,7 +17,7 @@ pub struct Updates {
     /// Distinct examples.
     pub supports: Vec<u32>,
     /// Their rows of the Gram matrix, if a source has given them.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Dots>,
     /// Plane, place among the supports, c.
     pub made: Vec<(usize, usize, f64)>,
 }
@@ -36,68 +39,96 @@ pub struct Window<'a> {
     pub updates: Updates,
     /// S before, and K(x, x), at each update.
     pub before: Vec<(f64, f64)>,
-    /// The source has failed.
-    pub failed: bool,
+    /// Why it ends before all of its examples are visited, if that is an error.
+    pub error: Option<Error>,
+    /// The monitor has ended it.
+    pub interrupted: bool,
 }
 
 impl<'a> Window<'a> {
-    pub fn new(examples: DualRows<'a>, cache: &'a mut Cache, numbers: &'a [u32], sums: &[f64]) -> Self {
+    pub fn new(
+        examples: DualRows<'a>,
+        cache: &'a mut Cache,
+        numbers: &'a [u32],
+        sums: &[f64],
+    ) -> Result<Self> {
         let (dual, n) = (examples.dual, examples.rows.len());
-        let own = |plane: &[f64]| numbers.iter().map(|&row| plane[row as usize]).collect::<Vec<_>>();
-        Self {
+        let mut all = matrix(0.0, sums.len() / n, numbers.len())?;
+        for (plane, out) in sums.chunks(n).zip(all.chunks_mut(numbers.len())) {
+            numbers.iter().zip(out).for_each(|(&row, out)| *out = plane[row as usize]);
+        }
+        let squares = if dual.squares.is_empty() { &[] } else { numbers };
+        Ok(Self {
             examples,
             cache,
             numbers,
-            tile: Side::tile(dual.form, examples.rows, numbers),
-            squares: if dual.squares.is_empty() { Vec::new() } else { own(&dual.squares) },
-            sums: sums.chunks(n).flat_map(own).collect(),
+            tile: Side::tile(dual.form, examples.rows, numbers)?,
+            squares: collected(squares.iter().map(|&row| dual.squares[row as usize]))?,
+            sums: all,
             at: 0,
             started: false,
-            values: vec![0.0; numbers.len()],
+            values: filled(0.0, numbers.len())?,
             ready: false,
             updates: Updates::default(),
             before: Vec::new(),
-            failed: false,
-        }
+            error: None,
+            interrupted: false,
+        })
     }
 
     /// Computes the kernel values of the example that is visited.
-    fn look(&mut self) {
-        let (DualRows { dual, rows, source }, here) = (self.examples, self.numbers[self.at]);
+    fn look(&mut self) -> Result<()> {
+        let (DualRows { dual, rows, source, .. }, here) = (self.examples, self.numbers[self.at]);
         self.ready = true;
-        self.updates.supports.push(here);
+        self.updates.supports.try_push(here)?;
         if let Some(source) = source {
             return self.ask(source, here);
         }
-        let left = Side::left(dual.form, rows, &[here], rows);
-        let mut row = Row::new(dual.form, self.numbers.len());
-        left.dots(rows, &self.tile, self.at, &mut [row.whole()]);
+        let left = Side::left(dual.form, rows, &[here], rows)?;
+        let mut row = Dots::new(dual.form, self.numbers.len())?;
+        left.dots(rows, &self.tile, self.at, &mut [row.all_mut()])?;
         dispatch(Finish {
             kernel: dual.kernel,
-            dots: &row.whole().sub(self.at..self.numbers.len()),
+            dots: &row.all_mut().sub(self.at..self.numbers.len()),
             square: square_of(&dual.squares, here as usize),
             squares: squares_of(&self.squares, self.at..self.numbers.len()),
             out: &mut self.values[self.at..],
         });
+        Ok(())
+    }
+
+    /// Takes in an update. False if the window ends with it.
+    fn note(&mut self, plane: usize, c: f64) -> Result<bool> {
+        if !self.ready {
+            self.look()?;
+        }
+        let sums = &mut self.sums[plane * self.numbers.len()..][..self.numbers.len()];
+        self.before.try_push((sums[self.at], self.values[self.at]))?;
+        self.updates.made.try_push((plane, self.updates.supports.len() - 1, c))?;
+        add(c, &self.values[self.at..], &mut sums[self.at..]);
+        self.interrupted |= self.examples.monitor.block() == Flow::Break;
+        Ok(self.updates.supports.len() < self.examples.dual.batch && !self.interrupted)
     }
 
     /// Has the source give a whole row, unless it is kept from before: nothing is asked for twice while
     /// memory allows.
-    fn ask(&mut self, source: &dyn Source, here: u32) {
-        let row = self.cache.take(here).unwrap_or_else(|| {
-            let mut row = vec![0.0; self.examples.rows.len()];
-            self.failed |= !source.row(here as usize, &mut row);
-            Row::Wide(row)
-        });
-        let Row::Wide(all) = &row else { unreachable!("of another form") };
+    fn ask(&mut self, source: &dyn RowSource, here: u32) -> Result<()> {
+        let asked = || {
+            let mut row = filled(0.0, self.examples.rows.len())?;
+            if source.row(here as usize, &mut row) {
+                return Ok(Dots::Wide(row));
+            }
+            Err(Error::Invalid("a row of the Gram matrix could not be had from its source".into()))
+        };
+        let row = self.cache.take(here).map_or_else(asked, Ok)?;
         for (value, &number) in self.values[self.at..].iter_mut().zip(&self.numbers[self.at..]) {
-            *value = all[number as usize];
+            *value = row.get(number as usize);
         }
-        self.updates.rows.push(row);
+        self.updates.rows.try_push(row)
     }
 }
 
-impl Loop for &mut Window<'_> {
+impl LoopBody for &mut Window<'_> {
     // Not that of rule 10, but it ends a run over examples in the same way.
     const EXACT: bool = true;
 
@@ -115,14 +146,12 @@ impl Loop for &mut Window<'_> {
 
     #[inline(always)]
     fn update(&mut self, plane: usize, _row: usize, c: f64) -> bool {
-        if !self.ready {
-            self.look();
-        }
-        let sums = &mut self.sums[plane * self.numbers.len()..][..self.numbers.len()];
-        self.before.push((sums[self.at], self.values[self.at]));
-        self.updates.made.push((plane, self.updates.supports.len() - 1, c));
-        add(c, &self.values[self.at..], &mut sums[self.at..]);
-        self.updates.supports.len() < self.examples.dual.batch && !self.failed
+        // The other planes of an example after an error: nothing is kept of it.
+        self.error.is_none()
+            && self.note(plane, c).unwrap_or_else(|error| {
+                self.error = Some(error);
+                false
+            })
     }
 
     #[inline(always)]

@@ -7,6 +7,8 @@
 
 use super::problem::{Bias, Problem, scale_of};
 use crate::arith::twofold::{LOST, SLACK, Twofold, UNIT, down, gamma, power, times_power, up};
+use crate::error::Result;
+use crate::memory::{collected, filled, gathered, tried};
 
 /// Denominator of the dual weights.
 const ONE: i64 = 1 << 53;
@@ -24,13 +26,12 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    #[must_use]
-    pub fn new(problem: &Problem) -> Self {
+    pub fn new(problem: &Problem) -> Result<Self> {
         let slack = 1.0 + 2.0 * gamma(problem.columns() / 8 + 8);
         let tiny = (problem.columns() + 1) as f64 * TINY;
         // In the scale of the rows alone: next to the constant coordinate they may be tiny.
         let shift = scale_of(problem.found.largest);
-        let mut bounds = problem.squares(power(shift));
+        let mut bounds = problem.squares(power(shift))?;
         for bound in &mut bounds {
             *bound = (*bound * slack + tiny).sqrt() * (1.0 + 4.0 * UNIT);
         }
@@ -42,7 +43,7 @@ impl Lengths {
                 *bound = *bound * back + LEAST;
             }
         }
-        Self { bounds, radius }
+        Ok(Self { bounds, radius })
     }
 }
 
@@ -59,16 +60,15 @@ pub struct Checked<'a> {
 }
 
 impl<'a> Checked<'a> {
-    #[must_use]
-    pub fn new(problem: &'a Problem<'a>, lengths: &'a Lengths, w: &'a [f64]) -> Self {
-        let mut padded = w.to_vec();
-        padded.resize(problem.size(), 0.0);
-        let mut scores = vec![0.0; problem.len()];
-        problem.all_scores(&padded, &mut scores);
+    pub fn new(problem: &'a Problem<'a>, lengths: &'a Lengths, w: &'a [f64]) -> Result<Self> {
+        let mut padded = filled(0.0, problem.size())?;
+        padded[..w.len()].copy_from_slice(w);
+        let mut scores = filled(0.0, problem.len())?;
+        problem.all_scores(&padded, &mut scores)?;
         let (norm, d) = (norm_ends(w, 0.0)[1], problem.columns());
         let lost = (d + 2) as f64 * LEAST * (1.0 + problem.found.largest);
         let relative = gamma(d / 8 + 6) * SLACK;
-        Self { problem, lengths, w, scores, norm, relative, lost }
+        Ok(Self { problem, lengths, w, scores, norm, relative, lost })
     }
 
     #[must_use]
@@ -77,25 +77,24 @@ impl<'a> Checked<'a> {
     }
 
     /// The rows with that label that could have the least score of them.
-    #[must_use]
-    pub fn nearest(&self, label: u32) -> Vec<u32> {
+    pub fn nearest(&self, label: u32) -> Result<Vec<u32>> {
         let own = || (0..self.scores.len()).filter(|&row| self.problem.labels[row] == label);
         let reach =
             own().fold(f64::INFINITY, |reach: f64, row| reach.min(self.scores[row] + self.error(row)));
-        own().filter(|&row| self.scores[row] - self.error(row) <= reach).map(|row| row as u32).collect()
+        gathered(own().filter(|&row| self.scores[row] - self.error(row) <= reach).map(|row| row as u32))
     }
 
     /// `y_i (<w, x_i> + b)` in doubled precision, and bounds of the errors.
-    #[must_use]
-    pub fn precise(&self, numbers: &[u32], b: f64) -> Vec<(f64, f64)> {
+    pub fn precise(&self, numbers: &[u32], b: f64) -> Result<Vec<(f64, f64)>> {
         let d = self.problem.columns();
         let square = gamma(d + 2) * gamma(d + 2) * 2.0;
         let (mut columns, mut values) = (vec![], vec![]);
         let precise = |&number: &u32| {
             let row = number as usize;
+            self.problem.monitor.pause()?;
             columns.clear();
             values.clear();
-            self.problem.rows.read(row, &mut columns, &mut values);
+            self.problem.rows.read(row, &mut columns, &mut values)?;
             let (mut total, mut size) = (Twofold::default(), 0.0);
             for (j, x) in columns.iter().zip(&values) {
                 let (x, w) = (x * self.problem.unit[*j as usize], self.w[*j as usize]);
@@ -106,9 +105,9 @@ impl<'a> Checked<'a> {
             let value = self.problem.sign(row) * total.value();
             let size = size * (1.0 + 2.0 * gamma(d + 2)) + b.abs();
             let error = (UNIT * value.abs() + square * size) * SLACK + (d + 2) as f64 * (4.0 * LOST);
-            (value, error)
+            Ok((value, error))
         };
-        numbers.iter().map(precise).collect()
+        tried(numbers.iter().map(precise))
     }
 }
 
@@ -147,44 +146,44 @@ fn back_up(high: f64, shift: i32) -> f64 {
 ///
 /// Without b, the free intercept half way between the classes is taken. `w` and `b` are raw; the
 /// largest of `w` is near 1.
-#[must_use]
-pub fn lower_end(problem: &Problem, lengths: &Lengths, w: &[f64], b: Option<f64>) -> (f64, f64) {
-    let checked = Checked::new(problem, lengths, w);
+pub fn lower_end(problem: &Problem, lengths: &Lengths, w: &[f64], b: Option<f64>) -> Result<(f64, f64)> {
+    let checked = Checked::new(problem, lengths, w)?;
     let scale = power(problem.shift);
-    let sides = [checked.nearest(1), checked.nearest(0)];
-    let b = b.unwrap_or_else(|| {
-        let least = |side: &Vec<u32>| {
-            checked.precise(side, 0.0).iter().fold(f64::INFINITY, |least: f64, (value, _)| least.min(*value))
-        };
-        ((least(&sides[1]) - least(&sides[0])) / 2.0) / scale + 0.0
-    });
+    let sides = [checked.nearest(1)?, checked.nearest(0)?];
+    let least = |side: &[u32]| -> Result<f64> {
+        let values = checked.precise(side, 0.0)?;
+        Ok(values.iter().fold(f64::INFINITY, |least, (value, _)| least.min(*value)))
+    };
+    let b = match b {
+        Some(b) => b,
+        None => ((least(&sides[1])? - least(&sides[0])?) / 2.0) / scale + 0.0,
+    };
     if !b.is_finite() || !(b * scale).is_finite() {
-        return (f64::NEG_INFINITY, b);
+        return Ok((f64::NEG_INFINITY, b));
     }
     let mut low = f64::INFINITY;
     for side in &sides {
-        for (value, error) in checked.precise(side, b * scale) {
+        for (value, error) in checked.precise(side, b * scale)? {
             low = low.min(value - error);
         }
     }
     low = down(low);
     let is_positive = low > 0.0;
     if !is_positive {
-        return (f64::NEG_INFINITY, b);
+        return Ok((f64::NEG_INFINITY, b));
     }
     let norm = norm_ends(w, if problem.bias == Bias::Augmented { b } else { 0.0 })[1];
     let lower = quotient(low, norm, problem.shift);
-    (if lower > 0.0 { lower } else { f64::NEG_INFINITY }, b)
+    Ok((if lower > 0.0 { lower } else { f64::NEG_INFINITY }, b))
 }
 
 /// The rows of positive weight, ascending, and the weights as integers that sum to 2^53 in each group.
-#[must_use]
-pub fn dual_integers(problem: &Problem, numbers: &[u32], a: &[f64]) -> (Vec<u32>, Vec<i64>) {
-    let mut both: Vec<(u32, f64)> = numbers.iter().copied().zip(a.iter().copied()).collect();
-    both.retain(|(_, a)| *a > 0.0);
-    both.sort_by_key(|(number, _)| *number);
-    let numbers: Vec<u32> = both.iter().map(|(number, _)| *number).collect();
-    let mut k: Vec<i64> = both.iter().map(|(_, a)| (a * ONE as f64).floor().max(1.0) as i64).collect();
+pub fn dual_integers(problem: &Problem, numbers: &[u32], a: &[f64]) -> Result<(Vec<u32>, Vec<i64>)> {
+    let both = numbers.iter().copied().zip(a.iter().copied());
+    let mut both = gathered(both.filter(|(_, a)| *a > 0.0))?;
+    both.sort_unstable_by_key(|(number, _)| *number);
+    let numbers = collected(both.iter().map(|(number, _)| *number))?;
+    let mut k = collected(both.iter().map(|(_, a)| (a * ONE as f64).floor().max(1.0) as i64))?;
     for g in 0..problem.groups() {
         let (mut rest, mut largest) = (ONE, None);
         for (i, &number) in numbers.iter().enumerate() {
@@ -199,18 +198,18 @@ pub fn dual_integers(problem: &Problem, numbers: &[u32], a: &[f64]) -> (Vec<u32>
             k[largest] += rest;
         }
     }
-    (numbers, k)
+    Ok((numbers, k))
 }
 
 /// The length of the point with these weights, over the number of groups, rounded up.
-#[must_use]
-pub fn upper_end(problem: &Problem, numbers: &[u32], k: &[i64]) -> f64 {
-    let mut total = vec![Twofold::default(); problem.size()];
+pub fn upper_end(problem: &Problem, numbers: &[u32], k: &[i64]) -> Result<f64> {
+    let mut total = filled(Twofold::default(), problem.size())?;
     let (mut columns, mut values) = (vec![], vec![]);
     for (&number, &weight) in numbers.iter().zip(k) {
+        problem.monitor.pause()?;
         columns.clear();
         values.clear();
-        problem.read(number as usize, &mut columns, &mut values);
+        problem.read(number as usize, &mut columns, &mut values)?;
         let weight = weight as f64 * problem.sign(number as usize);
         for (j, x) in columns.iter().zip(&values) {
             total[*j as usize].add_product(weight, *x);
@@ -224,6 +223,6 @@ pub fn upper_end(problem: &Problem, numbers: &[u32], k: &[i64]) -> f64 {
         let error = (UNIT * value + square * (ONE as f64 * problem.groups() as f64 * reach)) * SLACK;
         (value + (error + m as f64 * (4.0 * LOST))) * (1.0 + 4.0 * UNIT) * power(-53)
     };
-    let bounds: Vec<f64> = total.iter().map(bound).collect();
-    back_up(up(norm_ends(&bounds, 0.0)[1] / problem.groups() as f64), problem.shift)
+    let bounds = collected(total.iter().map(bound))?;
+    Ok(back_up(up(norm_ends(&bounds, 0.0)[1] / problem.groups() as f64), problem.shift))
 }

@@ -5,6 +5,7 @@ use super::inner::Work;
 use super::problem::Problem;
 use super::separate::{Goal, Options, Solver};
 use super::wolfe::{Found, nearest_point};
+use crate::error::Result;
 
 /// A corral costs about the cube of its rows, a sweep the number of entries; so many sweeps are one.
 const SWEEPS: f64 = 600.0;
@@ -18,29 +19,29 @@ const LATE: u64 = 5000;
 const MOST_MEMBERS: usize = 4000;
 
 /// The best that the solver found, and the name of the one that ran last.
-pub(super) fn solve(problem: &Problem, options: &Options, work: &mut Work) -> (Found, &'static str) {
+pub(super) fn solve(problem: &Problem, options: &Options, work: &mut Work) -> Result<(Found, &'static str)> {
     let separable = options.goal == Goal::Separable;
     let wolfe = |start, work: &mut Work| {
-        (nearest_point(problem, options.tol, separable, start, work), Solver::Wolfe.name())
+        Ok((nearest_point(problem, options.tol, separable, start, work)?, Solver::Wolfe.name()))
     };
     let alone = options.solver == Solver::Descent;
     if options.solver == Solver::Wolfe || !(alone || suits_descent(problem)) {
         return wolfe(None, work);
     }
-    let mut descent = Descent::new(problem);
+    let mut descent = Descent::new(problem)?;
     let mut reached = false;
     if !alone {
-        reached = descent.run(options.tol.max(NEAR), work, SOON, separable);
+        reached = descent.run(options.tol.max(NEAR), work, SOON, separable)?;
         reached &= options.tol >= NEAR || separable;
     }
     if alone || !reached && descent.support() > MOST_MEMBERS {
-        reached = descent.run(options.tol, work, if alone { u64::MAX } else { LATE }, separable);
+        reached = descent.run(options.tol, work, if alone { u64::MAX } else { LATE }, separable)?;
     }
     work.passes += descent.checks;
     work.rows_scored += descent.checks * problem.len() as u64 + descent.visits;
     work.sweeps += descent.sweeps;
-    match descent.found(if alone || reached { usize::MAX } else { MOST_MEMBERS }) {
-        Some(found) if alone || reached => (found, Solver::Descent.name()),
+    match descent.found(if alone || reached { usize::MAX } else { MOST_MEMBERS })? {
+        Some(found) if alone || reached => Ok((found, Solver::Descent.name())),
         start => wolfe(start, work),
     }
 }

@@ -13,6 +13,8 @@ use super::inner::Work;
 use super::working::WorkingSet;
 use crate::arith::factor::{Factor, inner};
 use crate::arith::twofold::total;
+use crate::error::Result;
+use crate::memory::{Grow, collected, filled};
 
 /// Below this part of its square, what is new of a row is computed once more.
 const NEARLY_DEPENDENT: f64 = 1e-2;
@@ -41,9 +43,8 @@ struct NewPart {
 }
 
 impl Corral {
-    #[must_use]
-    pub fn new(working: &WorkingSet, places: &[usize], weights: &[f64], work: &Work) -> Self {
-        let mut full = vec![0.0; working.size];
+    pub fn new(working: &WorkingSet, places: &[usize], weights: &[f64], work: &Work) -> Result<Self> {
+        let mut full = filled(0.0, working.size)?;
         let square = |place| {
             working.write(place, &mut full);
             let square = inner(&full, &full);
@@ -52,27 +53,26 @@ impl Corral {
         };
         let mean = total((0..working.len()).map(square)) / working.len() as f64;
         let sigma = if mean > 0.0 { mean } else { 1.0 };
-        let factor = Factor::new(working.groups);
-        let v = vec![0.0; working.size];
+        let factor = Factor::new(working.groups)?;
+        let v = filled(0.0, working.size)?;
         let (places_, group, a) = (vec![], vec![], vec![]);
         let mut corral = Self { sigma, places: places_, group, a, v, factor, full };
         for (&place, &weight) in places.iter().zip(weights) {
-            let complete = (0..working.groups as u8).all(|g| corral.group.contains(&g));
-            if complete && work.is_interrupted() {
-                break;
-            }
-            corral.major(working, place, weight);
+            work.pause()?;
+            corral.major(working, place, weight)?;
         }
         // What was dropped with its weight is made up for.
         for g in 0..working.groups as u8 {
-            let own = || corral.group.iter().enumerate().filter(|(_, group)| **group == g).map(|(i, _)| i);
-            let sum = total(own().map(|i| corral.a[i]));
-            for i in own().collect::<Vec<_>>() {
-                corral.a[i] /= sum;
+            let own = corral.group.iter().zip(&corral.a).filter(|(group, _)| **group == g);
+            let sum = total(own.map(|(_, a)| *a));
+            for (group, a) in corral.group.iter().zip(&mut corral.a) {
+                if *group == g {
+                    *a /= sum;
+                }
             }
         }
         working.add_to(&corral.places, &corral.a, &mut corral.v);
-        corral
+        Ok(corral)
     }
 
     /// `||v||^2`.
@@ -83,26 +83,25 @@ impl Corral {
 
     /// For each group the mean of the scores of its members, by their weights.
     #[must_use]
-    pub fn levels(&self, s: &[f64]) -> Vec<f64> {
-        let level = |g| {
+    pub fn levels(&self, s: &[f64]) -> [f64; 2] {
+        [0, 1].map(|g| {
             let members = self.group.iter().zip(&self.a).zip(s).filter(|((group, _), _)| **group == g);
             total(members.map(|((_, a), s)| a * s))
-        };
-        (0..self.factor.groups() as u8).map(level).collect()
+        })
     }
 
     /// Adds a row, dropping one if it depends on the others; false if that is not possible.
-    pub fn major(&mut self, working: &WorkingSet, place: usize, mut weight: f64) -> bool {
+    pub fn major(&mut self, working: &WorkingSet, place: usize, mut weight: f64) -> Result<bool> {
         let group = working.group[place];
         loop {
-            let NewPart { r, rho2, x, own } = self.new_part(working, place);
+            let NewPart { r, rho2, x, own } = self.new_part(working, place)?;
             let least = DEPENDENT * (8 + self.a.len()) as f64;
             let Some(x) = x.filter(|_| rho2 <= least * least * own) else {
-                self.factor.append(&r, rho2.sqrt(), usize::from(group));
-                self.places.push(place);
-                self.group.push(group);
-                self.a.push(weight);
-                return true;
+                self.factor.append(&r, rho2.sqrt(), usize::from(group))?;
+                self.places.try_push(place)?;
+                self.group.try_push(group)?;
+                self.a.try_push(weight)?;
+                return Ok(true);
             };
             let mut best: Option<(usize, f64)> = None;
             for (i, &x) in x.iter().enumerate() {
@@ -114,7 +113,7 @@ impl Corral {
                 }
             }
             let Some((drop, theta)) = best.filter(|_| working.size > 0) else {
-                return false;
+                return Ok(false);
             };
             for (a, x) in self.a.iter_mut().zip(&x) {
                 *a = not_negative(*a - theta * x);
@@ -124,10 +123,10 @@ impl Corral {
         }
     }
 
-    fn new_part(&mut self, working: &WorkingSet, place: usize) -> NewPart {
+    fn new_part(&mut self, working: &WorkingSet, place: usize) -> Result<NewPart> {
         let group = working.group[place];
         working.write(place, &mut self.full);
-        let mut r = vec![0.0; self.a.len()];
+        let mut r = filled(0.0, self.a.len())?;
         working.scores(self.places.iter().copied(), &self.full, &mut r);
         for (r, &g) in r.iter_mut().zip(&self.group) {
             *r += if g == group { self.sigma } else { 0.0 };
@@ -137,12 +136,12 @@ impl Corral {
         let mut rho2 = own - inner(&r, &r);
         if rho2 > NEARLY_DEPENDENT * own {
             working.clear(place, &mut self.full);
-            return NewPart { r, rho2, x: None, own };
+            return Ok(NewPart { r, rho2, x: None, own });
         }
-        let mut x = r.clone();
+        let mut x = collected(r.iter().copied())?;
         self.factor.back(&mut x);
-        let (mut e, mut h) = self.residual(working, group, &x);
-        let mut c = vec![0.0; self.a.len()];
+        let (mut e, mut h) = self.residual(working, group, &x)?;
+        let mut c = filled(0.0, self.a.len())?;
         working.scores(self.places.iter().copied(), &e, &mut c);
         for (c, &g) in c.iter_mut().zip(&self.group) {
             *c += self.sigma * h[usize::from(g)];
@@ -151,32 +150,33 @@ impl Corral {
         r.iter_mut().zip(&c).for_each(|(r, dr)| *r += dr);
         self.factor.back(&mut c);
         x.iter_mut().zip(&c).for_each(|(x, dx)| *x += dx);
-        (e, h) = self.residual(working, group, &x);
+        (e, h) = self.residual(working, group, &x)?;
         rho2 = inner(&e, &e);
-        for part in h {
+        for part in &h[..working.groups] {
             rho2 += self.sigma * (part * part);
         }
         working.clear(place, &mut self.full);
-        NewPart { r, rho2, x: Some(x), own }
+        Ok(NewPart { r, rho2, x: Some(x), own })
     }
 
     /// What a combination of the members lacks of the row in `full`, and of its group's sum of 1.
-    fn residual(&self, working: &WorkingSet, group: u8, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let mut e = self.full.clone();
-        let mut h = vec![0.0; self.factor.groups()];
+    fn residual(&self, working: &WorkingSet, group: u8, x: &[f64]) -> Result<(Vec<f64>, [f64; 2])> {
+        let mut e = collected(self.full.iter().copied())?;
+        let mut h = [0.0; 2];
         h[usize::from(group)] = 1.0;
-        let minus: Vec<f64> = x.iter().map(|x| -x).collect();
+        let minus = collected(x.iter().map(|x| -x))?;
         working.add_to(&self.places, &minus, &mut e);
         for (&g, x) in self.group.iter().zip(x) {
             h[usize::from(g)] -= x;
         }
-        (e, h)
+        Ok((e, h))
     }
 
     /// Moves to the nearest point of the hull of the members, dropping those that reach weight 0.
-    pub fn minor(&mut self, working: &WorkingSet, work: &Work) {
-        while !work.is_interrupted() {
-            let mut d = self.step(working);
+    pub fn minor(&mut self, working: &WorkingSet, work: &Work) -> Result<()> {
+        loop {
+            work.pause()?;
+            let mut d = self.step(working)?;
             let mut end: Option<(usize, f64)> = None;
             for (i, (&a, &d)) in self.a.iter().zip(&d).enumerate() {
                 if d < 0.0 && a + d <= 0.0 {
@@ -196,29 +196,30 @@ impl Corral {
             working.add_to(&self.places, &d, &mut self.v);
             match end {
                 Some((p, _)) if self.members(self.group[p]) > 1 => self.drop(p),
-                _ => return,
+                _ => return Ok(()),
             }
         }
     }
 
     /// Corrects v, and the weights if they stay positive.
-    pub fn refine(&mut self, working: &WorkingSet) {
-        let d = self.step(working);
+    pub fn refine(&mut self, working: &WorkingSet) -> Result<()> {
+        let d = self.step(working)?;
         if self.a.iter().zip(&d).all(|(a, d)| a + d > 0.0) {
             self.a.iter_mut().zip(&d).for_each(|(a, d)| *a += d);
         }
         working.add_to(&self.places, &d, &mut self.v);
+        Ok(())
     }
 
-    fn step(&self, working: &WorkingSet) -> Vec<f64> {
-        let mut s = vec![0.0; self.a.len()];
+    fn step(&self, working: &WorkingSet) -> Result<Vec<f64>> {
+        let mut s = filled(0.0, self.a.len())?;
         working.scores(self.places.iter().copied(), &self.v, &mut s);
         let levels = self.levels(&s);
         for (s, &g) in s.iter_mut().zip(&self.group) {
             *s = levels[usize::from(g)] - *s;
         }
         self.factor.step(&mut s);
-        s
+        Ok(s)
     }
 
     fn members(&self, group: u8) -> usize {

@@ -19,7 +19,10 @@ use super::wolfe::Found;
 use crate::arith::factor::inner;
 use crate::arith::finite::all_finite;
 use crate::arith::twofold::{power, total};
+use crate::error::Result;
+use crate::memory::{Grow, collected, filled, gathered, refill};
 use crate::order::shuffle;
+use crate::rows::strip;
 
 /// c^2 relative to the median squared row, for a free bias. Larger values need more sweeps to make
 /// `w` follow, smaller ones more sweeps to find b. (Relative to the largest row a few long documents
@@ -46,6 +49,8 @@ pub struct Descent<'a> {
     weights: Vec<f64>,
     /// Rows to visit, ascending.
     active: Vec<u32>,
+    /// Where their orders are drawn.
+    order: Vec<u32>,
     /// `<u_i, v>` of all rows at the last check.
     scores: Vec<f64>,
     next_check: u64,
@@ -66,57 +71,57 @@ pub struct Descent<'a> {
 
 impl<'a> Descent<'a> {
     /// Columns must have one unit.
-    #[must_use]
-    pub fn new(problem: &'a Problem<'a>) -> Self {
+    pub fn new(problem: &'a Problem<'a>) -> Result<Self> {
         let (n, d) = (problem.len(), problem.columns());
         let scale = power(problem.shift);
-        let mut squares = problem.squares(scale);
+        let mut squares = problem.squares(scale)?;
         let constant = match problem.bias {
-            Bias::Free => CONSTANT * median(&squares),
+            Bias::Free => CONSTANT * median(&squares)?,
             Bias::Augmented => problem.constant * problem.constant,
             Bias::None => 0.0,
         };
         for q in &mut squares {
             *q += constant;
         }
-        Self {
+        Ok(Self {
             problem,
             scale,
             constant,
             squares,
-            now: Plane { w: vec![0.0; d], b: 0.0 },
-            weights: vec![0.0; n],
-            active: (0..n as u32).collect(),
-            scores: vec![0.0; n],
+            now: Plane { w: filled(0.0, d)?, b: 0.0 },
+            weights: filled(0.0, n)?,
+            active: collected(0..n as u32)?,
+            order: vec![],
+            scores: filled(0.0, n)?,
             next_check: 1,
-            w: vec![0.0; d],
+            w: filled(0.0, d)?,
             b: 0.0,
-            alpha: vec![0.0; n],
+            alpha: filled(0.0, n)?,
             lower: f64::NEG_INFINITY,
             upper: f64::INFINITY,
             sweeps: 0,
             visits: 0,
             checks: 0,
             overflowed: false,
-        }
+        })
     }
 
     /// Goes on until the gap relative to the upper end is reached (or, if only that is asked, a plane
     /// separates), or so many sweeps are done, or each row was visited about so often. Returns
     /// whether the gap is reached.
-    pub fn run(&mut self, gap: f64, work: &Work, visits: u64, separates: bool) -> bool {
+    pub fn run(&mut self, gap: f64, work: &Work, visits: u64, separates: bool) -> Result<bool> {
         let sweeps = work.budget;
         let most = visits.saturating_mul(self.weights.len() as u64);
         let reached = |at: &Self| at.lower > 0.0 && (separates || at.upper - at.lower <= gap * at.upper);
-        let left = |at: &Self| at.sweeps < sweeps && at.visits < most && !work.is_interrupted();
+        let left = |at: &Self| at.sweeps < sweeps && at.visits < most;
         while !reached(self) && !self.overflowed && left(self) {
-            self.sweep();
+            self.sweep(work)?;
             if self.sweeps >= self.next_check || self.sweeps == sweeps || self.visits >= most {
-                self.check();
+                self.check()?;
                 self.next_check = self.sweeps + (self.sweeps / 10).max(1);
             }
         }
-        reached(self)
+        Ok(reached(self))
     }
 
     /// Rows with weight at the best upper end.
@@ -127,38 +132,41 @@ impl<'a> Descent<'a> {
 
     /// The best so far with the heaviest rows, at most so many, heaviest first; None if there is no
     /// plane, or no row of a group.
-    #[must_use]
-    pub fn found(&self, most: usize) -> Option<Found> {
+    pub fn found(&self, most: usize) -> Result<Option<Found>> {
         let problem = self.problem;
-        let mut numbers: Vec<u32> =
-            (0..problem.len() as u32).filter(|&i| self.alpha[i as usize] > 0.0).collect();
-        numbers.sort_by(|&i, &j| self.alpha[j as usize].total_cmp(&self.alpha[i as usize]));
+        let alpha = |i: u32| self.alpha[i as usize];
+        let mut numbers = gathered((0..problem.len() as u32).filter(|&i| alpha(i) > 0.0))?;
+        numbers.sort_unstable_by(|&i, &j| alpha(j).total_cmp(&alpha(i)).then(i.cmp(&j)));
         numbers.truncate(most);
         let mut sums = [0.0; 2];
         for &i in &numbers {
             sums[problem.group(i as usize)] += self.alpha[i as usize];
         }
         if sums[..problem.groups()].contains(&0.0) || self.w.iter().all(|w| *w == 0.0) {
-            return None;
+            return Ok(None);
         }
-        let a = numbers.iter().map(|&i| self.alpha[i as usize] / sums[problem.group(i as usize)]).collect();
-        let mut v = self.w.clone();
+        let a = collected(numbers.iter().map(|&i| alpha(i) / sums[problem.group(i as usize)]))?;
+        let mut v = collected(self.w.iter().copied())?;
         if problem.bias == Bias::Augmented {
-            v.push(self.b / problem.constant);
+            v.try_push(self.b / problem.constant)?;
         }
         let length = self.upper * problem.groups() as f64;
-        Some(Found { v, lower: self.lower, numbers, a, square: length * length, zero: false })
+        Ok(Some(Found { v, lower: self.lower, numbers, a, square: length * length, zero: false }))
     }
 
     /// Visits the active rows in a new order.
-    fn sweep(&mut self) {
+    fn sweep(&mut self, work: &Work) -> Result<()> {
         let problem = self.problem;
-        let mut order = self.active.clone();
-        shuffle(&mut order, 0, self.sweeps, 0);
+        refill(&mut self.order, self.active.iter().copied())?;
+        shuffle(&mut self.order, 0, self.sweeps, 0);
         self.sweeps += 1;
-        self.visits += order.len() as u64;
+        self.visits += self.order.len() as u64;
+        let strip = strip(problem.rows);
         let mut score = [0.0];
-        for row in order {
+        for (k, &row) in self.order.iter().enumerate() {
+            if k % strip == 0 {
+                work.pause()?;
+            }
             let i = row as usize;
             if self.squares[i] == 0.0 {
                 continue; // no step changes its score
@@ -175,7 +183,7 @@ impl<'a> Descent<'a> {
             let step = (new - old) * y;
             if !(step * self.scale).is_finite() {
                 self.overflowed = true;
-                return;
+                return Ok(());
             }
             self.weights[i] = new;
             problem.rows.axpy(i, step * self.scale, &mut self.now.w);
@@ -185,22 +193,23 @@ impl<'a> Descent<'a> {
             let signed = self.weights.iter().enumerate().map(|(i, weight)| weight * problem.sign(i));
             self.now.b += self.constant * total(signed);
         }
+        Ok(())
     }
 
     /// Scores all rows, keeps the better ends, and chooses the rows to visit.
-    fn check(&mut self) {
+    fn check(&mut self) -> Result<()> {
         let problem = self.problem;
-        let mut v = self.now.w.clone();
+        let mut v = collected(self.now.w.iter().copied())?;
         if problem.bias == Bias::Augmented {
-            v.push(self.now.b / problem.constant);
+            v.try_push(self.now.b / problem.constant)?;
         }
-        problem.all_scores(&v, &mut self.scores);
+        problem.all_scores(&v, &mut self.scores)?;
         self.checks += 1;
         if !(all_finite(&v) && self.now.b.is_finite() && all_finite(&self.scores)) {
             self.overflowed = true;
-            return;
+            return Ok(());
         }
-        let [lower, upper] = [self.lower_end(&v), self.upper_end()];
+        let [lower, upper] = [self.lower_end(&v), self.upper_end()?];
         if lower > self.lower {
             self.lower = lower;
             self.w.copy_from_slice(&self.now.w);
@@ -215,7 +224,11 @@ impl<'a> Descent<'a> {
             let i = row as usize;
             self.weights[i] > 0.0 || self.scores[i] + problem.sign(i) * b - 1.0 <= FAR
         };
-        self.active = (0..problem.len() as u32).filter(keep).collect();
+        self.active.clear();
+        for row in (0..problem.len() as u32).filter(keep) {
+            self.active.try_push(row)?;
+        }
+        Ok(())
     }
 
     /// Of the plane at hand, from the scores.
@@ -232,16 +245,16 @@ impl<'a> Descent<'a> {
     }
 
     /// Of the dual weights at hand, each group brought to the sum 1.
-    fn upper_end(&self) -> f64 {
+    fn upper_end(&self) -> Result<f64> {
         let problem = self.problem;
         let (groups, mut sums) = (problem.groups(), [0.0; 2]);
         for (i, weight) in self.weights.iter().enumerate() {
             sums[problem.group(i)] += weight;
         }
         if !sums[..groups].iter().all(|sum| *sum > 0.0 && sum.is_finite()) {
-            return f64::INFINITY;
+            return Ok(f64::INFINITY);
         }
-        let mut v = vec![0.0; problem.columns()];
+        let mut v = filled(0.0, problem.columns())?;
         let mut constant = 0.0;
         for (i, &weight) in self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
             let part = weight / sums[problem.group(i)] * problem.sign(i);
@@ -249,15 +262,15 @@ impl<'a> Descent<'a> {
             constant += part * problem.constant;
         }
         if problem.bias == Bias::Augmented {
-            v.push(constant);
+            v.try_push(constant)?;
         }
-        inner(&v, &v).sqrt() / groups as f64
+        Ok(inner(&v, &v).sqrt() / groups as f64)
     }
 }
 
 /// Of the numbers that are not 0; the lower one of two in the middle.
-fn median(squares: &[f64]) -> f64 {
-    let mut sorted: Vec<f64> = squares.iter().copied().filter(|q| *q > 0.0).collect();
+fn median(squares: &[f64]) -> Result<f64> {
+    let mut sorted = gathered(squares.iter().copied().filter(|q| *q > 0.0))?;
     sorted.sort_unstable_by(f64::total_cmp);
-    sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
+    Ok(sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(0.0))
 }

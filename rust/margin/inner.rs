@@ -1,11 +1,11 @@
 //! The inner loop: major cycles on the working set until no row of it violates the plane by much.
 
-use std::cell::Cell;
-
 use super::corral::Corral;
 use super::working::WorkingSet;
 use crate::arith::twofold::total;
-use crate::online::{Flow, Monitor};
+use crate::error::Result;
+use crate::memory::{collected, filled, gathered};
+use crate::online::Monitor;
 
 /// v counts as 0 below this part of the mean square of a row.
 pub const ZERO: f64 = 1e-28;
@@ -19,7 +19,6 @@ const STALLS: usize = 20;
 /// What was done; the budget is counted in passes, majors and sweeps.
 pub struct Work<'a> {
     monitor: &'a dyn Monitor,
-    interrupted: Cell<bool>,
     pub budget: u64,
     pub passes: u64,
     pub rows_scored: u64,
@@ -31,42 +30,37 @@ pub struct Work<'a> {
 impl<'a> Work<'a> {
     #[must_use]
     pub fn new(budget: u64, monitor: &'a dyn Monitor) -> Self {
-        let (interrupted, passes, rows_scored, majors, refinements, sweeps) =
-            (Cell::new(false), 0, 0, 0, 0, 0);
-        Self { monitor, interrupted, budget, passes, rows_scored, majors, refinements, sweeps }
+        Self { monitor, budget, passes: 0, rows_scored: 0, majors: 0, refinements: 0, sweeps: 0 }
     }
 
-    /// Whether there is budget left, and nobody has interrupted.
-    #[must_use]
-    pub fn left(&self) -> bool {
-        self.passes + self.majors + self.sweeps < self.budget && !self.is_interrupted()
+    /// Whether there is budget left. The monitor is asked.
+    pub fn left(&self) -> Result<bool> {
+        self.pause()?;
+        Ok(self.passes + self.majors + self.sweeps < self.budget)
     }
 
-    /// Asks the monitor. Loops that end on this leave something to be thrown away.
-    #[must_use]
-    pub fn is_interrupted(&self) -> bool {
-        if !self.interrupted.get() && self.monitor.block() == Flow::Break {
-            self.interrupted.set(true);
-        }
-        self.interrupted.get()
+    /// Asks the monitor.
+    pub fn pause(&self) -> Result<()> {
+        self.monitor.pause()
     }
 }
 
 /// Runs the method on the working set to a tolerance.
-pub fn run(working: &WorkingSet, corral: &mut Corral, tau: f64, work: &mut Work) {
-    let mut s = vec![0.0; working.len()];
+pub fn run(working: &WorkingSet, corral: &mut Corral, tau: f64, work: &mut Work) -> Result<()> {
+    let mut s = filled(0.0, working.len())?;
     let (mut refined, mut stalled, mut best) = (0, 0, f64::INFINITY);
-    while work.left() {
+    while work.left()? {
         working.scores(0..working.len(), &corral.v, &mut s);
-        let own: Vec<f64> = corral.places.iter().map(|&place| s[place]).collect();
+        let own = collected(corral.places.iter().map(|&place| s[place]))?;
         let level = corral.levels(&own);
         let (violation, spread) = violations(working, corral, &s, &level);
+        let violation = &violation[..working.groups];
         let (all, square) = (total(violation.iter().copied()), corral.square());
         if all <= tau * square || square <= ZERO * corral.sigma || !square.is_finite() {
             break;
         }
         if spread > 0.25 * all && refined < REFINEMENTS {
-            corral.refine(working);
+            corral.refine(working)?;
             work.refinements += 1;
             refined += 1;
             continue;
@@ -88,34 +82,35 @@ pub fn run(working: &WorkingSet, corral: &mut Corral, tau: f64, work: &mut Work)
         if stalled > STALLS || !is_positive {
             break;
         }
-        let mut near = nearest(&s, first, 0.1 * excess);
-        add(working, corral, first, work);
-        while !near.is_empty() && work.left() {
-            let Some(place) = next(working, corral, &near, 0.1 * excess) else { break };
-            add(working, corral, near.remove(place), work);
+        let mut near = nearest(&s, first, 0.1 * excess)?;
+        add(working, corral, first, work)?;
+        while !near.is_empty() && work.left()? {
+            let Some(place) = next(working, corral, &near, 0.1 * excess)? else { break };
+            add(working, corral, near.remove(place), work)?;
         }
     }
-    corral.refine(working);
+    corral.refine(working)?;
     work.refinements += 1;
+    Ok(())
 }
 
 /// For each group, how far its lowest score lies below the level; and the sum of the spreads of the
 /// members' scores.
-fn violations(working: &WorkingSet, corral: &Corral, s: &[f64], level: &[f64]) -> (Vec<f64>, f64) {
-    let mut least = vec![f64::INFINITY; level.len()];
+fn violations(working: &WorkingSet, corral: &Corral, s: &[f64], level: &[f64; 2]) -> ([f64; 2], f64) {
+    let mut least = [f64::INFINITY; 2];
     for (&s, &g) in s.iter().zip(&working.group) {
         let least = &mut least[usize::from(g)];
         *least = if s < *least { s } else { *least };
     }
     let mut spread = 0.0;
-    for g in 0..level.len() as u8 {
+    for g in 0..working.groups as u8 {
         let members = corral.places.iter().zip(&corral.group).filter(|(_, group)| **group == g);
         let (low, high) = members.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (&place, _)| {
             (low.min(s[place]), high.max(s[place]))
         });
         spread += high - low;
     }
-    (level.iter().zip(&least).map(|(level, least)| level - least).collect(), spread)
+    ([level[0] - least[0], level[1] - least[1]], spread)
 }
 
 /// The place of the first of the largest numbers.
@@ -130,32 +125,30 @@ fn first_largest(numbers: impl Iterator<Item = f64>) -> usize {
 }
 
 /// The rows next to the first in excess, largest first.
-fn nearest(excess: &[f64], first: usize, threshold: f64) -> Vec<usize> {
+fn nearest(excess: &[f64], first: usize, threshold: f64) -> Result<Vec<usize>> {
     let large = excess.iter().enumerate().filter(|&(place, &s)| s > threshold && place != first);
-    let mut near: Vec<usize> = large.map(|(place, _)| place).collect();
-    near.sort_by(|&i, &j| excess[j].total_cmp(&excess[i]));
+    let mut near = gathered(large.map(|(place, _)| place))?;
+    near.sort_unstable_by(|&i, &j| excess[j].total_cmp(&excess[i]).then(i.cmp(&j)));
     near.truncate(BATCH);
-    near
+    Ok(near)
 }
 
 /// Where among the near rows the one stands that violates the plane most by now, if it does enough.
-fn next(working: &WorkingSet, corral: &Corral, near: &[usize], threshold: f64) -> Option<usize> {
-    let mut own = vec![0.0; corral.places.len()];
+fn next(working: &WorkingSet, corral: &Corral, near: &[usize], threshold: f64) -> Result<Option<usize>> {
+    let mut own = filled(0.0, corral.places.len())?;
     working.scores(corral.places.iter().copied(), &corral.v, &mut own);
     let level = corral.levels(&own);
-    let mut s = vec![0.0; near.len()];
+    let mut s = filled(0.0, near.len())?;
     working.scores(near.iter().copied(), &corral.v, &mut s);
     for (s, place) in s.iter_mut().zip(near) {
         let inside = corral.places.contains(place);
         *s = if inside { 0.0 } else { level[usize::from(working.group[*place])] - *s };
     }
     let place = first_largest(s.iter().copied());
-    (s[place] > threshold).then_some(place)
+    Ok((s[place] > threshold).then_some(place))
 }
 
-fn add(working: &WorkingSet, corral: &mut Corral, place: usize, work: &mut Work) {
+fn add(working: &WorkingSet, corral: &mut Corral, place: usize, work: &mut Work) -> Result<()> {
     work.majors += 1;
-    if corral.major(working, place, 0.0) {
-        corral.minor(working, work);
-    }
+    if corral.major(working, place, 0.0)? { corral.minor(working, work) } else { Ok(()) }
 }

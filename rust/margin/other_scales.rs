@@ -12,12 +12,13 @@ use super::proof::prove;
 use super::separate::Solution;
 use super::wolfe::{Found, nearest_point};
 use crate::arith::twofold::{exponent, power, times_power};
+use crate::error::Result;
+use crate::memory::{Grow, collected, filled, gathered};
 
 /// A relative gap that leaves room for rounding; more is not needed to separate.
 const ENOUGH: f64 = 1e-3;
 
 /// A solution that is decided, if one of the other problems is; else the given one.
-#[must_use]
 pub fn decide(
     problem: &Problem,
     lengths: &Lengths,
@@ -25,56 +26,57 @@ pub fn decide(
     found: &Found,
     tol: f64,
     work: &mut Work,
-) -> Solution {
-    let other =
-        |bias, unit| Problem::new(problem.rows, problem.labels, bias, problem.found, unit, problem.threads);
+) -> Result<Solution> {
+    let means = (problem.threads, problem.monitor);
+    let other = |bias, unit| Problem::new(problem.rows, problem.labels, bias, problem.found, unit, means);
     let mut others = vec![];
     if found.lower > 0.0 {
         // It was left at the first plane that seemed to separate.
-        others.push(other(problem.bias, None));
+        others.try_push(other(problem.bias, None)?)?;
     }
-    let unit = column_units(problem);
+    let unit = column_units(problem)?;
     if problem.bias == Bias::Augmented {
-        others.push(other(Bias::Free, None));
-        others.push(other(Bias::Free, Some(unit.clone())));
+        others.try_push(other(Bias::Free, None)?)?;
+        others.try_push(other(Bias::Free, Some(collected(unit.iter().copied())?))?)?;
     }
-    others.push(other(problem.bias, Some(unit)));
+    others.try_push(other(problem.bias, Some(unit))?)?;
     for other in others {
-        if !work.left() {
+        if !work.left()? {
             break;
         }
-        let there = nearest_point(&other, tol.max(ENOUGH), false, None, work);
+        let there = nearest_point(&other, tol.max(ENOUGH), false, None, work)?;
         if there.zero
-            && let Some(mut proved) = refuted(&other, &there.numbers, &there.a)
+            && let Some(mut proved) = refuted(&other, &there.numbers, &there.a)?
         {
             if other.groups() > problem.groups() {
-                let a: Vec<f64> = proved.dual_weights.iter().map(|&k| k as f64 * power(-54)).collect();
-                (proved.support, proved.dual_weights) = dual_integers(problem, &proved.support, &a);
+                let a = collected(proved.dual_weights.iter().map(|&k| k as f64 * power(-54)))?;
+                (proved.support, proved.dual_weights) = dual_integers(problem, &proved.support, &a)?;
             }
-            return Solution { coef: solution.coef, intercept: solution.intercept, ..proved };
+            return Ok(Solution { coef: solution.coef, intercept: solution.intercept, ..proved });
         }
-        let (coef, b) = plane(&other, &there.v);
+        let (coef, b) = plane(&other, &there.v)?;
         if coef.iter().all(|w| *w == 0.0) && b.unwrap_or(0.0) == 0.0 {
             continue;
         }
-        let (lower, intercept) = lower_end(problem, lengths, &coef, b);
+        let (lower, intercept) = lower_end(problem, lengths, &coef, b)?;
         if lower > 0.0 {
-            return Solution { status: "separable", lower, coef, intercept, ..solution };
+            return Ok(Solution { status: "separable", lower, coef, intercept, ..solution });
         }
     }
-    solution
+    Ok(solution)
 }
 
 /// For each column the power of two that brings its range (without a bias: its values) near 1.
-fn column_units(problem: &Problem) -> Vec<f64> {
+fn column_units(problem: &Problem) -> Result<Vec<f64>> {
     let d = problem.columns();
-    let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
-    let mut counts = vec![0; d];
+    let (mut low, mut high) = (filled(f64::INFINITY, d)?, filled(f64::NEG_INFINITY, d)?);
+    let mut counts = filled(0, d)?;
     let (mut columns, mut values) = (vec![], vec![]);
     for row in 0..problem.len() {
+        problem.monitor.pause()?;
         columns.clear();
         values.clear();
-        problem.rows.read(row, &mut columns, &mut values);
+        problem.rows.read(row, &mut columns, &mut values)?;
         for (j, &x) in columns.iter().zip(&values) {
             let j = *j as usize;
             (low[j], high[j]) = (low[j].min(x), high[j].max(x));
@@ -89,42 +91,43 @@ fn column_units(problem: &Problem) -> Vec<f64> {
         let size = if problem.bias == Bias::None { low[j].abs().max(high[j].abs()) } else { range };
         power((-exponent(size)).clamp(-1000, 1000))
     };
-    (0..d).map(unit).collect()
+    collected((0..d).map(unit))
 }
 
 /// The solution that no plane separates, if the rows prove it.
-#[must_use]
-pub fn refuted(problem: &Problem, numbers: &[u32], a: &[f64]) -> Option<Solution> {
-    let (how, positive) = prove(problem, numbers, a)?;
+pub fn refuted(problem: &Problem, numbers: &[u32], a: &[f64]) -> Result<Option<Solution>> {
+    let Some((how, positive)) = prove(problem, numbers, a)? else { return Ok(None) };
     let keep = |i: &usize| positive[*i];
-    let numbers: Vec<u32> = (0..positive.len()).filter(keep).map(|i| numbers[i]).collect();
-    let a: Vec<f64> = (0..positive.len()).filter(keep).map(|i| a[i]).collect();
-    let (support, dual_weights) = dual_integers(problem, &numbers, &a);
-    let coef = vec![0.0; problem.columns()];
-    Some(Solution { status: "non_separable", support, dual_weights, proof: Some(how), ..blank(coef) })
+    let numbers = gathered((0..positive.len()).filter(keep).map(|i| numbers[i]))?;
+    let a = gathered((0..positive.len()).filter(keep).map(|i| a[i]))?;
+    let (support, dual_weights) = dual_integers(problem, &numbers, &a)?;
+    let coef = filled(0.0, problem.columns())?;
+    Ok(Some(Solution { status: "non_separable", support, dual_weights, proof: Some(how), ..blank(coef) }))
 }
 
 /// Raw weights whose largest is in [1/2, 1), and the intercept if v decides it.
-#[must_use]
-pub fn plane(problem: &Problem, v: &[f64]) -> (Vec<f64>, Option<f64>) {
-    let w: Vec<f64> = v.iter().zip(&problem.unit).map(|(v, unit)| v * unit).collect();
+pub fn plane(problem: &Problem, v: &[f64]) -> Result<(Vec<f64>, Option<f64>)> {
+    let w = collected(v.iter().zip(&problem.unit).map(|(v, unit)| v * unit))?;
     let b = match problem.bias {
         Bias::Free => None,
         Bias::None => Some(0.0),
         Bias::Augmented => Some(v[problem.columns()] * problem.constant),
     };
-    powered(w, b)
+    Ok(powered(w, b))
 }
 
 /// Multiplies by the power of two that brings the largest into [1/2, 1).
 #[must_use]
-pub fn powered(w: Vec<f64>, b: Option<f64>) -> (Vec<f64>, Option<f64>) {
+pub fn powered(mut w: Vec<f64>, b: Option<f64>) -> (Vec<f64>, Option<f64>) {
     let largest = w.iter().fold(b.map_or(0.0, f64::abs), |largest, w| largest.max(w.abs()));
     if largest == 0.0 || !largest.is_finite() {
-        return (vec![0.0; w.len()], b.map(|_| 0.0));
+        w.fill(0.0);
+        return (w, b.map(|_| 0.0));
     }
     let power = -exponent(largest);
-    let w = w.into_iter().map(|w| times_power(w, power) + 0.0).collect();
+    for w in &mut w {
+        *w = times_power(*w, power) + 0.0;
+    }
     (w, b.map(|b| times_power(b, power) + 0.0))
 }
 

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 
 use super::problem::Problem;
+use crate::error::Result;
+use crate::memory::{Grow, collected, filled};
 
 /// The sparsest sample has so many rows at least, and this many for each coordinate.
 const LEAST_ROWS: usize = 2000;
@@ -10,25 +12,24 @@ const LEAST_FACTOR: usize = 10;
 
 /// Scores of some rows, and the least of each group.
 pub struct Pass {
-    numbers: Numbers,
+    numbers: RowNumbers,
     scores: Vec<f64>,
-    pub least: Vec<f64>,
+    pub least: [f64; 2],
 }
 
-enum Numbers {
+enum RowNumbers {
     All,
     Some(Vec<u32>),
 }
 
 /// The strides of the passes, the largest first.
-#[must_use]
-pub fn strides(problem: &Problem) -> Vec<usize> {
+pub fn strides(problem: &Problem) -> impl Iterator<Item = usize> {
     let least = (LEAST_FACTOR * problem.size()).max(LEAST_ROWS);
-    let mut found = vec![1];
-    while problem.len() / (8 * found[0]) >= least {
-        found.insert(0, 8 * found[0]);
+    let mut largest = 1;
+    while problem.len() / (8 * largest) >= least {
+        largest *= 8;
     }
-    found
+    std::iter::successors(Some(largest), |stride| (*stride > 1).then_some(stride / 8))
 }
 
 /// A row with its score; of equal scores the one seen first is the smaller.
@@ -39,24 +40,24 @@ fn ascending(a: &Scored, b: &Scored) -> Ordering {
 }
 
 /// The first `most` of different scores, ascending.
-fn lowest(mut found: Vec<Scored>, most: usize) -> Vec<Scored> {
-    let distinct = |mut found: Vec<Scored>| {
+fn lowest(mut found: Vec<Scored>, most: usize) -> Result<Vec<Scored>> {
+    let distinct = |found: &mut Vec<Scored>| {
         found.sort_unstable_by(ascending);
         found.dedup_by(|later, earlier| later.0 == earlier.0);
-        found
     };
     // Of very many, a few more than are needed are enough, unless too many of those are equal.
     if found.len() > 4 * most {
         found.select_nth_unstable_by(2 * most, ascending);
-        let mut few = distinct(found[..2 * most].to_vec());
+        let mut few = collected(found[..2 * most].iter().copied())?;
+        distinct(&mut few);
         if few.len() >= most {
             few.truncate(most);
-            return few;
+            return Ok(few);
         }
     }
-    let mut found = distinct(found);
+    distinct(&mut found);
     found.truncate(most);
-    found
+    Ok(found)
 }
 
 impl Pass {
@@ -67,48 +68,56 @@ impl Pass {
 
     fn number(&self, place: usize) -> usize {
         match &self.numbers {
-            Numbers::All => place,
-            Numbers::Some(numbers) => numbers[place] as usize,
+            RowNumbers::All => place,
+            RowNumbers::Some(numbers) => numbers[place] as usize,
         }
     }
 
     /// For each group the rows with the lowest scores below its limit, of equal scores one.
-    #[must_use]
-    pub fn violators(&self, problem: &Problem, limits: &[f64], most: usize, inside: &[bool]) -> Vec<u32> {
-        let mut found: Vec<Vec<Scored>> = vec![vec![]; limits.len()];
+    pub fn violators(
+        &self,
+        problem: &Problem,
+        limits: &[f64; 2],
+        most: usize,
+        inside: &[bool],
+    ) -> Result<Vec<u32>> {
+        let mut found: [Vec<Scored>; 2] = Default::default();
         for (place, &score) in self.scores.iter().enumerate() {
             let row = self.number(place);
             let group = problem.group(row);
             if score < limits[group] && !inside[row] {
-                found[group].push((score, place));
+                found[group].try_push((score, place))?;
             }
         }
-        let lowest = found.into_iter().flat_map(|found| lowest(found, most));
-        lowest.map(|(_, place)| self.number(place) as u32).collect()
+        let mut numbers = Vec::new();
+        for found in found {
+            let lowest = lowest(found, most)?;
+            numbers.try_extend(lowest.iter().map(|(_, place)| self.number(*place) as u32))?;
+        }
+        Ok(numbers)
     }
 }
 
 /// Scores every stride-th row, and the first of each group.
-#[must_use]
-pub fn price(problem: &Problem, stride: usize, v: &[f64]) -> Pass {
+pub fn price(problem: &Problem, stride: usize, v: &[f64]) -> Result<Pass> {
     let (numbers, scores) = if stride == 1 {
-        let mut scores = vec![0.0; problem.len()];
-        problem.all_scores(v, &mut scores);
-        (Numbers::All, scores)
+        let mut scores = filled(0.0, problem.len())?;
+        problem.all_scores(v, &mut scores)?;
+        (RowNumbers::All, scores)
     } else {
-        let mut numbers: Vec<u32> = (0..problem.len() as u32).step_by(stride).collect();
-        let mut extra = problem.firsts();
+        let mut numbers = collected((0..problem.len() as u32).step_by(stride))?;
+        let mut extra = problem.firsts()?;
         extra.retain(|&first| !(first as usize).is_multiple_of(stride));
         extra.sort_unstable();
-        numbers.extend(extra);
-        let mut scores = vec![0.0; numbers.len()];
-        problem.scores(&numbers, v, &mut scores);
-        (Numbers::Some(numbers), scores)
+        numbers.try_extend(extra.into_iter())?;
+        let mut scores = filled(0.0, numbers.len())?;
+        problem.scores(&numbers, v, &mut scores)?;
+        (RowNumbers::Some(numbers), scores)
     };
-    let mut pass = Pass { numbers, scores, least: vec![f64::INFINITY; problem.groups()] };
+    let mut pass = Pass { numbers, scores, least: [f64::INFINITY; 2] };
     for place in 0..pass.scores.len() {
         let group = problem.group(pass.number(place));
         pass.least[group] = pass.least[group].min(pass.scores[place]);
     }
-    pass
+    Ok(pass)
 }

@@ -6,10 +6,12 @@ use crate::arith::environment::standard;
 use crate::arith::sign::ExactSum;
 use crate::arith::twofold::{UNIT, down, exponent, times_power, up};
 use crate::error::{Error, Result};
-use crate::rows::Table;
+use crate::memory::{Grow, collected, gathered};
+use crate::online::Monitor;
+use crate::rows::Matrix;
 
 /// Refuses labels that are not one 0 or 1 for each row, and no rows at all.
-pub fn check_labels(rows: &dyn Table, labels: &[u32]) -> Result<()> {
+pub fn check_labels(rows: &dyn Matrix, labels: &[u32]) -> Result<()> {
     let n = rows.len();
     let text = if labels.len() != n {
         format!("labels must hold one label for each of {n} rows, got {}", labels.len())
@@ -27,23 +29,24 @@ pub fn check_labels(rows: &dyn Table, labels: &[u32]) -> Result<()> {
 /// it, which is decided exactly. Both bounds are -inf if there are any. `normalize` false leaves out the
 /// division.
 pub fn margin(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     labels: &[u32],
     coef: &[f64],
     intercept: Option<f64>,
     normalize: bool,
     threads: usize,
+    monitor: &dyn Monitor,
 ) -> Result<(f64, f64, Vec<u32>)> {
-    standard(|| bounds(rows, labels, coef, intercept, normalize, threads))
+    standard(|| bounds(rows, labels, coef, intercept, normalize, (threads, monitor)))
 }
 
 fn bounds(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     labels: &[u32],
     coef: &[f64],
     intercept: Option<f64>,
     normalize: bool,
-    threads: usize,
+    means: (usize, &dyn Monitor),
 ) -> Result<(f64, f64, Vec<u32>)> {
     check_labels(rows, labels)?;
     let invalid = |text: String| Err(Error::Invalid(text));
@@ -62,24 +65,24 @@ fn bounds(
     if largest == 0.0 {
         return invalid("coef must not be all zeros: such a plane has no margin; train first".into());
     }
-    let problem = Problem::new(rows, labels, Bias::None, survey(rows)?, None, threads);
-    let lengths = Lengths::new(&problem);
+    let problem = Problem::new(rows, labels, Bias::None, survey(rows)?, None, means)?;
+    let lengths = Lengths::new(&problem)?;
     let power = -exponent(largest);
-    let w: Vec<f64> = coef.iter().map(|w| times_power(*w, power)).collect();
+    let w = collected(coef.iter().map(|w| times_power(*w, power)))?;
     let shifted = times_power(times_power(b, power), problem.shift);
     if !shifted.is_finite() {
         return invalid(format!(
             "intercept must not exceed the activations so far, got {b:?}; scale the features or the weights"
         ));
     }
-    let checked = Checked::new(&problem, &lengths, &w);
-    let offending = offending(&problem, &checked, coef, b, shifted);
+    let checked = Checked::new(&problem, &lengths, &w)?;
+    let offending = offending(&problem, &checked, coef, b, shifted)?;
     if !offending.is_empty() {
         return Ok((f64::NEG_INFINITY, f64::NEG_INFINITY, offending));
     }
     let (mut low, mut high) = (f64::INFINITY, f64::INFINITY);
     for label in [1, 0] {
-        for (value, error) in checked.precise(&checked.nearest(label), shifted) {
+        for (value, error) in checked.precise(&checked.nearest(label)?, shifted)? {
             low = low.min(value - error);
             high = high.min(value + error);
         }
@@ -110,26 +113,33 @@ fn back_up(a: f64, exponent: i32) -> f64 {
     if raw >= f64::MIN_POSITIVE { raw } else { up(raw) }
 }
 
-fn offending(problem: &Problem, checked: &Checked, coef: &[f64], b: f64, shifted: f64) -> Vec<u32> {
+fn offending(problem: &Problem, checked: &Checked, coef: &[f64], b: f64, shifted: f64) -> Result<Vec<u32>> {
     let is_unsure = |&row: &u32| {
         let (row, score) = (row as usize, checked.scores[row as usize]);
         let error = checked.error(row) + shifted.abs() * (4.0 * UNIT) + score.abs() * (4.0 * UNIT);
         score + problem.sign(row) * shifted - error <= 0.0
     };
-    let unsure: Vec<u32> = (0..problem.len() as u32).filter(is_unsure).collect();
-    let precise = checked.precise(&unsure, shifted);
-    let is_wrong = |(row, (value, error)): &(u32, (f64, f64))| {
-        if value + error < 0.0 || value - error > 0.0 {
-            return value + error < 0.0;
+    let unsure = gathered((0..problem.len() as u32).filter(is_unsure))?;
+    let precise = checked.precise(&unsure, shifted)?;
+    let mut wrong = vec![];
+    for (row, (value, error)) in unsure.into_iter().zip(precise) {
+        let is_sure = value + error < 0.0 || value - error > 0.0;
+        if if is_sure { value + error < 0.0 } else { is_wrong(problem, row, coef, b)? } {
+            wrong.try_push(row)?;
         }
-        let (mut columns, mut values, mut exact) = (vec![], vec![], ExactSum::default());
-        problem.rows.read(*row as usize, &mut columns, &mut values);
-        exact.add_product(b, 1.0);
-        for (j, x) in columns.iter().zip(&values) {
-            exact.add_product(*x, coef[*j as usize]);
-        }
-        let sign = if problem.labels[*row as usize] == 1 { exact.sign() } else { -exact.sign() };
-        sign <= 0
-    };
-    unsure.into_iter().zip(precise).filter(is_wrong).map(|(row, _)| row).collect()
+    }
+    Ok(wrong)
+}
+
+/// Whether a row is on the plane or on the wrong side of it, exactly.
+fn is_wrong(problem: &Problem, row: u32, coef: &[f64], b: f64) -> Result<bool> {
+    problem.monitor.pause()?;
+    let (mut columns, mut values, mut exact) = (vec![], vec![], ExactSum::default());
+    problem.rows.read(row as usize, &mut columns, &mut values)?;
+    exact.add_product(b, 1.0);
+    for (j, x) in columns.iter().zip(&values) {
+        exact.add_product(*x, coef[*j as usize]);
+    }
+    let sign = if problem.labels[row as usize] == 1 { exact.sign() } else { -exact.sign() };
+    Ok(sign <= 0)
 }

@@ -7,13 +7,13 @@
 
 use crate::arith::twofold::{exponent, power};
 use crate::error::{Error, Result};
-use crate::online::threads::share_out;
-use crate::rows::{Survey, Table};
+use crate::memory::{Grow, collected, filled};
+use crate::online::Monitor;
+use crate::online::threads::each;
+use crate::rows::{Matrix, Survey, strip};
 
 /// Scales beyond these would leave the range of floats.
 const LARGEST_SHIFT: i32 = 1000;
-/// Rows for which a thread is worth its start.
-const LEAST: usize = 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bias {
@@ -23,7 +23,7 @@ pub enum Bias {
 }
 
 pub struct Problem<'a> {
-    pub rows: &'a dyn Table,
+    pub rows: &'a dyn Matrix,
     pub labels: &'a [u32],
     pub bias: Bias,
     pub found: Survey,
@@ -35,10 +35,11 @@ pub struct Problem<'a> {
     /// Of all columns, if it is the same.
     common: Option<f64>,
     pub threads: usize,
+    pub monitor: &'a dyn Monitor,
 }
 
 /// Looks at all values once, and refuses NaN and infinity.
-pub fn survey(rows: &dyn Table) -> Result<Survey> {
+pub fn survey(rows: &dyn Matrix) -> Result<Survey> {
     let found = rows.survey();
     if found.finite {
         return Ok(found);
@@ -47,7 +48,7 @@ pub fn survey(rows: &dyn Table) -> Result<Survey> {
     for row in 0..rows.len() {
         columns.clear();
         values.clear();
-        rows.read(row, &mut columns, &mut values);
+        rows.read(row, &mut columns, &mut values)?;
         if let Some(place) = values.iter().position(|x| !x.is_finite()) {
             return Err(Error::Invalid(format!(
                 "rows must be finite, got NaN or infinity in row {row}, column {}; \
@@ -66,22 +67,21 @@ pub fn scale_of(largest: f64) -> i32 {
 }
 
 impl<'a> Problem<'a> {
-    #[must_use]
     pub fn new(
-        rows: &'a dyn Table,
+        rows: &'a dyn Matrix,
         labels: &'a [u32],
         bias: Bias,
         found: Survey,
         unit: Option<Vec<f64>>,
-        threads: usize,
-    ) -> Self {
+        (threads, monitor): (usize, &'a dyn Monitor),
+    ) -> Result<Self> {
         let largest = if bias == Bias::Augmented { found.largest.max(1.0) } else { found.largest };
         let shift = scale_of(largest);
         let constant = if unit.is_some() { 1.0 } else { power(shift) };
         let constant = if bias == Bias::Augmented { constant } else { 0.0 };
-        let unit = unit.unwrap_or_else(|| vec![power(shift); rows.columns()]);
+        let unit = unit.map_or_else(|| filled(power(shift), rows.columns()), Ok)?;
         let common = unit.first().copied().filter(|first| unit.iter().all(|unit| unit == first));
-        Self { rows, labels, bias, found, shift, constant, unit, common, threads }
+        Ok(Self { rows, labels, bias, found, shift, constant, unit, common, threads, monitor })
     }
 
     #[must_use]
@@ -126,82 +126,80 @@ impl<'a> Problem<'a> {
         10.0 * self.found.nonzeros as f64 >= self.len() as f64 * self.columns() as f64
     }
 
-    fn raw(&self, v: &[f64]) -> (Vec<f64>, f64) {
-        let w = v.iter().zip(&self.unit).map(|(v, unit)| v * unit).collect();
+    fn raw(&self, v: &[f64]) -> Result<(Vec<f64>, f64)> {
+        let w = collected(v.iter().zip(&self.unit).map(|(v, unit)| v * unit))?;
         let b = if self.bias == Bias::Augmented { v[self.columns()] * self.constant } else { 0.0 };
-        (w, b)
+        Ok((w, b))
     }
 
     /// `<u_i, v>` of the rows with these numbers.
-    pub fn scores(&self, numbers: &[u32], v: &[f64], out: &mut [f64]) {
-        let (w, b) = self.raw(v);
-        let strip = numbers.len().div_ceil(self.threads.max(1)).max(LEAST);
+    pub fn scores(&self, numbers: &[u32], v: &[f64], out: &mut [f64]) -> Result<()> {
+        let (w, b) = self.raw(v)?;
+        let strip = strip(self.rows);
         let strips = numbers.chunks(strip).zip(out.chunks_mut(strip));
         let threads = self.threads.min(strips.len());
-        let run = |(numbers, out): (&[u32], &mut [f64])| {
+        each(strips, threads, self.monitor, |(numbers, out)| {
             self.rows.dots(numbers, &w, out);
             for (out, &row) in out.iter_mut().zip(numbers) {
                 *out = self.sign(row as usize) * (*out + b);
             }
-        };
-        share_out(strips, threads, run, || ());
+            Ok(())
+        })
     }
 
     /// `<u_i, v>` of all rows.
-    pub fn all_scores(&self, v: &[f64], out: &mut [f64]) {
-        let (w, b) = self.raw(v);
-        let weights = self.rows.arrange_one(w);
-        let strip = out.len().div_ceil(self.threads.max(1)).max(LEAST);
+    pub fn all_scores(&self, v: &[f64], out: &mut [f64]) -> Result<()> {
+        let (w, b) = self.raw(v)?;
+        let strip = strip(self.rows);
         let strips = out.chunks_mut(strip).enumerate();
         let threads = self.threads.min(strips.len());
-        let run = |(i, out): (usize, &mut [f64])| {
+        each(strips, threads, self.monitor, |(i, out)| {
             let first = i * strip;
-            self.rows.scores(first..first + out.len(), &weights, &[b], out);
+            self.rows.scores_of_one(first..first + out.len(), &w, b, out)?;
             for (out, row) in out.iter_mut().zip(first..) {
                 *out *= self.sign(row);
             }
-        };
-        share_out(strips, threads, run, || ());
+            Ok(())
+        })
     }
 
     /// `||x_i||^2` of all raw rows times `scale`.
-    #[must_use]
-    pub fn squares(&self, scale: f64) -> Vec<f64> {
-        let unit = vec![scale; self.columns()];
-        let mut out = vec![0.0; self.len()];
-        let strip = out.len().div_ceil(self.threads.max(1)).max(LEAST);
+    pub fn squares(&self, scale: f64) -> Result<Vec<f64>> {
+        let unit = filled(scale, self.columns())?;
+        let mut out = filled(0.0, self.len())?;
+        let strip = strip(self.rows);
         let strips = out.chunks_mut(strip).enumerate();
         let threads = self.threads.min(strips.len());
-        let run = |(i, out): (usize, &mut [f64])| {
+        each(strips, threads, self.monitor, |(i, out)| {
             let first = i * strip;
-            self.rows.squares(first..first + out.len(), &unit, out);
-        };
-        share_out(strips, threads, run, || ());
-        out
+            self.rows.squares(first..first + out.len(), &unit, out)
+        })?;
+        Ok(out)
     }
 
     /// Appends the columns and values of a scaled row, without its sign.
-    pub fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) {
+    pub fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()> {
         let start = values.len();
-        self.rows.read(row, columns, values);
+        self.rows.read(row, columns, values)?;
         for (j, x) in columns[start..].iter().zip(&mut values[start..]) {
             *x *= self.unit[*j as usize];
         }
         if self.bias == Bias::Augmented {
-            columns.push(self.columns() as i64);
-            values.push(self.constant);
+            columns.try_push(self.columns() as i64)?;
+            values.try_push(self.constant)?;
         }
+        Ok(())
     }
 
     /// `v += c*x` of a scaled row, without its sign; `c` is 1 or -1.
-    pub fn add_to(&self, row: usize, c: f64, v: &mut [f64]) {
+    pub fn add_to(&self, row: usize, c: f64, v: &mut [f64]) -> Result<()> {
         let (own, constant) = v.split_at_mut(self.columns());
         if let Some(unit) = self.common {
             // A product with the sign is exact, so it may come first.
             self.rows.axpy(row, c * unit, own);
         } else {
             let (mut columns, mut values) = (vec![], vec![]);
-            self.rows.read(row, &mut columns, &mut values);
+            self.rows.read(row, &mut columns, &mut values)?;
             for (j, x) in columns.iter().zip(&values) {
                 let j = *j as usize;
                 own[j] += c * (x * self.unit[j]);
@@ -210,15 +208,15 @@ impl<'a> Problem<'a> {
         for v in constant {
             *v += c * self.constant;
         }
+        Ok(())
     }
 
     /// The first row of each group.
     ///
     /// # Panics
     /// If a group has none.
-    #[must_use]
-    pub fn firsts(&self) -> Vec<u32> {
+    pub fn firsts(&self) -> Result<Vec<u32>> {
         let first = |g| (0..self.len()).find(|&row| self.group(row) == g).expect("a row of each group");
-        (0..self.groups()).map(|g| first(g) as u32).collect()
+        collected((0..self.groups()).map(|g| first(g) as u32))
     }
 }

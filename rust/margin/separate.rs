@@ -10,8 +10,9 @@ use super::problem::{Bias, Problem, survey};
 use super::wolfe::Found;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
+use crate::memory::{filled, gathered};
 use crate::online::Monitor;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 /// An upper end below this part of the radius is nothing but rounding.
 const NOTHING: f64 = 1e-13;
@@ -74,7 +75,7 @@ pub struct Solution {
 /// Finds the plane of largest margin and an interval that contains that margin. The monitor is asked
 /// between major cycles and sweeps, on the calling thread.
 pub fn separate(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     labels: &[u32],
     options: &Options,
     monitor: &dyn Monitor,
@@ -82,14 +83,19 @@ pub fn separate(
     standard(|| certified(rows, labels, options, monitor))
 }
 
-fn certified(rows: &dyn Table, labels: &[u32], options: &Options, monitor: &dyn Monitor) -> Result<Solution> {
+fn certified(
+    rows: &dyn Matrix,
+    labels: &[u32],
+    options: &Options,
+    monitor: &dyn Monitor,
+) -> Result<Solution> {
     check_labels(rows, labels)?;
     let &Options { bias, tol, budget, threads, .. } = options;
     if !(tol > 0.0 && tol.is_finite()) {
         return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
     }
-    let problem = Problem::new(rows, labels, bias, survey(rows)?, None, threads);
-    let lengths = Lengths::new(&problem);
+    let problem = Problem::new(rows, labels, bias, survey(rows)?, None, (threads, monitor))?;
+    let lengths = Lengths::new(&problem)?;
     let mut work = Work::new(budget, monitor);
     let mut solution = if bias == Bias::Free && labels.iter().all(|label| *label == labels[0]) {
         Solution {
@@ -97,56 +103,60 @@ fn certified(rows: &dyn Table, labels: &[u32], options: &Options, monitor: &dyn 
             lower: f64::INFINITY,
             upper: f64::INFINITY,
             intercept: problem.sign(0),
-            ..blank(vec![0.0; problem.columns()])
+            ..blank(filled(0.0, problem.columns())?)
         }
     } else if problem.found.largest == 0.0 && bias != Bias::Augmented {
-        let numbers = problem.firsts();
-        let a = vec![1.0; numbers.len()];
-        let v = vec![0.0; problem.size()];
-        judge(&problem, &lengths, &Found { v, lower: f64::NEG_INFINITY, numbers, a, square: 0.0, zero: true })
+        let numbers = problem.firsts()?;
+        let a = filled(1.0, numbers.len())?;
+        let v = filled(0.0, problem.size())?;
+        judge(
+            &problem,
+            &lengths,
+            &Found { v, lower: f64::NEG_INFINITY, numbers, a, square: 0.0, zero: true },
+        )?
     } else {
-        let (found, solver) = solve(&problem, options, &mut work);
-        let solution = judge(&problem, &lengths, &found);
+        let (found, solver) = solve(&problem, options, &mut work)?;
+        let solution = judge(&problem, &lengths, &found)?;
         if matches!(solution.status, "margin_at_most" | "undecided") {
-            decide(&problem, &lengths, solution, &found, tol, &mut work)
+            decide(&problem, &lengths, solution, &found, tol, &mut work)?
         } else {
             Solution { solver, ..solution }
         }
     };
-    if work.is_interrupted() {
-        return Err(Error::Interrupted);
-    }
     solution.radius = lengths.radius;
-    solution.work = vec![
+    let work = [
         ("passes", work.passes),
         ("rows_scored", work.rows_scored),
         ("majors", work.majors),
         ("refinements", work.refinements),
         ("sweeps", work.sweeps),
     ];
+    solution.work = gathered(work.into_iter())?;
     Ok(solution)
 }
 
-fn judge(problem: &Problem, lengths: &Lengths, found: &Found) -> Solution {
-    let (mut coef, b) = plane(problem, &found.v);
+fn judge(problem: &Problem, lengths: &Lengths, found: &Found) -> Result<Solution> {
+    let (mut coef, b) = plane(problem, &found.v)?;
     let is_zero = |coef: &[f64]| coef.iter().all(|w| *w == 0.0);
     let no_plane = is_zero(&coef) && b.unwrap_or(0.0) == 0.0;
     if no_plane {
-        coef = some_row(problem);
+        coef = some_row(problem)?;
     }
     if found.zero
-        && let Some(solution) = refuted(problem, &found.numbers, &found.a)
+        && let Some(solution) = refuted(problem, &found.numbers, &found.a)?
     {
-        let half_way = || lower_end(problem, lengths, &coef, b).1;
-        let intercept = if b.is_none() && !is_zero(&coef) { half_way() } else { b.unwrap_or(0.0) };
-        return Solution { coef, intercept, ..solution };
+        let intercept = match b {
+            None if !is_zero(&coef) => lower_end(problem, lengths, &coef, b)?.1,
+            _ => b.unwrap_or(0.0),
+        };
+        return Ok(Solution { coef, intercept, ..solution });
     }
-    let (support, dual_weights) = dual_integers(problem, &found.numbers, &found.a);
-    let upper = upper_end(problem, &support, &dual_weights);
+    let (support, dual_weights) = dual_integers(problem, &found.numbers, &found.a)?;
+    let upper = upper_end(problem, &support, &dual_weights)?;
     let (lower, intercept) = if is_zero(&coef) && b.unwrap_or(0.0) == 0.0 {
         (f64::NEG_INFINITY, b.unwrap_or(0.0))
     } else {
-        lower_end(problem, lengths, &coef, b)
+        lower_end(problem, lengths, &coef, b)?
     };
     let status = if lower > 0.0 {
         "separable"
@@ -155,21 +165,22 @@ fn judge(problem: &Problem, lengths: &Lengths, found: &Found) -> Solution {
     } else {
         "undecided"
     };
-    Solution { status, lower, upper, intercept, support, dual_weights, ..blank(coef) }
+    Ok(Solution { status, lower, upper, intercept, support, dual_weights, ..blank(coef) })
 }
 
 /// A direction that is not 0, if there is one: the first row that is not.
-fn some_row(problem: &Problem) -> Vec<f64> {
+fn some_row(problem: &Problem) -> Result<Vec<f64>> {
     let (mut columns, mut values) = (vec![], vec![]);
-    let mut coef = vec![0.0; problem.columns()];
+    let mut coef = filled(0.0, problem.columns())?;
     for row in 0..problem.len() {
-        problem.rows.read(row, &mut columns, &mut values);
+        problem.monitor.pause()?;
+        problem.rows.read(row, &mut columns, &mut values)?;
         if !values.is_empty() {
             for (j, x) in columns.iter().zip(&values) {
                 coef[*j as usize] = problem.sign(row) * x;
             }
-            return powered(coef, None).0;
+            return Ok(powered(coef, None).0);
         }
     }
-    coef
+    Ok(coef)
 }

@@ -16,6 +16,8 @@ use super::problem::Problem;
 use super::working::WorkingSet;
 use crate::arith::factor::inner;
 use crate::arith::twofold::total;
+use crate::error::Result;
+use crate::memory::{Grow, collected, filled, gathered, refill};
 
 /// Inner tolerance at strides above 1.
 const COARSE: f64 = 1e-2;
@@ -42,101 +44,108 @@ impl Found {
         Self { v, lower, numbers: vec![], a: vec![], square, zero: false }
     }
 
-    fn keep_weights(&mut self, working: &WorkingSet, corral: &Corral) -> bool {
+    /// Takes a plane if its lower end is better.
+    fn keep_plane(&mut self, v: &[f64], lower: f64) -> bool {
+        let better = lower > self.lower;
+        if better {
+            self.v.copy_from_slice(v);
+            self.lower = lower;
+        }
+        better
+    }
+
+    fn keep_weights(&mut self, working: &WorkingSet, corral: &Corral) -> Result<bool> {
         let square = corral.square();
         if square >= self.square {
-            return false;
+            return Ok(false);
         }
         self.square = square;
-        self.a.clone_from(&corral.a);
-        self.numbers = corral.places.iter().map(|&place| working.numbers[place]).collect();
-        true
+        refill(&mut self.a, corral.a.iter().copied())?;
+        refill(&mut self.numbers, corral.places.iter().map(|&place| working.numbers[place]))?;
+        Ok(true)
     }
 }
 
 /// Runs the method until the gap is closed, v is 0, nothing improves or the budget is spent.
-#[must_use]
 pub fn nearest_point(
     problem: &Problem,
     tol: f64,
     separable: bool,
     start: Option<Found>,
     work: &mut Work,
-) -> Found {
-    let mut working = WorkingSet::new(problem);
-    let mut v = mean(problem);
+) -> Result<Found> {
+    let mut working = WorkingSet::new(problem)?;
+    let mut v = mean(problem)?;
     let groups = problem.groups();
-    let mut found = Found::of(v.clone());
-    if start.is_none() && !work.left() {
-        let corral = warm(problem, &mut working, &problem.firsts(), &vec![1.0; groups], work);
-        found.keep_weights(&working, &corral);
-        return found;
+    let ones = &[1.0; 2][..groups];
+    let mut found = Found::of(collected(v.iter().copied())?);
+    if start.is_none() && !work.left()? {
+        let corral = warm(problem, &mut working, &problem.firsts()?, ones, work)?;
+        found.keep_weights(&working, &corral)?;
+        return Ok(found);
     }
     let mut corral: Option<Corral> = None;
     let most = problem.size().clamp(FEWEST_ADDED, MOST_ADDED);
-    let mut strides = strides(problem);
+    let mut sampled = true;
     if let Some(start) = start {
-        let mut warm = warm(problem, &mut working, &start.numbers, &start.a, work);
+        let mut warm = warm(problem, &mut working, &start.numbers, &start.a, work)?;
         work.majors += start.numbers.len() as u64;
-        warm.minor(&working, work);
-        v.clone_from(&warm.v);
+        warm.minor(&working, work)?;
+        v.copy_from_slice(&warm.v);
         corral = Some(warm);
-        strides = vec![1];
+        sampled = false;
         found = start;
         found.square = f64::INFINITY; // its weights are the corral's
     }
-    for stride in strides {
+    for stride in strides(problem).filter(|stride| sampled || *stride == 1) {
         let last = stride == 1;
         let (mut tightened, mut rounds, mut factor) = (0, 0, 1.0);
         loop {
-            if let Some(corral) = corral.as_ref().filter(|_| !work.left()) {
-                found.keep_weights(&working, corral);
+            if let Some(corral) = &corral
+                && !work.left()?
+            {
+                found.keep_weights(&working, corral)?;
                 if found.lower == f64::NEG_INFINITY {
                     found.v = v;
                 }
-                return found;
+                return Ok(found);
             }
-            let seen = price(problem, stride, &v);
+            let seen = price(problem, stride, &v)?;
             work.passes += 1;
             work.rows_scored += seen.len() as u64;
-            let mut least = seen.least.clone();
-            let (mut level, mut square, mut gap) =
-                (vec![f64::INFINITY; groups], f64::INFINITY, f64::INFINITY);
+            let mut least = seen.least;
+            let (mut level, mut square, mut gap) = ([f64::INFINITY; 2], f64::INFINITY, f64::INFINITY);
             if let Some(corral) = &corral {
-                level = levels(problem, &working, corral, &v, &mut least);
+                level = levels(problem, &working, corral, &v, &mut least)?;
                 square = corral.square();
             } else if last {
                 square = inner(&v, &v);
             }
             if last {
                 let lower = if square > 0.0 {
-                    total(least) / (groups as f64 * square.sqrt())
+                    total(least[..groups].iter().copied()) / (groups as f64 * square.sqrt())
                 } else {
                     f64::NEG_INFINITY
                 };
-                let mut better = lower > found.lower;
-                if better {
-                    found.v.clone_from(&v);
-                    found.lower = lower;
-                }
+                let mut better = found.keep_plane(&v, lower);
                 if let Some(corral) = &corral {
-                    better = found.keep_weights(&working, corral) || better;
+                    better = found.keep_weights(&working, corral)? || better;
                     let upper = found.square.sqrt() / groups as f64;
                     gap = if upper > 0.0 { (upper - found.lower) / upper } else { f64::INFINITY };
                     rounds = if better { 0 } else { rounds + 1 };
                     let floor = 8.0 * f64::EPSILON * corral.sigma.sqrt() / square.sqrt();
                     if gap <= tol || gap <= floor || rounds >= PATIENCE || (separable && found.lower > 0.0) {
-                        return found;
+                        return Ok(found);
                     }
                 }
             }
-            let limits: Vec<f64> = if corral.is_some() {
+            let limits = if corral.is_some() {
                 let slack = 0.3 * (if last { tol } else { tol.max(COARSE) }) * square / groups as f64;
-                level.iter().map(|level| level - slack).collect()
+                level.map(|level| level - slack)
             } else {
                 level
             };
-            let added = seen.violators(problem, &limits, most, &working.inside);
+            let added = seen.violators(problem, &limits, most, &working.inside)?;
             if added.is_empty() {
                 if !last || tightened == 2 {
                     break;
@@ -144,24 +153,26 @@ pub fn nearest_point(
                 tightened += 1;
                 factor *= 0.01;
             } else {
-                working.add(problem, &added);
+                working.add(problem, &added)?;
             }
-            let corral = corral
-                .get_or_insert_with(|| Corral::new(&working, &starts(&working), &vec![1.0; groups], work));
+            let corral = match &mut corral {
+                Some(corral) => corral,
+                none => none.insert(Corral::new(&working, &starts(&working)?, ones, work)?),
+            };
             let tau = if last { factor * (0.1 * tol).max((0.03 * gap).min(0.1)) } else { COARSE };
-            run(&working, corral, tau, work);
+            run(&working, corral, tau, work)?;
             if !corral.square().is_finite() {
-                return found;
+                return Ok(found);
             }
-            v.clone_from(&corral.v);
+            v.copy_from_slice(&corral.v);
             if corral.square() <= ZERO * corral.sigma {
-                found.keep_weights(&working, corral);
+                found.keep_weights(&working, corral)?;
                 found.zero = true;
-                return found;
+                return Ok(found);
             }
         }
     }
-    found
+    Ok(found)
 }
 
 /// A corral of given rows, the first of the working set.
@@ -171,36 +182,37 @@ fn warm(
     numbers: &[u32],
     weights: &[f64],
     work: &Work,
-) -> Corral {
-    working.add(problem, numbers);
-    let places: Vec<usize> = (0..working.len()).collect();
+) -> Result<Corral> {
+    working.add(problem, numbers)?;
+    let places = collected(0..working.len())?;
     Corral::new(working, &places, weights, work)
 }
 
 /// The sum over the groups of the mean of the sampled rows.
-fn mean(problem: &Problem) -> Vec<f64> {
+fn mean(problem: &Problem) -> Result<Vec<f64>> {
     let step = problem.len().div_ceil(SAMPLE);
-    let mut v = vec![0.0; problem.size()];
-    for (g, first) in problem.firsts().into_iter().enumerate() {
-        let mut part = vec![0.0; problem.size()];
-        let mut chosen: Vec<usize> =
-            (0..problem.len()).step_by(step).filter(|&row| problem.group(row) == g).collect();
+    let mut v = filled(0.0, problem.size())?;
+    let mut part = filled(0.0, problem.size())?;
+    for (g, first) in problem.firsts()?.into_iter().enumerate() {
+        part.fill(0.0);
+        let chosen = (0..problem.len()).step_by(step).filter(|&row| problem.group(row) == g);
+        let mut chosen = gathered(chosen)?;
         if chosen.is_empty() {
-            chosen.push(first as usize);
+            chosen.try_push(first as usize)?;
         }
         for &row in &chosen {
-            problem.add_to(row, problem.sign(row), &mut part);
+            problem.add_to(row, problem.sign(row), &mut part)?;
         }
         let count = chosen.len() as f64;
         v.iter_mut().zip(&part).for_each(|(v, part)| *v += part / count);
     }
-    v
+    Ok(v)
 }
 
 /// The place of the row of each group with the lowest score: the first that was added.
-fn starts(working: &WorkingSet) -> Vec<usize> {
+fn starts(working: &WorkingSet) -> Result<Vec<usize>> {
     let first = |g| working.group.iter().position(|&group| usize::from(group) == g);
-    (0..working.groups).filter_map(first).collect()
+    gathered((0..working.groups).filter_map(first))
 }
 
 /// The mean score of the members of each group; their scores lower the least that was seen.
@@ -209,16 +221,17 @@ fn levels(
     working: &WorkingSet,
     corral: &Corral,
     v: &[f64],
-    least: &mut [f64],
-) -> Vec<f64> {
-    let numbers: Vec<u32> = corral.places.iter().map(|&place| working.numbers[place]).collect();
-    let mut s = vec![0.0; numbers.len()];
-    problem.scores(&numbers, v, &mut s);
-    let level = |(g, least): (usize, &mut f64)| {
+    least: &mut [f64; 2],
+) -> Result<[f64; 2]> {
+    let numbers = collected(corral.places.iter().map(|&place| working.numbers[place]))?;
+    let mut s = filled(0.0, numbers.len())?;
+    problem.scores(&numbers, v, &mut s)?;
+    let mut level = [0.0; 2];
+    for (g, (level, least)) in level.iter_mut().zip(least).enumerate().take(working.groups) {
         let own =
             || corral.group.iter().zip(&s).filter(|(group, _)| usize::from(**group) == g).map(|(_, s)| *s);
         *least = own().fold(*least, f64::min);
-        total(own()) / own().count() as f64
-    };
-    least.iter_mut().enumerate().map(level).collect()
+        *level = total(own()) / own().count() as f64;
+    }
+    Ok(level)
 }

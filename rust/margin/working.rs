@@ -4,6 +4,8 @@ use super::problem::{Bias, Problem};
 use crate::arith::axpy::{axpy, axpy_entries};
 use crate::arith::dot::{dot, dot_entries};
 use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::error::Result;
+use crate::memory::{Grow, filled};
 
 /// About so many rows have a part in the centre.
 const SAMPLE: usize = 4096;
@@ -72,24 +74,23 @@ impl Leaf for Add<'_> {
 }
 
 impl WorkingSet {
-    #[must_use]
-    pub fn new(problem: &Problem) -> Self {
+    pub fn new(problem: &Problem) -> Result<Self> {
         let (size, full) = (problem.size(), problem.is_well_filled());
         let store = if full {
             Store::Full(vec![])
         } else {
-            Store::Entries { start: vec![0], columns: vec![], values: vec![] }
+            Store::Entries { start: filled(0, 1)?, columns: vec![], values: vec![] }
         };
-        let centre = (problem.bias == Bias::Free && full).then(|| centre(problem));
-        Self {
+        let centre = (problem.bias == Bias::Free && full).then(|| centre(problem)).transpose()?;
+        Ok(Self {
             numbers: vec![],
             group: vec![],
-            inside: vec![false; problem.len()],
+            inside: filled(false, problem.len())?,
             size,
             groups: problem.groups(),
             store,
             centre,
-        }
+        })
     }
 
     #[must_use]
@@ -98,7 +99,7 @@ impl WorkingSet {
     }
 
     /// Copies rows; none of them may be there already.
-    pub fn add(&mut self, problem: &Problem, numbers: &[u32]) {
+    pub fn add(&mut self, problem: &Problem, numbers: &[u32]) -> Result<()> {
         let (mut own, mut read) = (vec![], vec![]);
         for &number in numbers {
             let (row, y) = (number as usize, problem.sign(number as usize));
@@ -107,8 +108,8 @@ impl WorkingSet {
                     let start = u.len();
                     own.clear();
                     read.clear();
-                    problem.read(row, &mut own, &mut read);
-                    u.resize(start + self.size, 0.0);
+                    problem.read(row, &mut own, &mut read)?;
+                    u.try_resize(start + self.size, 0.0)?;
                     let u = &mut u[start..];
                     for (j, x) in own.iter().zip(&read) {
                         u[*j as usize] = *x;
@@ -122,15 +123,16 @@ impl WorkingSet {
                 }
                 Store::Entries { start, columns, values } => {
                     let begin = values.len();
-                    problem.read(row, columns, values);
+                    problem.read(row, columns, values)?;
                     values[begin..].iter_mut().for_each(|x| *x *= y);
-                    start.push(values.len());
+                    start.try_push(values.len())?;
                 }
             }
-            self.numbers.push(number);
-            self.group.push(problem.group(row) as u8);
+            self.numbers.try_push(number)?;
+            self.group.try_push(problem.group(row) as u8)?;
             self.inside[row] = true;
         }
+        Ok(())
     }
 
     /// `<u, v>` of the rows at these places.
@@ -168,15 +170,15 @@ impl WorkingSet {
     }
 }
 
-fn centre(problem: &Problem) -> Vec<f64> {
+fn centre(problem: &Problem) -> Result<Vec<f64>> {
     let step = problem.len().div_ceil(SAMPLE);
-    let (mut centre, mut count) = (vec![0.0; problem.size()], 0.0);
+    let (mut centre, mut count) = (filled(0.0, problem.size())?, 0.0);
     for row in (0..problem.len()).step_by(step) {
-        problem.add_to(row, 1.0, &mut centre);
+        problem.add_to(row, 1.0, &mut centre)?;
         count += 1.0;
     }
     for c in &mut centre {
         *c /= count;
     }
-    centre
+    Ok(centre)
 }

@@ -3,9 +3,14 @@
 use crate::arith::environment::standard;
 use crate::arith::neuron::{self, Activation};
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::{Error, Result, probe_memory};
+use crate::error::{Error, Result};
+use crate::memory::{Grow, collected, filled, tried};
+use crate::online::Monitor;
 use crate::order::SplitMix64;
-use crate::rows::Table;
+use crate::rows::Matrix;
+
+/// Multiplications between two looks at the monitor.
+const WORK: usize = 1 << 20;
 
 /// No permutation uses it.
 const START_EPOCH: u64 = u64::MAX;
@@ -24,9 +29,8 @@ impl Layer {
     }
 
     /// One of the same shape, all zeros.
-    #[must_use]
-    pub fn zeros(&self) -> Self {
-        Self { coef: vec![0.0; self.coef.len()], intercept: vec![0.0; self.intercept.len()] }
+    pub fn zeros(&self) -> Result<Self> {
+        Ok(Self { coef: filled(0.0, self.coef.len())?, intercept: filled(0.0, self.intercept.len())? })
     }
 
     pub fn numbers(&self) -> impl Iterator<Item = &f64> {
@@ -58,12 +62,11 @@ impl Network {
         let mut layers = Vec::new();
         for (number, pair) in sizes.windows(2).enumerate() {
             let (inputs, neurons) = (pair[0], pair[1]);
-            probe_memory(inputs.checked_mul(neurons).and_then(|size| size.checked_mul(8)))?;
+            let weights = inputs.checked_mul(neurons).ok_or(Error::Memory)?;
             let mut random = SplitMix64::of_epoch(seed, START_EPOCH, number as u64);
             let bound = neuron::bound(inputs, neurons, activation);
-            let mut draw =
-                |count| -> Vec<f64> { (0..count).map(|_| neuron::start(random.draw(), bound)).collect() };
-            layers.push(Layer { coef: draw(inputs * neurons), intercept: draw(neurons) });
+            let mut draw = |count| collected((0..count).map(|_| neuron::start(random.draw(), bound)));
+            layers.try_push(Layer { coef: draw(weights)?, intercept: draw(neurons)? })?;
         }
         Ok(Self { layers, activation })
     }
@@ -75,10 +78,16 @@ impl Network {
     }
 
     /// Room for the values of an example: of the input, of the layers.
+    pub fn room(&self, columns: usize) -> Result<Vec<Vec<f64>>> {
+        let layers = self.layers.iter().map(Layer::neurons);
+        tried(std::iter::once(columns).chain(layers).map(|len| filled(0.0, len)))
+    }
+
+    /// Rows that are read between two looks at the monitor.
     #[must_use]
-    pub fn room(&self, columns: usize) -> Vec<Vec<f64>> {
-        let layers = self.layers.iter().map(|layer| vec![0.0; layer.neurons()]);
-        std::iter::once(vec![0.0; columns]).chain(layers).collect()
+    pub fn strip(&self, columns: usize) -> usize {
+        let weights = self.layers.iter().map(|layer| layer.coef.len()).fold(columns, usize::saturating_add);
+        WORK / weights.max(1) + 1
     }
 
     /// Computes the values of each layer from those of the input, the first ones; of the output,
@@ -96,33 +105,41 @@ impl Network {
     }
 
     /// What the output neurons have for every row, row by row.
-    pub fn scores(&self, rows: &dyn Table, probabilities: bool, out: &mut [f64]) -> Result<()> {
-        probe_memory(rows.columns().checked_mul(8))?;
+    pub fn scores(
+        &self,
+        rows: &dyn Matrix,
+        probabilities: bool,
+        monitor: &dyn Monitor,
+        out: &mut [f64],
+    ) -> Result<()> {
         standard(|| {
-            let mut values = self.room(rows.columns());
+            let (mut values, strip) = (self.room(rows.columns())?, self.strip(rows.columns()));
             for (row, out) in out.chunks_exact_mut(self.outputs()).enumerate() {
+                if row % strip == 0 {
+                    monitor.pause()?;
+                }
                 read(rows, row, &mut values[0]);
-                dispatch(Answer { network: self, values: &mut values, probabilities, out });
+                dispatch(Outputs { network: self, values: &mut values, probabilities, out });
             }
-        });
-        Ok(())
+            Ok(())
+        })
     }
 }
 
 /// Writes a row as float64.
-pub fn read(rows: &dyn Table, row: usize, x: &mut [f64]) {
+pub fn read(rows: &dyn Matrix, row: usize, x: &mut [f64]) {
     x.fill(0.0);
     rows.axpy(row, 1.0, x);
 }
 
-struct Answer<'a> {
+struct Outputs<'a> {
     network: &'a Network,
     values: &'a mut [Vec<f64>],
     probabilities: bool,
     out: &'a mut [f64],
 }
 
-impl Leaf for Answer<'_> {
+impl Leaf for Outputs<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -6,117 +6,97 @@
 //!   layer to layer; at the output, logistic function or softmax. The error of the output is
 //!   probability minus truth, that of a layer before is `(Wᵀ*error)*f'(z)`. The gradient is the sum of
 //!   `error*h` over the batch; a step is `W = r*W − (eta/m)*gradient`, `r = max(0, 1 − eta*alpha/m)`.
-//! - Given: start values, learning rate, strength of the penalty, batch size, an order.
+//! - Given: start values, learning rate, strength of the penalty, batch size, a seed or none.
 //! - Result: weights and intercepts; the mean loss of each epoch, each example's before its batch's step.
 //! - Paper: Rumelhart, Hinton, Williams 1986, Learning representations by back-propagating errors;
 //!   start values: Glorot, Bengio 2010, equation 16.
 
 use super::network::{Layer, Network, read};
-use super::stopping::{Criterion, Stopped};
 use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::{Error, Result, probe_memory};
-use crate::memory::refill;
-use crate::online::{Flow, Monitor};
+use crate::error::{Error, Result};
+use crate::memory::{filled, refill, tried};
+use crate::online::{Epoch, Monitor};
 use crate::order::shuffle;
-use crate::rows::Table;
+use crate::rows::Matrix;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Schedule {
+pub struct Settings {
     pub rate: f64,
     pub alpha: f64,
     pub batch_size: usize,
     /// Key of the orders; `None`: the stored one.
     pub seed: Option<u64>,
-    pub first_epoch: u64,
-    pub max_iter: u64,
-    pub tol: Option<f64>,
-    pub n_iter_no_change: u64,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct Report {
-    /// The mean loss of each epoch.
-    pub losses: Vec<f64>,
-    /// The mistakes of each epoch, each example's before its batch's step.
-    pub mistakes: Vec<i64>,
-    pub stopped: Stopped,
+/// A run between two epochs. It is always used with the rows that it was started with, and not at all
+/// after an error.
+pub struct Run {
+    network: Network,
+    labels: Vec<u32>,
+    settings: Settings,
+    pass: Pass,
+    order: Vec<u32>,
 }
 
-/// Runs epochs until the loss no longer improves. After an error the network is not to be used.
-pub fn fit(
-    rows: &dyn Table,
-    labels: &[u32],
-    network: &mut Network,
-    schedule: &Schedule,
-    monitor: &dyn Monitor,
-) -> Result<Report> {
-    let (n, classes) = (rows.len(), network.outputs().max(2));
-    if labels.len() != n || n == 0 || labels.iter().any(|&label| label as usize >= classes) {
-        let text = format!("labels must be {n} numbers below {classes}, and at least one");
-        return Err(Error::Invalid(text));
-    }
-    if schedule.batch_size < 1 || schedule.max_iter < 1 {
-        let Schedule { batch_size, max_iter, .. } = schedule;
-        let text = format!("batch_size and max_iter must be at least 1, got {batch_size} and {max_iter}");
-        return Err(Error::Invalid(text));
-    }
-    let weights: usize = network.layers.iter().map(|layer| layer.coef.len()).fold(0, usize::saturating_add);
-    probe_memory(weights.saturating_add(n).saturating_add(rows.columns()).checked_mul(8))?;
-    standard(|| run(rows, labels, network, schedule, monitor))
-}
-
-fn run(
-    rows: &dyn Table,
-    labels: &[u32],
-    network: &mut Network,
-    schedule: &Schedule,
-    monitor: &dyn Monitor,
-) -> Result<Report> {
-    let n = rows.len();
-    let mut pass = Pass {
-        values: network.room(rows.columns()),
-        errors: network.layers.iter().map(|layer| vec![0.0; layer.neurons()]).collect(),
-        gradient: network.layers.iter().map(Layer::zeros).collect(),
-    };
-    let mut criterion = Criterion::new(schedule.tol, schedule.n_iter_no_change);
-    let (mut losses, mut counts, mut order) = (Vec::new(), Vec::new(), Vec::new());
-    loop {
-        let epoch = schedule.first_epoch + losses.len() as u64;
-        refill(&mut order, 0..n as u32)?;
-        if let Some(seed) = schedule.seed {
-            shuffle(&mut order, seed, epoch, 0);
+impl Run {
+    /// Checks labels and network against the rows.
+    pub fn start(rows: &dyn Matrix, labels: Vec<u32>, network: Network, settings: Settings) -> Result<Self> {
+        let (n, classes) = (rows.len(), network.outputs().max(2));
+        if labels.len() != n || n == 0 || labels.iter().any(|&label| label as usize >= classes) {
+            let text = format!("labels must be {n} numbers below {classes}, and at least one");
+            return Err(Error::Invalid(text));
         }
+        if settings.batch_size < 1 {
+            return Err(Error::Invalid("batch_size must be at least 1, got 0".into()));
+        }
+        let pass = Pass {
+            values: network.room(rows.columns())?,
+            errors: tried(network.layers.iter().map(|layer| filled(0.0, layer.neurons())))?,
+            gradient: tried(network.layers.iter().map(Layer::zeros))?,
+        };
+        Ok(Self { network, labels, settings, pass, order: Vec::new() })
+    }
+
+    /// Visits all examples in the order of the epoch of this number.
+    pub fn epoch(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+        standard(|| self.visit_all(rows, number, monitor))
+    }
+
+    fn visit_all(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+        let Self { network, labels, settings, pass, order } = self;
+        refill(order, 0..labels.len() as u32)?;
+        if let Some(seed) = settings.seed {
+            shuffle(order, seed, number, 0);
+        }
+        let strip = network.strip(rows.columns());
         let (mut total, mut mistakes) = (0.0, 0);
-        for batch in order.chunks(schedule.batch_size) {
-            for &row in batch {
+        for batch in order.chunks(settings.batch_size) {
+            for (k, &row) in batch.iter().enumerate() {
+                if k % strip == 0 {
+                    monitor.pause()?;
+                }
                 read(rows, row as usize, &mut pass.values[0]);
                 let label = labels[row as usize] as usize;
-                match dispatch(Example { network, pass: &mut pass, label }) {
-                    Some((loss, is_mistake)) => {
-                        total += loss;
-                        mistakes += i64::from(is_mistake);
-                    }
-                    None => return Err(Error::Overflow { epoch }),
-                }
+                let Some((loss, is_mistake)) = dispatch(Example { network, pass, label }) else {
+                    return Err(Error::Overflow { epoch: number });
+                };
+                total += loss;
+                mistakes += i64::from(is_mistake);
             }
-            dispatch(Step { network, gradient: &mut pass.gradient, schedule, examples: batch.len() });
-            if monitor.block() == Flow::Break {
-                return Err(Error::Interrupted);
-            }
+            dispatch(Step { network, gradient: &mut pass.gradient, settings, examples: batch.len() });
         }
         if !network.layers.iter().flat_map(Layer::numbers).all(|w| w.is_finite()) {
-            return Err(Error::Overflow { epoch });
+            return Err(Error::Overflow { epoch: number });
         }
-        let loss = neuron::mean(total, n);
-        losses.push(loss);
-        counts.push(mistakes);
-        let last = losses.len() as u64 == schedule.max_iter;
-        // The loss alone is judged: an epoch without a mistake does not end the run.
-        if let Some(stopped) = criterion.judge(loss, last) {
-            return Ok(Report { losses, mistakes: counts, stopped });
-        }
+        let loss = neuron::mean(total, labels.len());
+        Ok(Epoch { mistakes: filled(mistakes, 1)?, losses: filled(loss, 1)?, interrupted: false })
+    }
+
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.network
     }
 }
 
@@ -165,7 +145,7 @@ impl Leaf for Example<'_> {
 struct Step<'a> {
     network: &'a mut Network,
     gradient: &'a mut [Layer],
-    schedule: &'a Schedule,
+    settings: &'a Settings,
     examples: usize,
 }
 
@@ -174,7 +154,7 @@ impl Leaf for Step<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Schedule { rate, alpha, .. } = *self.schedule;
+        let Settings { rate, alpha, .. } = *self.settings;
         for (layer, gradient) in self.network.layers.iter_mut().zip(self.gradient) {
             neuron::step(&mut layer.coef, &gradient.coef, rate, alpha, self.examples);
             neuron::step(&mut layer.intercept, &gradient.intercept, rate, 0.0, self.examples);

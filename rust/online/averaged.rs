@@ -10,7 +10,7 @@
 //!   (section 5, "average"); the lazy sum after Daumé 2006, Practical structured learning
 //!   techniques (figure 2.3), with the step in it.
 
-use std::borrow::Cow;
+use std::iter::once;
 use std::ops::Range;
 
 use super::feed::Monitor;
@@ -21,6 +21,7 @@ use crate::arith::average::{average as mean, timed};
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
+use crate::memory::{Grow, boxed, collected};
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// The sums u of all planes: `coef` is K x columns.
@@ -30,7 +31,7 @@ pub struct Averaged {
     pub fit_intercept: bool,
 }
 
-struct Part<'a> {
+struct AveragedRule<'a> {
     rows: &'a dyn Rows,
     first: usize,
     columns: usize,
@@ -41,7 +42,7 @@ struct Part<'a> {
     finite: bool,
 }
 
-impl Rule for Part<'_> {
+impl Rule for AveragedRule<'_> {
     fn absorb(&mut self, _visit: &Visit, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
         // Plane by plane, so that one u stays in cache; within a plane in the order of the log.
         for k in 0..self.intercept.len() {
@@ -96,7 +97,7 @@ impl Learner for Averaged {
             let (coef_here, coef_rest) = coef.split_at_mut(range.len() * columns);
             let (intercept_here, intercept_rest) = intercept.split_at_mut(range.len());
             (coef, intercept) = (coef_rest, intercept_rest);
-            rules.push(Box::new(Part {
+            rules.try_push(boxed(AveragedRule {
                 rows,
                 first: range.start,
                 columns,
@@ -104,14 +105,15 @@ impl Learner for Averaged {
                 intercept: intercept_here,
                 fit_intercept,
                 finite: true,
-            }));
+            })?)?;
         }
         Ok(rules)
     }
 
-    fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
-        let floats = |values| Numbers::Floats(Cow::Borrowed(values));
-        vec![("coef_u", floats(&self.coef)), ("intercept_u", floats(&self.intercept))]
+    fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>> {
+        let floats = |values| Numbers::floats(once(values));
+        let memory = [("coef_u", floats(&self.coef[..])?), ("intercept_u", floats(&self.intercept)?)];
+        collected(memory.into_iter())
     }
 
     fn answer_is_finite(&self, head: &Head, weights: &[f64]) -> bool {
@@ -122,8 +124,11 @@ impl Learner for Averaged {
 }
 
 /// Averages of values `w` with sums `u`, `columns` of them for each plane of `seen`.
-#[must_use]
-pub fn average(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> Vec<f64> {
-    let planes = w.chunks(columns.max(1)).zip(u.chunks(columns.max(1))).zip(seen);
-    planes.flat_map(|((w, u), &seen)| w.iter().zip(u).map(move |(&w, &u)| mean(w, u, seen))).collect()
+pub fn average(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> Result<Vec<f64>> {
+    let mut means = Vec::new();
+    means.try_reserve_exact(w.len()).map_err(|_| Error::Memory)?;
+    for ((w, u), &seen) in w.chunks(columns.max(1)).zip(u.chunks(columns.max(1))).zip(seen) {
+        means.try_extend(w.iter().zip(u).map(|(&w, &u)| mean(w, u, seen)))?;
+    }
+    Ok(means)
 }

@@ -1,9 +1,10 @@
 //! The errors that a weight vector makes on all examples.
 
-use super::feed::{Flow, Monitor};
+use super::feed::Monitor;
 use super::problem::Problem;
 use crate::arith::step::{signed, weight};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::filled;
 
 /// Weights of the examples that `(coef, intercept)` gets wrong as plane `plane` of the problem, by
 /// the rule that makes a mistake in training, added in row order from 0. `None` as soon as that is
@@ -17,14 +18,14 @@ pub fn count(
 ) -> Result<Option<f64>> {
     let (rows, n) = (problem.rows()?, problem.examples.len());
     let (positive, class_weight) = (problem.settings.positive[plane], problem.settings.class_weight[plane]);
-    let weights = rows.arrange(coef, 1);
+    let weights = rows.arrange(coef, 1)?;
     let block = rows.block(1);
-    let mut activations = vec![0.0; block.min(n)];
+    let mut activations = filled(0.0, block.min(n))?;
     let mut errors = 0.0;
     for start in (0..n).step_by(block) {
         let end = n.min(start + block);
         let activations = &mut activations[..end - start];
-        rows.scores(start..end, &weights, &[intercept], activations);
+        rows.scores(start..end, &weights, &[intercept], activations)?;
         for (row, &a) in (start..end).zip(&*activations) {
             let is_positive = problem.labels[row] == positive;
             let sample = problem.sample_weight.map(|weights| weights[row]);
@@ -36,9 +37,7 @@ pub fn count(
         if errors >= bound {
             return Ok(None);
         }
-        if monitor.block() == Flow::Break {
-            return Err(Error::Interrupted);
-        }
+        monitor.pause()?;
     }
     Ok((errors < bound).then_some(errors))
 }

@@ -16,6 +16,11 @@ pub trait Monitor: Sync {
     fn block(&self) -> Flow {
         Flow::Continue
     }
+
+    /// The same, as an error.
+    fn pause(&self) -> Result<()> {
+        if self.block() == Flow::Break { Err(Error::Interrupted) } else { Ok(()) }
+    }
 }
 
 /// The monitor that watches nothing.
@@ -38,20 +43,15 @@ pub fn feed(
     if at.pos < end {
         planes.level();
     }
-    examples.prepare(visit, planes);
+    examples.prepare(visit, planes)?;
     while at.pos < end {
-        let stop = examples.learn(visit, at, end.min(at.pos + block), planes, &mut log);
-        if stop == Stop::Failed {
-            return Err(Error::Invalid("a row of the Gram matrix could not be had from its source".into()));
-        }
+        let stop = examples.learn(visit, at, end.min(at.pos + block), planes, &mut log)?;
         absorb(&log)?;
         log.clear();
         if stop != Stop::Block {
             return Ok(stop);
         }
-        if monitor.block() == Flow::Break {
-            return Err(Error::Interrupted);
-        }
+        monitor.pause()?;
     }
     Ok(Stop::Block)
 }

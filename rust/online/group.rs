@@ -7,6 +7,7 @@ use super::problem::Problem;
 use super::rule::Rule;
 use super::run::State;
 use crate::error::{Error, Result};
+use crate::memory::{Grow, collected, filled};
 use crate::rows::{Cursor, Head, Planes, Record, Stop, Visit};
 
 /// What a decision (a plane, or all of them) did in one epoch.
@@ -41,7 +42,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub fn new(range: Range<usize>, problem: &Problem, state: &State) -> Self {
+    pub fn new(range: Range<usize>, problem: &Problem, state: &State) -> Result<Self> {
         let (settings, n, d) = (problem.settings, problem.examples.len(), problem.examples.columns());
         let heads = range.clone().map(|k| Head {
             plane: k as u32,
@@ -52,25 +53,24 @@ impl Group {
             loss: 0.0,
         });
         let decisions = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
-        let weights = state.coef[range.start * d..range.end * d].to_vec();
-        let mut planes = Planes::new(heads.collect(), weights, d);
-        planes.noise = problem.noise(&range);
-        planes.record = settings.record.then(|| Record {
-            activations: vec![f64::NAN; n * range.len()],
-            first: range.start,
-            width: range.len(),
-        });
-        if let (Some(decay), Some(ages)) = (problem.decay(), &state.ages) {
-            planes.put_under(decay, &ages[range.start * d..][..d]);
+        let weights = collected(state.coef[range.start * d..range.end * d].iter().copied())?;
+        let mut planes = Planes::new(collected(heads)?, weights, d);
+        planes.noise = problem.noise(&range)?;
+        if settings.record {
+            let activations = filled(f64::NAN, n.saturating_mul(range.len()))?;
+            planes.record = Some(Record { activations, first: range.start, width: range.len() });
         }
-        let tally = if settings.track_mistakes { n * decisions } else { 0 };
-        Self {
+        if let (Some(decay), Some(ages)) = (problem.decay()?, &state.ages) {
+            planes.put_under(decay, &ages[range.start * d..][..d])?;
+        }
+        let tally = if settings.track_mistakes { n.saturating_mul(decisions) } else { 0 };
+        Ok(Self {
             first: problem.decision(range.start),
             planes,
             ended: Vec::new(),
-            mistakes: vec![0; decisions],
-            tally: vec![0; tally],
-        }
+            mistakes: filled(0, decisions)?,
+            tally: filled(0, tally)?,
+        })
     }
 
     pub fn goes_on_with(&self, problem: &Problem, decision: usize) -> bool {
@@ -91,7 +91,10 @@ impl Group {
         monitor: &dyn Monitor,
     ) -> Result<GroupEpoch> {
         // A class weight of 0 takes rows away from one plane; such a plane is a group of its own.
-        let own_order = self.planes.heads.iter().find_map(|head| problem.without_weightless(head, order));
+        let own_order = match &self.planes.heads[..] {
+            [head] => problem.without_weightless(head, order)?,
+            _ => None,
+        };
         let visit = Visit { order: own_order.as_deref().or(order), ..problem.visit() };
         rule.start_epoch(epoch);
         self.mistakes.fill(0);
@@ -140,18 +143,22 @@ impl Group {
             let mistakes = self.mistakes[decision - first];
             DecisionEpoch { decision, mistakes, loss: head.loss / visited }
         });
-        Ok(GroupEpoch { decisions: decisions.collect(), interrupted })
+        let mut done = GroupEpoch { decisions: Vec::new(), interrupted };
+        for decision in decisions {
+            done.decisions.try_push(decision)?;
+        }
+        Ok(done)
     }
 
     /// Moves the planes of a decision to those that have ended; where they begin there.
-    pub fn end(&mut self, problem: &Problem, decision: usize) -> usize {
+    pub fn end(&mut self, problem: &Problem, decision: usize) -> Result<usize> {
         let before = self.ended.len();
         for i in self.planes_of(problem, decision).rev() {
-            let ages = self.planes.ages();
-            let (head, weights) = self.planes.remove(i);
-            self.ended.push(Ended { head, weights, ages });
+            let ages = self.planes.ages()?;
+            let (head, weights) = self.planes.remove(i)?;
+            self.ended.try_push(Ended { head, weights, ages })?;
         }
-        before
+        Ok(before)
     }
 
     /// Where the planes of a decision stand among those that go on, which are in order.
@@ -163,14 +170,15 @@ impl Group {
     }
 
     /// Puts the numbers of the planes into the state.
-    pub fn write(&self, state: &mut State) {
+    pub fn write(&self, state: &mut State) -> Result<()> {
         for Ended { head, weights, ages } in &self.ended {
             write_head(head, ages.as_deref(), state).copy_from_slice(weights);
         }
-        let ages = self.planes.ages();
+        let ages = self.planes.ages()?;
         for (i, head) in self.planes.heads.iter().enumerate() {
             self.planes.copy_plane(i, write_head(head, ages.as_deref(), state));
         }
+        Ok(())
     }
 
     /// The planes that go on.

@@ -10,6 +10,7 @@ use super::run::{State, check_state};
 use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
+use crate::memory::collected;
 use crate::rows::Head;
 
 /// The number of the pass, for errors.
@@ -34,12 +35,12 @@ fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Resu
     }
     learner.begin(problem, 1, &())?;
     let planes = 0..problem.settings.planes();
-    let mut group = Group::new(planes.clone(), problem, state);
+    let mut group = Group::new(planes.clone(), problem, state)?;
     let done = {
         let mut rules = learner.split(std::slice::from_ref(&planes), problem)?;
         group.epoch(problem, &mut *rules[0], None, EPOCH, &())?
     };
-    group.write(state);
+    group.write(state)?;
     let columns = problem.examples.columns();
     let is_finite = |head: &Head| {
         let weights = &state.coef[head.plane as usize * columns..][..columns];
@@ -48,5 +49,5 @@ fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Resu
     if !group.heads().iter().all(is_finite) {
         return Err(Error::Overflow { epoch: EPOCH });
     }
-    Ok(done.decisions.iter().map(|decision| decision.mistakes as i64).collect())
+    collected(done.decisions.iter().map(|decision| decision.mistakes as i64))
 }

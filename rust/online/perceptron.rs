@@ -17,6 +17,7 @@ use crate::arith::dot::dot;
 use crate::arith::environment::standard;
 use crate::arith::step::{moved_by, signed, updates_needed};
 use crate::error::{Error, Result};
+use crate::memory::collected;
 use crate::rows::{Head, Mistake, Visit};
 
 pub struct Perceptron;
@@ -41,11 +42,11 @@ impl Learner for Perceptron {
         ranges: &[Range<usize>],
         _problem: &'a Problem,
     ) -> Result<Vec<Box<dyn Rule + 'a>>> {
-        Ok(ranges.iter().map(|_| Box::new(Self) as Box<dyn Rule>).collect())
+        collected(ranges.iter().map(|_| Box::new(Self) as Box<dyn Rule>)) // of no size
     }
 
-    fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
-        Vec::new()
+    fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>> {
+        Ok(Vec::new())
     }
 
     fn allows_penalty(&self) -> bool {

@@ -12,7 +12,6 @@
 //! - Paper: Gallant 1990, Perceptron-based learning algorithms (the pocket algorithm, and with
 //!   [`Check::Ratchet`] the pocket algorithm with ratchet).
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::count::count;
@@ -24,6 +23,7 @@ use super::threads::share_out;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
+use crate::memory::{Grow, boxed, collected};
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// When errors are counted. The vector of an epoch without a mistake is always counted.
@@ -52,7 +52,7 @@ pub struct Swap {
 pub struct Pocket {
     check: Check,
     fit_intercept: bool,
-    planes: Vec<Plane>,
+    planes: Vec<PlanePocket>,
 }
 
 /// Examples in a row that a vector gets right, and the sum of their weights, by which runs are compared.
@@ -62,8 +62,7 @@ struct Run {
     length: f64,
 }
 
-#[derive(Clone)]
-struct Plane {
+struct PlanePocket {
     /// What the leaf trains, or trained some entries of the log ago.
     now: (Vec<f64>, f64),
     counted: bool,
@@ -85,41 +84,49 @@ struct Plane {
 
 impl Pocket {
     /// Of a run that begins with this state.
-    #[must_use]
-    pub fn new(check: Check, fit_intercept: bool, state: &State) -> Self {
+    pub fn new(check: Check, fit_intercept: bool, state: &State) -> Result<Self> {
         let columns = state.coef.len() / state.intercept.len().max(1);
-        let plane = |k: usize| {
-            let coef: Vec<f64> = state.coef[k * columns..][..columns].iter().map(|&w| start(w)).collect();
-            let vector = (coef, start(state.intercept[k]));
-            Plane {
-                now: vector.clone(),
+        let mut planes = Vec::new();
+        for k in 0..state.intercept.len() {
+            let coef = || collected(state.coef[k * columns..][..columns].iter().map(|&w| start(w)));
+            let intercept = start(state.intercept[k]);
+            planes.try_push(PlanePocket {
+                now: (coef()?, intercept),
                 counted: true,
                 epoch: 0,
                 seen: state.seen[k],
                 going: Run::default(),
                 at: 0,
                 longest: 0.0,
-                pocket: vector,
+                pocket: (coef()?, intercept),
                 errors: f64::INFINITY,
                 run: Run::default(),
                 swaps: Vec::new(),
-            }
-        };
-        let planes = (0..state.intercept.len()).map(plane).collect();
-        Self { check, fit_intercept, planes }
+            })?;
+        }
+        Ok(Self { check, fit_intercept, planes })
+    }
+
+    /// A number of each swap, plane by plane.
+    fn of_swaps<T>(&self, number: impl Fn(usize, &Swap) -> T) -> Result<Vec<T>> {
+        let mut numbers = Vec::new();
+        for (k, plane) in self.planes.iter().enumerate() {
+            numbers.try_extend(plane.swaps.iter().map(|swap| number(k, swap)))?;
+        }
+        Ok(numbers)
     }
 }
 
-struct Part<'a> {
+struct PocketRule<'a> {
     check: Check,
     fit_intercept: bool,
     problem: &'a Problem<'a>,
     rows: &'a dyn Rows,
     k: usize,
-    plane: &'a mut Plane,
+    plane: &'a mut PlanePocket,
 }
 
-impl Part<'_> {
+impl PocketRule<'_> {
     /// Counts the errors of the vector of now, unless that is done, and swaps if they are fewer.
     fn consider(&mut self, t: u64, run: Run, monitor: &dyn Monitor) -> Result<()> {
         let plane = &mut *self.plane;
@@ -130,10 +137,10 @@ impl Part<'_> {
         let found = count(self.problem, self.k, now, plane.errors, monitor)?;
         plane.counted = true;
         if let Some(errors) = found {
+            plane.swaps.try_push(Swap { epoch: plane.epoch, t, errors })?;
             plane.pocket.0.copy_from_slice(&plane.now.0);
             plane.pocket.1 = plane.now.1;
             (plane.errors, plane.run) = (errors, run);
-            plane.swaps.push(Swap { epoch: plane.epoch, t, errors });
         }
         Ok(())
     }
@@ -169,7 +176,7 @@ impl Part<'_> {
     }
 }
 
-impl Rule for Part<'_> {
+impl Rule for PocketRule<'_> {
     fn start_epoch(&mut self, epoch: u64) {
         (self.plane.epoch, self.plane.at) = (epoch, 0);
     }
@@ -224,17 +231,14 @@ impl Learner for Pocket {
     }
 
     fn begin(&mut self, problem: &Problem, threads: usize, monitor: &dyn Monitor) -> Result<()> {
-        let count_start = |(k, plane): (usize, &mut Plane)| -> Result<()> {
+        let count_start = |(k, plane): (usize, &mut PlanePocket)| -> Result<()> {
             let pocket = (&plane.pocket.0[..], plane.pocket.1);
             let found = count(problem, k, pocket, f64::INFINITY, monitor)?;
             plane.errors = found.unwrap_or(f64::INFINITY);
             Ok(())
         };
         let threads = threads.min(self.planes.len());
-        let counted = share_out(self.planes.iter_mut().enumerate(), threads, count_start, || {
-            let _ = monitor.block();
-        });
-        counted.into_iter().collect()
+        share_out(self.planes.iter_mut().enumerate(), threads, monitor, count_start)
     }
 
     fn split<'a>(
@@ -244,26 +248,27 @@ impl Learner for Pocket {
     ) -> Result<Vec<Box<dyn Rule + 'a>>> {
         debug_assert!(ranges.iter().all(|range| range.len() == 1));
         let (check, fit_intercept, rows) = (self.check, self.fit_intercept, problem.rows()?);
-        let part =
-            |(k, plane)| Box::new(Part { check, fit_intercept, problem, rows, k, plane }) as Box<dyn Rule>;
-        Ok(self.planes.iter_mut().enumerate().map(part).collect())
+        let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
+        for (k, plane) in self.planes.iter_mut().enumerate() {
+            rules.try_push(boxed(PocketRule { check, fit_intercept, problem, rows, k, plane })?)?;
+        }
+        Ok(rules)
     }
 
-    fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
-        let planes = &self.planes;
-        let swaps = || planes.iter().enumerate().flat_map(|(k, p)| p.swaps.iter().map(move |swap| (k, swap)));
-        let floats = |values: Vec<f64>| Numbers::Floats(Cow::Owned(values));
-        let integers = |values: Vec<i64>| Numbers::Integers(Cow::Owned(values));
-        vec![
-            ("coef_pocket", floats(planes.iter().flat_map(|plane| plane.pocket.0.iter().copied()).collect())),
-            ("intercept_pocket", floats(planes.iter().map(|plane| plane.pocket.1).collect())),
-            ("pocket_errors", floats(planes.iter().map(|plane| plane.errors).collect())),
-            ("pocket_run", integers(planes.iter().map(|plane| plane.run.examples as i64).collect())),
-            ("swap_plane", integers(swaps().map(|(k, _)| k as i64).collect())),
-            ("swap_epoch", integers(swaps().map(|(_, swap)| swap.epoch as i64).collect())),
-            ("swap_t", integers(swaps().map(|(_, swap)| swap.t as i64).collect())),
-            ("swap_errors", floats(swaps().map(|(_, swap)| swap.errors).collect())),
-        ]
+    fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>> {
+        let planes = || self.planes.iter();
+        let runs = planes().map(|plane| plane.run.examples as i64);
+        let memory = [
+            ("coef_pocket", Numbers::floats(planes().map(|plane| &plane.pocket.0[..]))?),
+            ("intercept_pocket", Numbers::new_floats(collected(planes().map(|plane| plane.pocket.1))?)?),
+            ("pocket_errors", Numbers::new_floats(collected(planes().map(|plane| plane.errors))?)?),
+            ("pocket_run", Numbers::new_integers(collected(runs)?)?),
+            ("swap_plane", Numbers::new_integers(self.of_swaps(|k, _| k as i64)?)?),
+            ("swap_epoch", Numbers::new_integers(self.of_swaps(|_, swap| swap.epoch as i64)?)?),
+            ("swap_t", Numbers::new_integers(self.of_swaps(|_, swap| swap.t as i64)?)?),
+            ("swap_errors", Numbers::new_floats(self.of_swaps(|_, swap| swap.errors)?)?),
+        ];
+        collected(memory.into_iter())
     }
 
     fn one_plane_at_a_time(&self) -> bool {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::arith::decay::Decay;
 use crate::arith::step::weight;
 use crate::error::{Error, Result};
+use crate::memory::{Grow, collected};
 use crate::rows::{Examples, Head, Mistake, Noise, Rows, Spread, Tie, Tolerance, Visit, integer_step};
 
 /// How to learn.
@@ -214,9 +215,10 @@ impl<'a> Problem<'a> {
         self.examples.rows().ok_or_else(|| Error::Invalid(text.into()))
     }
 
-    pub(super) fn decay(&self) -> Option<Decay> {
+    pub(super) fn decay(&self) -> Result<Option<Decay>> {
         let eta = self.settings.eta;
-        self.settings.penalty.map(|Penalty { l1, l2 }| Decay::new(eta, l1, l2, self.examples.len()))
+        let decay = |Penalty { l1, l2 }| Decay::new(eta, l1, l2, self.examples.len());
+        self.settings.penalty.map(decay).transpose()
     }
 
     pub(super) fn is_joint(&self) -> bool {
@@ -240,7 +242,7 @@ impl<'a> Problem<'a> {
     }
 
     /// What is kept of each example while a range of planes trains.
-    pub(super) fn noise(&self, planes: &Range<usize>) -> Option<Noise> {
+    pub(super) fn noise(&self, planes: &Range<usize>) -> Result<Option<Noise>> {
         let width = if self.is_joint() { 1 } else { planes.len() };
         Noise::new(self.settings.tolerance, self.examples.len(), planes.start, width)
     }
@@ -268,7 +270,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Rows with a weight above 0 for at least one plane; `None`: all of them.
-    pub(super) fn kept(&self) -> Option<Vec<u32>> {
+    pub(super) fn kept(&self) -> Result<Option<Vec<u32>>> {
         let settings = self.settings;
         let weightless = |row: usize| {
             if self.is_joint() {
@@ -279,11 +281,10 @@ impl<'a> Problem<'a> {
             planes.all(|(&class_weight, &positive)| self.weight(class_weight, positive, row) == 0.0)
         };
         if self.sample_weight.is_none() && !self.has_zero_class_weight() {
-            return None;
+            return Ok(None);
         }
-        let kept: Vec<u32> =
-            (0..self.examples.len()).filter(|&row| !weightless(row)).map(|row| row as u32).collect();
-        (kept.len() < self.examples.len()).then_some(kept)
+        let kept = selected(0..self.examples.len() as u32, |row| !weightless(row as usize))?;
+        Ok((kept.len() < self.examples.len()).then_some(kept))
     }
 
     /// No weights of examples, none of 0 of a class, and no penalty.
@@ -296,23 +297,24 @@ impl<'a> Problem<'a> {
     }
 
     /// The order without the rows that weigh 0 for this plane alone; `None`: there are none.
-    pub(super) fn without_weightless(&self, head: &Head, order: Option<&[u32]>) -> Option<Vec<u32>> {
-        let weighs = |row: &u32| self.weight(head.class_weight, head.positive, *row as usize) != 0.0;
+    pub(super) fn without_weightless(&self, head: &Head, order: Option<&[u32]>) -> Result<Option<Vec<u32>>> {
+        let weighs = |row: u32| self.weight(head.class_weight, head.positive, row as usize) != 0.0;
         if self.is_joint() || !head.class_weight.contains(&0.0) {
-            return None;
+            return Ok(None);
         }
-        Some(match order {
-            Some(order) => order.iter().copied().filter(weighs).collect(),
-            None => (0..self.examples.len() as u32).filter(weighs).collect(),
-        })
+        match order {
+            Some(order) => selected(order.iter().copied(), weighs),
+            None => selected(0..self.examples.len() as u32, weighs),
+        }
+        .map(Some)
     }
 
     /// Ranges of planes that train together: one for each thread, and each plane with a class
     /// weight of 0 alone. Planes of a range have equal `ages` (planes x columns, or none at all).
-    pub(super) fn ranges(&self, threads: usize, ages: &[i64]) -> Vec<Range<usize>> {
+    pub(super) fn ranges(&self, threads: usize, ages: &[i64]) -> Result<Vec<Range<usize>>> {
         let planes = self.settings.planes();
         if self.is_joint() {
-            return std::iter::once(0..planes).collect();
+            return collected(std::iter::once(0..planes));
         }
         let width = planes.div_ceil(threads.max(1)).max(1);
         let zero = |k: usize| self.settings.class_weight[k].contains(&0.0);
@@ -322,9 +324,18 @@ impl<'a> Problem<'a> {
         for k in 0..planes {
             match ranges.last_mut() {
                 Some(range) if range.len() < width && !alone(k) && !zero(k - 1) => range.end = k + 1,
-                _ => ranges.push(k..k + 1),
+                _ => ranges.try_push(k..k + 1)?,
             }
         }
-        ranges
+        Ok(ranges)
     }
+}
+
+/// Those of the rows that are wanted.
+fn selected(rows: impl Iterator<Item = u32>, wanted: impl Fn(u32) -> bool) -> Result<Vec<u32>> {
+    let mut selected = Vec::new();
+    for row in rows.filter(|&row| wanted(row)) {
+        selected.try_push(row)?;
+    }
+    Ok(selected)
 }

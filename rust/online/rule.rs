@@ -1,12 +1,14 @@
 //! What a learner adds to the plain update: a rule over the mistake log.
 
 use std::borrow::Cow;
+use std::iter::once;
 use std::ops::Range;
 
 use super::feed::Monitor;
 use super::problem::Problem;
 use super::run::State;
 use crate::error::Result;
+use crate::memory::collected;
 use crate::rows::{Head, Mistake, Visit};
 
 /// The memory of a learner for a range of planes, during an epoch or at the end. What takes long asks the
@@ -34,11 +36,31 @@ pub trait Rule: Send {
     fn is_finite(&self) -> bool;
 }
 
-/// Numbers that a learner remembers.
+/// Numbers that a learner remembers: pieces that belong one behind the other.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Numbers<'a> {
-    Floats(Cow<'a, [f64]>),
-    Integers(Cow<'a, [i64]>),
+    Floats(Vec<Cow<'a, [f64]>>),
+    Integers(Vec<Cow<'a, [i64]>>),
+}
+
+impl<'a> Numbers<'a> {
+    /// Floats in pieces that stay where they are.
+    pub(super) fn floats(pieces: impl ExactSizeIterator<Item = &'a [f64]>) -> Result<Self> {
+        Ok(Self::Floats(collected(pieces.map(Cow::Borrowed))?))
+    }
+
+    pub(super) fn integers(pieces: impl ExactSizeIterator<Item = &'a [i64]>) -> Result<Self> {
+        Ok(Self::Integers(collected(pieces.map(Cow::Borrowed))?))
+    }
+
+    /// Floats in one piece, made for this.
+    pub(super) fn new_floats(values: Vec<f64>) -> Result<Self> {
+        Ok(Self::Floats(collected(once(Cow::Owned(values)))?))
+    }
+
+    pub(super) fn new_integers(values: Vec<i64>) -> Result<Self> {
+        Ok(Self::Integers(collected(once(Cow::Owned(values)))?))
+    }
 }
 
 /// A learner as a whole. It hands each range of planes its part of the memory.
@@ -61,7 +83,7 @@ pub trait Learner: Send + Sync {
 
     /// What it remembers besides the state, by name; empty for a learner that needs nothing. What
     /// is called `coef…` has a row of columns for each plane.
-    fn memory(&self) -> Vec<(&'static str, Numbers<'_>)>;
+    fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>>;
 
     /// Whether the weights may change between mistakes.
     fn allows_penalty(&self) -> bool {

@@ -5,14 +5,14 @@
 use std::ops::Range;
 
 use super::feed::Monitor;
-use super::group::{Group, GroupEpoch};
+use super::group::Group;
 use super::problem::Problem;
 use super::rule::Learner;
 use super::threads::share_out;
 use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
-use crate::memory::refill;
+use crate::memory::{Grow, collected, filled, refill};
 use crate::order::shuffle;
 use crate::rows::Tolerance;
 
@@ -94,13 +94,17 @@ impl Run {
         let settings = problem.settings;
         learner.begin(problem, settings.threads, monitor)?;
         let most = if learner.one_plane_at_a_time() { settings.planes() } else { settings.threads };
-        let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default());
+        let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default())?;
+        let mut groups = Vec::new();
+        for range in &ranges {
+            groups.try_push(Group::new(range.clone(), problem, &state)?)?;
+        }
         Ok(Self {
             learner,
-            groups: ranges.iter().map(|range| Group::new(range.clone(), problem, &state)).collect(),
+            groups,
             columns: problem.examples.columns(),
             ranges,
-            kept: problem.kept(),
+            kept: problem.kept()?,
             order: Vec::new(),
             epoch: 0,
             interrupted: false,
@@ -121,24 +125,20 @@ impl Run {
             None => self.kept.as_deref(),
         };
         let rules = self.learner.split(&self.ranges, problem)?;
-        let going = self.groups.iter_mut().zip(rules).filter(|(group, _)| !group.has_ended());
+        let mut done = collected(self.groups.iter().map(|_| None))?;
+        let going = self.groups.iter_mut().zip(rules).zip(&mut done);
+        let going = going.filter(|((group, _), _)| !group.has_ended());
         let threads = problem.settings.threads.min(self.ranges.len());
-        // The monitor is asked while waiting too, so that an interrupt is seen while others still work.
-        let done = share_out(
-            going,
-            threads,
-            |(group, mut rule)| group.epoch(problem, &mut *rule, order, number, monitor),
-            || {
-                let _ = monitor.block();
-            },
-        );
-        let done: Vec<GroupEpoch> = done.into_iter().collect::<Result<_>>()?;
+        share_out(going, threads, monitor, |((group, mut rule), done)| {
+            *done = Some(group.epoch(problem, &mut *rule, order, number, monitor)?);
+            Ok(())
+        })?;
         let decisions = problem.settings.decisions();
-        let mut epoch =
-            Epoch { mistakes: vec![0; decisions], losses: vec![0.0; decisions], interrupted: false };
-        for group in done {
+        let (mistakes, losses) = (filled(0, decisions)?, filled(0.0, decisions)?);
+        let mut epoch = Epoch { mistakes, losses, interrupted: false };
+        for group in done.iter().flatten() {
             epoch.interrupted |= group.interrupted;
-            for done in group.decisions {
+            for done in &group.decisions {
                 epoch.mistakes[done.decision] = done.mistakes as i64;
                 epoch.losses[done.decision] = done.loss;
             }
@@ -167,7 +167,7 @@ impl Run {
         let Some(i) = self.groups.iter().position(|group| group.goes_on_with(problem, decision)) else {
             return Ok(());
         };
-        let first = self.groups[i].end(problem, decision);
+        let first = self.groups[i].end(problem, decision)?;
         let mut done = Ok(());
         if self.groups[i].has_ended() && !self.interrupted {
             let mut rules = self.learner.split(&self.ranges, problem)?;
@@ -184,15 +184,14 @@ impl Run {
     pub fn state(&self) -> Result<State> {
         let planes = self.ranges.last().map_or(0, |range| range.end);
         let weights = planes * self.columns;
-        probe_memory(weights.checked_mul(if self.with_ages { 16 } else { 8 }))?;
         let mut state = State {
-            coef: vec![0.0; weights],
-            intercept: vec![0.0; planes],
-            seen: vec![0; planes],
-            ages: self.with_ages.then(|| vec![0; weights]),
+            coef: filled(0.0, weights)?,
+            intercept: filled(0.0, planes)?,
+            seen: filled(0, planes)?,
+            ages: if self.with_ages { Some(filled(0, weights)?) } else { None },
         };
         for group in &self.groups {
-            group.write(&mut state);
+            group.write(&mut state)?;
         }
         Ok(state)
     }
@@ -204,13 +203,13 @@ impl Run {
 
     /// Mistakes of each example, n x all decisions; empty if they are not counted.
     pub fn mistakes_per_example(&self) -> Result<Vec<i64>> {
-        side_by_side(&self.groups.iter().map(Group::tally).collect::<Vec<_>>())
+        side_by_side(&collected(self.groups.iter().map(Group::tally))?)
     }
 
     /// Activations before the update, n x K; NaN where an example was not visited. Empty if they are not
     /// kept.
     pub fn activations(&self) -> Result<Vec<f64>> {
-        side_by_side(&self.groups.iter().map(Group::activations).collect::<Vec<_>>())
+        side_by_side(&collected(self.groups.iter().map(Group::activations))?)
     }
 }
 

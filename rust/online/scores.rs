@@ -1,11 +1,17 @@
 //! Activations of many rows, split over threads by rows.
 
-use super::threads::share_out;
-use crate::error::{Error, Result, probe_memory};
+use std::ops::Range;
+
+use super::feed::Monitor;
+use super::threads::each;
+use crate::error::{Error, Result};
 use crate::rows::Rows;
 
 /// Rows for which a thread is worth its start.
 const LEAST: usize = 256;
+
+/// Products between two looks at the monitor: some milliseconds.
+pub(super) const PRODUCTS: usize = 1 << 22;
 
 /// Activations by rule 3, the intercept added last, into `out` (rows x planes). `coef` is planes x
 /// columns.
@@ -17,6 +23,7 @@ pub fn scores(
     coef: &[f64],
     intercept: &[f64],
     threads: usize,
+    monitor: &dyn Monitor,
     out: &mut [f64],
 ) -> Result<()> {
     let (n, planes) = (rows.len(), intercept.len());
@@ -28,15 +35,38 @@ pub fn scores(
         )));
     }
     assert_eq!(out.len(), n * planes);
-    probe_memory(coef.len().checked_mul(16))?;
-    let weights = rows.arrange(coef, planes);
+    let weights = rows.arrange(coef, planes)?;
     let strip = n.div_ceil(threads.max(1)).max(LEAST);
     let strips = out.chunks_mut(strip * planes).enumerate();
     let threads = threads.min(strips.len());
-    let run = |(i, out): (usize, &mut [f64])| {
+    each(strips, threads, monitor, |(i, out)| {
         let first = i * strip;
-        rows.scores(first..first + out.len() / planes, &weights, intercept, out);
-    };
-    share_out(strips, threads, run, || ());
+        in_strips(rows, first..first + out.len() / planes, planes, monitor, out, |range, out| {
+            rows.scores(range, &weights, intercept, out)
+        })
+    })
+}
+
+/// Fills the scores of some rows, with looks at the monitor in between.
+pub(super) fn in_strips(
+    rows: &dyn Rows,
+    mut range: Range<usize>,
+    planes: usize,
+    monitor: &dyn Monitor,
+    mut out: &mut [f64],
+    fill: impl Fn(Range<usize>, &mut [f64]) -> Result<()>,
+) -> Result<()> {
+    while !range.is_empty() {
+        let mut strip = range.clone();
+        while strip.len() > 1 && rows.entries(strip.clone()).saturating_mul(planes) > PRODUCTS {
+            strip.end = strip.start + strip.len() / 2;
+        }
+        let (here, rest) = std::mem::take(&mut out).split_at_mut(strip.len() * planes);
+        fill(strip.clone(), here)?;
+        (range.start, out) = (strip.end, rest);
+        if !range.is_empty() {
+            monitor.pause()?;
+        }
+    }
     Ok(())
 }

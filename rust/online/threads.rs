@@ -8,32 +8,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::feed::{Flow, Monitor};
+use super::feed::Monitor;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 
-/// Calls `work` on every item, on this thread and at most `threads - 1` others. While others still work,
-/// this thread calls `wait` every now and then.
-pub(crate) fn share_out<T: Send, R: Send>(
+/// Calls `work` on every item, on this thread and at most `threads - 1` others, and asks the monitor before
+/// each of them.
+pub(crate) fn each<T: Send>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,
-    work: impl Fn(T) -> R + Sync,
-    wait: impl Fn(),
-) -> Vec<R> {
-    let (queue, done) = (Mutex::new(items), Mutex::new(Vec::new()));
-    let worker = || {
-        while let Some(item) = next(&queue) {
-            let result = work(item);
-            lock(&done).push(result);
-        }
-    };
-    on_threads(threads, worker, wait);
-    done.into_inner().unwrap_or_else(PoisonError::into_inner)
+    monitor: &dyn Monitor,
+    work: impl Fn(T) -> Result<()> + Sync,
+) -> Result<()> {
+    share_out(items, threads, monitor, |item| {
+        monitor.pause()?;
+        work(item)
+    })
 }
 
-/// Calls `work` on every item in the same way, and asks the monitor before each of them. No item is begun
-/// after an error; of several errors that of the first item is returned, whatever the number of threads.
-pub(crate) fn each<T: Send>(
+/// The same for work that asks the monitor itself. No item is begun after an error; of several errors that of
+/// the first item is returned, whatever the number of threads.
+pub(crate) fn share_out<T: Send>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,
     monitor: &dyn Monitor,
@@ -45,8 +40,7 @@ pub(crate) fn each<T: Send>(
         while !stop.load(Ordering::Relaxed)
             && let Some((number, item)) = next(&queue)
         {
-            let done = if monitor.block() == Flow::Break { Err(Error::Interrupted) } else { work(item) };
-            if let Err(error) = done {
+            if let Err(error) = work(item) {
                 stop.store(true, Ordering::Relaxed);
                 let mut first = lock(&first);
                 if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
@@ -101,6 +95,7 @@ fn on_threads(threads: usize, worker: impl Fn() + Sync, wait: impl Fn()) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::online::Flow;
 
     struct After(std::sync::atomic::AtomicUsize);
 

@@ -10,7 +10,6 @@
 //! - Paper: Freund, Schapire 1999, Large margin classification using the perceptron algorithm
 //!   (figure 1).
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::feed::Monitor;
@@ -20,38 +19,40 @@ use super::run::State;
 use crate::arith::average::timed;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
+use crate::memory::{Grow, boxed, collected, filled};
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// The mistakes of each plane, in the order they were made.
 pub struct Voted {
-    log: Vec<Vec<Entry>>,
+    made: Vec<Made>,
 }
 
-#[derive(Clone, Copy)]
-struct Entry {
-    row: u32,
-    t: u64,
-    c: f64,
+/// Row, t and c of each mistake, kept as they are given out.
+#[derive(Clone, Default)]
+struct Made {
+    row: Vec<i64>,
+    t: Vec<i64>,
+    c: Vec<f64>,
 }
 
 impl Voted {
-    #[must_use]
-    pub fn new(planes: usize) -> Self {
-        Self { log: vec![Vec::new(); planes] }
+    pub fn new(planes: usize) -> Result<Self> {
+        Ok(Self { made: filled(Made::default(), planes)? })
     }
 }
 
-struct Part<'a> {
+struct VotedRule<'a> {
     first: usize,
-    log: &'a mut [Vec<Entry>],
+    made: &'a mut [Made],
 }
 
-impl Rule for Part<'_> {
+impl Rule for VotedRule<'_> {
     fn absorb(&mut self, _visit: &Visit, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
         for &Mistake { row, plane, t, c } in log {
-            let log = &mut self.log[plane as usize - self.first];
-            log.try_reserve(1).map_err(|_| Error::Memory)?;
-            log.push(Entry { row, t, c });
+            let made = &mut self.made[plane as usize - self.first];
+            made.row.try_push(i64::from(row))?;
+            made.t.try_push(t as i64)?;
+            made.c.try_push(c)?;
         }
         Ok(())
     }
@@ -63,7 +64,7 @@ impl Rule for Part<'_> {
 
 impl Learner for Voted {
     fn check(&self, state: &State) -> Result<()> {
-        assert_eq!(self.log.len(), state.intercept.len());
+        assert_eq!(self.made.len(), state.intercept.len());
         Ok(())
     }
 
@@ -72,29 +73,29 @@ impl Learner for Voted {
         ranges: &[Range<usize>],
         _problem: &'a Problem,
     ) -> Result<Vec<Box<dyn Rule + 'a>>> {
-        let mut rest = &mut self.log[..];
+        let mut rest = &mut self.made[..];
         let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
         for range in ranges {
-            let (log, others) = rest.split_at_mut(range.len());
+            let (made, others) = rest.split_at_mut(range.len());
             rest = others;
-            rules.push(Box::new(Part { first: range.start, log }));
+            rules.try_push(boxed(VotedRule { first: range.start, made })?)?;
         }
         Ok(rules)
     }
 
-    fn memory(&self) -> Vec<(&'static str, Numbers<'_>)> {
-        let entries = || self.log.iter().flatten();
-        let mut starts = vec![0];
-        for log in &self.log {
-            starts.push(starts[starts.len() - 1] + log.len() as i64);
+    fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>> {
+        let mut starts = filled(0, self.made.len() + 1)?;
+        for (k, made) in self.made.iter().enumerate() {
+            starts[k + 1] = starts[k] + made.row.len() as i64;
         }
-        let integers = |values| Numbers::Integers(Cow::Owned(values));
-        vec![
-            ("log_start", integers(starts)),
-            ("log_row", integers(entries().map(|entry| i64::from(entry.row)).collect())),
-            ("log_t", integers(entries().map(|entry| entry.t as i64).collect())),
-            ("log_step", Numbers::Floats(Cow::Owned(entries().map(|entry| entry.c).collect()))),
-        ]
+        let made = || self.made.iter();
+        let memory = [
+            ("log_start", Numbers::new_integers(starts)?),
+            ("log_row", Numbers::integers(made().map(|made| &made.row[..]))?),
+            ("log_t", Numbers::integers(made().map(|made| &made.t[..]))?),
+            ("log_step", Numbers::floats(made().map(|made| &made.c[..]))?),
+        ];
+        collected(memory.into_iter())
     }
 
     fn answer_is_finite(&self, _head: &Head, _weights: &[f64]) -> bool {

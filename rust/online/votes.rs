@@ -5,14 +5,16 @@
 
 use std::ops::Range;
 
-use super::feed::{Flow, Monitor};
-use super::threads::share_out;
+use super::feed::Monitor;
+use super::scores::{PRODUCTS, in_strips};
+use super::threads::each;
 use super::voted::Log;
 use crate::arith::environment::standard;
 use crate::arith::gram::stays_exact;
 use crate::arith::step::start;
-use crate::error::{Error, Result, probe_memory};
-use crate::rows::{Ballot, Narrow, Rows};
+use crate::error::{Error, Result};
+use crate::memory::{Grow, collected, filled, refill};
+use crate::rows::{Ballot, Narrow, Rows, Weights};
 
 /// Rows of a block: many, for the vectors are made again for each block.
 const BLOCK: usize = 256;
@@ -66,10 +68,10 @@ impl<'a> Vectors<'a> {
         Ok(())
     }
 
-    fn start(&self, plane: usize) -> (Vec<f64>, f64) {
+    fn start(&self, plane: usize) -> Result<(Vec<f64>, f64)> {
         let d = self.stored.columns();
-        let coef = self.coef[plane * d..][..d].iter().map(|&w| start(w)).collect();
-        (coef, start(self.intercept[plane]))
+        let coef = collected(self.coef[plane * d..][..d].iter().map(|&w| start(w)))?;
+        Ok((coef, start(self.intercept[plane])))
     }
 
     /// Votes of the start vector, and of those that mistakes made.
@@ -105,21 +107,17 @@ fn hold(
     let planes = vectors.log.planes();
     assert_eq!(out.len(), rows.len() * planes);
     let threads = threads.clamp(1, rows.len().div_ceil(BLOCK).max(1));
-    let block = BLOCK.min(rows.len().max(1));
-    let d = rows.columns();
-    probe_memory((8 * MOST * block + 3 * CHUNK + (24 * FEWEST + 2 * block) * d).checked_mul(threads))?;
-    let exact: Vec<bool> = (0..planes)
-        .map(|k| {
-            let (coef, intercept) = vectors.start(k);
-            stays_exact(&coef, intercept, vectors.log.steps(k))
-        })
-        .collect();
-    let work = |(i, out): (usize, &mut [i64])| {
+    let mut exact = filled(false, planes)?;
+    for (k, exact) in exact.iter_mut().enumerate() {
+        let (coef, intercept) = vectors.start(k)?;
+        *exact = stays_exact(&coef, intercept, vectors.log.steps(k));
+    }
+    each(out.chunks_mut(BLOCK * planes).enumerate(), threads, monitor, |(i, out)| {
         let range = i * BLOCK..i * BLOCK + out.len() / planes;
-        let mut sums = vec![0; range.len()];
+        let mut sums = filled(0, range.len())?;
         for (k, &exact) in exact.iter().enumerate() {
             sums.fill(0);
-            let plane = Plane { rows, range: range.clone(), vectors, number: k, monitor };
+            let plane = PlaneVotes { rows, range: range.clone(), vectors, number: k, monitor };
             if !(exact && plane.vote_exactly(&mut sums)?) {
                 sums.fill(0);
                 plane.vote(&mut sums)?;
@@ -129,15 +127,11 @@ fn hold(
             }
         }
         Ok(())
-    };
-    let done = share_out(out.chunks_mut(BLOCK * planes).enumerate(), threads, work, || {
-        let _ = monitor.block();
-    });
-    done.into_iter().collect()
+    })
 }
 
 /// The vectors of one plane and a block of rows.
-struct Plane<'a> {
+struct PlaneVotes<'a> {
     rows: &'a dyn Rows,
     range: Range<usize>,
     vectors: &'a Vectors<'a>,
@@ -145,9 +139,17 @@ struct Plane<'a> {
     monitor: &'a dyn Monitor,
 }
 
-impl Plane<'_> {
-    fn pause(&self) -> Result<()> {
-        if self.monitor.block() == Flow::Break { Err(Error::Interrupted) } else { Ok(()) }
+impl PlaneVotes<'_> {
+    fn scores(&self, weights: &Weights, intercept: &[f64], out: &mut [f64]) -> Result<()> {
+        in_strips(self.rows, self.range.clone(), intercept.len(), self.monitor, out, |range, out| {
+            self.rows.scores(range, weights, intercept, out)
+        })
+    }
+
+    fn scores_of_one(&self, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
+        in_strips(self.rows, self.range.clone(), 1, self.monitor, out, |range, out| {
+            self.rows.scores_of_one(range, w, b, out)
+        })
     }
 
     /// By rule 10; `false` if it does not hold for the values of these rows.
@@ -157,22 +159,22 @@ impl Plane<'_> {
         let (Some(mut made_by), Some(mut voted_on)) = (Narrow::new(columns), Narrow::new(columns)) else {
             return Ok(false);
         };
-        if !voted_on.take(*rows, self.range.clone()) {
+        if !voted_on.take(*rows, self.range.clone())? {
             return Ok(false);
         }
-        let (coef, intercept) = vectors.start(self.number);
+        let (coef, intercept) = vectors.start(self.number)?;
         let (first, counts) = vectors.counts(self.number);
-        let mut activations = vec![0.0; self.range.len()];
-        rows.scores(self.range.clone(), &rows.arrange(&coef, 1), &[intercept], &mut activations);
+        let mut activations = filled(0.0, self.range.len())?;
+        self.scores(&rows.arrange(&coef, 1)?, &[intercept], &mut activations)?;
         tally(&activations, &[first], sums);
-        let places: Vec<usize> = vectors.log.entries(self.number).collect();
-        let mut scratch = Vec::new();
-        for (places, counts) in places.chunks(STRIP).zip(counts.chunks(STRIP)) {
-            let (numbers, steps): (Vec<usize>, Vec<[f64; 2]>) =
-                places.iter().map(|&place| vectors.log.entry(place)).unzip();
-            if !made_by.take(vectors.stored, numbers.into_iter()) {
+        let log = vectors.log.entries(self.number);
+        let (mut steps, mut scratch) = (Vec::new(), Vec::new());
+        for (first, counts) in log.step_by(STRIP).zip(counts.chunks(STRIP)) {
+            let entries = || (first..first + counts.len()).map(|place| vectors.log.entry(place));
+            if !made_by.take(vectors.stored, entries().map(|(row, _)| row))? {
                 return Ok(false);
             }
+            refill(&mut steps, entries().map(|(_, step)| step))?;
             Ballot {
                 made_by: &made_by,
                 steps: &steps,
@@ -182,8 +184,8 @@ impl Plane<'_> {
                 votes: sums,
                 scratch: &mut scratch,
             }
-            .hold();
-            self.pause()?;
+            .hold()?;
+            self.monitor.pause()?;
         }
         Ok(true)
     }
@@ -196,19 +198,19 @@ impl Plane<'_> {
             return self.vote_one_by_one(sums);
         }
         let width = (CHUNK / (8 * d.max(1))).clamp(FEWEST, MOST);
-        let (mut w, mut b) = self.vectors.start(self.number);
+        let (mut w, mut b) = self.vectors.start(self.number)?;
         let (first, counts) = self.vectors.counts(self.number);
-        let (mut coef, mut intercept, mut votes) = (w.clone(), vec![b], vec![first]);
-        let mut activations = vec![0.0; width * self.range.len()];
+        let mut coef = collected(w.iter().copied())?;
+        let (mut intercept, mut votes) = (filled(b, 1)?, filled(first, 1)?);
+        let mut activations = filled(0.0, width * self.range.len())?;
         let mut count = |coef: &mut Vec<f64>, intercept: &mut Vec<f64>, votes: &mut Vec<i64>| {
             let activations = &mut activations[..votes.len() * self.range.len()];
-            let arranged = self.rows.arrange(coef, votes.len());
-            self.rows.scores(self.range.clone(), &arranged, intercept, activations);
+            self.scores(&self.rows.arrange(coef, votes.len())?, intercept, activations)?;
             coef.clear();
             intercept.clear();
             let finite = tally(activations, votes, sums);
             votes.clear();
-            self.pause()?;
+            self.monitor.pause()?;
             if finite { Ok(()) } else { Err(not_finite()) }
         };
         for (place, &votes_here) in self.vectors.log.entries(self.number).zip(counts) {
@@ -216,29 +218,29 @@ impl Plane<'_> {
                 count(&mut coef, &mut intercept, &mut votes)?;
             }
             self.step(place, &mut w, &mut b);
-            coef.extend_from_slice(&w);
-            intercept.push(b);
-            votes.push(votes_here);
+            coef.try_extend(w.iter().copied())?;
+            intercept.try_push(b)?;
+            votes.try_push(votes_here)?;
         }
         count(&mut coef, &mut intercept, &mut votes)
     }
 
     /// By rule 3, one vector in place: for few entries.
     fn vote_one_by_one(&self, sums: &mut [i64]) -> Result<()> {
-        let (w, mut b) = self.vectors.start(self.number);
+        let (mut w, mut b) = self.vectors.start(self.number)?;
         let (first, counts) = self.vectors.counts(self.number);
-        let mut weights = self.rows.arrange_one(w);
-        let mut activations = vec![0.0; self.range.len()];
-        let mut count = |weights: &_, b: f64, votes: i64| {
-            self.rows.scores(self.range.clone(), weights, &[b], &mut activations);
+        let mut activations = filled(0.0, self.range.len())?;
+        let mut count = |w: &[f64], b: f64, votes: i64| {
+            self.scores_of_one(w, b, &mut activations)?;
             if tally(&activations, &[votes], sums) { Ok(()) } else { Err(not_finite()) }
         };
-        count(&weights, b, first)?;
+        count(&w, b, first)?;
+        let often = (PRODUCTS / (self.rows.entries(self.range.clone()) + 1)).clamp(1, BLOCK);
         for (i, (place, &votes)) in self.vectors.log.entries(self.number).zip(counts).enumerate() {
-            self.step(place, weights.one_mut(), &mut b);
-            count(&weights, b, votes)?;
-            if i % BLOCK == 0 {
-                self.pause()?;
+            self.step(place, &mut w, &mut b);
+            count(&w, b, votes)?;
+            if i % often == 0 {
+                self.monitor.pause()?;
             }
         }
         Ok(())

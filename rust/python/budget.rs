@@ -9,6 +9,7 @@ use super::border::arrays::{get, matrix, to_matrix, vector};
 use super::kernel::array;
 use crate::arith::factor::Factor;
 use crate::kernel::{Budget, Kept, Policy};
+use crate::memory::{Grow, collected, gathered, tried};
 
 fn invalid(text: String) -> PyErr {
     PyValueError::new_err(text)
@@ -67,18 +68,18 @@ pub(super) fn read_sets(
     let mut factor = &factor[..];
     let sets = start.windows(2).enumerate().map(|(g, pair)| {
         let (begin, end) = (pair[0] as usize, pair[1] as usize);
-        let members: Vec<usize> = row[begin..end].iter().map(|&row| row as usize).collect();
-        let steps = steps[begin * width..end * width].to_vec();
+        let members = collected(row[begin..end].iter().map(|&row| row as usize))?;
+        let steps = collected(steps[begin * width..end * width].iter().copied())?;
         let size = if projects { members.len() * (members.len() + 1) / 2 } else { 0 };
         let (own, rest) = factor.split_at(size);
         factor = rest;
-        let mut kept = Kept::new(width);
-        (kept.members, kept.steps, kept.factor) = (members, steps, Factor::unpacked(own));
-        kept.numbers = number[begin..end].iter().map(|&number| number as u64).collect();
+        let mut kept = Kept::new(width)?;
+        (kept.members, kept.steps, kept.factor) = (members, steps, Factor::unpacked(own)?);
+        kept.numbers = collected(number[begin..end].iter().map(|&number| number as u64))?;
         (kept.mistakes, kept.harm) = (mistakes[g] as u64, harm[g]);
-        kept
+        Ok(kept)
     });
-    Ok(sets.collect())
+    Ok(tried(sets)?)
 }
 
 /// What the sets keep, by the names of the protocol.
@@ -86,16 +87,16 @@ pub(super) fn write_sets(state: &Bound<'_, PyDict>, sets: &[Kept], width: usize)
     let py = state.py();
     let (mut start, mut factor) = (vec![0], Vec::new());
     for kept in sets {
-        start.push(start[start.len() - 1] + kept.members.len() as i64);
-        kept.factor.pack(&mut factor);
+        start.try_push(start[start.len() - 1] + kept.members.len() as i64)?;
+        kept.factor.pack(&mut factor)?;
     }
     let numbers = sets.iter().flat_map(|kept| &kept.numbers);
-    let numbers: Vec<i64> = numbers.map(|&number| number as i64).collect();
+    let numbers = gathered(numbers.map(|&number| number as i64))?;
     let members = sets.iter().flat_map(|kept| &kept.members);
-    let rows: Vec<i64> = members.map(|&member| member as i64).collect();
-    let steps: Vec<f64> = sets.iter().flat_map(|kept| &kept.steps).copied().collect();
-    let mistakes: Vec<i64> = sets.iter().map(|kept| kept.mistakes as i64).collect();
-    let harm: Vec<f64> = sets.iter().map(|kept| kept.harm).collect();
+    let rows = gathered(members.map(|&member| member as i64))?;
+    let steps = gathered(sets.iter().flat_map(|kept| &kept.steps).copied())?;
+    let mistakes = collected(sets.iter().map(|kept| kept.mistakes as i64))?;
+    let harm = collected(sets.iter().map(|kept| kept.harm))?;
     state.set_item("kept_start", PyArray1::from_vec(py, start))?;
     state.set_item("kept_step", to_matrix(py, &steps, [rows.len(), width])?)?;
     state.set_item("kept_row", PyArray1::from_vec(py, rows))?;

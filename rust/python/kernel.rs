@@ -10,7 +10,7 @@ use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::settings;
 use crate::arith::environment::foreign;
-use crate::kernel::{self, Answer, Source, Vectors};
+use crate::kernel::{self, Answer, RowSource, Vectors};
 use crate::online::voted::Log;
 
 /// A function of Python that gives rows of the Gram matrix.
@@ -37,7 +37,7 @@ impl Asked<'_> {
     }
 }
 
-impl Source for Asked<'_> {
+impl RowSource for Asked<'_> {
     fn row(&self, number: usize, out: &mut [f64]) -> bool {
         let mut done = self.call(number, out);
         if let Err(error) = &done
@@ -71,17 +71,21 @@ fn kernel_matrix<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let kernel = settings::kernel(kernel)?;
-    let out = new_array::<f64>(rows.py(), [shape(rows)?.0, shape(others)?.0])?;
-    {
+    let out = new_array::<f64, 2>(rows.py(), [shape(rows)?.0, shape(others)?.0])?;
+    let signals = Signals::new();
+    let done = {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
         let others = others.clone().unbind();
         with_rows(rows, |rows| {
             Python::attach(|py| {
-                with_rows(others.bind(py), |others| kernel::kernel_matrix(rows, others, kernel, threads, out))
+                with_rows(others.bind(py), |others| {
+                    kernel::kernel_matrix(rows, others, kernel, threads, &signals, out)
+                })
             })
-        })???;
-    }
+        })??
+    };
+    signals.settle(done, rows.py(), false)?;
     Ok(out)
 }
 
@@ -109,7 +113,7 @@ fn kernel_scores<'py>(
     let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
     let (t, counts, norms, drawn) = (t.as_slice()?, counts.as_slice()?, norms.as_slice()?, drawn.as_slice()?);
     let (intercept, seen) = (intercept.as_slice()?, seen.as_slice()?);
-    let out = new_array::<f64>(py, [n, answers.len() * log.planes()])?;
+    let out = new_array::<f64, 2>(py, [n, answers.len() * log.planes()])?;
     let signals = Signals::new();
     let done = {
         let mut out = out.readwrite();
@@ -131,7 +135,9 @@ fn kernel_scores<'py>(
 /// One divided by the number of columns and the variance of all values.
 #[pyfunction]
 fn scale_gamma(rows: &Bound<'_, PyAny>) -> PyResult<f64> {
-    with_rows(rows, kernel::scale_gamma)
+    let signals = Signals::new();
+    let done = with_rows(rows, |rows| kernel::scale_gamma(rows, &signals))?;
+    signals.settle(done, rows.py(), false)
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

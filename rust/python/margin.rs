@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 use super::border::rows::with_rows;
 use super::border::signals::Signals;
 use crate::margin::{self as core, Bias, Goal, Options, Solver};
+use crate::memory::collected;
 
 fn choice<T: Copy>(name: &str, value: &str, choices: &[(&str, T)]) -> PyResult<T> {
     let found = choices.iter().find(|(choice, _)| *choice == value);
@@ -17,8 +18,8 @@ fn choice<T: Copy>(name: &str, value: &str, choices: &[(&str, T)]) -> PyResult<T
     })
 }
 
-fn row_numbers<'py>(py: Python<'py>, numbers: &[u32]) -> Bound<'py, PyArray1<i64>> {
-    PyArray1::from_vec(py, numbers.iter().map(|&number| i64::from(number)).collect())
+fn row_numbers<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    Ok(PyArray1::from_vec(py, collected(numbers.iter().map(|&number| i64::from(number)))?))
 }
 
 /// The plane of largest margin, and an interval that contains that margin.
@@ -57,7 +58,7 @@ fn separate<'py>(
     out.set_item("upper", found.upper)?;
     out.set_item("coef", PyArray1::from_vec(py, found.coef))?;
     out.set_item("intercept", found.intercept)?;
-    out.set_item("support", row_numbers(py, &found.support))?;
+    out.set_item("support", row_numbers(py, &found.support)?)?;
     out.set_item("dual_weights", PyArray1::from_vec(py, found.dual_weights))?;
     out.set_item("radius", found.radius)?;
     out.set_item("proof", found.proof)?;
@@ -85,9 +86,11 @@ fn margin<'py>(
     threads: usize,
 ) -> PyResult<Ends<'py>> {
     let (labels, coef) = (labels.as_slice()?, coef.as_slice()?);
-    let ends = with_rows(rows, |rows| core::margin(rows, labels, coef, intercept, normalize, threads))?;
-    let (lower, upper, offending) = ends?;
-    Ok((lower, upper, row_numbers(rows.py(), &offending)))
+    let signals = Signals::new();
+    let ends =
+        with_rows(rows, |rows| core::margin(rows, labels, coef, intercept, normalize, threads, &signals))?;
+    let (lower, upper, offending) = signals.settle(ends, rows.py(), false)?;
+    Ok((lower, upper, row_numbers(rows.py(), &offending)?))
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

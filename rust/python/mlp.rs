@@ -1,20 +1,20 @@
 //! Multilayer perceptrons.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{new_array, to_matrix};
+use super::border::arrays::{get, new_array, set_array};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
+use super::start::Work;
 use crate::arith::neuron::Activation;
-use crate::error::probe_memory;
-use crate::mlp::{self, Layer, Network, Schedule};
-
-type Matrices<'py> = Vec<PyReadonlyArray2<'py, f64>>;
-type Vectors<'py> = Vec<PyReadonlyArray1<'py, f64>>;
-type Arrays<'py> = (Vec<Bound<'py, PyArray2<f64>>>, Vec<Bound<'py, PyArray1<f64>>>);
+use crate::error;
+use crate::memory::collected;
+use crate::mlp::{self, Layer, Network};
+use crate::online::Epoch;
+use crate::rows::Matrix;
 
 fn parse(activation: &str) -> PyResult<Activation> {
     match activation {
@@ -27,41 +27,37 @@ fn parse(activation: &str) -> PyResult<Activation> {
     }
 }
 
-fn network(columns: usize, coefs: &Matrices, intercepts: &Vectors, activation: &str) -> PyResult<Network> {
-    let activation = parse(activation)?;
-    let (weights, vectors) = (coefs.len(), intercepts.len());
-    if weights == 0 || weights != vectors {
-        return Err(PyValueError::new_err(format!(
-            "coefs and intercepts must have one array for each layer, got {weights} and {vectors}"
-        )));
-    }
+/// The layers of a state: `coef_0` (neurons, columns), `intercept_0` (neurons,), `coef_1`, ...
+fn network(state: &Bound<'_, PyDict>, columns: usize, activation: &str) -> PyResult<Network> {
     let (mut layers, mut before) = (Vec::new(), columns);
-    for (number, (coef, intercept)) in coefs.iter().zip(intercepts).enumerate() {
+    while layers.is_empty() || state.contains(format!("coef_{}", layers.len()))? {
+        let number = layers.len();
+        let coef: PyReadonlyArray2<f64> = get(&format!("coef_{number}"), state)?.extract()?;
+        let intercept: PyReadonlyArray1<f64> = get(&format!("intercept_{number}"), state)?.extract()?;
         let (neurons, got) = (intercept.len(), coef.shape());
         if got != [neurons, before] || neurons == 0 {
             return Err(PyValueError::new_err(format!(
-                "coefs[{number}] must have the shape ({neurons}, {before}) with at least one row, got ({}, {})",
+                "coef_{number} must have the shape ({neurons}, {before}) with at least one row, got ({}, {})",
                 got[0], got[1]
             )));
         }
-        probe_memory(coef.len().checked_mul(8))?;
         // Rule 4: no weight is -0.0.
-        let coef = coef.as_array().iter().map(|w| w + 0.0).collect();
-        let intercept = intercept.as_array().iter().map(|b| b + 0.0).collect();
-        layers.push(Layer { coef, intercept });
+        layers.push(Layer {
+            coef: collected(coef.as_array().iter().map(|w| w + 0.0))?,
+            intercept: collected(intercept.as_array().iter().map(|b| b + 0.0))?,
+        });
         before = neurons;
     }
-    Ok(Network { layers, activation })
+    Ok(Network { layers, activation: parse(activation)? })
 }
 
-fn to_arrays<'py>(py: Python<'py>, network: &Network, columns: usize) -> PyResult<Arrays<'py>> {
-    let (mut coefs, mut intercepts, mut before) = (Vec::new(), Vec::new(), columns);
-    for Layer { coef, intercept } in &network.layers {
-        coefs.push(to_matrix(py, coef, [intercept.len(), before])?);
-        intercepts.push(PyArray1::from_slice(py, intercept));
-        before = intercept.len();
+fn write_network(out: &Bound<'_, PyDict>, network: &Network) -> PyResult<()> {
+    for (number, Layer { coef, intercept }) in network.layers.iter().enumerate() {
+        let neurons = intercept.len();
+        set_array(out, &format!("coef_{number}"), coef, Some([neurons, coef.len() / neurons]))?;
+        set_array(out, &format!("intercept_{number}"), intercept, None)?;
     }
-    Ok((coefs, intercepts))
+    Ok(())
 }
 
 /// Random weights and intercepts of each layer.
@@ -75,75 +71,95 @@ fn mlp_start<'py>(
     outputs: usize,
     activation: &str,
     seed: u64,
-) -> PyResult<Arrays<'py>> {
+) -> PyResult<Bound<'py, PyDict>> {
     let sizes: Vec<usize> = std::iter::once(columns).chain(hidden).chain([outputs]).collect();
-    to_arrays(py, &Network::start(&sizes, parse(activation)?, seed)?, columns)
+    let out = PyDict::new(py);
+    write_network(&out, &Network::start(&sizes, parse(activation)?, seed)?)?;
+    Ok(out)
 }
 
 /// What the output neurons have for every row: activations (n, K), or probabilities.
 #[pyfunction]
-#[pyo3(signature = (rows, coefs, intercepts, *, activation, probabilities))]
-#[allow(clippy::needless_pass_by_value)]
+#[pyo3(signature = (rows, state, *, activation, probabilities))]
 fn mlp_scores<'py>(
     rows: &Bound<'py, PyAny>,
-    coefs: Matrices<'py>,
-    intercepts: Vectors<'py>,
+    state: &Bound<'py, PyDict>,
     activation: &str,
     probabilities: bool,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (n, columns) = shape(rows)?;
-    let network = network(columns, &coefs, &intercepts, activation)?;
+    let network = network(state, columns, activation)?;
     let out = new_array(rows.py(), [n, network.outputs()])?;
     {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
-        with_rows(rows, |rows| network.scores(rows, probabilities, out))??;
+        let signals = Signals::new();
+        let done = with_rows(rows, |rows| network.scores(rows, probabilities, &signals, out))?;
+        signals.settle(done, rows.py(), false)?;
     }
     Ok(out)
 }
 
-/// Runs epochs until the loss no longer improves.
-#[pyfunction]
-#[pyo3(signature = (
-    rows, labels, *, coefs, intercepts, activation, rate, alpha, batch_size, seed, first_epoch, max_iter, tol,
-    n_iter_no_change,
-))]
-#[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
-fn mlp_fit<'py>(
-    rows: &Bound<'py, PyAny>,
+/// The attributes of `Data` that a network reads.
+#[derive(FromPyObject)]
+struct Examples<'py> {
+    rows: Py<PyAny>,
     labels: PyReadonlyArray1<'py, u32>,
-    coefs: Matrices<'py>,
-    intercepts: Vectors<'py>,
-    activation: &str,
+}
+
+/// The settings `Network`.
+#[derive(FromPyObject)]
+struct Settings {
+    activation: String,
     rate: f64,
     alpha: f64,
     batch_size: usize,
     seed: Option<u64>,
-    first_epoch: u64,
-    max_iter: u64,
-    tol: Option<f64>,
-    n_iter_no_change: u64,
-) -> PyResult<Bound<'py, PyDict>> {
-    let py = rows.py();
-    let (_, columns) = shape(rows)?;
-    let mut network = network(columns, &coefs, &intercepts, activation)?;
-    let labels = labels.as_array().to_vec();
-    let schedule = Schedule { rate, alpha, batch_size, seed, first_epoch, max_iter, tol, n_iter_no_change };
-    let signals = Signals::new();
-    let done = with_rows(rows, |rows| mlp::fit(rows, &labels, &mut network, &schedule, &signals))?;
-    let report = signals.settle(done, py, false)?;
-    let (coefs, intercepts) = to_arrays(py, &network, columns)?;
-    let answer = PyDict::new(py);
-    answer.set_item("coefs", coefs)?;
-    answer.set_item("intercepts", intercepts)?;
-    answer.set_item("losses", PyArray1::from_slice(py, &report.losses))?;
-    answer.set_item("mistakes", PyArray1::from_slice(py, &report.mistakes))?;
-    answer.set_item("stopped", report.stopped.name())?;
-    Ok(answer)
+}
+
+/// A run of a network on its rows.
+pub(super) struct Layers {
+    rows: Py<PyAny>,
+    run: mlp::Run,
+}
+
+impl Layers {
+    pub fn start(
+        data: &Bound<'_, PyAny>,
+        state: &Bound<'_, PyDict>,
+        settings: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let Examples { rows, labels } = data.extract()?;
+        let Settings { activation, rate, alpha, batch_size, seed } = settings.extract()?;
+        let network = network(state, shape(rows.bind(data.py()))?.1, &activation)?;
+        let labels = collected(labels.as_array().iter().copied())?;
+        let settings = mlp::Settings { rate, alpha, batch_size, seed };
+        let start = |rows: &dyn Matrix| mlp::Run::start(rows, labels, network, settings);
+        let run = with_rows(rows.bind(data.py()), start)??;
+        Ok(Self { rows, run })
+    }
+}
+
+impl Work for Layers {
+    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
+        let Self { rows, run } = self;
+        with_rows(rows.bind(py), |rows| run.epoch(rows, number, signals))
+    }
+
+    fn end(&mut self, _: Python<'_>, _: usize, _: &Signals) -> PyResult<error::Result<()>> {
+        Ok(Ok(()))
+    }
+
+    fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
+        write_network(out, self.run.network())
+    }
+
+    fn record(&self, _: &Bound<'_, PyDict>) -> PyResult<()> {
+        Ok(())
+    }
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(mlp_start, m)?)?;
-    m.add_function(wrap_pyfunction!(mlp_scores, m)?)?;
-    m.add_function(wrap_pyfunction!(mlp_fit, m)?)
+    m.add_function(wrap_pyfunction!(mlp_scores, m)?)
 }

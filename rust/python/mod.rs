@@ -9,6 +9,7 @@ mod margin;
 mod mlp;
 mod run;
 mod settings;
+mod start;
 mod structured;
 mod text;
 
@@ -19,7 +20,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
     environment::register(m)?;
     border::rows::register(m)?;
-    run::register(m)?;
+    start::register(m)?;
     linear::register(m)?;
     kernel::register(m)?;
     structured::register(m)?;

@@ -1,27 +1,28 @@
-//! A run: what it is started with is read once, and its arrays are borrowed during each call.
+//! A run of a learner whose examples are judged by planes, linear or in dual form.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use std::borrow::Cow;
+
+use numpy::PyArrayMethods;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::PyDict;
 
-use super::border::arrays::{ages, counters, numbers, set_array, to_matrix};
+use super::border::arrays::{ages, counters, numbers, set_array, set_joined};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
 use super::kernel::Asked;
 use super::linear::memory::{read_learner, write_memory};
 use super::settings::{Data, InDualForm, Linear, OnBudget};
+use super::start::Work;
 use crate::error;
-use crate::kernel::{Budgeted, Dual, Kernel, Source};
+use crate::kernel::{Budgeted, Dual, Kernel, RowSource};
+use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
 use crate::online::voted::Voted;
-use crate::online::{self, Found, Learner, Problem, Settings, State};
+use crate::online::{self, Epoch, Found, Learner, Problem, Settings, State};
 use crate::rows::Examples;
 
-/// A learner at work.
-#[pyclass(module = "perceptron_rs._core")]
-pub struct Run {
+pub(super) struct Planes {
     data: Data,
     view: View,
     settings: Settings,
@@ -64,43 +65,18 @@ impl View {
             Self::Rows => with_rows(rows, |rows| f(rows, labels, sample_weight)),
             Self::Dual { dual, ask } => with_rows(rows, |rows| {
                 let asked = ask.as_ref().map(|ask| Asked { ask, signals, keep_on_interrupt });
-                let source = asked.as_ref().map(|asked| asked as &dyn Source);
-                f(&dual.rows(rows, source), labels, sample_weight)
+                let source = asked.as_ref().map(|asked| asked as &dyn RowSource);
+                f(&dual.rows(rows, source, signals), labels, sample_weight)
             }),
             Self::Budget { budgeted, stored_rows, .. } => with_rows(rows, |rows| {
                 Python::attach(|py| {
                     with_rows(stored_rows.bind(py), |stored| {
-                        f(&budgeted.rows(rows, stored), labels, sample_weight)
+                        f(&budgeted.rows(rows, stored, signals), labels, sample_weight)
                     })
                 })
             })?,
         }
     }
-}
-
-/// Begin a run of the learner of these settings; `state` is not modified.
-#[pyfunction]
-#[allow(clippy::needless_pass_by_value)]
-fn start(
-    py: Python<'_>,
-    data: Data,
-    state: &Bound<'_, PyDict>,
-    settings: &Bound<'_, PyAny>,
-) -> PyResult<Run> {
-    let given: Linear = settings.extract()?;
-    let keep_on_interrupt = given.keep_on_interrupt;
-    let (view, begin, learner, settings) = match &*given.learner {
-        "kernel" => start_kernel(py, &data, state, settings, given.settings()?)?,
-        "budget" => start_budget(py, &data, state, settings, given.settings()?)?,
-        _ => start_linear(py, &data, state, &given)?,
-    };
-    let signals = Signals::new();
-    let done = view.lend(&data, py, (&signals, false), |examples, labels, sample_weight| {
-        let problem = Problem::new(examples, labels, sample_weight, &settings)?;
-        Ok((online::Run::start(&problem, begin, learner, &signals)?, problem.found()))
-    })?;
-    let (core, found) = signals.settle(done, py, false)?;
-    Ok(Run { data, view, settings, found, keep_on_interrupt, core })
 }
 
 /// What a run is made of.
@@ -139,8 +115,12 @@ fn start_kernel(
     // All planes share the rows of the Gram matrix; these are shared out over threads.
     let threads = std::mem::replace(&mut settings.threads, 1);
     let (kernel, cache, asked) = (given.kernel()?, given.cache_bytes, given.ask.is_some());
-    let dual = with_rows(data.rows.bind(py), |rows| Dual::new(rows, kernel, asked, &norms, cache, threads))??;
-    Ok((View::Dual { dual, ask: given.ask }, begin, Box::new(Voted::new(planes)), settings))
+    let signals = Signals::new();
+    let dual = with_rows(data.rows.bind(py), |rows| {
+        Dual::new(rows, kernel, asked, &norms, cache, threads, &signals)
+    })?;
+    let dual = signals.settle(dual, py, false)?;
+    Ok((View::Dual { dual, ask: given.ask }, begin, boxed(Voted::new(planes)?)?, settings))
 }
 
 fn start_budget(
@@ -162,18 +142,47 @@ fn start_budget(
     let width = if settings.joint.is_some() { planes } else { 1 };
     let known = if kernel == Kernel::Precomputed { n } else { m };
     let sets = read_sets(state, &budget, settings.decisions(), width, known)?;
-    let begin =
-        State { coef: Vec::new(), intercept: vec![0.0; planes], seen: counters(state, planes)?, ages: None };
+    let begin = State {
+        coef: Vec::new(),
+        intercept: filled(0.0, planes)?,
+        seen: counters(state, planes)?,
+        ages: None,
+    };
     settings.threads = 1;
+    let signals = Signals::new();
     let budgeted = with_rows(data.rows.bind(py), |rows| {
         Python::attach(|py| {
-            with_rows(stored_rows.bind(py), |stored| Budgeted::new(rows, stored, kernel, sets, budget, width))
+            with_rows(stored_rows.bind(py), |stored| {
+                Budgeted::new(rows, stored, kernel, sets, budget, width, &signals)
+            })
         })
-    })???;
+    })??;
+    let budgeted = signals.settle(budgeted, py, false)?;
     Ok((View::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron), settings))
 }
 
-impl Run {
+impl Planes {
+    pub fn start(
+        data: &Bound<'_, PyAny>,
+        state: &Bound<'_, PyDict>,
+        settings: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let (py, data, given) = (data.py(), data.extract()?, settings.extract::<Linear>()?);
+        let keep_on_interrupt = given.keep_on_interrupt;
+        let (view, begin, learner, settings) = match &*given.learner {
+            "kernel" => start_kernel(py, &data, state, settings, given.settings()?)?,
+            "budget" => start_budget(py, &data, state, settings, given.settings()?)?,
+            _ => start_linear(py, &data, state, &given)?,
+        };
+        let signals = Signals::new();
+        let done = view.lend(&data, py, (&signals, false), |examples, labels, sample_weight| {
+            let problem = Problem::new(examples, labels, sample_weight, &settings)?;
+            Ok((online::Run::start(&problem, begin, learner, &signals)?, problem.found()))
+        })?;
+        let (core, found) = signals.settle(done, py, false)?;
+        Ok(Self { data, view, settings, found, keep_on_interrupt, core })
+    }
+
     /// Calls `f` on the run and its problem.
     fn with_problem<R: Send>(
         &mut self,
@@ -188,72 +197,50 @@ impl Run {
     }
 }
 
-#[pymethods]
-impl Run {
-    /// Visit all examples once, in the order of the epoch of this number, for decisions that go on.
-    fn epoch<'py>(&mut self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyAny>> {
-        static EPOCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-        let signals = Signals::new();
-        let done = self.with_problem(py, &signals, |run, problem| run.epoch(problem, number, &signals))?;
-        let epoch = signals.settle(done, py, self.keep_on_interrupt)?;
-        let mistakes = PyArray1::from_slice(py, &epoch.mistakes);
-        let losses = PyArray1::from_slice(py, &epoch.losses);
-        let class = EPOCH.import(py, "perceptron_rs.settings", "Epoch")?;
-        // As `Epoch(...)` does, but without Python code, in which Ctrl-C could be raised: the epoch is
-        // learnt.
-        py.get_type::<PyTuple>().call_method1("__new__", (class, (mistakes, losses, epoch.interrupted)))
+impl Work for Planes {
+    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
+        self.with_problem(py, signals, |run, problem| run.epoch(problem, number, signals))
     }
 
-    /// Say that a decision goes on no more.
-    fn end(&mut self, py: Python<'_>, decision: usize) -> PyResult<()> {
-        let signals = Signals::new();
-        let done = self.with_problem(py, &signals, |run, problem| run.end(problem, decision, &signals))?;
-        signals.settle(done, py, false)
+    fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>> {
+        self.with_problem(py, signals, |run, problem| run.end(problem, decision, signals))
     }
 
-    /// Return a copy of the weights and of all else that the learner keeps.
-    fn state<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         let State { coef, intercept, seen, ages } = self.core.state()?;
         let shape = [intercept.len(), coef.len() / intercept.len()];
-        let seen: Vec<i64> = seen.iter().map(|&seen| seen as i64).collect();
-        let out = PyDict::new(py);
-        set_array(&out, "seen", &seen, None)?;
+        let seen = collected(seen.iter().map(|&seen| seen as i64))?;
+        set_array(out, "seen", &seen, None)?;
         match &mut self.view {
             View::Rows => {
-                set_array(&out, "coef", &coef, Some(shape))?;
-                set_array(&out, "intercept", &intercept, None)?;
+                set_array(out, "coef", &coef, Some(shape))?;
+                set_array(out, "intercept", &intercept, None)?;
                 if let Some(ages) = &ages {
-                    set_array(&out, "ages", ages, Some(shape))?;
+                    set_array(out, "ages", ages, Some(shape))?;
                 }
             }
             View::Dual { dual, .. } => {
                 let norms = dual.norms();
-                let last: Vec<f64> = norms.iter().map(|norms| norms[norms.len() - 1]).collect();
-                let log: Vec<f64> = norms.iter().flat_map(|norms| &norms[1..]).copied().collect();
-                set_array(&out, "intercept", &intercept, None)?;
-                set_array(&out, "norm", &last, None)?;
-                set_array(&out, "log_norm", &log, None)?;
+                let last = collected(norms.iter().map(|norms| norms[norms.len() - 1]))?;
+                let log = collected(norms.iter().map(|norms| Cow::Borrowed(&norms[1..])))?;
+                set_array(out, "intercept", &intercept, None)?;
+                set_array(out, "norm", &last, None)?;
+                set_joined(out, "log_norm", &log, None)?;
             }
-            View::Budget { budgeted, width, .. } => write_sets(&out, &budgeted.sets(), *width)?,
+            View::Budget { budgeted, width, .. } => write_sets(out, &budgeted.sets()?, *width)?,
         }
-        write_memory(&out, self.core.learner(), shape)?;
-        Ok(out)
+        write_memory(out, self.core.learner(), shape)
     }
 
-    /// Return the mistakes (n, D) made on each example, if the settings track them.
-    fn mistakes_per_example<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let (counts, decisions) = (self.core.mistakes_per_example()?, self.settings.decisions());
-        to_matrix(py, &counts, [counts.len() / decisions, decisions])
+    fn record(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
+        if self.settings.track_mistakes {
+            let (counts, decisions) = (self.core.mistakes_per_example()?, self.settings.decisions());
+            set_array(out, "mistakes_per_example", &counts, Some([counts.len() / decisions, decisions]))?;
+        }
+        if self.settings.record {
+            let (activations, planes) = (self.core.activations()?, self.settings.planes());
+            set_array(out, "activations", &activations, Some([activations.len() / planes, planes]))?;
+        }
+        Ok(())
     }
-
-    /// Return those (n, K) of the last visit of each example, if the settings say so; else NaN.
-    fn activations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (activations, planes) = (self.core.activations()?, self.settings.planes());
-        to_matrix(py, &activations, [activations.len() / planes, planes])
-    }
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Run>()?;
-    m.add_function(wrap_pyfunction!(start, m)?)
 }

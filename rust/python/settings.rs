@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use super::border::arrays::pairs;
+use super::border::arrays::{copied, pairs};
 use super::border::choices::{parse_joint, parse_tie};
 use crate::kernel::{Budget, Kernel, Policy};
 use crate::online::{Penalty, Settings};
@@ -45,7 +45,7 @@ pub(super) struct Linear<'py> {
 impl Linear<'_> {
     pub(super) fn settings(&self) -> PyResult<Settings> {
         Ok(Settings {
-            positive: self.positive.as_array().to_vec(),
+            positive: copied(&self.positive)?,
             class_weight: pairs(&self.class_weight)?,
             eta: self.eta0,
             tie: parse_tie(&self.tie)?,

@@ -9,25 +9,24 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::get;
+use super::border::arrays::{get, set_array};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
-use crate::arith::environment::{foreign, standard};
-use crate::error::Error;
-use crate::online::Flow;
-use crate::structured::{
-    self, Answer, Chain, EpochErrors, HeldOut, Limits, Mending, Schedule, Sequences, Sparse, State, Weights,
-    general,
-};
+use super::start::Work;
+use crate::arith::environment::standard;
+use crate::error::{self, Error};
+use crate::memory::collected;
+use crate::online::Epoch;
+use crate::structured::{self, Chain, Limits, Mending, Sequences, Sparse, State, Weights, general};
 
 /// A matrix in the form CSR, borrowed: it is read in place.
-struct Matrix<'py> {
+struct SparseArrays<'py> {
     indptr: PyReadonlyArray1<'py, i64>,
     indices: PyReadonlyArray1<'py, i32>,
     data: PyReadonlyArray1<'py, f64>,
 }
 
-impl<'py> Matrix<'py> {
+impl<'py> SparseArrays<'py> {
     fn of(state: &Bound<'py, PyDict>, name: &str, suffix: &str) -> PyResult<Self> {
         Ok(Self {
             indptr: get(&format!("{name}_indptr{suffix}"), state)?.extract()?,
@@ -47,11 +46,11 @@ impl<'py> Matrix<'py> {
 
 /// The arrays of `Weights`.
 struct Arrays<'py> {
-    emission: Matrix<'py>,
+    emission: SparseArrays<'py>,
     transition: PyReadonlyArray2<'py, f64>,
     start: PyReadonlyArray1<'py, f64>,
     end: PyReadonlyArray1<'py, f64>,
-    pair: Option<Matrix<'py>>,
+    pair: Option<SparseArrays<'py>>,
 }
 
 impl<'py> Arrays<'py> {
@@ -67,11 +66,14 @@ impl<'py> Arrays<'py> {
             )));
         }
         Ok(Self {
-            emission: Matrix::of(state, "emission", suffix)?,
+            emission: SparseArrays::of(state, "emission", suffix)?,
             transition,
             start,
             end: get(&format!("end{suffix}"), state)?.extract()?,
-            pair: state.contains("pair_indptr")?.then(|| Matrix::of(state, "pair", suffix)).transpose()?,
+            pair: state
+                .contains("pair_indptr")?
+                .then(|| SparseArrays::of(state, "pair", suffix))
+                .transpose()?,
         })
     }
 
@@ -81,7 +83,7 @@ impl<'py> Arrays<'py> {
             transition: self.transition.as_slice()?.into(),
             start: self.start.as_slice()?.into(),
             end: self.end.as_slice()?.into(),
-            pair: self.pair.as_ref().map(Matrix::view).transpose()?,
+            pair: self.pair.as_ref().map(SparseArrays::view).transpose()?,
         })
     }
 }
@@ -128,99 +130,76 @@ fn parse_update(update: &str) -> PyResult<Mending> {
     }
 }
 
-fn parse_answer(answer: &str) -> PyResult<Answer> {
-    match answer {
-        "state" => Ok(Answer::State),
-        "average" => Ok(Answer::Average),
-        "last" => Ok(Answer::Last),
-        _ => Err(PyValueError::new_err(format!(
-            "answer must be \"state\", \"average\" or \"last\", got {answer:?}"
-        ))),
-    }
-}
-
-/// Tells Python of an epoch.
-fn tell(signals: &Signals, on_epoch: Option<&Py<PyAny>>, errors: &EpochErrors) -> Result<Flow, Error> {
-    let Some(on_epoch) = on_epoch else { return Ok(Flow::Continue) };
-    let EpochErrors { epoch, sequences, tokens, held_out } = *errors;
-    let stop = foreign(|| {
-        Python::attach(|py| {
-            let answer = on_epoch.bind(py).call1((epoch, sequences, tokens, held_out))?;
-            Ok(!answer.is_none() && answer.extract::<bool>()?)
-        })
-    });
-    match stop {
-        Ok(stop) => Ok(if stop { Flow::Break } else { Flow::Continue }),
-        Err(error) => {
-            signals.keep_error(error);
-            Err(Error::Interrupted)
-        }
-    }
-}
-
-/// Learn from sequences until an epoch is clean, or no better one is waited for.
-#[pyfunction]
-#[pyo3(signature = (rows, labels, lengths, *, state, eta0, seed, first_epoch, max_iter, beam=None,
-                    update="full", chosen=None, held_out=None, patience=1, threads=1, answer="state",
-                    on_epoch=None, keep_on_interrupt=false))]
-#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
-fn sequence_fit<'py>(
-    rows: &Bound<'py, PyAny>,
+/// The attributes of `Sequences`.
+#[derive(FromPyObject)]
+struct Data<'py> {
+    rows: Py<PyAny>,
     labels: PyReadonlyArray1<'py, u32>,
     lengths: PyReadonlyArray1<'py, i64>,
-    state: &Bound<'py, PyDict>,
-    eta0: f64,
-    seed: Option<u64>,
-    first_epoch: u64,
-    max_iter: u64,
-    beam: Option<usize>,
-    update: &str,
     chosen: Option<PyReadonlyArray1<'py, u32>>,
-    held_out: Option<PyReadonlyArray1<'py, u32>>,
-    patience: u64,
-    threads: usize,
-    answer: &str,
-    on_epoch: Option<Py<PyAny>>,
-    keep_on_interrupt: bool,
-) -> PyResult<Bound<'py, PyDict>> {
-    let py = rows.py();
-    let (n, _) = shape(rows)?;
-    let sequences = Sequences::new(lengths.as_slice()?, n)?;
-    let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
-    let start = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
-    let (answer, mending) = (parse_answer(answer)?, parse_update(update)?);
-    let labels = labels.as_slice()?;
-    let schedule = Schedule { seed, first_epoch, max_iter, keep_on_interrupt };
-    let chosen = chosen.as_ref().map(|chosen| chosen.as_slice()).transpose()?;
-    let held_out = held_out.as_ref().map(|held_out| held_out.as_slice()).transpose()?;
-    let held_out = held_out.map(|sequences| HeldOut { sequences, patience, threads });
-    let signals = Signals::new();
-    let done = with_rows(rows, |rows| {
-        let mut chain = Chain::new(rows, labels, &sequences, eta0, beam, mending)?;
-        if let Some(chosen) = chosen {
-            chain = chain.only(chosen)?;
-        }
-        if let Some(held_out) = held_out {
-            chain = chain.judged_by(held_out)?;
-        }
-        let mut watch = |errors: &EpochErrors| tell(&signals, on_epoch.as_ref(), errors);
-        structured::fit(&chain, &schedule, &start, answer, &signals, &mut watch)
-    })?;
-    let (learnt, report) = signals.settle(done, py, keep_on_interrupt)?;
-    let state = PyDict::new(py);
-    set_weights(&state, learnt.weights, "")?;
-    if let Some(sums) = learnt.sums {
-        set_weights(&state, sums, "_u")?;
+}
+
+/// The settings `Chain`.
+#[derive(FromPyObject)]
+struct Settings {
+    eta0: f64,
+    beam: Option<usize>,
+    update: String,
+    seed: Option<u64>,
+    record: bool,
+}
+
+/// A run of a chain on its rows.
+pub(super) struct Sequenced {
+    rows: Py<PyAny>,
+    run: structured::Run,
+    record: bool,
+}
+
+impl Sequenced {
+    pub fn start(
+        data: &Bound<'_, PyAny>,
+        state: &Bound<'_, PyDict>,
+        settings: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let Data { rows, labels, lengths, chosen } = data.extract()?;
+        let Settings { eta0: eta, beam, update, seed, record } = settings.extract()?;
+        let sequences = Sequences::new(lengths.as_slice()?, shape(rows.bind(data.py()))?.0)?;
+        let chosen = chosen.map(|chosen| collected(chosen.as_array().iter().copied())).transpose()?;
+        let settings = structured::Settings { eta, beam, mending: parse_update(&update)?, seed, record };
+        // A copy, so that another thread that writes to the labels cannot make them too large.
+        let labels = collected(labels.as_array().iter().copied())?;
+        let chain = Chain::new(labels, sequences, chosen, settings)?;
+        let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
+        let begin = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
+        let run = with_rows(rows.bind(data.py()), |rows| structured::Run::start(rows, chain, &begin))??;
+        Ok(Self { rows, run, record })
     }
-    state.set_item("seen", PyArray1::from_slice(py, &[learnt.seen as i64]))?;
-    let out = PyDict::new(py);
-    out.set_item("state", state)?;
-    out.set_item("sequence_errors", PyArray1::from_slice(py, &report.sequence_errors))?;
-    out.set_item("token_errors", PyArray1::from_slice(py, &report.token_errors))?;
-    out.set_item("held_out_errors", PyArray1::from_slice(py, &report.held_out_errors))?;
-    out.set_item("stopped", report.stopped.name())?;
-    out.set_item("seen", report.seen)?;
-    Ok(out)
+}
+
+impl Work for Sequenced {
+    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
+        let Self { rows, run, .. } = self;
+        with_rows(rows.bind(py), |rows| run.epoch(rows, number, signals))
+    }
+
+    fn end(&mut self, py: Python<'_>, _: usize, _: &Signals) -> PyResult<error::Result<()>> {
+        Ok(py.detach(|| self.run.end()))
+    }
+
+    fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
+        let State { weights, sums, seen } = out.py().detach(|| self.run.state())?;
+        set_weights(out, weights, "")?;
+        set_weights(out, sums, "_u")?;
+        set_array(out, "seen", &[seen as i64], None)
+    }
+
+    fn record(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
+        if self.record {
+            set_array(out, "answers", self.run.answers(), None)?;
+        }
+        Ok(())
+    }
 }
 
 /// Averaged weights of a state.
@@ -272,8 +251,10 @@ fn sequence_decode<'py>(
     let allowed = allowed.map(|given| mask("allowed", &given, [n, labels])).transpose()?;
     let forbidden = forbidden.map(|given| mask("forbidden", &given, [labels, labels])).transpose()?;
     let limits = Limits { beam, allowed: allowed.as_deref(), forbidden: forbidden.as_deref() };
-    let (path, scores) =
-        with_rows(rows, |rows| structured::decode(rows, &sequences, &weights, limits, threads))??;
+    let signals = Signals::new();
+    let done =
+        with_rows(rows, |rows| structured::decode(rows, &sequences, &weights, limits, threads, &signals))?;
+    let (path, scores) = signals.settle(done, py, false)?;
     Ok((PyArray1::from_vec(py, path), PyArray1::from_vec(py, scores)))
 }
 
@@ -298,7 +279,6 @@ fn structured_update<'py>(
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(sequence_fit, m)?)?;
     m.add_function(wrap_pyfunction!(sequence_average, m)?)?;
     m.add_function(wrap_pyfunction!(sequence_decode, m)?)?;
     m.add_function(wrap_pyfunction!(structured_update, m)?)

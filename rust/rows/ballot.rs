@@ -4,6 +4,8 @@
 use super::Rows;
 use crate::arith::gram::{LEFT, MOST_COLUMNS, RIGHT, WIDTH, products, vote_next};
 use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::error::Result;
+use crate::memory::Grow;
 
 /// Rows of which one is made i16 for each so many columns at most, if they are sparse: below that,
 /// it is faster to go over their entries.
@@ -24,13 +26,13 @@ impl Narrow {
     }
 
     /// Takes some rows; false if their values do not fit, or if they are too sparse.
-    pub fn take(&mut self, rows: &dyn Rows, numbers: impl ExactSizeIterator<Item = usize>) -> bool {
+    pub fn take(&mut self, rows: &dyn Rows, numbers: impl ExactSizeIterator<Item = usize>) -> Result<bool> {
         // The rows of a tile that are missing at the end are zero.
         let len = numbers.len().next_multiple_of(RIGHT.max(LEFT));
         self.values.clear();
-        self.values.resize(len * self.stride, 0);
+        self.values.try_resize(len * self.stride, 0)?;
         let mut places = self.values.chunks_mut(self.stride).zip(numbers);
-        places.all(|(place, row)| rows.narrow(row, &mut place[..rows.columns()]))
+        Ok(places.all(|(place, row)| rows.narrow(row, &mut place[..rows.columns()])))
     }
 
     #[inline(always)]
@@ -53,8 +55,11 @@ pub struct Ballot<'a> {
 }
 
 impl Ballot<'_> {
-    pub fn hold(self) {
+    pub fn hold(self) -> Result<()> {
+        let (vectors, rows) = (self.steps.len().next_multiple_of(LEFT), self.votes.len());
+        self.scratch.try_resize(vectors * rows.next_multiple_of(RIGHT), 0)?;
         dispatch(self);
+        Ok(())
     }
 }
 
@@ -65,7 +70,6 @@ impl Leaf for Ballot<'_> {
     fn run<S: Simd>(self, simd: S) {
         let (vectors, rows) = (self.steps.len().next_multiple_of(LEFT), self.votes.len());
         let width = rows.next_multiple_of(RIGHT);
-        self.scratch.resize(vectors * width, 0);
         for j in (0..width).step_by(RIGHT) {
             let right = std::array::from_fn(|k| self.voted_on.row(j + k));
             for i in (0..vectors).step_by(LEFT) {

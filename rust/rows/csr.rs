@@ -1,16 +1,17 @@
 //! CSR rows with sorted, unique columns, in any of the seven storage types and two index types.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
-use super::csr_kernels::{Counts, Float, products};
+use super::csr_loops::{Counts, Float, products};
 use super::entries::Entries;
 use super::facts::Facts;
 use super::learn::Learn;
 use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Examples, LARGE_BLOCK, Rows, Table, rows_in_block};
+use super::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, make_room, rows_in_block};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
@@ -18,6 +19,7 @@ use crate::arith::gram::narrow;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, One, Value};
 use crate::error::Result;
+use crate::memory::{collected, refill};
 
 #[derive(Clone, Copy)]
 pub struct Csr<'a, T, I> {
@@ -60,23 +62,13 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     }
 }
 
+/// Activations of some rows, from weights d x stride.
 struct Scores<'a, T, I> {
     rows: &'a Csr<'a, T, I>,
     range: Range<usize>,
-    weights: &'a Weights,
+    weights: &'a [f64],
     intercept: &'a [f64],
     out: &'a mut [f64],
-}
-
-impl<T: Value, I: Index> Scores<'_, T, I> {
-    /// One plane, exact.
-    #[inline(always)]
-    fn counts(self, w: &[i32]) {
-        for (row, sum) in self.range.zip(self.out) {
-            let (columns, values) = self.rows.row(row);
-            *sum = f64::from(exact::dot_entries(columns, values, w)) + self.intercept[0];
-        }
-    }
 }
 
 impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
@@ -85,17 +77,33 @@ impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) {
         let planes = self.intercept.len();
-        let weights = match self.weights {
-            Weights::Counts { w, .. } => return self.counts(w),
-            Weights::ByColumn { w, .. } => w,
-            Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
-        };
         let stride = column_stride(planes);
         for (row, sums) in self.range.zip(self.out.chunks_mut(planes)) {
-            products(self.rows.row(row), weights, stride, sums);
+            products(self.rows.row(row), self.weights, stride, sums);
             for (sum, b) in sums.iter_mut().zip(self.intercept) {
                 *sum += b;
             }
+        }
+    }
+}
+
+/// The same for one plane, exact.
+struct ExactScores<'a, T, I> {
+    rows: &'a Csr<'a, T, I>,
+    range: Range<usize>,
+    weights: &'a [i32],
+    intercept: f64,
+    out: &'a mut [f64],
+}
+
+impl<T: Value, I: Index> Leaf for ExactScores<'_, T, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        for (row, sum) in self.range.zip(self.out) {
+            let (columns, values) = self.rows.row(row);
+            *sum = f64::from(exact::dot_entries(columns, values, self.weights)) + self.intercept;
         }
     }
 }
@@ -112,14 +120,14 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
     fn block(&self, planes: usize) -> usize {
         let block = if planes == 1 { BLOCK } else { LARGE_BLOCK };
         let entries = self.values.len() / self.len().max(1) + 1;
-        rows_in_block(entries * (size_of::<T>() + size_of::<I>()), block)
+        rows_in_block(entries * (size_of::<T>() + size_of::<I>()), entries * planes, block)
     }
 
-    fn prepare(&self, visit: &Visit, planes: &mut Planes) {
+    fn prepare(&self, visit: &Visit, planes: &mut Planes) -> Result<()> {
         if planes.pending.is_none() {
-            planes.make_counts(visit.integer_step, self.facts.magnitude);
+            planes.make_counts(visit.integer_step, self.facts.magnitude)
         } else {
-            planes.make_by_column();
+            planes.make_by_column()
         }
     }
 
@@ -130,7 +138,7 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
         end: usize,
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
-    ) -> Stop {
+    ) -> Result<Stop> {
         let mut ones = vec![];
         loop {
             let (limit, heads) = (planes.limit, &mut planes.heads[..]);
@@ -138,25 +146,28 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
             let stop = match &mut planes.weights {
                 Weights::Counts { w, stride } if self.facts.ones => {
                     let rows = &self.of_ones(&mut ones);
-                    let kernel = Counts { rows, weights: w, stride: *stride, limit };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
+                    let body = Counts { rows, weights: w, stride: *stride, limit };
+                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
                 }
                 Weights::Counts { w, stride } => {
-                    let kernel = Counts { rows: self, weights: w, stride: *stride, limit };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
+                    let body = Counts { rows: self, weights: w, stride: *stride, limit };
+                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByColumn { w, stride } => {
-                    let kernel = Float { rows: self, weights: w, stride: *stride };
-                    let learn = Learn { kernel, visit, at, end, heads, noise, record, log };
+                    let body = Float { rows: self, weights: w, stride: *stride };
+                    let learn = Learn { body, visit, at, end, heads, noise, record, log };
                     learn.under(&mut planes.pending)
                 }
-                Weights::ByPlane(_) | Weights::Halves(_) => unreachable!("forms of dense rows"),
-            };
+                Weights::ByPlane(_) | Weights::Halves(_) => {
+                    planes.make_by_column()?;
+                    continue;
+                }
+            }?;
             if stop != Stop::Limit {
-                return stop;
+                return Ok(stop);
             }
-            planes.leave_exact();
-            planes.make_by_column();
+            planes.leave_exact()?;
+            planes.make_by_column()?;
         }
     }
 
@@ -171,18 +182,15 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         axpy_entries(c, columns, values, out, (1, 0));
     }
 
-    fn arrange(&self, coef: &[f64], planes: usize) -> Weights {
+    fn arrange(&self, coef: &[f64], planes: usize) -> Result<Weights> {
         let limit = self.facts.magnitude.map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
         if let (Some(limit), 1) = (limit, planes)
             && coef.iter().all(|w| w.fract() == 0.0 && w.abs() <= limit)
         {
-            return Weights::Counts { w: coef.iter().map(|&w| w as i32).collect(), stride: 1 };
+            return Ok(Weights::Counts { w: collected(coef.iter().map(|&w| w as i32))?, stride: 1 });
         }
-        Weights::ByColumn { w: by_column(coef.to_vec(), planes, self.columns), stride: column_stride(planes) }
-    }
-
-    fn arrange_one(&self, w: Vec<f64>) -> Weights {
-        Weights::ByColumn { w, stride: 1 }
+        let w = by_column(Cow::Borrowed(coef), planes, self.columns)?;
+        Ok(Weights::ByColumn { w, stride: column_stride(planes) })
     }
 
     fn entries(&self, rows: Range<usize>) -> usize {
@@ -195,27 +203,47 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         dense && columns.iter().zip(values).all(|(j, value)| narrow(&[*value], &mut out[j.at()..=j.at()]))
     }
 
-    fn scores(&self, range: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
-        if matches!(weights, Weights::Counts { .. }) && self.facts.ones {
-            let mut ones = vec![];
-            let rows = &self.of_ones(&mut ones);
-            return dispatch(Scores { rows, range, weights, intercept, out });
+    fn scores(
+        &self,
+        range: Range<usize>,
+        weights: &Weights,
+        intercept: &[f64],
+        out: &mut [f64],
+    ) -> Result<()> {
+        match weights {
+            Weights::ByColumn { w, .. } => dispatch(Scores { rows: self, range, weights: w, intercept, out }),
+            Weights::Counts { w, .. } => {
+                let (weights, intercept) = (&w[..], intercept[0]);
+                if self.facts.ones {
+                    let mut ones = vec![];
+                    let rows = &self.of_ones(&mut ones);
+                    dispatch(ExactScores { rows, range, weights, intercept, out });
+                } else {
+                    dispatch(ExactScores { rows: self, range, weights, intercept, out });
+                }
+            }
+            Weights::ByPlane(_) | Weights::Halves(_) => return Err(arranged_otherwise()),
         }
-        dispatch(Scores { rows: self, range, weights, intercept, out });
+        Ok(())
+    }
+
+    fn scores_of_one(&self, range: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
+        dispatch(Scores { rows: self, range, weights: w, intercept: &[b], out });
+        Ok(())
     }
 }
 
-impl<T: Value, I: Index> Table for Csr<'_, T, I> {
+impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
     fn magnitude(&self) -> Option<Magnitude> {
         self.facts.magnitude
     }
 
-    fn gather(&self, rows: Range<usize>, out: &mut Entries) {
+    fn gather(&self, rows: Range<usize>, out: &mut Entries) -> Result<()> {
         for i in rows {
             let (columns, values) = self.row(i);
-            columns.iter().zip(values).for_each(|(j, value)| out.push(j.at(), *value));
-            out.end_row();
+            out.push(columns.iter().zip(values).map(|(j, value)| (j.at(), *value)))?;
         }
+        Ok(())
     }
 
     fn value(&self, row: usize, column: usize) -> f64 {
@@ -227,12 +255,14 @@ impl<T: Value, I: Index> Table for Csr<'_, T, I> {
         survey(self.values)
     }
 
-    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) {
+    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()> {
         let (own, stored) = self.row(row);
+        make_room(columns, values, own.len())?;
         for (j, x) in own.iter().zip(stored).filter(|(_, x)| x.widen() != 0.0) {
             columns.push(j.at() as i64);
             values.push(x.widen());
         }
+        Ok(())
     }
 
     fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]) {
@@ -242,13 +272,13 @@ impl<T: Value, I: Index> Table for Csr<'_, T, I> {
         }
     }
 
-    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) {
+    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {
         let mut scaled = vec![];
         for (row, out) in rows.zip(out) {
             let (columns, values) = self.row(row);
-            scaled.clear();
-            scaled.extend(columns.iter().zip(values).map(|(j, x)| x.widen() * unit[j.at()]));
+            refill(&mut scaled, columns.iter().zip(values).map(|(j, x)| x.widen() * unit[j.at()]))?;
             *out = dot_entries_by(columns, &scaled, |_, x| x);
         }
+        Ok(())
     }
 }

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::entries::Entries;
-use super::learn::{Kernel, Learn};
+use super::learn::{Learn, LoopBody};
 use super::pending::{Ages, Settle};
-use super::planes::{Magnitude, Planes, Weights};
+use super::planes::{Magnitude, Planes, Weights, halves};
 use super::prefetch::{prefetch, rows_ahead};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Examples, Rows, Table, check_len, rows_in_block};
+use super::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, make_room, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::decay::scale;
 use crate::arith::dot::dots;
@@ -19,6 +19,7 @@ use crate::arith::integers::{all_integers, sizes};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::error::{Error, Result};
+use crate::memory::{collected, filled};
 
 pub struct Dense<'a, T> {
     values: &'a [T],
@@ -79,7 +80,7 @@ struct Float<'a, T> {
     wide: Vec<f64>,
 }
 
-impl<T: Value> Kernel for Float<'_, T> {
+impl<T: Value> LoopBody for Float<'_, T> {
     const EXACT: bool = false;
 
     #[inline(always)]
@@ -131,7 +132,7 @@ struct Exact<'a, T> {
     narrow: Vec<i16>,
 }
 
-impl<T: Value> Kernel for Exact<'_, T> {
+impl<T: Value> LoopBody for Exact<'_, T> {
     const EXACT: bool = true;
 
     #[inline(always)]
@@ -158,20 +159,32 @@ impl<T: Value> Kernel for Exact<'_, T> {
     }
 }
 
+/// The forms of [`Weights`] that suit dense rows.
+enum Form<'a> {
+    ByPlane(&'a [f64]),
+    Halves(&'a [Halves]),
+}
+
 struct Scores<'a, T> {
     rows: &'a Dense<'a, T>,
     range: Range<usize>,
-    weights: &'a Weights,
+    weights: Form<'a>,
     intercept: &'a [f64],
     out: &'a mut [f64],
 }
 
 impl<T: Value> Leaf for Scores<'_, T> {
-    type Output = ();
+    type Output = Result<()>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
-        let (mut wide, mut narrow) = (vec![0.0; self.rows.columns], vec![0; self.rows.columns]);
+    fn run<S: Simd>(self, simd: S) -> Result<()> {
+        let (mut wide, mut narrow) = (Vec::new(), Vec::new());
+        match self.weights {
+            Form::Halves(_) => narrow = filled(0, self.rows.columns)?,
+            // One plane reads each row as it is stored.
+            Form::ByPlane(_) if self.intercept.len() > 1 => wide = filled(0.0, self.rows.columns)?,
+            Form::ByPlane(_) => {}
+        }
         let outs = self.out.chunks_mut(self.intercept.len());
         let ahead = rows_ahead(self.rows.columns * size_of::<T>());
         for (row, sums) in self.range.zip(outs) {
@@ -180,18 +193,18 @@ impl<T: Value> Leaf for Scores<'_, T> {
             }
             let x = self.rows.row(row);
             match self.weights {
-                Weights::Halves(planes) if T::BYTE => {
+                Form::Halves(planes) => {
                     let x = Halves::narrowed(x, &mut narrow);
                     sums.iter_mut().zip(planes).for_each(|(sum, w)| *sum = w.dot(simd, x));
                 }
-                Weights::ByPlane(w) if sums.len() == 1 => sums[0] = dots([w], x)[0],
-                Weights::ByPlane(w) => activations(T::widened(x, &mut wide), w, sums),
-                _ => unreachable!("forms of other rows"),
+                Form::ByPlane(w) if sums.len() == 1 => sums[0] = dots([w], x)[0],
+                Form::ByPlane(w) => activations(T::widened(x, &mut wide), w, sums),
             }
             for (sum, b) in sums.iter_mut().zip(self.intercept) {
                 *sum += b;
             }
         }
+        Ok(())
     }
 }
 
@@ -248,18 +261,19 @@ impl<T: Value> Leaf for Dots<'_, T> {
 struct Squares<'a, T>(&'a Dense<'a, T>, Range<usize>, &'a [f64], &'a mut [f64]);
 
 impl<T: Value> Leaf for Squares<'_, T> {
-    type Output = ();
+    type Output = Result<()>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
+    fn run<S: Simd>(self, _simd: S) -> Result<()> {
         let Self(rows, range, unit, out) = self;
-        let mut scaled = vec![0.0; rows.columns];
+        let mut scaled = filled(0.0, rows.columns)?;
         for (row, out) in range.zip(out) {
             for ((scaled, x), unit) in scaled.iter_mut().zip(rows.row(row)).zip(unit) {
                 *scaled = x.widen() * unit;
             }
             *out = dots([&scaled], &scaled)[0];
         }
+        Ok(())
     }
 }
 
@@ -272,15 +286,15 @@ impl<T: Value> Examples for Dense<'_, T> {
         self.columns
     }
 
-    fn block(&self, _planes: usize) -> usize {
-        rows_in_block(self.columns * size_of::<T>(), BLOCK)
+    fn block(&self, planes: usize) -> usize {
+        rows_in_block(self.columns * size_of::<T>(), self.columns * planes, BLOCK)
     }
 
-    fn prepare(&self, visit: &Visit, planes: &mut Planes) {
+    fn prepare(&self, visit: &Visit, planes: &mut Planes) -> Result<()> {
         if T::BYTE && planes.pending.is_none() {
-            planes.make_halves(visit.integer_step, self.byte_magnitude());
+            planes.make_halves(visit.integer_step, self.byte_magnitude())
         } else {
-            planes.make_by_plane();
+            planes.make_by_plane()
         }
     }
 
@@ -291,29 +305,32 @@ impl<T: Value> Examples for Dense<'_, T> {
         end: usize,
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
-    ) -> Stop {
+    ) -> Result<Stop> {
         loop {
             let (limit, heads) = (planes.limit, &mut planes.heads[..]);
             let (noise, record) = (planes.noise.as_mut(), planes.record.as_mut());
             let stop = match &mut planes.weights {
                 // The guard is a constant: the loop is compiled for bytes alone.
                 Weights::Halves(weights) if T::BYTE => {
-                    let kernel = Exact { rows: self, weights, limit, narrow: vec![0; self.columns] };
-                    dispatch(Learn { kernel, visit, at, end, heads, noise, record, log })
+                    let body = Exact { rows: self, weights, limit, narrow: filled(0, self.columns)? };
+                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
                 }
                 Weights::ByPlane(weights) => {
                     // One plane reads each row as it is stored.
-                    let wide = vec![0.0; if heads.len() > 1 { self.columns } else { 0 }];
-                    let kernel = Float { rows: self, weights, wide };
-                    let learn = Learn { kernel, visit, at, end, heads, noise, record, log };
+                    let wide = filled(0.0, if heads.len() > 1 { self.columns } else { 0 })?;
+                    let body = Float { rows: self, weights, wide };
+                    let learn = Learn { body, visit, at, end, heads, noise, record, log };
                     learn.under(&mut planes.pending)
                 }
-                _ => unreachable!("forms of other rows"),
-            };
+                _ => {
+                    planes.make_by_plane()?;
+                    continue;
+                }
+            }?;
             if stop != Stop::Limit {
-                return stop;
+                return Ok(stop);
             }
-            planes.leave_exact();
+            planes.leave_exact()?;
         }
     }
 
@@ -327,17 +344,13 @@ impl<T: Value> Rows for Dense<'_, T> {
         dispatch(Axpy(c, self.row(row), out));
     }
 
-    fn arrange(&self, coef: &[f64], _planes: usize) -> Weights {
+    fn arrange(&self, coef: &[f64], _planes: usize) -> Result<Weights> {
         let limit = f64::from(weight_limit(self.byte_magnitude().row, LARGEST_SUM));
         let exact = |w: &f64| w.fract() == 0.0 && w.abs() <= limit;
         if T::BYTE && self.columns > 0 && coef.iter().all(exact) {
-            return Weights::Halves(coef.chunks(self.columns).map(Halves::new).collect());
+            return halves(coef, self.columns);
         }
-        Weights::ByPlane(coef.to_vec())
-    }
-
-    fn arrange_one(&self, coef: Vec<f64>) -> Weights {
-        Weights::ByPlane(coef)
+        Ok(Weights::ByPlane(collected(coef.iter().copied())?))
     }
 
     fn entries(&self, rows: Range<usize>) -> usize {
@@ -348,22 +361,37 @@ impl<T: Value> Rows for Dense<'_, T> {
         dispatch(Narrowed(self.row(row), out))
     }
 
-    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]) {
-        dispatch(Scores { rows: self, range: rows, weights, intercept, out });
+    fn scores(
+        &self,
+        rows: Range<usize>,
+        weights: &Weights,
+        intercept: &[f64],
+        out: &mut [f64],
+    ) -> Result<()> {
+        let weights = match weights {
+            Weights::ByPlane(w) => Form::ByPlane(w),
+            Weights::Halves(w) => Form::Halves(w),
+            Weights::ByColumn { .. } | Weights::Counts { .. } => return Err(arranged_otherwise()),
+        };
+        dispatch(Scores { rows: self, range: rows, weights, intercept, out })
+    }
+
+    fn scores_of_one(&self, rows: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
+        dispatch(Scores { rows: self, range: rows, weights: Form::ByPlane(w), intercept: &[b], out })
     }
 }
 
-impl<T: Value> Table for Dense<'_, T> {
+impl<T: Value> Matrix for Dense<'_, T> {
     fn magnitude(&self) -> Option<Magnitude> {
         let rows = self.values.chunks(self.columns.max(1));
         all_integers(self.values).then(|| rows.map(sizes).fold(Magnitude::default(), Magnitude::with))
     }
 
-    fn gather(&self, rows: Range<usize>, out: &mut Entries) {
+    fn gather(&self, rows: Range<usize>, out: &mut Entries) -> Result<()> {
         for i in rows {
-            self.row(i).iter().enumerate().for_each(|(j, value)| out.push(j, *value));
-            out.end_row();
+            out.push(self.row(i).iter().copied().enumerate())?;
         }
+        Ok(())
     }
 
     fn value(&self, row: usize, column: usize) -> f64 {
@@ -374,18 +402,20 @@ impl<T: Value> Table for Dense<'_, T> {
         dispatch(Surveyed(self.values))
     }
 
-    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) {
+    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()> {
+        make_room(columns, values, self.columns)?;
         for (j, x) in self.row(row).iter().enumerate().filter(|(_, x)| x.widen() != 0.0) {
             columns.push(j as i64);
             values.push(x.widen());
         }
+        Ok(())
     }
 
     fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]) {
         dispatch(Dots(self, numbers, w, out));
     }
 
-    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) {
-        dispatch(Squares(self, rows, unit, out));
+    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {
+        dispatch(Squares(self, rows, unit, out))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::arith::activation::Row;
 use crate::arith::value::Value;
+use crate::error::{Error, Result};
 
 /// Collects the entries of rows that are not 0.
 #[derive(Default)]
@@ -20,18 +21,26 @@ impl Entries {
         self.finite = true;
     }
 
+    /// Takes in a row.
     #[inline(always)]
-    pub fn push<T: Value>(&mut self, column: usize, value: T) {
-        let value = value.widen();
-        if value != 0.0 {
-            self.columns.push(column as i64);
-            self.values.push(value);
-            self.finite &= value.is_finite();
+    pub(super) fn push<T: Value>(&mut self, row: impl ExactSizeIterator<Item = (usize, T)>) -> Result<()> {
+        // Room for all of it, so that nothing grows in the loop.
+        let room = self.columns.try_reserve(row.len()).is_ok()
+            && self.values.try_reserve(row.len()).is_ok()
+            && self.ends.try_reserve(1).is_ok();
+        if !room {
+            return Err(Error::Memory);
         }
-    }
-
-    pub fn end_row(&mut self) {
+        for (column, value) in row {
+            let value = value.widen();
+            if value != 0.0 {
+                self.columns.push(column as i64);
+                self.values.push(value);
+                self.finite &= value.is_finite();
+            }
+        }
         self.ends.push(self.columns.len());
+        Ok(())
     }
 
     /// Number of rows.

@@ -10,9 +10,11 @@ use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::exact::LARGEST_SUM;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::signed;
+use crate::error::{Error, Result};
+use crate::memory::{Grow, filled};
 
 /// What a storage type and a form of the weights bring to the loop.
-pub trait Kernel {
+pub trait LoopBody {
     /// Whether the weights are in an exact form (rule 10).
     const EXACT: bool;
 
@@ -33,7 +35,7 @@ pub trait Kernel {
 }
 
 pub struct Learn<'a, K> {
-    pub kernel: K,
+    pub body: K,
     pub visit: &'a Visit<'a>,
     pub at: &'a mut Cursor,
     pub end: usize,
@@ -45,47 +47,49 @@ pub struct Learn<'a, K> {
 
 impl<'a, K: Settle> Learn<'a, K> {
     /// Runs the leaf, under a penalty if there is one.
-    pub fn under(self, pending: &'a mut Option<Pending>) -> Stop {
+    pub fn under(self, pending: &'a mut Option<Pending>) -> Result<Stop> {
         match pending {
             None => dispatch(self),
-            Some(Pending::Each(ages)) => dispatch(self.with(|kernel| Decayed { kernel, ages })),
-            Some(Pending::Common(common)) => dispatch(self.with(|kernel| Scaled::new(kernel, common))),
+            Some(Pending::Each(ages)) => dispatch(self.with(|body| Decayed { body, ages })),
+            Some(Pending::Common(common)) => dispatch(self.with(|body| Scaled::new(body, common))),
         }
     }
 
     fn with<L>(self, wrap: impl FnOnce(K) -> L) -> Learn<'a, L> {
-        let Self { kernel, visit, at, end, heads, noise, record, log } = self;
-        Learn { kernel: wrap(kernel), visit, at, end, heads, noise, record, log }
+        let Self { body, visit, at, end, heads, noise, record, log } = self;
+        Learn { body: wrap(body), visit, at, end, heads, noise, record, log }
     }
 }
 
-impl<K: Kernel> Leaf for Learn<'_, K> {
+impl<K: LoopBody> Leaf for Learn<'_, K> {
     const WIDE: bool = K::WIDE;
 
-    type Output = Stop;
+    type Output = Result<Stop>;
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, simd: S) -> Stop {
+    fn run<S: Simd>(mut self, simd: S) -> Result<Stop> {
         // One plane and nothing else is the hot case: with constants here the loop over planes and all
         // questions about noise and records vanish (a quarter of the instructions on short rows).
-        if self.heads.len() == 1 && self.noise.is_none() && self.record.is_none() {
-            return Learn { noise: None, record: None, ..self }.pass(simd, &mut [0.0], None);
-        }
-        let mut sums = vec![0.0; self.heads.len()];
-        match self.visit.joint {
-            None => self.pass(simd, &mut sums, None),
-            how => self.pass(simd, &mut sums, how),
-        }
+        let stop = if self.heads.len() == 1 && self.noise.is_none() && self.record.is_none() {
+            Learn { noise: None, record: None, ..self }.pass(simd, &mut [0.0], None)
+        } else {
+            let mut sums = filled(0.0, self.heads.len())?;
+            match self.visit.joint {
+                None => self.pass(simd, &mut sums, None),
+                how => self.pass(simd, &mut sums, how),
+            }
+        };
+        if stop == Stop::Memory { Err(Error::Memory) } else { Ok(stop) }
     }
 }
 
-impl<K: Kernel> Learn<'_, K> {
+impl<K: LoopBody> Learn<'_, K> {
     /// `how` is a constant where this is called. A closure in its place is called out of line, without
     /// the instruction set of the leaf.
     #[inline(always)]
     fn pass<S: Simd>(&mut self, simd: S, sums: &mut [f64], how: Option<Spread>) -> Stop {
         let (visit, start) = (self.visit, self.at.pos);
-        let ahead = self.kernel.ahead();
+        let ahead = self.body.ahead();
         let mut stop = Stop::Block;
         let mut pos = start;
         while pos < self.end && stop == Stop::Block {
@@ -93,14 +97,14 @@ impl<K: Kernel> Learn<'_, K> {
             match visit.order {
                 Some(order) => {
                     if let Some(&next) = order.get(pos + AHEAD) {
-                        self.kernel.prefetch(next as usize);
+                        self.body.prefetch(next as usize);
                         prefetch(&visit.labels[next as usize..=next as usize]);
                     }
                 }
-                None if ahead > 0 && pos + ahead < self.end => self.kernel.prefetch(pos + ahead),
+                None if ahead > 0 && pos + ahead < self.end => self.body.prefetch(pos + ahead),
                 None => {}
             }
-            self.kernel.activate(simd, row, sums);
+            self.body.activate(simd, row, sums);
             pos += 1;
             let number = (pos - start) as u64;
             stop = match how {
@@ -143,8 +147,8 @@ impl<K: Kernel> Learn<'_, K> {
                     continue;
                 }
                 let c = visit.step(head, row, positive);
-                stop = self.update(plane, row, number, c, stop);
-                if stop == Stop::Overflow {
+                stop = stop.max(self.update(plane, row, number, c));
+                if stop >= Stop::Overflow {
                     return stop;
                 }
             } else if m == f64::INFINITY {
@@ -178,27 +182,29 @@ impl<K: Kernel> Learn<'_, K> {
             return Stop::Block;
         }
         let c = self.visit.step(&self.heads[truth], row, true);
-        let mut stop = self.update(truth, row, number, c, Stop::Block);
+        let mut stop = self.update(truth, row, number, c);
         let down = Downward::new(how, sums, truth, judgement, c);
         for r in 0..sums.len() {
             if let Some(c) = down.step(r) {
-                stop = self.update(r, row, number, c, stop);
+                stop = stop.max(self.update(r, row, number, c));
             }
         }
         stop
     }
 
-    /// The update of one plane, logged. The worse of `so_far` and what comes of it.
+    /// The update of one plane, logged.
     #[inline(always)]
-    fn update(&mut self, plane: usize, row: usize, number: u64, c: f64, so_far: Stop) -> Stop {
-        let exact = self.kernel.update(plane, row, c);
+    fn update(&mut self, plane: usize, row: usize, number: u64, c: f64) -> Stop {
+        let exact = self.body.update(plane, row, c);
         let head = &mut self.heads[plane];
         let within = !K::EXACT || (exact && head.intercept.abs() <= LARGEST_SUM);
         if self.visit.fit_intercept {
             head.intercept += c;
         }
         let t = head.seen + number;
-        self.log.push(Mistake { row: row as u32, plane: head.plane, t, c });
+        if self.log.try_push(Mistake { row: row as u32, plane: head.plane, t, c }).is_err() {
+            return Stop::Memory;
+        }
         // In a joint decision the example is counted once, with its true class.
         let counts = self.visit.joint.is_none() || self.visit.labels[row] as usize == plane;
         let own = if self.visit.joint.is_none() { head.plane } else { 0 };
@@ -206,9 +212,9 @@ impl<K: Kernel> Learn<'_, K> {
             Some(noise) if counts => noise.update(row, own, c),
             _ => true,
         };
-        if so_far == Stop::Overflow || !(c.is_finite() && finite) {
+        if !(c.is_finite() && finite) {
             Stop::Overflow
-        } else if so_far == Stop::Limit || !within {
+        } else if !within {
             Stop::Limit
         } else {
             Stop::Block

@@ -6,7 +6,7 @@
 
 mod ballot;
 mod csr;
-mod csr_kernels;
+mod csr_loops;
 mod dense;
 mod entries;
 mod facts;
@@ -30,7 +30,7 @@ pub use dense::Dense;
 pub use entries::Entries;
 pub use facts::Facts;
 pub use joint::Spread;
-pub(crate) use learn::{Kernel as Loop, Learn};
+pub(crate) use learn::{Learn, LoopBody};
 pub use noise::{Noise, Tolerance};
 pub use planes::{Head, Magnitude, Planes, Record, Weights};
 pub(crate) use prefetch::prefetch;
@@ -54,10 +54,10 @@ pub trait Examples: Sync {
     fn block(&self, planes: usize) -> usize;
 
     /// Brings the weights into the form that [`Examples::learn`] is fastest on.
-    fn prepare(&self, visit: &Visit, planes: &mut Planes);
+    fn prepare(&self, visit: &Visit, planes: &mut Planes) -> Result<()>;
 
     /// Visits positions `at.pos..end` of the order: updates the planes at each mistake, logs it,
-    /// and advances the cursor. On [`Stop::Overflow`] the planes are not to be used further.
+    /// and advances the cursor. After an error or [`Stop::Overflow`] the planes are not to be used further.
     fn learn(
         &self,
         visit: &Visit,
@@ -65,7 +65,7 @@ pub trait Examples: Sync {
         end: usize,
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
-    ) -> Stop;
+    ) -> Result<Stop>;
 
     /// These examples, if they are rows of a matrix.
     fn rows(&self) -> Option<&dyn Rows> {
@@ -79,10 +79,7 @@ pub trait Rows: Examples {
     fn axpy(&self, row: usize, c: f64, out: &mut [f64]);
 
     /// Weights (K x columns) in the form that [`Rows::scores`] is fastest on.
-    fn arrange(&self, coef: &[f64], planes: usize) -> Weights;
-
-    /// The weights of one plane in that form; they can be changed in place ([`Weights::one_mut`]).
-    fn arrange_one(&self, coef: Vec<f64>) -> Weights;
+    fn arrange(&self, coef: &[f64], planes: usize) -> Result<Weights>;
 
     /// How many values of some rows are stored.
     fn entries(&self, rows: Range<usize>) -> usize;
@@ -92,16 +89,20 @@ pub trait Rows: Examples {
     fn narrow(&self, row: usize, out: &mut [i16]) -> bool;
 
     /// Activations of some rows under all planes, row by row, by rule 3 (or 10: the same bits).
-    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64]);
+    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64])
+    -> Result<()>;
+
+    /// Activations of some rows under one plane, by rule 3.
+    fn scores_of_one(&self, rows: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()>;
 }
 
 /// Examples as the numbers that they are, for what looks at them otherwise than a linear learner does.
-pub trait Table: Rows {
+pub trait Matrix: Rows {
     /// Bounds of the values, if all are integers (rule 10). Dense rows are looked at for that.
     fn magnitude(&self) -> Option<Magnitude>;
 
     /// Collects the entries of some rows that are not 0, row by row.
-    fn gather(&self, rows: Range<usize>, out: &mut Entries);
+    fn gather(&self, rows: Range<usize>, out: &mut Entries) -> Result<()>;
 
     /// One value; +0.0 where none is stored.
     fn value(&self, row: usize, column: usize) -> f64;
@@ -110,13 +111,18 @@ pub trait Table: Rows {
     fn survey(&self) -> Survey;
 
     /// Appends the columns in which a row is not 0, and its values there.
-    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>);
+    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()>;
 
     /// Dot products of some rows with `w`, by rule 3.
     fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]);
 
     /// Dot products by rule 3 of some rows with themselves, each column multiplied by its `unit` before.
-    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]);
+    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()>;
+}
+
+/// For weights that rows of another storage have arranged.
+fn arranged_otherwise() -> Error {
+    Error::Invalid("weights must be arranged by the rows whose scores are asked for".into())
 }
 
 /// Refuses more rows than orders, logs and working sets, which hold row numbers in 32 bits, can name.
@@ -127,6 +133,21 @@ fn check_len(len: usize) -> Result<()> {
     Err(Error::Invalid(format!("rows must be fewer than 2^32, got {len}; feed them in batches")))
 }
 
+/// Room for as many entries more.
+fn make_room(columns: &mut Vec<i64>, values: &mut Vec<f64>, more: usize) -> Result<()> {
+    let room = columns.try_reserve(more).is_ok() && values.try_reserve(more).is_ok();
+    if room { Ok(()) } else { Err(Error::Memory) }
+}
+
+/// Entries that are read between two looks at the monitor, and for which a thread is worth its start.
+const STRIP: usize = 1 << 18;
+
+/// Rows that are read between two looks at the monitor, by a pass over all of them.
+pub(crate) fn strip(rows: &dyn Rows) -> usize {
+    let entries = rows.entries(0..rows.len()) / rows.len().max(1);
+    (STRIP / (entries + 1)).max(16)
+}
+
 /// Bytes of a block whose rows are to be in cache when its log is absorbed.
 const BLOCK: usize = 128 * 1024;
 
@@ -134,8 +155,12 @@ const BLOCK: usize = 128 * 1024;
 /// rows, and stay in cache for all mistakes of the plane in the block.
 const LARGE_BLOCK: usize = 8 * 1024 * 1024;
 
-fn rows_in_block(row_bytes: usize, block: usize) -> usize {
-    (block / row_bytes.max(1)).clamp(16, 1 << 16)
+/// Products of a block at most, for between two blocks the monitor is asked: a tenth of a second.
+const PRODUCTS: usize = 1 << 27;
+
+/// How many rows of that many bytes, each with that many products of a value and a weight.
+fn rows_in_block(row_bytes: usize, products: usize, block: usize) -> usize {
+    (block / row_bytes.max(1)).clamp(16, 1 << 16).min(PRODUCTS / products.max(1)).max(1)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What tolerates noise: a feature of its own for each example, and a bound on its updates.
 
 use crate::arith::step::{own_feature, own_weight};
+use crate::error::Result;
+use crate::memory::filled;
 
 /// What a run allows. The default is the plain perceptron's.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,18 +37,20 @@ pub struct Noise {
 
 impl Noise {
     /// `None` if nothing is to be kept.
-    #[must_use]
-    pub fn new(tolerance: Tolerance, n: usize, first: usize, width: usize) -> Option<Self> {
+    pub fn new(tolerance: Tolerance, n: usize, first: usize, width: usize) -> Result<Option<Self>> {
         let (has_feature, most) = (tolerance.added_feature != 0.0, tolerance.max_mistakes);
-        let keeps = |kept: bool| if kept { n * width } else { 0 };
-        (has_feature || most.is_some()).then(|| Self {
+        if !has_feature && most.is_none() {
+            return Ok(None);
+        }
+        let keeps = |kept: bool| if kept { n.saturating_mul(width) } else { 0 };
+        Ok(Some(Self {
             delta: tolerance.added_feature,
-            v: vec![0.0; keeps(has_feature)],
+            v: filled(0.0, keeps(has_feature))?,
             most: most.unwrap_or(u64::MAX),
-            made: vec![0; keeps(most.is_some())],
+            made: filled(0, keeps(most.is_some()))?,
             first,
             width,
-        })
+        }))
     }
 
     /// The activation with the part of the added feature.

@@ -1,9 +1,11 @@
 //! Penalties that have not been applied yet, by coordinate: one is settled when an example reads it.
 
-use super::learn::Kernel;
+use super::learn::LoopBody;
 use super::scaled::Common;
 use crate::arith::decay::{Decay, scaled, shrunk};
 use crate::arith::simd::Simd;
+use crate::error::Result;
+use crate::memory::collected;
 
 /// What the planes of a group, which visit the same examples, have pending.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,16 +29,14 @@ pub struct Ages {
 
 impl Ages {
     /// `ages`: examples that each coordinate has not been settled for.
-    #[must_use]
-    pub(super) fn new(decay: Decay, ages: &[i64]) -> Self {
-        let last: Vec<i64> = ages.iter().map(|age| -age).collect();
+    pub(super) fn new(decay: Decay, ages: &[i64]) -> Result<Self> {
+        let last = collected(ages.iter().map(|age| -age))?;
         let oldest = last.iter().copied().min().unwrap_or(0);
-        Self { decay, now: 0, last, oldest }
+        Ok(Self { decay, now: 0, last, oldest })
     }
 
-    #[must_use]
-    pub(super) fn ages(&self) -> Vec<i64> {
-        self.last.iter().map(|last| self.now - last).collect()
+    pub(super) fn ages(&self) -> Result<Vec<i64>> {
+        collected(self.last.iter().map(|last| self.now - last))
     }
 
     /// Every coordinate has been settled now.
@@ -98,25 +98,27 @@ impl<const TABLE: bool> Settler<'_, TABLE> {
         if x != 0.0 {
             let k = (self.now - self.last[j]) as u64;
             self.last[j] = self.now;
-            *w = match self.powers.get(k as usize) {
-                Some(power) => scaled(*w, *power),
-                None if TABLE => unreachable!("no coordinate is older than the table"),
-                None => self.decay.settle(*w, k),
+            *w = if TABLE {
+                scaled(*w, self.powers[k as usize])
+            } else {
+                self.powers
+                    .get(k as usize)
+                    .map_or_else(|| self.decay.settle(*w, k), |power| scaled(*w, *power))
             };
         }
         *w
     }
 }
 
-/// A kernel that can be under a penalty.
-pub trait Settle: Kernel {
+/// A loop body that can be under a penalty.
+pub trait Settle: LoopBody {
     /// Settles the coordinates that a row reads.
     fn settle(&mut self, row: usize, ages: &mut Ages);
 
     /// Multiplies every weight.
     fn scale(&mut self, factor: f64);
 
-    /// [`Settle::settle`], then [`Kernel::activate`].
+    /// [`Settle::settle`], then [`LoopBody::activate`].
     #[inline(always)]
     fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], ages: &mut Ages) {
         self.settle(row, ages);
@@ -124,34 +126,34 @@ pub trait Settle: Kernel {
     }
 }
 
-/// The kernel under a penalty that is pending on each coordinate for itself.
+/// The loop body under a penalty that is pending on each coordinate for itself.
 pub struct Decayed<'a, K> {
-    pub kernel: K,
+    pub body: K,
     pub ages: &'a mut Ages,
 }
 
-impl<K: Settle> Kernel for Decayed<'_, K> {
+impl<K: Settle> LoopBody for Decayed<'_, K> {
     const EXACT: bool = false;
     const WIDE: bool = false; // settles entry by entry
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
-        self.kernel.settle_and_activate(simd, row, sums, self.ages);
+        self.body.settle_and_activate(simd, row, sums, self.ages);
         self.ages.now += 1;
     }
 
     #[inline(always)]
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
-        self.kernel.update(plane, row, c)
+        self.body.update(plane, row, c)
     }
 
     #[inline(always)]
     fn ahead(&self) -> usize {
-        self.kernel.ahead()
+        self.body.ahead()
     }
 
     #[inline(always)]
     fn prefetch(&self, row: usize) {
-        self.kernel.prefetch(row);
+        self.body.prefetch(row);
     }
 }

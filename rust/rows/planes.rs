@@ -1,11 +1,15 @@
 //! The weights of one or more planes, in the form that a leaf trains on.
 
+use std::borrow::Cow;
+
 use super::noise::Noise;
 use super::pending::{Ages, Pending};
 use super::scaled::Common;
 use crate::arith::decay::Decay;
 use crate::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 use crate::arith::finite::all_finite;
+use crate::error::Result;
+use crate::memory::{Grow, collected, filled};
 
 /// Everything of a plane but its weights.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,19 +54,6 @@ pub enum Weights {
     Halves(Vec<Halves>),
     /// Exact integers for CSR rows, d x stride.
     Counts { w: Vec<i32>, stride: usize },
-}
-
-impl Weights {
-    /// The weights that [`super::Rows::arrange_one`] has arranged.
-    ///
-    /// # Panics
-    /// If they are those of several planes.
-    pub fn one_mut(&mut self) -> &mut [f64] {
-        match self {
-            Self::ByPlane(w) | Self::ByColumn { w, stride: 1 } => w,
-            _ => unreachable!("arranged otherwise"),
-        }
-    }
 }
 
 /// Activations of examples at their visit, before the update: n x width, from plane `first` on.
@@ -122,11 +113,10 @@ impl Planes {
     }
 
     /// The weights of one plane.
-    #[must_use]
-    pub fn plane(&self, k: usize) -> Vec<f64> {
-        let mut out = vec![0.0; self.columns];
+    pub fn plane(&self, k: usize) -> Result<Vec<f64>> {
+        let mut out = filled(0.0, self.columns)?;
         self.copy_plane(k, &mut out);
-        out
+        Ok(out)
     }
 
     /// Copies the weights of one plane, in whatever form they are.
@@ -153,44 +143,51 @@ impl Planes {
     }
 
     /// Takes a plane out: it is frozen.
-    pub fn remove(&mut self, k: usize) -> (Head, Vec<f64>) {
-        self.make_by_plane();
-        let Weights::ByPlane(w) = &mut self.weights else { unreachable!("just made") };
-        let weights = match self.heads.len() {
-            1 => std::mem::take(w),
-            _ => w.drain(k * self.columns..(k + 1) * self.columns).collect(),
+    pub fn remove(&mut self, k: usize) -> Result<(Head, Vec<f64>)> {
+        self.make_by_plane()?;
+        let weights = match &mut self.weights {
+            Weights::ByPlane(w) if self.heads.len() == 1 => std::mem::take(w),
+            _ => self.plane(k)?,
         };
-        (self.heads.remove(k), weights)
+        if let Weights::ByPlane(w) = &mut self.weights
+            && !w.is_empty()
+        {
+            w.drain(k * self.columns..(k + 1) * self.columns);
+        }
+        Ok((self.heads.remove(k), weights))
     }
 
     /// Puts the planes under a penalty, with `ages` examples pending on each coordinate.
-    pub fn put_under(&mut self, decay: Decay, ages: &[i64]) {
+    pub fn put_under(&mut self, decay: Decay, ages: &[i64]) -> Result<()> {
+        self.leave_exact()?;
         let age = ages.first().copied().unwrap_or(0);
         let equal = ages.iter().all(|other| *other == age);
         self.pending = Some(if decay.is_common() && equal {
             Pending::Common(Common::new(decay, age))
         } else {
-            Pending::Each(Ages::new(decay, ages))
+            Pending::Each(Ages::new(decay, ages)?)
         });
+        Ok(())
     }
 
     /// Before the first example: if one factor can stand for all that is pending, but the ages differ,
     /// everything is settled.
     pub(crate) fn level(&mut self) {
-        let Some(Pending::Each(ages)) = &self.pending else { return };
-        if let Some(common) = Common::after(ages) {
+        if matches!(&self.pending, Some(Pending::Each(ages)) if ages.decay.is_common()) {
             self.settle();
-            self.pending = Some(Pending::Common(common));
+            if let Some(Pending::Each(ages)) = self.pending.take() {
+                self.pending = Some(Pending::Common(Common::new(ages.decay, 0)));
+            }
         }
     }
 
     /// The examples pending on each coordinate, if there is a penalty.
-    #[must_use]
-    pub fn ages(&self) -> Option<Vec<i64>> {
-        match self.pending.as_ref()? {
-            Pending::Each(ages) => Some(ages.ages()),
-            Pending::Common(common) => Some(vec![common.age(); self.columns]),
-        }
+    pub fn ages(&self) -> Result<Option<Vec<i64>>> {
+        Ok(match &self.pending {
+            None => None,
+            Some(Pending::Each(ages)) => Some(ages.ages()?),
+            Some(Pending::Common(common)) => Some(filled(common.age(), self.columns)?),
+        })
     }
 
     /// Applies all penalties that are pending.
@@ -199,7 +196,7 @@ impl Planes {
         let (weights, by_plane, by_column) = match &mut self.weights {
             Weights::ByPlane(w) => (w, 1, d),
             Weights::ByColumn { w, stride } => (w, *stride, 1),
-            Weights::Halves(_) | Weights::Counts { .. } => unreachable!("exact forms have no penalty"),
+            Weights::Halves(_) | Weights::Counts { .. } => return, // put under no penalty
         };
         match pending {
             Pending::Common(common) => common.settle(weights),
@@ -224,10 +221,10 @@ impl Planes {
         finite && self.heads.iter().all(|head| head.intercept.is_finite())
     }
 
-    pub(super) fn make_by_plane(&mut self) {
+    pub(super) fn make_by_plane(&mut self) -> Result<()> {
         if !matches!(self.weights, Weights::ByPlane(_)) {
             let (planes, d) = (self.heads.len(), self.columns);
-            let mut w = vec![0.0; planes * d];
+            let mut w = filled(0.0, planes * d)?;
             match &self.weights {
                 // Column by column: as many streams to write as there are planes, one to read.
                 Weights::Counts { w: counts, stride } => {
@@ -245,54 +242,58 @@ impl Planes {
             }
             self.weights = Weights::ByPlane(w);
         }
+        Ok(())
     }
 
-    pub(super) fn make_by_column(&mut self) {
+    pub(super) fn make_by_column(&mut self) -> Result<()> {
         if matches!(self.weights, Weights::ByColumn { .. }) {
-            return;
+            return Ok(());
         }
-        self.make_by_plane();
+        self.make_by_plane()?;
         if let Weights::ByPlane(w) = &mut self.weights {
             let stride = column_stride(self.heads.len());
-            let w = by_column(std::mem::take(w), self.heads.len(), self.columns);
+            let w = by_column(Cow::Owned(std::mem::take(w)), self.heads.len(), self.columns)?;
             self.weights = Weights::ByColumn { w, stride };
         }
+        Ok(())
     }
 
     /// Brings the weights into `Halves` if rule 10 holds for them, else into `ByPlane`.
-    pub(super) fn make_halves(&mut self, integer_step: Option<f64>, size: Magnitude) {
+    pub(super) fn make_halves(&mut self, integer_step: Option<f64>, size: Magnitude) -> Result<()> {
         let limit = exact_limit(integer_step, size, LARGEST_SUM);
         if matches!(self.weights, Weights::Halves(_)) && limit == Some(self.limit) {
-            return;
+            return Ok(());
         }
-        self.make_by_plane();
+        self.make_by_plane()?;
         let d = self.columns;
         if let Some(w) = self.integers(limit) {
-            self.weights = Weights::Halves(w.chunks(d).map(Halves::new).collect());
+            self.weights = halves(w, d)?;
         }
+        Ok(())
     }
 
     /// Brings the weights into `Counts` if rule 10 holds for them, else into `ByColumn`.
-    pub(super) fn make_counts(&mut self, integer_step: Option<f64>, size: Option<Magnitude>) {
+    pub(super) fn make_counts(&mut self, integer_step: Option<f64>, size: Option<Magnitude>) -> Result<()> {
         let limit = size.and_then(|size| exact_limit(integer_step, size, LARGEST));
         if matches!(self.weights, Weights::Counts { .. }) && limit == Some(self.limit) {
-            return;
+            return Ok(());
         }
         if self.inexact || limit.is_none() {
             return self.make_by_column();
         }
-        self.make_by_plane();
+        self.make_by_plane()?;
         let (planes, d) = (self.heads.len(), self.columns);
         let Some(weights) = self.integers(limit) else { return self.make_by_column() };
         // Rows of eight i32 keep the loop over planes free of a remainder.
         let stride = if planes == 1 { 1 } else { planes.next_multiple_of(8) };
-        let mut w = vec![0; d * stride];
+        let mut w = filled(0, d * stride)?;
         for (j, column) in w.chunks_mut(stride).enumerate() {
             for (k, w) in column[..planes].iter_mut().enumerate() {
                 *w = weights[k * d + j] as i32;
             }
         }
         self.weights = Weights::Counts { w, stride };
+        Ok(())
     }
 
     /// The weights, if they and the intercepts are integers within the bounds of rule 10.
@@ -307,9 +308,9 @@ impl Planes {
     }
 
     /// Rule 3 from here on.
-    pub(super) fn leave_exact(&mut self) {
-        self.make_by_plane();
+    pub(super) fn leave_exact(&mut self) -> Result<()> {
         self.inexact = true;
+        self.make_by_plane()
     }
 }
 
@@ -324,16 +325,28 @@ pub(super) fn column_stride(planes: usize) -> usize {
 }
 
 /// From planes x columns to columns x stride, padded with 0.
-pub(super) fn by_column(w: Vec<f64>, planes: usize, columns: usize) -> Vec<f64> {
+pub(super) fn by_column(w: Cow<[f64]>, planes: usize, columns: usize) -> Result<Vec<f64>> {
     let stride = column_stride(planes);
     if stride == 1 {
-        return w;
+        return match w {
+            Cow::Owned(w) => Ok(w),
+            Cow::Borrowed(w) => collected(w.iter().copied()),
+        };
     }
-    let mut out = vec![0.0; columns * stride];
+    let mut out = filled(0.0, columns * stride)?;
     for (j, column) in out.chunks_mut(stride).enumerate() {
         for (k, out) in column[..planes].iter_mut().enumerate() {
             *out = w[k * columns + j];
         }
     }
-    out
+    Ok(out)
+}
+
+/// Integers (K x columns) as [`Weights::Halves`].
+pub(super) fn halves(w: &[f64], columns: usize) -> Result<Weights> {
+    let mut planes = Vec::new();
+    for w in w.chunks(columns) {
+        planes.try_push(Halves::new(w)?)?;
+    }
+    Ok(Weights::Halves(planes))
 }

@@ -1,7 +1,7 @@
 //! A penalty that only scales, not yet applied: one factor stands for it, for all coordinates.
 
-use super::learn::Kernel;
-use super::pending::{Ages, Settle};
+use super::learn::LoopBody;
+use super::pending::Settle;
 use crate::arith::decay::{Decay, scale};
 use crate::arith::simd::Simd;
 
@@ -18,11 +18,6 @@ impl Common {
         Self { decay, age }
     }
 
-    /// With nothing pending, under the same penalty; `None` if one factor cannot stand for it.
-    pub(super) fn after(ages: &Ages) -> Option<Self> {
-        ages.decay.is_common().then(|| Self::new(ages.decay.clone(), 0))
-    }
-
     #[must_use]
     pub(super) fn age(&self) -> i64 {
         self.age
@@ -35,31 +30,31 @@ impl Common {
     }
 }
 
-/// The kernel under such a penalty. Its weights are the true ones divided by the factor.
+/// The loop body under such a penalty. Its weights are the true ones divided by the factor.
 pub struct Scaled<'a, K> {
-    pub kernel: K,
+    pub body: K,
     pub common: &'a mut Common,
     /// Of the example that is visited.
     pub factor: f64,
 }
 
 impl<'a, K: Settle> Scaled<'a, K> {
-    pub fn new(kernel: K, common: &'a mut Common) -> Self {
-        Self { kernel, common, factor: 1.0 }
+    pub fn new(body: K, common: &'a mut Common) -> Self {
+        Self { body, common, factor: 1.0 }
     }
 }
 
-impl<K: Settle> Kernel for Scaled<'_, K> {
+impl<K: Settle> LoopBody for Scaled<'_, K> {
     const EXACT: bool = false;
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
         self.factor = self.common.decay.factor(self.common.age as u64);
         if self.factor < Decay::LEAST_FACTOR {
-            self.kernel.scale(self.factor);
+            self.body.scale(self.factor);
             (self.common.age, self.factor) = (0, 1.0);
         }
-        self.kernel.activate(simd, row, sums);
+        self.body.activate(simd, row, sums);
         for sum in sums {
             *sum *= self.factor;
         }
@@ -68,16 +63,16 @@ impl<K: Settle> Kernel for Scaled<'_, K> {
 
     #[inline(always)]
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
-        self.kernel.update(plane, row, c / self.factor)
+        self.body.update(plane, row, c / self.factor)
     }
 
     #[inline(always)]
     fn ahead(&self) -> usize {
-        self.kernel.ahead()
+        self.body.ahead()
     }
 
     #[inline(always)]
     fn prefetch(&self, row: usize) {
-        self.kernel.prefetch(row);
+        self.body.prefetch(row);
     }
 }

@@ -106,15 +106,15 @@ pub struct Mistake {
     pub c: f64,
 }
 
-/// Why a leaf returned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Why a leaf returned; the later, the worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
     /// The end of the block.
     Block,
-    /// An activation or a step is not finite.
-    Overflow,
-    /// The rows could not be had.
-    Failed,
     /// A weight passed the bound of the exact path (rule 10); only between a leaf and its driver.
     Limit,
+    /// An activation or a step is not finite.
+    Overflow,
+    /// A mistake could not be logged; only within a leaf, which returns an error.
+    Memory,
 }

@@ -5,114 +5,77 @@
 //!   end weight; pair is the transition, plus `pair[y'][y].x_t` where there are pair weights.
 //! - Update rule: if the choice z is wrong, add c to all that y has and z has not, take c from all that z has
 //!   and y has not, c = eta0; at the t-th sequence also t c to the sums u. Token by token, y before z.
-//! - Given: rows, labels, lengths; eta0, a seed or none, epochs; the weights and sums to start from.
+//! - Given: rows, labels, lengths; eta0, a seed or none; the weights and sums to start from.
 //! - Result: weights, sums, T; for each epoch the wrong sequences and wrong tokens.
 //! - Paper: M. Collins, "Discriminative training methods for hidden Markov models", EMNLP 2002: figure 1,
 //!   with the averaged parameters of section 2.5.
 
 pub use super::prefix::Mending;
 
-use super::epochs::Run;
-use super::held_out::{Best, HeldOut};
-use super::{EpochErrors, Report, Sequences, State, Stopped, Weights};
+use super::lattice::{Lattice, Search};
+use super::learner::Learner;
+use super::prefix::compare;
+use super::{Sequences, State};
+use crate::arith::average::timed;
 use crate::arith::environment::standard;
+use crate::arith::number::Number;
 use crate::error::{Error, Result};
-use crate::memory::{collected, refill};
-use crate::online::{Flow, Monitor};
+use crate::memory::{Grow, collected, filled, refill};
+use crate::online::{Epoch, Monitor};
 use crate::order::shuffle;
-use crate::rows::Table;
+use crate::rows::{Entries, Matrix};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    pub eta: f64,
+    /// So many labels of each token are kept in a search; `None`: all.
+    pub beam: Option<usize>,
+    pub mending: Mending,
+    /// Key of the orders; `None`: as the sequences stand.
+    pub seed: Option<u64>,
+    /// Whether to keep the answer to each sequence, before the update that it led to.
+    pub record: bool,
+}
 
 /// What is to be learnt.
-pub struct Chain<'a> {
-    pub(super) rows: &'a dyn Table,
-    pub(super) labels: &'a [u32],
-    pub(super) sequences: &'a Sequences,
-    /// Those to learn from.
+pub struct Chain {
+    labels: Vec<u32>,
+    sequences: Sequences,
+    /// Those to learn from: the orders are permutations of this list.
     chosen: Vec<u32>,
-    held_out: Option<HeldOut<'a>>,
-    pub(super) eta: f64,
-    pub(super) beam: Option<usize>,
-    pub(super) mending: Mending,
+    settings: Settings,
 }
 
-/// How long, and in what order.
-#[derive(Debug, Clone, Copy)]
-pub struct Schedule {
-    pub seed: Option<u64>,
-    pub first_epoch: u64,
-    pub max_iter: u64,
-    /// What an interrupted run has learnt is its result, instead of [`Error::Interrupted`].
-    pub keep_on_interrupt: bool,
-}
-
-/// What is wanted of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// Weights and sums: all that another run needs.
-    State,
-    /// The averages alone.
-    Average,
-    /// The last weights alone.
-    Last,
-}
-
-/// Weights or, if that was wanted, averages; the sums u.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Learnt {
-    pub weights: Weights<'static>,
-    pub sums: Option<Weights<'static>>,
-    pub seen: u64,
-}
-
-impl<'a> Chain<'a> {
+impl Chain {
+    /// `chosen`: numbers of the sequences to learn from; `None`: all.
     pub fn new(
-        rows: &'a dyn Table,
-        labels: &'a [u32],
-        sequences: &'a Sequences,
-        eta: f64,
-        beam: Option<usize>,
-        mending: Mending,
+        labels: Vec<u32>,
+        sequences: Sequences,
+        chosen: Option<Vec<u32>>,
+        settings: Settings,
     ) -> Result<Self> {
-        if labels.len() != rows.len() {
+        let (rows, eta) = (sequences.rows_in_all(), settings.eta);
+        if labels.len() != rows {
             return Err(Error::Invalid(format!(
-                "labels must have {} entries, one for each row, got {}",
-                rows.len(),
+                "labels must have {rows} entries, one for each row, got {}",
                 labels.len()
             )));
         }
         if !(eta.is_finite() && eta > 0.0) {
             return Err(Error::Invalid(format!("eta0 must be finite and above 0, got {eta}")));
         }
-        check_beam(beam)?;
-        if mending != Mending::Full && beam.is_none() {
-            return Err(Error::Invalid("update must be \"full\" without a beam; give a beam".into()));
-        }
-        let chosen = collected(0..sequences.len() as u32)?;
-        Ok(Self { rows, labels, sequences, chosen, held_out: None, eta, beam, mending })
-    }
-
-    /// Learns from some of the sequences alone: the orders are permutations of this list.
-    pub fn only(mut self, chosen: &[u32]) -> Result<Self> {
-        self.check_numbers("chosen", chosen)?;
-        self.chosen = collected(chosen.iter().copied())?;
-        Ok(self)
-    }
-
-    /// Returns what the best epoch has learnt, judged by other sequences, and stops when none is better.
-    pub fn judged_by(mut self, held_out: HeldOut<'a>) -> Result<Self> {
-        self.check_numbers("held_out", held_out.sequences)?;
-        self.held_out = Some(held_out);
-        Ok(self)
-    }
-
-    fn check_numbers(&self, name: &str, numbers: &[u32]) -> Result<()> {
-        if let Some(i) = numbers.iter().find(|i| **i as usize >= self.sequences.len()) {
+        check_beam(settings.beam)?;
+        let count = sequences.len();
+        if let Some(i) = chosen.iter().flatten().find(|i| **i as usize >= count) {
             return Err(Error::Invalid(format!(
-                "{name} must be below the number of sequences, {}, got {i}",
-                self.sequences.len()
+                "chosen must be below the number of sequences, {count}, got {i}"
             )));
         }
-        Ok(())
+        let chosen = match chosen {
+            Some(chosen) => chosen,
+            None => collected(0..count as u32)?,
+        };
+        Ok(Self { labels, sequences, chosen, settings })
     }
 
     fn check_labels(&self, labels: usize) -> Result<()> {
@@ -120,6 +83,18 @@ impl<'a> Chain<'a> {
             Some(label) => Err(Error::Invalid(format!("labels must be below {labels}, got {label}"))),
             None => Ok(()),
         }
+    }
+
+    /// Bound of the weights up to which all sums of a search are exact in i32, if there is one (rule 10).
+    fn limit(&self, rows: &dyn Matrix, state: &State) -> Option<i32> {
+        let (size, eta) = (rows.magnitude()?, self.settings.eta);
+        let longest = self.sequences.longest() as f64;
+        let with_pair = if state.weights.pair.is_some() { 2.0 } else { 1.0 };
+        let limit = (ROOM / (longest * (with_pair * size.row + 1.0) + 2.0)).floor();
+        let one_sequence = longest * eta * size.value.max(1.0);
+        let integers = |w: &[f64]| w.iter().all(|w| w.fract() == 0.0 && w.abs() <= limit);
+        let is_exact = eta.fract() == 0.0 && one_sequence < ROOM / 2.0 && limit >= 1.0;
+        (is_exact && state.weights.arrays().all(integers)).then_some(limit as i32)
     }
 }
 
@@ -130,83 +105,208 @@ pub(super) fn check_beam(beam: Option<usize>) -> Result<()> {
     Ok(())
 }
 
-/// Runs epochs until one is clean, no better one is waited for, `watch` breaks, or their number is up.
-pub fn fit(
-    chain: &Chain,
-    schedule: &Schedule,
-    state: &State,
-    answer: Answer,
-    monitor: &dyn Monitor,
-    watch: &mut dyn FnMut(&EpochErrors) -> Result<Flow>,
-) -> Result<(Learnt, Report)> {
-    standard(|| run(chain, schedule, state, answer, monitor, watch))
+/// Room for the sums of a search in i32: half of it, the other half is for updates on their way.
+const ROOM: f64 = (1 << 30) as f64;
+
+/// Sequences between two questions to the monitor.
+const BLOCK: usize = 64;
+
+/// A run between two epochs. It is always used with the rows that it was started with, and not at all
+/// after an error.
+pub struct Run {
+    chain: Chain,
+    form: Option<Form>,
+    scratch: Scratch,
+    order: Vec<u32>,
+    /// The answers to all sequences, if they are recorded.
+    answers: Vec<u32>,
+    /// Sequences seen since the last cold start.
+    seen: u64,
+    /// The number of the last epoch.
+    epoch: u64,
 }
 
-fn run(
-    chain: &Chain,
-    schedule: &Schedule,
-    state: &State,
-    answer: Answer,
-    monitor: &dyn Monitor,
-    watch: &mut dyn FnMut(&EpochErrors) -> Result<Flow>,
-) -> Result<(Learnt, Report)> {
-    state.check(chain.rows.columns())?;
-    chain.check_labels(state.weights.labels())?;
-    let mut run = Run::new(chain, state)?;
-    let mut report = Report::default();
-    let mut best = Best::default();
-    let mut order: Vec<u32> = Vec::new();
-    let mut epoch = schedule.first_epoch;
-    for number in schedule.first_epoch..schedule.first_epoch.saturating_add(schedule.max_iter) {
-        epoch = number;
-        refill(&mut order, chain.chosen.iter().copied())?;
-        if let Some(seed) = schedule.seed {
-            shuffle(&mut order, seed, epoch, 0);
-        }
-        let errors = run.epoch(&order, epoch, monitor)?;
-        if errors.interrupted && !schedule.keep_on_interrupt {
-            return Err(Error::Interrupted);
-        }
-        let mut told = EpochErrors::new(epoch, &errors);
-        if errors.interrupted {
-            report.add(&told, Stopped::Interrupt);
-            break;
-        }
-        if let Some(held_out) = &chain.held_out {
-            let overflow = || Error::Overflow { epoch };
-            let predicting = if answer == Answer::Last { run.weights(|w, _| w) } else { run.averages() };
-            let predicting = predicting.ok_or_else(overflow)?;
-            let data = (chain.rows, chain.labels);
-            let wrong = held_out.errors(data, chain.sequences, &predicting, chain.beam)?;
-            told.held_out = Some(wrong);
-            best.note(wrong, || match answer {
-                Answer::State => learnt(&run, answer),
-                Answer::Average | Answer::Last => {
-                    Some(Learnt { weights: predicting, sums: None, seen: run.seen })
-                }
-            });
-        }
-        let is_last = watch(&told)? == Flow::Break;
-        let is_idle = chain.held_out.is_some_and(|held_out| best.is_over(held_out.patience));
-        let stopped = match (errors.sequences == 0, is_idle, is_last) {
-            (true, _, _) => Stopped::Clean,
-            (_, true, _) => Stopped::HeldOut,
-            (_, _, true) => Stopped::Callback,
-            _ => Stopped::MaxIter,
+/// The weights, and the search that reads them.
+struct Engine<N> {
+    learner: Learner<N>,
+    lattice: Lattice<N>,
+}
+
+/// In one of two kinds of numbers: integers as long as they are exact.
+enum Form {
+    Exact(Engine<i32>, i32),
+    Float(Engine<f64>),
+}
+
+/// What is read of one sequence and written about it, over and over.
+#[derive(Default)]
+struct Scratch {
+    entries: Entries,
+    path: Vec<u32>,
+}
+
+/// What a sequence came to.
+struct Visit<N> {
+    /// Labels that differ; 0 if the answer was right.
+    wrong: usize,
+    largest: N,
+}
+
+impl Run {
+    /// Checks labels and state against the rows.
+    pub fn start(rows: &dyn Matrix, chain: Chain, state: &State) -> Result<Self> {
+        standard(|| Self::begin(rows, chain, state))
+    }
+
+    fn begin(rows: &dyn Matrix, chain: Chain, state: &State) -> Result<Self> {
+        state.check(rows.columns())?;
+        chain.check_labels(state.weights.labels())?;
+        let with_pair = state.weights.pair.is_some();
+        let form = match chain.limit(rows, state) {
+            Some(limit) => Form::Exact(Engine::new(Learner::new(state)?, with_pair)?, limit),
+            None => Form::Float(Engine::new(Learner::new(state)?, with_pair)?),
         };
-        report.add(&told, stopped);
-        if stopped != Stopped::MaxIter {
-            break;
+        let answers = filled(0, if chain.settings.record { rows.len() } else { 0 })?;
+        let (scratch, order) = (Scratch::default(), Vec::new());
+        Ok(Self { chain, form: Some(form), scratch, order, answers, seen: state.seen, epoch: 0 })
+    }
+
+    /// Visits the chosen sequences in the order of the epoch of this number. The mistakes are the sequences
+    /// that led to an update, the loss the labels in which what was compared differed.
+    pub fn epoch(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+        standard(|| self.visit_all(rows, number, monitor))
+    }
+
+    fn visit_all(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+        self.epoch = number;
+        let mut order = std::mem::take(&mut self.order);
+        refill(&mut order, self.chain.chosen.iter().copied())?;
+        if let Some(seed) = self.chain.settings.seed {
+            shuffle(&mut order, seed, number, 0);
+        }
+        let (mut sequences, mut tokens, mut interrupted) = (0, 0, false);
+        for (i, &sequence) in order.iter().enumerate() {
+            let asked = if i % BLOCK == 0 { monitor.pause() } else { Ok(()) };
+            match asked.and_then(|()| self.visit(rows, sequence as usize, monitor)) {
+                Ok(Some(wrong)) => {
+                    sequences += i64::from(wrong > 0);
+                    tokens += wrong;
+                }
+                Ok(None) => return Err(Error::Overflow { epoch: number }),
+                Err(Error::Interrupted) => {
+                    interrupted = true;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.order = order;
+        let is_finite = match &self.form {
+            Some(Form::Exact(engine, _)) => engine.learner.is_finite(),
+            Some(Form::Float(engine)) => engine.learner.is_finite(),
+            None => false,
+        };
+        if is_finite {
+            Ok(Epoch { mistakes: filled(sequences, 1)?, losses: filled(tokens as f64, 1)?, interrupted })
+        } else {
+            Err(Error::Overflow { epoch: number })
         }
     }
-    report.seen = run.seen;
-    let learnt = best.learnt.or_else(|| learnt(&run, answer));
-    learnt.map(|learnt| (learnt, report)).ok_or(Error::Overflow { epoch })
+
+    /// Labels of a sequence that were wrong; `None`: a number is not finite. Where the monitor interrupts,
+    /// nothing of the sequence has been learnt; after another error the run is not to be used.
+    fn visit(&mut self, rows: &dyn Matrix, sequence: usize, monitor: &dyn Monitor) -> Result<Option<usize>> {
+        let Self { chain, form, scratch, answers, seen, .. } = self;
+        let (visited, t) = ((rows, sequence, &mut answers[..]), *seen + 1);
+        let (wrong, leaves) = match form {
+            None => (None, false),
+            Some(Form::Float(engine)) => {
+                let visit = engine.visit(chain, scratch, visited, t, monitor)?;
+                (visit.map(|visit| visit.wrong), false)
+            }
+            Some(Form::Exact(engine, limit)) => {
+                let visit = engine.visit(chain, scratch, visited, t, monitor)?;
+                let leaves = visit.as_ref().is_some_and(|visit| !visit.largest.within(*limit));
+                (visit.map(|visit| visit.wrong), leaves)
+            }
+        };
+        if leaves && let Some(Form::Exact(engine, _)) = form.take() {
+            let with_pair = engine.learner.model().pair.is_some();
+            *form = Some(Form::Float(Engine::new(engine.learner.widened()?, with_pair)?));
+        }
+        *seen = t;
+        Ok(wrong)
+    }
+
+    /// The run goes on no more: its averages must be finite.
+    pub fn end(&self) -> Result<()> {
+        let is_finite = standard(|| match &self.form {
+            Some(Form::Exact(engine, _)) => engine.learner.average_is_finite(self.seen),
+            Some(Form::Float(engine)) => engine.learner.average_is_finite(self.seen),
+            None => Ok(false),
+        })?;
+        if is_finite { Ok(()) } else { Err(Error::Overflow { epoch: self.epoch }) }
+    }
+
+    /// Weights and sums: all that another run needs.
+    pub fn state(&self) -> Result<State<'static>> {
+        let seen = self.seen;
+        match &self.form {
+            Some(Form::Exact(engine, _)) => engine.learner.state(seen),
+            Some(Form::Float(engine)) => engine.learner.state(seen),
+            None => unreachable!("a run has a form between two sequences"),
+        }
+    }
+
+    /// The labels of all rows as they were chosen at the last visit; empty if they are not recorded.
+    #[must_use]
+    pub fn answers(&self) -> &[u32] {
+        &self.answers
+    }
 }
 
-/// What has been learnt; `None`: an average is not finite.
-fn learnt(run: &Run, answer: Answer) -> Option<Learnt> {
-    let weights = if answer == Answer::Average { run.averages() } else { run.weights(|w, _| w) }?;
-    let sums = (answer == Answer::State).then(|| run.weights(|_, u| u)).flatten();
-    Some(Learnt { weights, sums, seen: run.seen })
+impl<N: Number> Engine<N> {
+    fn new(learner: Learner<N>, with_pair: bool) -> Result<Self> {
+        let lattice = Lattice::new(learner.w.shape, with_pair)?;
+        Ok(Self { learner, lattice })
+    }
+
+    /// Looks for the labels of a sequence and learns from them; `None`: a number is not finite.
+    fn visit(
+        &mut self,
+        chain: &Chain,
+        scratch: &mut Scratch,
+        (rows, number, answers): (&dyn Matrix, usize, &mut [u32]),
+        t: u64,
+        monitor: &dyn Monitor,
+    ) -> Result<Option<Visit<N>>> {
+        let Self { learner, lattice } = self;
+        let Scratch { entries, path } = scratch;
+        let Settings { eta, beam, mending, record, .. } = chain.settings;
+        let tokens = chain.sequences.rows(number);
+        let truth = &chain.labels[tokens.clone()];
+        entries.clear();
+        rows.gather(tokens.clone(), entries)?;
+        let model = learner.model();
+        let search = Search { beam, ..Search::default() };
+        if !entries.is_finite() || !lattice.fill(model, entries, search, monitor)? {
+            return Ok(None);
+        }
+        if record && let Some(best) = lattice.best(truth.len() - 1) {
+            lattice.trace(model.frame, best, &mut answers[tokens]);
+        }
+        path.try_resize(truth.len(), 0)?;
+        let len = compare(lattice, (model, entries), mending, truth, path)?;
+        let compared = (&truth[..len], &path[..len]);
+        let wrong = compared.0.iter().zip(compared.1).filter(|(y, z)| y != z).count();
+        let mut largest = N::default();
+        if wrong > 0 {
+            let tc = timed(t, eta);
+            if !tc.is_finite() {
+                return Ok(None);
+            }
+            largest = learner.learn((eta, tc), entries, compared, len == truth.len())?;
+        }
+        Ok(Some(Visit { wrong, largest }))
+    }
 }

@@ -12,8 +12,10 @@ use super::{Sequences, Weights};
 use crate::arith::activation::{Activations, Row};
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
-use crate::online::threads::share_out;
-use crate::rows::{Entries, Table, prefetch};
+use crate::memory::{collected, filled, tried};
+use crate::online::Monitor;
+use crate::online::threads::each;
+use crate::rows::{Entries, Matrix, prefetch};
 
 /// What a search may choose.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,21 +29,23 @@ pub struct Limits<'a> {
 
 /// Writes the labels of every row, and the score of every sequence.
 pub fn decode(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     sequences: &Sequences,
     weights: &Weights,
     limits: Limits,
     threads: usize,
+    monitor: &dyn Monitor,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
-    standard(|| search(rows, sequences, weights, limits, threads))
+    standard(|| search(rows, sequences, weights, limits, threads, monitor))
 }
 
 fn search(
-    rows: &dyn Table,
+    rows: &dyn Matrix,
     sequences: &Sequences,
     weights: &Weights,
     limits: Limits,
     threads: usize,
+    monitor: &dyn Monitor,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
     weights.check(rows.columns())?;
     check_beam(limits.beam)?;
@@ -55,8 +59,8 @@ fn search(
             )));
         }
     }
-    let parts: Vec<_> = (0..sequences.len()).map(|i| sequences.rows(i)).collect();
-    decode_all(rows, &parts, &Prepared::new(weights, limits), threads)
+    let parts = collected((0..sequences.len()).map(|i| sequences.rows(i)))?;
+    decode_all(rows, &parts, &Prepared::new(weights, limits)?, threads, monitor)
 }
 
 /// Weights of columns as they are stored, and the places of their planes.
@@ -66,13 +70,16 @@ struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    fn new(weights: &'a Sparse<'a>, shape: Shape) -> Self {
+    fn new(weights: &'a Sparse<'a>, shape: Shape) -> Result<Self> {
         let place = |plane: &i32| shape.padded(*plane as usize) as i32;
         // Where nothing is padded, and in the first row anyhow, planes are places.
         let same = weights.indices.iter().all(|plane| place(plane) == *plane);
-        let places =
-            if same { (&weights.indices[..]).into() } else { weights.indices.iter().map(place).collect() };
-        Self { weights, places }
+        let places = if same {
+            Cow::Borrowed(&weights.indices[..])
+        } else {
+            collected(weights.indices.iter().map(place))?.into()
+        };
+        Ok(Self { weights, places })
     }
 
     fn row(&self, column: i64) -> (&[i32], &[f64]) {
@@ -100,7 +107,7 @@ impl Columns<f64> for Stored<'_> {
 }
 
 /// What all searches read.
-pub(super) struct Prepared<'a> {
+struct Prepared<'a> {
     frame: Frame<f64>,
     emission: Stored<'a>,
     pair: Option<Stored<'a>>,
@@ -108,14 +115,15 @@ pub(super) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    pub fn new(weights: &'a Weights<'a>, limits: Limits<'a>) -> Self {
-        let mut frame = Frame::new(weights);
+    pub fn new(weights: &'a Weights<'a>, limits: Limits<'a>) -> Result<Self> {
+        let mut frame = Frame::new(weights)?;
         if let Some(forbidden) = limits.forbidden {
             frame.forbid(forbidden);
         }
         let stored = |weights| Stored::new(weights, frame.shape);
-        let (emission, pair) = (stored(&weights.emission), weights.pair.as_ref().map(stored));
-        Self { frame, emission, pair, limits }
+        let emission = stored(&weights.emission)?;
+        let pair = weights.pair.as_ref().map(stored).transpose()?;
+        Ok(Self { frame, emission, pair, limits })
     }
 }
 
@@ -129,15 +137,16 @@ impl Searcher {
     /// Writes the labels of a sequence, the `number`-th, and returns their score.
     fn search(
         &mut self,
-        rows: &dyn Table,
+        rows: &dyn Matrix,
         (number, part): (usize, Range<usize>),
         prepared: &Prepared,
         path: &mut [u32],
+        monitor: &dyn Monitor,
     ) -> Result<f64> {
         let Prepared { frame, emission, pair, limits } = prepared;
         let Self { lattice, entries } = self;
         entries.clear();
-        rows.gather(part.clone(), entries);
+        rows.gather(part.clone(), entries)?;
         let labels = frame.shape.labels;
         let search = Search {
             beam: limits.beam,
@@ -145,7 +154,7 @@ impl Searcher {
             forbids: limits.forbidden.is_some(),
         };
         let model = Model { frame, emission, pair: pair.as_ref() };
-        if !entries.is_finite() || !lattice.fill(model, entries, search) {
+        if !entries.is_finite() || !lattice.fill(model, entries, search, monitor)? {
             return Err(Error::TooLarge(format!(
                 "a score of sequence {number} is not finite; scale the features"
             )));
@@ -163,44 +172,39 @@ impl Searcher {
 /// Sequences that a thread takes at once.
 const BLOCK: usize = 64;
 
-/// Writes the labels of some runs of rows, one after another, and the score of each.
-pub(super) fn decode_all(
-    rows: &dyn Table,
+/// Writes the labels of some runs of rows, one after another, and the score of each. An error is that of the
+/// first sequence that has one.
+fn decode_all(
+    rows: &dyn Matrix,
     parts: &[Range<usize>],
     prepared: &Prepared,
     threads: usize,
+    monitor: &dyn Monitor,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
     let len = |parts: &[Range<usize>]| parts.iter().fold(0, |len, part| len + part.len());
-    let (mut path, mut scores) = (vec![0; len(parts)], vec![0.0; parts.len()]);
+    let (mut path, mut scores) = (filled(0, len(parts))?, filled(0.0, parts.len())?);
     let mut rest = &mut path[..];
-    let mut blocks = Vec::new();
-    for (i, (parts, scores)) in parts.chunks(BLOCK).zip(scores.chunks_mut(BLOCK)).enumerate() {
-        let (path, others) = rest.split_at_mut(len(parts));
+    let blocks = parts.chunks(BLOCK).zip(scores.chunks_mut(BLOCK)).enumerate().map(|(i, (parts, scores))| {
+        let (path, others) = std::mem::take(&mut rest).split_at_mut(len(parts));
         rest = others;
-        blocks.push((i * BLOCK, parts, path, scores));
-    }
+        (i * BLOCK, parts, path, scores)
+    });
     let threads = threads.min(blocks.len()).max(1);
     let new = |_| {
-        let lattice = Lattice::new(prepared.frame.shape, prepared.pair.is_some());
-        Mutex::new(Searcher { lattice, entries: Entries::default() })
+        let lattice = Lattice::new(prepared.frame.shape, prepared.pair.is_some())?;
+        Ok(Mutex::new(Searcher { lattice, entries: Entries::default() }))
     };
-    let searchers: Vec<_> = (0..threads).map(new).collect();
-    let work = |(first, parts, mut path, scores): (usize, &[Range<usize>], &mut [u32], &mut [f64])| {
+    let searchers = tried((0..threads).map(new))?;
+    each(blocks, threads, monitor, |(first, parts, mut path, scores)| {
         let Some(mut searcher) = searchers.iter().find_map(|searcher| searcher.try_lock().ok()) else {
             unreachable!("there is a searcher for each thread")
         };
         for (k, (part, score)) in parts.iter().zip(scores).enumerate() {
             let (labels, rest) = path.split_at_mut(part.len());
             path = rest;
-            *score = searcher.search(rows, (first + k, part.clone()), prepared, labels)?;
+            *score = searcher.search(rows, (first + k, part.clone()), prepared, labels, monitor)?;
         }
         Ok(())
-    };
-    // Sorted, so that the error is that of the first sequence.
-    let failed = |(i, done): (usize, Result<()>)| done.err().map(|error| (i, error));
-    let done = share_out(blocks.into_iter(), threads, |block| (block.0, work(block)), || ());
-    match done.into_iter().filter_map(failed).min_by_key(|(i, _)| *i) {
-        Some((_, error)) => Err(error),
-        None => Ok((path, scores)),
-    }
+    })?;
+    Ok((path, scores))
 }

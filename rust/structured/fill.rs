@@ -6,7 +6,13 @@ use crate::arith::activation::Row;
 use crate::arith::lattice::{add_all, first_best, reach};
 use crate::arith::number::Number;
 use crate::arith::simd::{Leaf, Simd};
+use crate::error::{Error, Result};
+use crate::memory::Grow;
+use crate::online::Monitor;
 use crate::rows::Entries;
+
+/// Steps of the search between two looks at the monitor.
+const WORK: usize = 1 << 20;
 
 /// Tokens whose weights are asked for in advance.
 const AHEAD: usize = 2;
@@ -69,12 +75,12 @@ impl<N: Number> Lattice<N> {
 
     /// The labels of a token that the search goes on with. Their scores must be finite.
     #[inline(always)]
-    fn keep(&mut self, token: usize, search: Search) {
+    fn keep(&mut self, token: usize, search: Search) -> Result<()> {
         let Shape { labels, stride } = self.shape;
         let scores = &self.delta[token * stride..][..labels];
         if !self.limited {
             self.is_finite &= all_finite(scores);
-            return;
+            return Ok(());
         }
         let may = |y: &u32| {
             let y = *y as usize;
@@ -82,6 +88,7 @@ impl<N: Number> Lattice<N> {
                 && (!search.forbids || scores[y].wide() != f64::NEG_INFINITY)
         };
         let start = self.kept.len();
+        self.kept.try_reserve(labels).map_err(|_| Error::Memory)?;
         self.kept.extend(self.all.iter().copied().filter(may));
         if let Some(beam) = search.beam
             && self.kept.len() - start > beam
@@ -89,12 +96,12 @@ impl<N: Number> Lattice<N> {
             // Adding 0 turns -0.0 into +0.0, which total_cmp would hold apart.
             let key = |y: &u32| scores[*y as usize].wide() + 0.0;
             let kept = &mut self.kept[start..];
-            kept.sort_by(|a, b| key(b).total_cmp(&key(a)));
+            kept.sort_unstable_by(|a, b| key(b).total_cmp(&key(a)).then(a.cmp(b)));
             kept[..beam].sort_unstable();
             self.kept.truncate(start + beam);
         }
         self.is_finite &= self.kept[start..].iter().all(|&y| scores[y as usize].is_finite());
-        self.kept_ends.push(self.kept.len());
+        self.kept_ends.try_push(self.kept.len())
     }
 }
 
@@ -103,14 +110,15 @@ pub(super) struct Fill<'a, N, C> {
     pub model: Model<'a, N, C>,
     pub rows: &'a Entries,
     pub search: Search<'a>,
+    pub monitor: &'a dyn Monitor,
 }
 
 impl<N: Number, C: Columns<N>> Leaf for Fill<'_, N, C> {
-    type Output = bool;
+    type Output = Result<bool>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) -> bool {
-        let Self { lattice, model, rows, search } = self;
+    fn run<S: Simd>(self, _simd: S) -> Result<bool> {
+        let Self { lattice, model, rows, search, monitor } = self;
         let Shape { labels, stride } = lattice.shape;
         lattice.len = rows.len();
         lattice.limited = search.beam.is_some() || search.allowed.is_some() || search.forbids;
@@ -118,12 +126,16 @@ impl<N: Number, C: Columns<N>> Leaf for Fill<'_, N, C> {
         lattice.kept.clear();
         lattice.kept_ends.clear();
         if lattice.delta.len() < rows.len() * stride {
-            lattice.delta.resize(rows.len() * stride, N::default());
+            lattice.delta.try_resize(rows.len() * stride, N::default())?;
         }
         if model.pair.is_some() {
-            lattice.back.resize(rows.len() * labels, 0);
+            lattice.back.try_resize(rows.len() * labels, 0)?;
         }
+        let often = WORK / (labels * stride) + 1;
         for token in 0..rows.len() {
+            if token % often == often - 1 {
+                monitor.pause()?;
+            }
             // The rows of the weights are scattered over memory; no hardware can guess them.
             if token + AHEAD < rows.len() {
                 for column in rows.row(token + AHEAD).columns {
@@ -138,12 +150,12 @@ impl<N: Number, C: Columns<N>> Leaf for Fill<'_, N, C> {
                 break;
             }
             lattice.step(model.frame, token);
-            lattice.keep(token, search);
+            lattice.keep(token, search)?;
         }
         if lattice.limited {
-            lattice.kept_ends.resize(rows.len(), lattice.kept.len());
+            lattice.kept_ends.try_resize(rows.len(), lattice.kept.len())?;
         }
-        lattice.is_finite
+        Ok(lattice.is_finite)
     }
 }
 

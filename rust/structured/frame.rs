@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use super::weights::Weights;
 use crate::arith::number::Number;
 use crate::arith::step::start;
+use crate::error::Result;
+use crate::memory::{collected, filled};
 
 /// Labels stand side by side in eights, so that the loops over them have no rest.
 const WIDTH: usize = 8;
@@ -43,26 +45,26 @@ pub(super) struct Frame<N> {
 }
 
 impl<N: Number> Frame<N> {
-    pub fn new(weights: &Weights) -> Self {
+    pub fn new(weights: &Weights) -> Result<Self> {
         let shape = Shape::new(weights.labels());
         let pad = |w: &[f64]| {
-            let mut out = vec![N::default(); w.len() / shape.labels * shape.stride];
+            let mut out = filled(N::default(), w.len() / shape.labels * shape.stride)?;
             w.iter().enumerate().for_each(|(i, w)| out[shape.padded(i)] = N::of(start(*w)));
-            out
+            Ok(out)
         };
         let mut frame = Self {
             shape,
-            transition: pad(&weights.transition),
-            turned: vec![N::default(); shape.labels * shape.stride],
-            start: pad(&weights.start),
-            end: pad(&weights.end),
+            transition: pad(&weights.transition)?,
+            turned: filled(N::default(), shape.labels * shape.stride)?,
+            start: pad(&weights.start)?,
+            end: pad(&weights.end)?,
         };
         for before in 0..shape.labels {
             for label in 0..shape.labels {
                 frame.turn(before, label);
             }
         }
-        frame
+        Ok(frame)
     }
 
     /// Copies a transition to the other of its two places.
@@ -83,25 +85,33 @@ impl<N: Number> Frame<N> {
 
     /// The numbers without padding, each from that of this frame and that of another: transitions,
     /// start and end.
-    pub fn cut(&self, other: &Frame<f64>, value: impl Fn(f64, f64) -> f64) -> [Cow<'static, [f64]>; 3] {
+    pub fn cut(
+        &self,
+        other: &Frame<f64>,
+        value: impl Fn(f64, f64) -> f64,
+    ) -> Result<[Cow<'static, [f64]>; 3]> {
         let shape = self.shape;
-        let cut = |w: &[N], u: &[f64]| {
+        let cut = |w: &[N], u: &[f64]| -> Result<Cow<'static, [f64]>> {
             let len = w.len() / shape.stride * shape.labels;
             let places = (0..len).map(|i| shape.padded(i));
-            places.map(|place| value(w[place].wide(), u[place])).collect()
+            Ok(collected(places.map(|place| value(w[place].wide(), u[place])))?.into())
         };
-        [cut(&self.transition, &other.transition), cut(&self.start, &other.start), cut(&self.end, &other.end)]
+        Ok([
+            cut(&self.transition, &other.transition)?,
+            cut(&self.start, &other.start)?,
+            cut(&self.end, &other.end)?,
+        ])
     }
 
     /// The same in float64.
-    pub fn widened(&self) -> Frame<f64> {
-        let widen = |w: &[N]| w.iter().map(|w| w.wide()).collect();
-        Frame {
+    pub fn widened(&self) -> Result<Frame<f64>> {
+        let widen = |w: &[N]| collected(w.iter().map(|w| w.wide()));
+        Ok(Frame {
             shape: self.shape,
-            transition: widen(&self.transition),
-            turned: widen(&self.turned),
-            start: widen(&self.start),
-            end: widen(&self.end),
-        }
+            transition: widen(&self.transition)?,
+            turned: widen(&self.turned)?,
+            start: widen(&self.start)?,
+            end: widen(&self.end)?,
+        })
     }
 }

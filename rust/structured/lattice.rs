@@ -15,6 +15,9 @@ use crate::arith::activation::{Activations, Row};
 use crate::arith::lattice::{first_best, first_best_of_all};
 use crate::arith::number::Number;
 use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::error::Result;
+use crate::memory::{collected, filled};
+use crate::online::Monitor;
 use crate::rows::Entries;
 
 /// The weights of columns for planes, however they are stored.
@@ -73,30 +76,36 @@ pub(super) struct Lattice<N> {
 }
 
 impl<N: Number> Lattice<N> {
-    pub fn new(shape: Shape, with_pair: bool) -> Self {
+    pub fn new(shape: Shape, with_pair: bool) -> Result<Self> {
         let Shape { labels, stride } = shape;
         let pairs = if with_pair { labels * stride } else { 0 };
-        Self {
+        Ok(Self {
             shape,
             len: 0,
             delta: Vec::new(),
-            all: (0..labels as u32).collect(),
+            all: collected(0..labels as u32)?,
             kept: Vec::new(),
             kept_ends: Vec::new(),
             limited: false,
             back: Vec::new(),
             with_pair,
-            pair: vec![N::default(); pairs],
-            pair_sums: Activations::new(pairs),
-            column: vec![N::default(); stride],
-            sums: Activations::new(stride),
+            pair: filled(N::default(), pairs)?,
+            pair_sums: Activations::new(pairs)?,
+            column: filled(N::default(), stride)?,
+            sums: Activations::new(stride)?,
             is_finite: true,
-        }
+        })
     }
 
     /// Fills the table. False if a number is not finite.
-    pub fn fill<C: Columns<N>>(&mut self, model: Model<N, C>, rows: &Entries, search: Search) -> bool {
-        dispatch(Fill { lattice: self, model, rows, search })
+    pub fn fill<C: Columns<N>>(
+        &mut self,
+        model: Model<N, C>,
+        rows: &Entries,
+        search: Search,
+        monitor: &dyn Monitor,
+    ) -> Result<bool> {
+        dispatch(Fill { lattice: self, model, rows, search, monitor })
     }
 
     /// Scores of the best prefixes that end at a token, by their last label.

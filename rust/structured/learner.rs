@@ -1,8 +1,8 @@
 //! The weights of a chain while they are learnt, and the sums over them.
 
+use super::column_weights::ColumnWeights;
 use super::frame::Frame;
 use super::lattice::Model;
-use super::table::Table;
 use super::weights::{State, Weights};
 use crate::arith::activation::learn;
 use crate::arith::average::average;
@@ -14,21 +14,21 @@ use crate::rows::Entries;
 pub(super) struct Learner<N> {
     pub w: Frame<N>,
     u: Frame<f64>,
-    emission: Table<N>,
-    pair: Option<Table<N>>,
+    emission: ColumnWeights<N>,
+    pair: Option<ColumnWeights<N>>,
 }
 
 impl<N: Number> Learner<N> {
     pub fn new(state: &State) -> Result<Self> {
         let State { weights, sums, .. } = state;
-        let (w, u) = (Frame::new(weights), Frame::new(sums));
-        let emission = Table::new(w.shape, 1, (&weights.emission, &sums.emission))?;
+        let (w, u) = (Frame::new(weights)?, Frame::new(sums)?);
+        let emission = ColumnWeights::new(w.shape, 1, (&weights.emission, &sums.emission))?;
         let pair = weights.pair.as_ref().zip(sums.pair.as_ref());
-        let pair = pair.map(|pair| Table::new(w.shape, w.shape.labels, pair)).transpose()?;
+        let pair = pair.map(|pair| ColumnWeights::new(w.shape, w.shape.labels, pair)).transpose()?;
         Ok(Self { w, u, emission, pair })
     }
 
-    pub fn model(&self) -> Model<'_, N, Table<N>> {
+    pub fn model(&self) -> Model<'_, N, ColumnWeights<N>> {
         Model { frame: &self.w, emission: &self.emission, pair: self.pair.as_ref() }
     }
 
@@ -41,7 +41,7 @@ impl<N: Number> Learner<N> {
         rows: &Entries,
         (truth, path): (&[u32], &[u32]),
         is_whole: bool,
-    ) -> N {
+    ) -> Result<N> {
         let stride = self.w.shape.stride;
         let (w, u) = (&mut self.w, &mut self.u);
         let mut largest = N::default();
@@ -51,7 +51,7 @@ impl<N: Number> Learner<N> {
             let (right, wrong) = (truth[token] as usize, path[token] as usize);
             if right != wrong {
                 for (factors, label) in [((c, tc), right), ((-c, -tc), wrong)] {
-                    note(self.emission.learn(row, label, factors));
+                    note(self.emission.learn(row, label, factors)?);
                     if token == 0 {
                         note(learn((&mut w.start[label], &mut u.start[label]), factors, 1.0));
                     }
@@ -72,14 +72,14 @@ impl<N: Number> Learner<N> {
                 note(learn((&mut w.transition[at], &mut u.transition[at]), factors, 1.0));
                 w.turn(before, label);
                 if let Some(pair) = &mut self.pair {
-                    note(pair.learn(row, at, factors));
+                    note(pair.learn(row, at, factors)?);
                 }
             }
         }
-        largest
+        Ok(largest)
     }
 
-    fn tables(&self) -> impl Iterator<Item = &Table<N>> {
+    fn tables(&self) -> impl Iterator<Item = &ColumnWeights<N>> {
         [&self.emission].into_iter().chain(&self.pair)
     }
 
@@ -93,27 +93,33 @@ impl<N: Number> Learner<N> {
     }
 
     /// Whether all averages over `seen` sequences are finite.
-    pub fn average_is_finite(&self, seen: u64) -> bool {
+    pub fn average_is_finite(&self, seen: u64) -> Result<bool> {
         let good = |w: f64, u: f64| average(w, u, seen).is_finite();
-        let frames = self.w.cut(&self.u, |w, u| average(w, u, seen));
-        frames.iter().all(|w| all_finite(w)) && self.tables().all(|table| table.all(|w, u| good(w.wide(), u)))
+        let frames = self.w.cut(&self.u, |w, u| average(w, u, seen))?;
+        let tables = self.tables().all(|table| table.all(|w, u| good(w.wide(), u)));
+        Ok(tables && frames.iter().all(|w| all_finite(w)))
+    }
+
+    /// Weights and sums as they are given out.
+    pub fn state(&self, seen: u64) -> Result<State<'static>> {
+        Ok(State { weights: self.weights(|w, _| w)?, sums: self.weights(|_, u| u)?, seen })
     }
 
     /// Weights without padding; `value` of a weight and its sum.
-    pub fn weights(&self, value: impl Fn(f64, f64) -> f64) -> Weights<'static> {
-        let [transition, start, end] = self.w.cut(&self.u, &value);
-        let emission = self.emission.matrix(&value);
-        let pair = self.pair.as_ref().map(|pair| pair.matrix(&value));
-        Weights { emission, transition, start, end, pair }
+    fn weights(&self, value: impl Fn(f64, f64) -> f64) -> Result<Weights<'static>> {
+        let [transition, start, end] = self.w.cut(&self.u, &value)?;
+        let emission = self.emission.matrix(&value)?;
+        let pair = self.pair.as_ref().map(|pair| pair.matrix(&value)).transpose()?;
+        Ok(Weights { emission, transition, start, end, pair })
     }
 
     /// The same in float64.
-    pub fn widened(self) -> Learner<f64> {
-        Learner {
-            w: self.w.widened(),
+    pub fn widened(self) -> Result<Learner<f64>> {
+        Ok(Learner {
+            w: self.w.widened()?,
             u: self.u,
-            emission: self.emission.widened(),
-            pair: self.pair.map(Table::widened),
-        }
+            emission: self.emission.widened()?,
+            pair: self.pair.map(ColumnWeights::widened).transpose()?,
+        })
     }
 }

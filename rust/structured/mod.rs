@@ -1,33 +1,28 @@
 //! Structured perceptrons: the answer is a whole sequence, or any other structure.
 //!
-//! - [`chain`]: the learner of label sequences, in [`epochs`] of the [`learner`]; its [`report`];
-//!   [`held_out`]: which epoch was the best
+//! - [`chain`]: the perceptron on label sequences, epoch by epoch; [`learner`]: its update
 //! - [`lattice`]: the search for the best label sequence, which [`fill`]s a table; [`prefix`]: what a beam
 //!   has lost, and where
-//! - [`weights`]: as they come and go, [`sparse`]; as they are read, [`frame`]; as they are learnt, [`table`]
+//! - [`weights`]: as they come and go, [`sparse`]; as they are read, [`frame`]; as they are learnt,
+//!   [`column_weights`]
 //! - [`decode`]: the best label sequences of many sequences
 //! - [`general`]: weights and averages for any other structure
 
 pub mod chain;
+mod column_weights;
 pub mod decode;
-mod epochs;
 mod fill;
 mod frame;
 pub mod general;
-mod held_out;
 mod lattice;
 mod learner;
 mod prefix;
-mod report;
 mod sequences;
 mod sparse;
-mod table;
 mod weights;
 
-pub use chain::{Answer, Chain, Learnt, Mending, Schedule, fit};
+pub use chain::{Chain, Mending, Run, Settings};
 pub use decode::{Limits, decode};
-pub use held_out::HeldOut;
-pub use report::{EpochErrors, Report, Stopped};
 pub use sequences::Sequences;
 pub use sparse::Sparse;
 pub use weights::{State, Weights, averages};

@@ -12,6 +12,8 @@
 use super::frame::Frame;
 use super::lattice::{Columns, Lattice, Model};
 use crate::arith::number::Number;
+use crate::error::Result;
+use crate::memory::collected;
 use crate::rows::Entries;
 
 /// What is learnt from a wrong answer.
@@ -30,24 +32,24 @@ pub(super) fn compare<N: Number, C: Columns<N>>(
     mending: Mending,
     truth: &[u32],
     path: &mut [u32],
-) -> usize {
+) -> Result<usize> {
     let mut trace = |lattice: &Lattice<N>, len: usize| {
         let Some(best) = lattice.best(len - 1) else { unreachable!("a beam keeps a label of each token") };
         lattice.trace(model.frame, best, &mut path[..len]);
         if path[..len] == truth[..len] { 0 } else { len }
     };
     let len = truth.len();
-    match mending {
+    Ok(match mending {
         Mending::Full => trace(lattice, len),
         Mending::Early => {
-            let lost = follow(lattice, model.frame, truth).iter().position(|is_kept| !is_kept);
+            let lost = follow(lattice, model.frame, truth)?.iter().position(|is_kept| !is_kept);
             trace(lattice, lost.map_or(len, |token| token + 1))
         }
         Mending::MaxViolation => {
             if trace(lattice, len) == 0 {
-                return 0;
+                return Ok(0);
             }
-            let is_kept = follow(lattice, model.frame, truth);
+            let is_kept = follow(lattice, model.frame, truth)?;
             let mut worst = (0, f64::NEG_INFINITY);
             let mut score = N::default();
             for (token, (&label, is_kept)) in truth.iter().zip(is_kept).enumerate() {
@@ -60,16 +62,16 @@ pub(super) fn compare<N: Number, C: Columns<N>>(
             }
             trace(lattice, worst.0)
         }
-    }
+    })
 }
 
 /// For each token, whether the true prefix up to there is the one kept for its last label.
-fn follow<N: Number>(lattice: &Lattice<N>, frame: &Frame<N>, truth: &[u32]) -> Vec<bool> {
+fn follow<N: Number>(lattice: &Lattice<N>, frame: &Frame<N>, truth: &[u32]) -> Result<Vec<bool>> {
     let mut is_kept = true;
     let step = |(token, label): (usize, &u32)| {
         is_kept &= lattice.kept(token).contains(label)
             && (token == 0 || lattice.before(frame, token, *label) == truth[token - 1]);
         is_kept
     };
-    truth.iter().enumerate().map(step).collect()
+    collected(truth.iter().enumerate().map(step))
 }

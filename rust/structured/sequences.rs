@@ -37,6 +37,12 @@ impl Sequences {
         self.ends.len()
     }
 
+    /// Rows of all sequences together.
+    #[must_use]
+    pub fn rows_in_all(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()

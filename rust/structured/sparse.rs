@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
+use crate::memory::{Grow, filled};
 
 /// A matrix in the form CSR, of columns by planes.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,9 +17,9 @@ pub struct Sparse<'a> {
 
 impl Sparse<'_> {
     /// No weights of `columns` columns.
-    #[must_use]
-    pub fn empty(columns: usize) -> Self {
-        Self { indptr: vec![0; columns + 1].into(), indices: Cow::default(), data: Cow::default() }
+    pub fn empty(columns: usize) -> Result<Self> {
+        let indptr = filled(0, columns + 1)?.into();
+        Ok(Self { indptr, indices: Cow::default(), data: Cow::default() })
     }
 
     #[must_use]
@@ -58,17 +59,16 @@ impl Sparse<'_> {
     }
 
     /// Another matrix of the same shape, from the weights of both; 0 by its bits is left out.
-    #[must_use]
-    pub fn merge(&self, other: &Sparse, value: impl Fn(f64, f64) -> f64) -> Sparse<'static> {
-        let mut out = Builder::with_capacity(self.columns(), self.data.len().max(other.data.len()));
+    pub fn merge(&self, other: &Sparse, value: impl Fn(f64, f64) -> f64) -> Result<Sparse<'static>> {
+        let mut out = Builder::with_room(self.columns(), self.data.len().max(other.data.len()))?;
         for column in 0..self.columns() {
             let (mut a, mut b) = (Entries::of(self.row(column)), Entries::of(other.row(column)));
             while let Some(plane) = a.plane().into_iter().chain(b.plane()).min() {
-                out.push(plane, value(a.take(plane), b.take(plane)));
+                out.push(plane, value(a.take(plane), b.take(plane)))?;
             }
-            out.end_column();
+            out.end_column()?;
         }
-        out.done()
+        Ok(out.done())
     }
 }
 
@@ -106,21 +106,28 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub fn with_capacity(columns: usize, len: usize) -> Self {
-        let mut indptr = Vec::with_capacity(columns + 1);
-        indptr.push(0);
-        Self { indptr, indices: Vec::with_capacity(len), data: Vec::with_capacity(len) }
-    }
-
-    pub fn push(&mut self, plane: i32, w: f64) {
-        if w.to_bits() != 0 {
-            self.indices.push(plane);
-            self.data.push(w);
+    pub fn with_room(columns: usize, len: usize) -> Result<Self> {
+        let (mut indptr, mut indices, mut data) = (Vec::new(), Vec::new(), Vec::new());
+        let room = indptr.try_reserve_exact(columns + 1).is_ok()
+            && indices.try_reserve_exact(len).is_ok()
+            && data.try_reserve_exact(len).is_ok();
+        if !room {
+            return Err(Error::Memory);
         }
+        indptr.push(0);
+        Ok(Self { indptr, indices, data })
     }
 
-    pub fn end_column(&mut self) {
-        self.indptr.push(self.data.len() as i64);
+    pub fn push(&mut self, plane: i32, w: f64) -> Result<()> {
+        if w.to_bits() != 0 {
+            self.indices.try_push(plane)?;
+            self.data.try_push(w)?;
+        }
+        Ok(())
+    }
+
+    pub fn end_column(&mut self) -> Result<()> {
+        self.indptr.try_push(self.data.len() as i64)
     }
 
     pub fn done(self) -> Sparse<'static> {

@@ -6,6 +6,7 @@ use super::sparse::Sparse;
 use crate::arith::average::average;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
+use crate::memory::{collected, filled};
 
 /// Weights of K labels over d columns, or sums over them.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,15 +35,14 @@ pub struct State<'a> {
 
 impl Weights<'_> {
     /// All 0.
-    #[must_use]
-    pub fn zero(columns: usize, labels: usize, with_pair: bool) -> Self {
-        Self {
-            emission: Sparse::empty(columns),
-            transition: vec![0.0; labels * labels].into(),
-            start: vec![0.0; labels].into(),
-            end: vec![0.0; labels].into(),
-            pair: with_pair.then(|| Sparse::empty(columns)),
-        }
+    pub fn zero(columns: usize, labels: usize, with_pair: bool) -> Result<Self> {
+        Ok(Self {
+            emission: Sparse::empty(columns)?,
+            transition: filled(0.0, labels * labels)?.into(),
+            start: filled(0.0, labels)?.into(),
+            end: filled(0.0, labels)?.into(),
+            pair: with_pair.then(|| Sparse::empty(columns)).transpose()?,
+        })
     }
 
     #[must_use]
@@ -98,15 +98,15 @@ pub fn averages(state: &State) -> Result<Weights<'static>> {
 fn means(state: &State) -> Result<Weights<'static>> {
     state.check(state.weights.emission.columns())?;
     let State { weights: w, sums: u, seen } = state;
-    let mean = |w: &[f64], u: &[f64]| -> Cow<'static, [f64]> {
-        w.iter().zip(u).map(|(w, u)| average(*w, *u, *seen)).collect()
+    let mean = |w: &[f64], u: &[f64]| -> Result<Cow<'static, [f64]>> {
+        Ok(collected(w.iter().zip(u).map(|(w, u)| average(*w, *u, *seen)))?.into())
     };
     let mean_of = |w: &Sparse, u: &Sparse| w.merge(u, |w, u| average(w, u, *seen));
     Ok(Weights {
-        emission: mean_of(&w.emission, &u.emission),
-        transition: mean(&w.transition, &u.transition),
-        start: mean(&w.start, &u.start),
-        end: mean(&w.end, &u.end),
-        pair: w.pair.as_ref().zip(u.pair.as_ref()).map(|(w, u)| mean_of(w, u)),
+        emission: mean_of(&w.emission, &u.emission)?,
+        transition: mean(&w.transition, &u.transition)?,
+        start: mean(&w.start, &u.start)?,
+        end: mean(&w.end, &u.end)?,
+        pair: w.pair.as_ref().zip(u.pair.as_ref()).map(|(w, u)| mean_of(w, u)).transpose()?,
     })
 }

@@ -7,4 +7,4 @@ mod source;
 mod svmlight;
 
 pub use lines::{Base, Rules};
-pub use svmlight::{BLOCK, Table, read};
+pub use svmlight::{BLOCK, CsrArrays, read};

@@ -8,6 +8,7 @@ const NOT_FINITE: Wrong = "is not a finite number; leave the entry out or impute
 const TOO_LARGE: Wrong = "is too large for a float64; scale the values";
 const NOT_AN_INDEX: Wrong = "is not a column; write index:value with a whole number before the colon";
 const NEGATIVE: Wrong = "is a negative column; columns start at 0 or 1";
+const TOO_LONG: Wrong = "is longer than the memory that is left; write it with fewer digits";
 const WIDE: Wrong = "is too large for a column; the largest is 2147483647";
 
 /// The largest column, that of a C int.
@@ -30,7 +31,7 @@ pub const MOST_EXACT: u64 = 1 << 53;
 pub fn float(token: &[u8]) -> Result<f64, Wrong> {
     let stripped;
     let token = if token.contains(&b'_') {
-        stripped = without_underscores(token).ok_or(NOT_A_NUMBER)?;
+        stripped = without_underscores(token, NOT_A_NUMBER)?;
         &stripped
     } else {
         token
@@ -52,7 +53,7 @@ pub fn column(token: &[u8]) -> Result<u32, Wrong> {
     let negative = token.first() == Some(&b'-');
     let digits = if let [b'+' | b'-', digits @ ..] = token { digits } else { token };
     let digits = if digits.contains(&b'_') {
-        stripped = without_underscores(digits).ok_or(NOT_AN_INDEX)?;
+        stripped = without_underscores(digits, NOT_AN_INDEX)?;
         &stripped
     } else {
         digits
@@ -70,15 +71,17 @@ pub fn column(token: &[u8]) -> Result<u32, Wrong> {
 }
 
 /// Python lets an underscore stand between two digits, and nowhere else.
-fn without_underscores(token: &[u8]) -> Option<Vec<u8>> {
+fn without_underscores(token: &[u8], wrong: Wrong) -> Result<Vec<u8>, Wrong> {
     let digit = |at: Option<usize>| at.and_then(|at| token.get(at)).is_some_and(u8::is_ascii_digit);
     let allowed =
         |(at, byte): (usize, &u8)| *byte != b'_' || (digit(at.checked_sub(1)) && digit(Some(at + 1)));
-    token
-        .iter()
-        .enumerate()
-        .all(allowed)
-        .then(|| token.iter().copied().filter(|&byte| byte != b'_').collect())
+    if !token.iter().enumerate().all(allowed) {
+        return Err(wrong);
+    }
+    let mut stripped = Vec::new();
+    stripped.try_reserve_exact(token.len()).map_err(|_| TOO_LONG)?;
+    stripped.extend(token.iter().copied().filter(|&byte| byte != b'_'));
+    Ok(stripped)
 }
 
 /// How many of the first eight bytes are digits before the first that is none, and their value.

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use memchr::memrchr;
@@ -44,19 +43,17 @@ impl Block {
     }
 }
 
-/// The blocks of all files, in order. Ends at the first error, or when it is stopped.
+/// The blocks of all files, in order. Ends at the first error.
 pub struct Source<'a> {
     paths: &'a [PathBuf],
     file: usize,
     open: Option<Box<dyn Read + Send>>,
     /// The beginning of a line whose end is in the next block.
     rest: Vec<u8>,
-    number: usize,
     failed: bool,
     /// The length of a block, in bytes.
     block: usize,
     spare: &'a Mutex<Vec<Block>>,
-    stop: &'a AtomicBool,
     monitor: &'a dyn Monitor,
 }
 
@@ -65,11 +62,10 @@ impl<'a> Source<'a> {
         paths: &'a [PathBuf],
         block: usize,
         spare: &'a Mutex<Vec<Block>>,
-        stop: &'a AtomicBool,
         monitor: &'a dyn Monitor,
     ) -> Self {
-        let (file, open, rest, number, failed) = (0, None, Vec::new(), 0, false);
-        Self { paths, file, open, rest, number, failed, block, spare, stop, monitor }
+        let (file, open, rest, failed) = (0, None, Vec::new(), false);
+        Self { paths, file, open, rest, failed, block, spare, monitor }
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
@@ -135,17 +131,16 @@ impl<'a> Source<'a> {
 }
 
 impl Iterator for Source<'_> {
-    /// The number, and the block or why there is none.
-    type Item = (usize, Result<Block>);
+    /// The block, or why there is none.
+    type Item = Result<Block>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed || self.stop.load(Ordering::Relaxed) {
+        if self.failed {
             return None;
         }
         let block = self.next_block().transpose()?;
         self.failed = block.is_err();
-        self.number += 1;
-        Some((self.number - 1, block))
+        Some(block)
     }
 }
 

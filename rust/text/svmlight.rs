@@ -1,19 +1,18 @@
 //! svmlight / libsvm files to CSR, on several threads.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::lines::{Base, Fault, Rules, parse};
 use super::source::{Block, Source};
 use crate::error::{Error, Result};
-use crate::online::threads::share_out;
-use crate::online::{Flow, Monitor};
+use crate::memory::Grow;
+use crate::online::Monitor;
+use crate::online::threads::each;
 
 /// Examples in CSR form.
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct CsrArrays {
     pub labels: Vec<f64>,
     /// Where the entries of each example begin, and behind them the number of all.
     pub starts: Vec<i64>,
@@ -36,31 +35,16 @@ pub fn read(
     threads: usize,
     block: usize,
     monitor: &dyn Monitor,
-) -> Result<Table> {
-    let (spare, stop) = (Mutex::default(), AtomicBool::new(false));
+) -> Result<CsrArrays> {
+    let spare = Mutex::default();
     let joined = Mutex::new(Joined::default());
-    let watch = || {
-        if monitor.block() == Flow::Break {
-            lock(&joined).failure.get_or_insert(Error::Interrupted);
-            stop.store(true, Ordering::Relaxed);
-        }
-    };
-    let work = |(number, block): (usize, Result<Block>)| {
-        let outcome = block.and_then(|mut block| {
-            let (text, examples) = block.text_and_examples();
-            let fault = parse(text, rules, examples)?.err();
-            Ok((block, fault))
-        });
-        let mut joined = lock(&joined);
-        joined.waiting.insert(number, outcome);
-        joined.append_what_is_next(paths, &mut lock(&spare));
-        if joined.failure.is_some() {
-            stop.store(true, Ordering::Relaxed);
-        }
-        drop(joined);
-        watch();
-    };
-    share_out(Source::new(paths, block, &spare, &stop, monitor), threads, work, watch);
+    let source = Source::new(paths, block, &spare, monitor);
+    each(source.enumerate(), threads, monitor, |(number, block)| {
+        let mut block = block?;
+        let (text, examples) = block.text_and_examples();
+        let fault = parse(text, rules, examples)?.err();
+        lock(&joined).take(number, (block, fault), paths, &mut lock(&spare))
+    })?;
     joined.into_inner().unwrap_or_else(PoisonError::into_inner).finish(rules.base)
 }
 
@@ -71,30 +55,33 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The table so far, and blocks that were read before those in front of them.
 #[derive(Default)]
 struct Joined {
-    table: Table,
+    table: CsrArrays,
     widest: Option<u32>,
     holds_zero: bool,
     next: usize,
-    waiting: BTreeMap<usize, Result<(Block, Option<Fault>)>>,
-    failure: Option<Error>,
+    waiting: Vec<(usize, Block, Option<Fault>)>,
     /// The file of the last block, and the lines of it so far.
     file: usize,
     lines: usize,
 }
 
 impl Joined {
-    fn append_what_is_next(&mut self, paths: &[PathBuf], spare: &mut Vec<Block>) {
-        while self.failure.is_none()
-            && let Some(outcome) = self.waiting.remove(&self.next)
-        {
+    /// Takes in the block of this number, and appends all that are next.
+    fn take(
+        &mut self,
+        number: usize,
+        (block, fault): (Block, Option<Fault>),
+        paths: &[PathBuf],
+        spare: &mut Vec<Block>,
+    ) -> Result<()> {
+        self.waiting.try_push((number, block, fault))?;
+        while let Some(place) = self.waiting.iter().position(|(number, ..)| *number == self.next) {
+            let (_, block, fault) = self.waiting.swap_remove(place);
             self.next += 1;
-            let appended = outcome.and_then(|(block, fault)| {
-                self.append(&block, fault, paths)?;
-                spare.push(block);
-                Ok(())
-            });
-            self.failure = appended.err();
+            self.append(&block, fault, paths)?;
+            spare.try_push(block)?;
         }
+        Ok(())
     }
 
     fn append(&mut self, block: &Block, fault: Option<Fault>, paths: &[PathBuf]) -> Result<()> {
@@ -110,21 +97,16 @@ impl Joined {
         self.widest = self.widest.max(examples.widest);
         self.holds_zero |= examples.holds_zero;
         let before = table.columns.len() as i64;
-        extend(&mut table.labels, &examples.labels)?;
-        extend(&mut table.columns, &examples.columns)?;
-        extend(&mut table.values, &examples.values)?;
+        table.labels.try_extend(examples.labels.iter().copied())?;
+        table.columns.try_extend(examples.columns.iter().copied())?;
+        table.values.try_extend(examples.values.iter().copied())?;
         if table.starts.is_empty() {
-            extend(&mut table.starts, &[0])?;
+            table.starts.try_push(0)?;
         }
-        table.starts.try_reserve(examples.ends.len()).map_err(|_| Error::Memory)?;
-        table.starts.extend(examples.ends.iter().map(|&end| before + end as i64));
-        Ok(())
+        table.starts.try_extend(examples.ends.iter().map(|&end| before + end as i64))
     }
 
-    fn finish(self, base: Base) -> Result<Table> {
-        if let Some(failure) = self.failure {
-            return Err(failure);
-        }
+    fn finish(self, base: Base) -> Result<CsrArrays> {
         let mut table = self.table;
         let is_zero_based = base == Base::Zero || (base == Base::Auto && self.holds_zero);
         if is_zero_based && base == Base::Auto {
@@ -136,7 +118,7 @@ impl Joined {
         };
         table.zero_based = is_zero_based;
         if table.starts.is_empty() {
-            table.starts.push(0);
+            table.starts.try_push(0)?;
         }
         table.labels.shrink_to_fit();
         table.starts.shrink_to_fit();
@@ -144,10 +126,4 @@ impl Joined {
         table.values.shrink_to_fit();
         Ok(table)
     }
-}
-
-fn extend<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<()> {
-    all.try_reserve(more.len()).map_err(|_| Error::Memory)?;
-    all.extend_from_slice(more);
-    Ok(())
 }

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_rs import _core
-from perceptron_rs.settings import Budget, Kernel, KernelSpec
+from perceptron_rs.common.driver import Schedule, follow
+from perceptron_rs.settings import Budget, Chain, Kernel, KernelSpec, Sequences
 from tests.support import learn
 
 STANDARD = _core._STANDARD_FLOAT_CONTROL
@@ -117,8 +118,10 @@ def chain_start(d, labels, *, pair=False):
     return state
 
 
-def chain_run(trainer, X, labels, *, pair=False, **changes):
-    options = {"eta0": 0.1, "seed": 2, "first_epoch": 0, "max_iter": 4} | changes
+def chain_run(trainer, X, labels, *, pair=False, on_epoch=None, held_out=None, keep_best=False):
     y, lengths = np.array(labels, dtype=np.uint32), np.array([9, 1, 20, 10])
+    settings = Chain(eta0=0.1, seed=2)
     state = chain_start(X.shape[1], 2, pair=pair)
-    return trainer.engine.sequence_fit(trainer.rows(X), y, lengths, state=state, **options)
+    run = trainer.engine.start(Sequences(trainer.rows(X), y, lengths=lengths), state, settings)
+    report = follow(run, settings, Schedule(max_iter=4, keep_best=keep_best), on_epoch, held_out)
+    return {name: getattr(report, name) for name in report.__slots__}

@@ -9,6 +9,7 @@ import pytest
 from perceptron_rs import _core
 from perceptron_rs.engines import KernelSpec
 from perceptron_rs.float_mode import standard
+from perceptron_rs.settings import Data, Network
 
 from .environments import (
     DENSE,
@@ -100,13 +101,12 @@ def answers(trainer):
         state = trainer.start(9) | ages
         yield trainer.fit(X, labels, learner="perceptron", penalty=penalty, state=state, eta0=0.1)
     for activation in ("tanh", "logistic", "relu"):
-        coefs, intercepts = engine.mlp_start(9, [5], 3, activation=activation, seed=1)
-        network = {"coefs": coefs, "intercepts": intercepts, "activation": activation}
-        yield network
-        options = {"rate": 0.1, "alpha": 0.01, "batch_size": 7, "seed": 1, "first_epoch": 0, "max_iter": 2}
-        options |= {"tol": None, "n_iter_no_change": 1}
-        yield engine.mlp_fit(rows, three.astype(np.uint32), **network, **options)
-        yield engine.mlp_scores(rows, **network, probabilities=True)
+        layers = engine.mlp_start(9, [5], 3, activation=activation, seed=1)
+        yield layers
+        settings = Network(activation=activation, rate=0.1, alpha=0.01, batch_size=7, seed=1)
+        run = engine.start(Data(rows, three.astype(np.uint32)), layers, settings)
+        yield [run.epoch(0), run.epoch(1), run.state()]
+        yield engine.mlp_scores(rows, layers, activation=activation, probabilities=True)
     yield budget_run(trainer, X, labels)
     for pair in (False, True):
         learnt = chain_run(trainer, X, labels, pair=pair)["state"]

@@ -48,8 +48,12 @@ def chain(trainer, guest):
 
 
 def held_out(trainer, guest):
-    judges = np.array([3], dtype=np.uint32)
-    return chain_run(trainer, TINY, LABELS, on_epoch=guest, held_out=judges, patience=9, answer="average")
+    def judge(state):
+        weights = trainer.engine.sequence_average(state)
+        lengths = np.array([len(LABELS)])
+        return trainer.engine.sequence_decode(trainer.rows(TINY), lengths, weights=weights, threads=1)[1]
+
+    return chain_run(trainer, TINY, LABELS, on_epoch=guest, held_out=judge, keep_best=True)
 
 
 def asked(trainer, guest):

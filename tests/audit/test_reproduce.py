@@ -18,6 +18,7 @@ from perceptron_rs import (
     AveragedPerceptron,
     BudgetedKernelPerceptron,
     KernelPerceptron,
+    MaxMarginClassifier,
     MultilayerPerceptron,
     Perceptron,
     PocketPerceptron,
@@ -49,6 +50,7 @@ LEARNERS = [
     KernelPerceptron(max_iter=2, audit=True, kernel="poly", multi_class="joint", shuffle=False),
     BudgetedKernelPerceptron(max_iter=2, audit=True, budget=20, budget_policy="random"),
     MultilayerPerceptron((4,), **SHORT),
+    MaxMarginClassifier(inseparable="warn", budget=30, audit=True),
 ]
 NAMES = [repr(learner).replace("\n", " ") for learner in LEARNERS]
 STREAMS = [learner for learner in LEARNERS if hasattr(learner, "partial_fit")]
@@ -116,6 +118,8 @@ def test_another_parameter_is_named(learner, tmp_path):
     model = fitted(learner)
     if isinstance(model, MultilayerPerceptron):
         name, value = "alpha", 0.25
+    elif isinstance(model, MaxMarginClassifier):
+        name, value = "budget", 31
     else:
         name, value = "eta0", 0.5
     old = getattr(model, name)
@@ -215,13 +219,15 @@ def test_small_batches_without_a_look_at_the_input():
 def test_parameters_may_change_in_a_chain():
     model = Perceptron(audit=True).partial_fit(X[:500], Y[:500], classes=CLASSES)
     model.set_params(eta0=0.5).partial_fit(X[500:900], Y[500:900], sample_weight=WEIGHT[500:900])
-    model.set_params(class_weight={"ham": 2.0}).partial_fit(X[900:], Y[900:])
-    assert len(model._calls) == 3
+    model.set_params(class_weight={"ham": 2.0}).partial_fit(X[900:1000], Y[900:1000])
+    model.set_params(class_weight={"ham": 3.0}).partial_fit(X[1000:1100], Y[1000:1100])
+    model.set_params(eta0=0.25).partial_fit(X[1100:1200], Y[1100:1200]).partial_fit(X[1200:], Y[1200:])
+    assert [call.rows for call in model._calls] == [500, 400, 100, 100, 200]
     assert reproduce(model, X, Y, WEIGHT)
     x = X.copy()
     x[899] += 1
     refused(reproduce(model, x, Y, WEIGHT), "data", "rows 500 to 899 differ in their entries")
-    refused(reproduce(model.set_params(eta0=1.0), X, Y, WEIGHT), "parameters", "eta0 is 1.0 .* with 0.5")
+    refused(reproduce(model.set_params(eta0=1.0), X, Y, WEIGHT), "parameters", "eta0 is 1.0 .* with 0.25")
 
 
 @pytest.mark.parametrize("learner", [LEARNERS[0], LEARNERS[4], LEARNERS[7], LEARNERS[10]])

@@ -31,7 +31,7 @@ def digits():
 @pytest.fixture(scope="module")
 def few(digits):
     """Four classes, and few examples: a comparison of all ways runs the reference many times."""
-    return digits[0][:30], digits[1][:30] % 4
+    return digits[0][:40], digits[1][:40] % 4
 
 
 @pytest.mark.parametrize("update", JOINT)

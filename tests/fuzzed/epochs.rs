@@ -28,10 +28,10 @@ pub fn learn(
 
 /// The bits of all floats that the learner keeps.
 pub fn remembered(run: &Run) -> Vec<u64> {
-    let memory = run.learner().memory();
+    let memory = run.learner().memory().expect("memory");
     let floats = memory.iter().filter_map(|(_, numbers)| match numbers {
         Numbers::Floats(values) => Some(values),
         Numbers::Integers(_) => None,
     });
-    floats.flat_map(|values| values.iter()).map(|value| value.to_bits()).collect()
+    floats.flatten().flat_map(|values| values.iter()).map(|value| value.to_bits()).collect()
 }

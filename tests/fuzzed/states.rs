@@ -8,7 +8,7 @@ use perceptron_rs::kernel::{self, Answer, Kernel};
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Sums, replay};
-use perceptron_rs::online::{self, Flow, Learner, Penalty, Problem, Settings, State, Vectors};
+use perceptron_rs::online::{self, Learner, Penalty, Problem, Settings, State, Vectors};
 use perceptron_rs::rows::Dense;
 use perceptron_rs::structured::{self, Chain, Limits, Mending, Sequences, Sparse, Weights, averages, decode};
 
@@ -251,15 +251,18 @@ fn chain(draws: &mut Draws) {
         forbidden: (draws.below(3) == 0).then_some(&forbidden[..]),
     };
     agreed(|threads| {
-        let (path, scores) = decode(&rows, &sequences, &state.weights, limits, threads)?;
+        let (path, scores) = decode(&rows, &sequences, &state.weights, limits, threads, &())?;
         assert!(path.iter().all(|&label| (label as usize) < k));
         Ok((path, bits(&scores)))
     });
     let _ = averages(&state);
     let labels = draws.many(n, |draws| draws.below(k) as u32);
     let mending = draws.one_of(&[Mending::Full, Mending::Early, Mending::MaxViolation]);
-    let Ok(chain) = Chain::new(&rows, &labels, &sequences, 1.0, beam, mending) else { return };
-    let schedule = structured::Schedule { seed: None, first_epoch: 0, max_iter: 2, keep_on_interrupt: false };
-    let mut watch = |_: &_| Ok(Flow::Continue);
-    let _ = structured::fit(&chain, &schedule, &state, structured::Answer::State, &(), &mut watch);
+    let settings = structured::Settings { eta: 1.0, beam, mending, seed: None, record: true };
+    let Ok(chain) = Chain::new(labels, sequences, None, settings) else { return };
+    let Ok(mut run) = structured::Run::start(&rows, chain, &state) else { return };
+    if (0..2).all(|number| run.epoch(&rows, number, &()).is_ok()) {
+        let _ = run.end();
+        assert_eq!(run.state().expect("memory").weights.labels(), k);
+    }
 }

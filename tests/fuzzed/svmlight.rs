@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::{env, fs, process};
 
 use perceptron_rs::error::Error;
-use perceptron_rs::text::{Base, Rules, Table, read};
+use perceptron_rs::text::{Base, CsrArrays, Rules, read};
 
 use super::draws::Draws;
 
@@ -50,7 +50,7 @@ fn scratch() -> PathBuf {
     folder.join(format!("perceptron-rs-fuzzed-{}", process::id()))
 }
 
-fn is_table(got: &Table, expected: &Table, what: &str) {
+fn is_table(got: &CsrArrays, expected: &CsrArrays, what: &str) {
     let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(&got.labels), bits(&expected.labels), "{what}");
     assert_eq!(got.starts, expected.starts, "{what}");
@@ -62,11 +62,11 @@ fn is_table(got: &Table, expected: &Table, what: &str) {
 /// Where the first mistake is, if it is one of a line.
 type Place = Option<(usize, usize)>;
 
-fn by_parse(text: &[u8], rules: Rules) -> Result<Table, Place> {
+fn by_parse(text: &[u8], rules: Rules) -> Result<CsrArrays, Place> {
     if NO_TEXT.iter().any(|magic| text.starts_with(magic)) {
         return Err(None);
     }
-    let mut table = Table { starts: vec![0], ..Table::default() };
+    let mut table = CsrArrays { starts: vec![0], ..CsrArrays::default() };
     for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
         read_line(line, rules, &mut table).map_err(|at| Some((number + 1, at + 1)))?;
     }
@@ -79,7 +79,7 @@ fn by_parse(text: &[u8], rules: Rules) -> Result<Table, Place> {
 }
 
 /// Appends the example of a line, with its columns as they are written; or says where it is wrong.
-fn read_line(line: &[u8], rules: Rules, table: &mut Table) -> Result<(), usize> {
+fn read_line(line: &[u8], rules: Rules, table: &mut CsrArrays) -> Result<(), usize> {
     let line = line.split(|&byte| byte == b'#').next().unwrap_or_default();
     let mut tokens = line
         .split(|byte| b" \t\r\x0b\x0c".contains(byte))

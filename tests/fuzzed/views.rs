@@ -5,7 +5,7 @@ use perceptron_rs::arith::value::{Index, Value};
 use perceptron_rs::error::Error;
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::{self, Penalty, Problem, Settings, State};
-use perceptron_rs::rows::{Csr, Dense, Entries, Spread, Table, Tie, Tolerance};
+use perceptron_rs::rows::{Csr, Dense, Entries, Matrix, Spread, Tie, Tolerance};
 
 use super::draws::Draws;
 use super::epochs::{learn, remembered};
@@ -105,7 +105,7 @@ fn view<T: Value + Default, I: Index>(draws: &mut Draws, to: impl Fn(f64) -> T, 
     let dense = Dense::new(&dense, n, d).expect("shape");
     answers(draws, &dense, &csr);
     let fit = Trial::new(draws, n);
-    let found = [(&dense as &dyn Table, 1), (&csr, 1), (&dense, 2), (&csr, 3)]
+    let found = [(&dense as &dyn Matrix, 1), (&csr, 1), (&dense, 2), (&csr, 3)]
         .map(|(rows, threads)| fit.run(rows, threads));
     for other in &found[1..] {
         assert_eq!(*other, found[0], "dense, CSR, dense on 2 threads, CSR on 3: {found:?}");
@@ -117,9 +117,9 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|v| if v.is_nan() { u64::MAX } else { v.to_bits() }).collect()
 }
 
-fn answers(draws: &mut Draws, dense: &dyn Table, csr: &dyn Table) {
+fn answers(draws: &mut Draws, dense: &dyn Matrix, csr: &dyn Matrix) {
     let both = [dense, csr];
-    let same = |what: &str, ask: &mut dyn FnMut(&dyn Table) -> Vec<u64>| {
+    let same = |what: &str, ask: &mut dyn FnMut(&dyn Matrix) -> Vec<u64>| {
         let [dense, csr] = both.map(ask);
         assert_eq!(csr, dense, "{what} of CSR and of dense rows");
     };
@@ -131,13 +131,13 @@ fn answers(draws: &mut Draws, dense: &dyn Table, csr: &dyn Table) {
     for threads in [1, 2] {
         same("scores", &mut |rows| {
             let mut out = vec![0.0; n * planes];
-            online::scores(rows, &w, &b, threads, &mut out).expect("shapes");
+            online::scores(rows, &w, &b, threads, &(), &mut out).expect("shapes");
             bits(&out)
         });
     }
     same("squares", &mut |rows| {
         let mut out = vec![0.0; n];
-        rows.squares(0..n, &vec![1.0; d], &mut out);
+        rows.squares(0..n, &vec![1.0; d], &mut out).expect("memory");
         bits(&out)
     });
     let numbers: Vec<u32> = (0..n as u32).rev().collect();
@@ -151,7 +151,7 @@ fn answers(draws: &mut Draws, dense: &dyn Table, csr: &dyn Table) {
         let (mut sum, mut columns, mut values) = (vec![0.0; d], Vec::new(), Vec::new());
         for row in 0..n {
             rows.axpy(row, c, &mut sum);
-            rows.read(row, &mut columns, &mut values);
+            rows.read(row, &mut columns, &mut values).expect("memory");
             let stored: Vec<f64> = (0..d).map(|j| rows.value(row, j)).filter(|x| *x != 0.0).collect();
             assert!(values.ends_with(&stored), "{values:?} ends with {stored:?}");
         }
@@ -160,7 +160,7 @@ fn answers(draws: &mut Draws, dense: &dyn Table, csr: &dyn Table) {
     same("entries", &mut |rows| {
         let mut entries = Entries::default();
         entries.clear();
-        rows.gather(0..n, &mut entries);
+        rows.gather(0..n, &mut entries).expect("memory");
         (0..n).flat_map(|i| bits(entries.row(i).values)).collect()
     });
 }
@@ -219,7 +219,7 @@ impl Trial {
         }
     }
 
-    fn run(&self, rows: &dyn Table, threads: usize) -> Learnt {
+    fn run(&self, rows: &dyn Matrix, threads: usize) -> Learnt {
         let (planes, cells) = (self.planes, self.planes * rows.columns());
         // One plane is that of the second of two classes.
         let positive: Vec<u32> = if planes == 1 { vec![1] } else { (0..planes as u32).collect() };

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from words import TYPES, Case, bits, draw, floats, rows, whole
 
-from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.engines import Engine
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.settings import Data, Kernel, KernelSpec
@@ -87,7 +87,7 @@ def kernel(engine: Engine, case: Case, layout: str) -> Case:
     labels = (splitmix64(seed + 1, n) % np.uint64(int(case["classes"]))).astype(np.uint32)
     weights = None if case["weights"] == "none" else (z >> np.uint64(61)) * 0.25
     schedule = Schedule(int(case["first_epoch"]), int(case["max_iter"]))
-    report = drive(engine, Data(matrix, labels, weights), start, settings, schedule)
+    report = follow(engine.start(Data(matrix, labels, weights), start, settings), settings, schedule)
     per_example = report.mistakes_per_example
     assert per_example is not None
     after = report.state

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 from words import TYPES, Case, bits, draw, floats, rows
 
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.engines import Engine
 from perceptron_rs.reference.order import splitmix64
+from perceptron_rs.settings import Data, Network, State
 
 LAYERS = """
 Inputs. X (n x d) = draw(type, seed, n*d, zeros). The same answer must come out with X dense, and as
@@ -33,40 +35,37 @@ def layers(engine: Engine, case: Case, layout: str) -> Case:
     matrix = rows(engine, draw(case["type"], seed, (n, d), int(case["zeros"])), layout)
     hidden = [int(size) for size in case["hidden"].split(",") if size]
     activation = case["activation"]
-    coefs, intercepts = engine.mlp_start(
+    start = engine.mlp_start(
         d, hidden, 1 if classes == 2 else classes, activation=activation, seed=int(case["start_seed"])
     )
-    found = {f"start_{i}": bits(both) for i, both in enumerate(_joined(coefs, intercepts))}
-    report = engine.mlp_fit(
-        matrix,
-        (splitmix64(seed + 1, n) % np.uint64(classes)).astype(np.uint32),
-        coefs=coefs,
-        intercepts=intercepts,
+    found = {f"start_{i}": bits(both) for i, both in enumerate(_joined(start))}
+    settings = Network(
         activation=activation,
         rate=float(floats(case["rate"])[0]),
         alpha=float(floats(case["alpha"])[0]),
         batch_size=int(case["batch_size"]),
         seed=None if case["shuffle"] == "none" else int(case["shuffle"]),
-        first_epoch=int(case["first_epoch"]),
-        max_iter=int(case["max_iter"]),
-        tol=None if case["tol"] == "none" else float(floats(case["tol"])[0]),
-        n_iter_no_change=int(case["n_iter_no_change"]),
     )
-    found |= {"losses": bits(report["losses"]), "stopped": report["stopped"]}
-    found |= {
-        f"layer_{i}": bits(both) for i, both in enumerate(_joined(report["coefs"], report["intercepts"]))
-    }
+    schedule = Schedule(
+        int(case["first_epoch"]),
+        int(case["max_iter"]),
+        None if case["tol"] == "none" else float(floats(case["tol"])[0]),
+        int(case["n_iter_no_change"]),
+        until_clean=False,
+    )
+    labels = (splitmix64(seed + 1, n) % np.uint64(classes)).astype(np.uint32)
+    report = follow(engine.start(Data(matrix, labels), start, settings), settings, schedule)
+    found |= {"losses": bits(report.losses), "stopped": report.stopped[0]}
+    found |= {f"layer_{i}": bits(both) for i, both in enumerate(_joined(report.state))}
     for name, probabilities in (("scores", False), ("probabilities", True)):
-        values = engine.mlp_scores(
-            matrix, report["coefs"], report["intercepts"], activation=activation, probabilities=probabilities
-        )
+        values = engine.mlp_scores(matrix, report.state, activation=activation, probabilities=probabilities)
         found[name] = bits(values)
     return found
 
 
-def _joined(coefs: list[np.ndarray], intercepts: list[np.ndarray]) -> Iterator[np.ndarray]:
-    for coef, intercept in zip(coefs, intercepts, strict=True):
-        yield np.concatenate([coef.ravel(), intercept])
+def _joined(state: State) -> Iterator[np.ndarray]:
+    for i in range(len(state) // 2):
+        yield np.concatenate([state[f"coef_{i}"].ravel(), state[f"intercept_{i}"]])
 
 
 def layer_cases() -> Iterator[Case]:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.reference.order import splitmix64
-from perceptron_rs.settings import Data, Linear, State
+from perceptron_rs.settings import Chain, Data, Linear, Sequences, State
 
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))  # this file is also loaded by its path
@@ -160,7 +160,7 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         n_iter_no_change=int(case["n_iter_no_change"]),
     )
     X = rows(engine, draw(case["type"], seed, (n, d), int(case["zeros"])), layout)
-    report = drive(engine, Data(X, labels, sample_weight), state, settings, schedule)
+    report = follow(engine.start(Data(X, labels, sample_weight), state, settings), settings, schedule)
     per_example = report.mistakes_per_example
     assert per_example is not None
     after = report.state
@@ -220,22 +220,18 @@ def sequences(engine: Engine, case: Case, layout: str) -> Case:
             state[f"{name}_data{u}"] = np.zeros(0)
         state |= {f"transition{u}": np.zeros((K, K)), f"start{u}": np.zeros(K), f"end{u}": np.zeros(K)}
     beam = None if case["beam"] == "none" else int(case["beam"])
-    report = engine.sequence_fit(
-        X,
-        labels,
-        lengths,
-        state=state,
+    settings = Chain(
         eta0=float(floats(case["eta0"])[0]),
         seed=None if case["shuffle"] == "none" else int(case["shuffle"]),
-        first_epoch=int(case["first_epoch"]),
-        max_iter=int(case["max_iter"]),
         beam=beam,
         update=case["update"],
     )
-    after, means = report["state"], engine.sequence_average(report["state"])
+    run = engine.start(Sequences(X, labels, lengths=lengths), state, settings)
+    report = follow(run, settings, Schedule(int(case["first_epoch"]), int(case["max_iter"])))
+    after, means = report.state, engine.sequence_average(report.state)
     path, scores = engine.sequence_decode(X, lengths, weights=means, threads=1, beam=beam)
-    found = {name: whole(report[name]) for name in ("sequence_errors", "token_errors")}
-    found |= {"stopped": report["stopped"], "seen": whole(after["seen"])}
+    found = {"sequence_errors": whole(report.mistakes), "token_errors": whole(report.losses.astype(np.int64))}
+    found |= {"stopped": report.stopped[0], "seen": whole(after["seen"])}
 
     def dense(state: State, name: str, u: str = "") -> np.ndarray:
         if name not in matrices:

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_rs import _core, reference
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.reference.order import splitmix64, state_of_epoch
+from perceptron_rs.settings import Data, Network
 
 ACTIVATIONS = ["logistic", "relu", "tanh"]
-DEFAULTS = {
-    "activation": "tanh", "rate": 0.1, "alpha": 0.0, "batch_size": 1, "seed": None, "first_epoch": 0,
-    "max_iter": 1, "tol": None, "n_iter_no_change": 10,
-}  # fmt: skip
+DEFAULTS = {"activation": "tanh", "rate": 0.1, "alpha": 0.0, "batch_size": 1, "seed": None}
+SCHEDULE = ("first_epoch", "max_iter", "tol", "n_iter_no_change")
 
 
 def rows_of(engine, X):
@@ -26,11 +26,23 @@ def rows_of(engine, X):
 
 
 def fit(engine, X, labels, layers, **changes):
-    coefs, intercepts = layers
-    labels = np.array(labels, dtype=np.uint32)
-    return engine.mlp_fit(
-        rows_of(engine, X), labels, coefs=coefs, intercepts=intercepts, **(DEFAULTS | changes)
-    )
+    schedule = {name: changes.pop(name) for name in SCHEDULE if name in changes}
+    data, settings = Data(rows_of(engine, X), np.array(labels, dtype=np.uint32)), DEFAULTS | changes
+    settings = Network(**settings)
+    run = engine.start(data, layers, settings)
+    report = follow(run, settings, Schedule(**schedule, until_clean=False))
+    return {
+        "state": report.state,
+        "losses": report.losses[:, 0],
+        "mistakes": report.mistakes[:, 0],
+        "stopped": report.stopped[0],
+    }
+
+
+def split(state):
+    """Return copies of the weights and of the intercepts, layer by layer."""
+    layers = range(len(state) // 2)
+    return [[state[f"{name}_{i}"].copy() for i in layers] for name in ("coef", "intercept")]
 
 
 def problem(n, d, classes, seed=0):
@@ -43,7 +55,8 @@ def outputs(classes):
 
 
 def frozen(report):
-    arrays = [*report["coefs"], *report["intercepts"], report["losses"], report["mistakes"]]
+    coefs, intercepts = split(report["state"])
+    arrays = [*coefs, *intercepts, report["losses"], report["mistakes"]]
     return [array.tobytes() for array in arrays], report["stopped"]
 
 
@@ -96,7 +109,7 @@ def test_an_epoch_is_that_of_plain_python(engine, activation, classes, batch_siz
     report = fit(
         engine, X, labels, layers, activation=activation, batch_size=batch_size, alpha=alpha, max_iter=2
     )
-    coefs, intercepts = ([array.copy() for array in arrays] for arrays in layers)
+    coefs, intercepts = split(layers)
     means = []
     for _ in range(2):
         losses = []
@@ -109,9 +122,8 @@ def test_an_epoch_is_that_of_plain_python(engine, activation, classes, batch_siz
                 coefs[layer] -= 0.1 * (step[0] + alpha * coefs[layer] / len(batch))
                 intercepts[layer] -= 0.1 * step[1]
         means.append(sum(losses) / 7)
-    for learnt, expected in zip(
-        [*report["coefs"], *report["intercepts"]], [*coefs, *intercepts], strict=True
-    ):
+    learnt_coefs, learnt_intercepts = split(report["state"])
+    for learnt, expected in zip([*learnt_coefs, *learnt_intercepts], [*coefs, *intercepts], strict=True):
         np.testing.assert_allclose(learnt, expected, rtol=0, atol=1e-13)
     np.testing.assert_allclose(report["losses"], means, rtol=1e-13)
     assert report["stopped"] == "max_iter"
@@ -128,17 +140,15 @@ def test_gradients_agree_with_finite_differences(engine, activation, classes):
         return fit(engine, X, labels, layers, activation=activation, batch_size=6)["losses"][0]
 
     report = fit(engine, X, labels, layers, activation=activation, batch_size=6, rate=1.0)
-    for part, learnt in enumerate((report["coefs"], report["intercepts"])):
-        for layer, after in enumerate(learnt):
-            start = layers[part][layer]
-            for index in np.ndindex(start.shape):
-                moved = []
-                for h in (1e-5, -1e-5):
-                    changed = [[array.copy() for array in arrays] for arrays in layers]
-                    changed[part][layer][index] += h
-                    moved.append(loss(changed))
-                slope = (moved[0] - moved[1]) / 2e-5
-                assert start[index] - after[index] == pytest.approx(slope, abs=1e-8)
+    for name, start in layers.items():
+        for index in np.ndindex(start.shape):
+            moved = []
+            for h in (1e-5, -1e-5):
+                changed = start.copy()
+                changed[index] += h
+                moved.append(loss(layers | {name: changed}))
+            slope = (moved[0] - moved[1]) / 2e-5
+            assert start[index] - report["state"][name][index] == pytest.approx(slope, abs=1e-8)
 
 
 @given(
@@ -160,10 +170,9 @@ def test_both_engines_give_the_same_bits(n, d, hidden, classes, activation, batc
         layers = engine.mlp_start(d, hidden, outputs(classes), activation=activation, seed=seed or 3)
         changes = {"activation": activation, "batch_size": batch_size, "alpha": alpha, "seed": seed}
         report = fit(engine, data, labels, layers, max_iter=3, tol=1e-2, n_iter_no_change=1, **changes)
-        learnt = (report["coefs"], report["intercepts"])
         scores = [
             engine.mlp_scores(
-                rows_of(engine, data), *learnt, activation=activation, probabilities=p
+                rows_of(engine, data), report["state"], activation=activation, probabilities=p
             ).tobytes()
             for p in (False, True)
         ]
@@ -198,7 +207,7 @@ def test_epochs_continue(engine):
     layers = engine.mlp_start(4, [6], 3, activation="logistic", seed=0)
     whole = fit(engine, X, labels, layers, seed=9, max_iter=5)
     first = fit(engine, X, labels, layers, seed=9, max_iter=2)
-    second = fit(engine, X, labels, (first["coefs"], first["intercepts"]), seed=9, max_iter=3, first_epoch=2)
+    second = fit(engine, X, labels, first["state"], seed=9, max_iter=3, first_epoch=2)
     assert frozen(second)[0][:-2] == frozen(whole)[0][:-2]
     for name in ("losses", "mistakes"):
         assert [*first[name], *second[name]] == whole[name].tolist()
@@ -207,15 +216,14 @@ def test_epochs_continue(engine):
 def test_the_arrays_given_are_not_modified(engine):
     X, labels = problem(5, 3, 2)
     layers = engine.mlp_start(3, [2], 1, activation="tanh", seed=0)
-    before = [[array.copy() for array in arrays] for arrays in layers]
+    before = {name: array.copy() for name, array in layers.items()}
     fit(engine, X, labels, layers, alpha=0.1, max_iter=3)
-    for arrays, copies in zip(layers, before, strict=True):
-        assert all(np.array_equal(a, b) for a, b in zip(arrays, copies, strict=True))
+    assert all(np.array_equal(layers[name], array) for name, array in before.items())
 
 
 @pytest.mark.parametrize(("activation", "width"), [("tanh", 6), ("relu", 6), ("logistic", 2)])
 def test_start_weights(engine, activation, width):
-    coefs, intercepts = engine.mlp_start(30, [20], 3, activation=activation, seed=4)
+    coefs, intercepts = split(engine.mlp_start(30, [20], 3, activation=activation, seed=4))
     assert [array.shape for array in (*coefs, *intercepts)] == [(20, 30), (3, 20), (20,), (3,)]
     for layer, (inputs, neurons) in enumerate([(30, 20), (20, 3)]):
         bound = math.sqrt(width / (inputs + neurons))
@@ -244,29 +252,55 @@ def test_stops_when_the_loss_no_longer_improves(engine):
 def test_overflow_names_the_epoch(engine, activation, value):
     X = np.ones((3, 2))
     X[1] = value
-    layers = ([np.full((2, 2), 1.5), np.ones((1, 2))], [np.zeros(2), np.zeros(1)])
+    layers = {"coef_0": np.full((2, 2), 1.5), "coef_1": np.ones((1, 2))}
+    layers |= {"intercept_0": np.zeros(2), "intercept_1": np.zeros(1)}
     with pytest.raises(OverflowError, match="overflowed in epoch 7 "):
         fit(engine, X, [0, 1, 1], layers, activation=activation, first_epoch=7)
 
 
 BAD = [
-    ({"activation": "sin"}, "activation must be 'logistic', 'relu' or 'tanh', got 'sin'"),
-    ({"batch_size": 0}, "batch_size and max_iter must be at least 1, got 0 and 1"),
-    ({"max_iter": 0}, "batch_size and max_iter must be at least 1, got 1 and 0"),
-    ({"coefs": []}, "one array for each layer, got 0 and 2"),
-    ({"coefs": [np.ones((2, 4)), np.ones((1, 2))]}, r"coefs\[0\] must have the shape \(2, 3\).*got \(2, 4\)"),
-    ({"intercepts": [np.ones(2), np.ones(2)]}, r"coefs\[1\] must have the shape \(2, 2\).*got \(1, 2\)"),
-    ({"intercepts": [np.ones(2), np.ones(0)]}, r"coefs\[1\] must have the shape \(0, 2\)"),
+    ({"activation": "sin"}, r"activation must be one of \('logistic', 'relu', 'tanh'\), got 'sin'"),
+    ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
+    ({"max_iter": 0}, "max_iter must be at least 1, got 0"),
+]
+BAD_LAYERS = [
+    ({"coef_0": None}, "state lacks .coef_0."),
+    ({"intercept_1": None}, "state lacks .intercept_1."),
+    ({"coef_0": np.ones((2, 4))}, r"coef_0 must have the shape \(2, 3\).*got \(2, 4\)"),
+    ({"intercept_1": np.ones(2)}, r"coef_1 must have the shape \(2, 2\).*got \(1, 2\)"),
+    ({"intercept_1": np.ones(0)}, r"coef_1 must have the shape \(0, 2\)"),
 ]
 
 
 @pytest.mark.parametrize(("changes", "text"), BAD)
 def test_bad_arguments(engine, changes, text):
     X, labels = problem(5, 3, 2)
-    coefs, intercepts = engine.mlp_start(3, [2], 1, activation="tanh", seed=0)
-    arguments = DEFAULTS | {"coefs": coefs, "intercepts": intercepts} | changes
+    layers = engine.mlp_start(3, [2], 1, activation="tanh", seed=0)
     with pytest.raises(ValueError, match=text):
-        engine.mlp_fit(rows_of(engine, X), labels.astype(np.uint32), **arguments)
+        fit(engine, X, labels, layers, **changes)
+
+
+@pytest.mark.parametrize(("changes", "text"), BAD_LAYERS)
+def test_bad_layers(engine, changes, text):
+    X, labels = problem(5, 3, 2)
+    layers = engine.mlp_start(3, [2], 1, activation="tanh", seed=0) | changes
+    layers = {name: array for name, array in layers.items() if array is not None}
+    with pytest.raises(ValueError, match=text):
+        fit(engine, X, labels, layers)
+    with pytest.raises(ValueError, match=text):
+        engine.mlp_scores(rows_of(engine, X), layers, activation="tanh", probabilities=False)
+
+
+def test_an_unknown_activation(engine):
+    layers = engine.mlp_start(3, [2], 1, activation="tanh", seed=0)
+    for call in (
+        lambda: engine.mlp_start(3, [2], 1, activation="sin", seed=0),
+        lambda: engine.mlp_scores(
+            rows_of(engine, np.ones((1, 3))), layers, activation="sin", probabilities=True
+        ),
+    ):
+        with pytest.raises(ValueError, match="activation must be 'logistic', 'relu' or 'tanh', got 'sin'"):
+            call()
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [0, 1, 2], [0, 1, 0, 1]])
@@ -282,11 +316,10 @@ def test_layers_of_no_neuron(engine):
 
 
 def test_scores_of_large_activations_are_probabilities(engine):
-    coefs, intercepts = [np.array([[1000.0], [-1000.0], [0.0]])], [np.zeros(3)]
+    layers = {"coef_0": np.array([[1000.0], [-1000.0], [0.0]]), "intercept_0": np.zeros(3)}
     rows = engine.dense_rows(np.array([[1.0], [-1.0], [0.0]]))
-    p = engine.mlp_scores(rows, coefs, intercepts, activation="tanh", probabilities=True)
+    p = engine.mlp_scores(rows, layers, activation="tanh", probabilities=True)
     assert p.tolist() == [[1, 0, 0], [0, 1, 0], [1 / 3, 1 / 3, 1 / 3]]
-    p = engine.mlp_scores(
-        rows, coefs[:1] and [coefs[0][:1]], [np.zeros(1)], activation="tanh", probabilities=True
-    )
+    layers = {"coef_0": layers["coef_0"][:1], "intercept_0": np.zeros(1)}
+    p = engine.mlp_scores(rows, layers, activation="tanh", probabilities=True)
     assert p.tolist() == [[1], [0], [0.5]]

@@ -84,7 +84,7 @@ def zeros(cls: type[Linear], kind: str) -> dict[str, np.ndarray]:
 
 def told(run, epochs) -> dict[str, bytes]:
     """Everything that a run tells, as bytes."""
-    arrays = run.state() | {"mistakes_per_example": run.mistakes_per_example()}
+    arrays = run.state() | run.record()
     arrays |= {f"epoch {e}": np.array([*made, *loss]) for e, (made, loss, _) in enumerate(epochs)}
     return {
         name: array.tobytes() + str((array.dtype, array.shape)).encode() for name, array in arrays.items()

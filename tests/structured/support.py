@@ -7,6 +7,9 @@ import itertools
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_rs.common.driver import Schedule, follow
+from perceptron_rs.settings import Chain, Sequences
+
 
 def start(d, labels, *, pair=False):
     """Return weights and sums of 0, the matrices dense."""
@@ -57,11 +60,24 @@ def rows_of(engine, X):
     return engine.dense_rows(np.ascontiguousarray(X))
 
 
-def fit(engine, X, y, lengths, state, **changes):
-    arguments = {"eta0": 1.0, "seed": None, "first_epoch": 0, "max_iter": 3} | changes
+def begin(engine, X, y, lengths, state, *, chosen=None, **settings):
+    """Return a run and its settings."""
+    settings = Chain(**{"eta0": 1.0} | settings)
     y, lengths = np.array(y, dtype=np.uint32), np.array(lengths, dtype=np.int64)
-    report = engine.sequence_fit(rows_of(engine, X), y, lengths, state=to_engine(state), **arguments)
-    return report | {"state": from_engine(report["state"])}
+    data = Sequences(rows_of(engine, X), y, lengths=lengths, chosen=chosen)
+    return engine.start(data, to_engine(state), settings), settings
+
+
+def fit(engine, X, y, lengths, state, *, first_epoch=0, max_iter=3, **changes):
+    run, settings = begin(engine, X, y, lengths, state, **changes)
+    report = follow(run, settings, Schedule(first_epoch, max_iter))
+    return {
+        "state": from_engine(report.state),
+        "sequence_errors": report.mistakes[:, 0],
+        "token_errors": report.losses[:, 0].astype(np.int64),
+        "stopped": report.stopped[0],
+        "record": report.record,
+    }
 
 
 def average(engine, state):

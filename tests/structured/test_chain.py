@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_rs import _core, reference
+from perceptron_rs.settings import Chain, Sequences
 
-from .support import Oracle, average, decode, fit, problem, rows_of, same, start, to_engine
+from .support import Oracle, average, begin, decode, fit, problem, rows_of, same, start, to_engine
 
 
 @pytest.mark.parametrize("pair", [False, True])
@@ -74,9 +75,6 @@ def test_epochs_one_by_one_are_the_epochs_of_one_call(engine):
             same(state, before)
         state = report["state"]
     same(state, whole["state"])
-    lean = fit(engine, X, y, lengths, start(3, 4), max_iter=4, seed=9, answer="average")
-    averages = average(engine, whole["state"])
-    same(lean["state"], averages | {"seen": whole["state"]["seen"]})
 
 
 def test_only_the_chosen_sequences_are_learnt_from(engine):
@@ -232,41 +230,45 @@ def test_columns_of_few_and_of_many_labels(labels, pair, eta0):
     )
 
 
-@pytest.mark.parametrize("answer", ["state", "average", "last"])
-@pytest.mark.parametrize("beam", [None, 2])
-def test_held_out_sequences_choose_the_epoch(engine, answer, beam):
-    lengths, labels, d = [3, 6, 2, 5, 4, 4, 1, 7], 4, 3
-    X, y = problem(11, d, labels, lengths)
-    chosen, held_out = np.array([0, 2, 3, 5, 7], dtype=np.uint32), np.array([1, 4, 6], dtype=np.uint32)
-    first = np.cumsum([0, *lengths])
-    rows = np.concatenate([np.arange(first[i], first[i + 1]) for i in held_out])
-    told = []
-    report = fit(
-        *(engine, X, y, lengths, start(d, labels)),
-        chosen=chosen,
-        held_out=held_out,
-        patience=3,
-        answer=answer,
-        max_iter=30,
-        seed=2,
-        beam=beam,
-        on_epoch=lambda *errors: told.append(errors),
-    )
-    state, errors, answers, clean = start(d, labels), [], [], False
-    while len(errors) < 30 and not clean and (not errors or len(errors) - 1 - np.argmin(errors) < 3):
-        epoch = {"chosen": chosen, "max_iter": 1, "first_epoch": len(errors), "seed": 2, "beam": beam}
-        run = fit(engine, X, y, lengths, state, **epoch)
-        state, clean = run["state"], run["stopped"] == "clean"
-        last = {name: w for name, w in state.items() if name[-2:] != "_u" and name != "seen"}
-        predicting = last if answer == "last" else average(engine, state)
-        path, _ = decode(engine, X[rows], [lengths[i] for i in held_out], predicting, beam=beam)
-        errors.append(int((path != np.array(y)[rows]).sum()))
-        answers.append(state if answer == "state" else predicting | {"seen": state["seen"]})
-    assert report["held_out_errors"].tolist() == errors
-    assert [errors[3] for errors in told] == errors
-    assert report["stopped"] == ("clean" if clean else "held_out")
-    assert report["seen"] == len(errors) * len(chosen)
-    same(report["state"], answers[int(np.argmin(errors))])
+@pytest.mark.parametrize(("beam", "update"), [(None, "full"), (2, "early"), (1, "max_violation")])
+@pytest.mark.parametrize("eta0", [1.0, 0.3])
+def test_the_answers_are_those_of_the_weights_before(engine, beam, update, eta0):
+    lengths, labels, d = [3, 6, 2, 5, 4, 1], 4, 3
+    X, y = problem(12, d, labels, lengths)
+    changes = {"beam": beam, "update": update, "eta0": eta0, "max_iter": 1}
+    once = fit(engine, X, y, lengths, start(d, labels), record=True, **changes)
+    state, answers, first = start(d, labels), [], 0
+    for n in lengths:
+        rows = slice(first, first + n)
+        weights = {name: w for name, w in state.items() if name[-2:] != "_u" and name != "seen"}
+        answers += decode(engine, X[rows], [n], weights, beam=beam)[0].tolist()
+        state = fit(engine, X[rows], y[rows], [n], state, **changes)["state"]
+        first += n
+    assert once["record"]["answers"].dtype == np.uint32
+    assert once["record"]["answers"].tolist() == answers
+    same(once["state"], state)
+    assert fit(engine, X, y, lengths, start(d, labels), **changes)["record"] == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"beam": 0}, "beam must be at least 1, got 0; None looks at all labels"),
+        ({"update": "late"}, r"update must be one of \('full', 'early', 'max_violation'\), got 'late'"),
+        ({"update": "early"}, 'update must be "full" without a beam; give a beam'),
+        ({"eta0": 0.0}, "eta0 must be finite and above 0, got 0.0"),
+        ({"chosen": np.array([0, 2], dtype=np.uint32)}, "chosen must be below the number of sequences, 2"),
+        ({"y": [0, 1, 5]}, "labels must be below 2, got 5"),
+        ({"y": [0, 1]}, "labels must have 3 entries, one for each row, got 2"),
+        ({"lengths": [1, 1]}, "lengths must add up to the number of rows, 3, got 2"),
+        ({"lengths": [0, 3]}, "lengths must be at least 1, got 0 for sequence 0"),
+    ],
+)
+def test_what_no_run_can_start_with(engine, changes, text):
+    given = {"y": [0, 1, 1], "lengths": [1, 2]} | changes
+    y, lengths = given.pop("y"), given.pop("lengths")
+    with pytest.raises(ValueError, match=text):
+        begin(engine, np.ones((3, 4)), y, lengths, start(4, 2), **given)
 
 
 @pytest.mark.parametrize(
@@ -290,9 +292,8 @@ def test_matrices_that_are_none(engine, changes, text):
         state[name] = np.array(value, dtype=state[name].dtype)
     rows = rows_of(engine, np.ones((2, 3)))
     lengths, y = np.array([2]), np.zeros(2, dtype=np.uint32)
-    arguments = {"eta0": 1.0, "seed": None, "first_epoch": 0, "max_iter": 1}
     for call in (
-        lambda: engine.sequence_fit(rows, y, lengths, state=state, **arguments),
+        lambda: engine.start(Sequences(rows, y, lengths=lengths), state, Chain(eta0=1.0)),
         lambda: engine.sequence_decode(rows, lengths, weights=state, threads=1),
     ):
         with pytest.raises(ValueError, match=text):

@@ -50,11 +50,11 @@ PEAK = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is in Linux's /proc")
-@pytest.mark.parametrize("kind", ["plain", "verbose", "held_out"])
-def test_a_fit_needs_less_than_its_data_again(kind):
+@pytest.mark.parametrize(("kind", "most"), [("plain", 1), ("verbose", 1), ("held_out", 2)])
+def test_a_fit_needs_less_than_its_data_again(kind, most):
+    """With held-out sequences less than twice: the state of the best epoch is there, too."""
     command = [sys.executable, "-c", textwrap.dedent(PEAK), kind]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     growth = float(done.stdout.split()[-1])
-    # Data and all: less than twice the data.
-    assert growth < 1, f"{growth:.2f} times the encoded data on top of it"
+    assert growth < most, f"{growth:.2f} times the encoded data on top of it"

@@ -128,22 +128,27 @@ def test_n_jobs_changes_nothing():
     assert model.set_params(n_jobs=3).predict(X, lengths=lengths).tobytes() == alone
 
 
-def test_early_stopping_keeps_the_best_epoch():
+@pytest.mark.parametrize("changes", [{}, {"averaged": False}, {"decode": "beam", "beam_width": 2}])
+def test_early_stopping_keeps_the_best_epoch(engine_name, changes):
     X, y, lengths = numbers(sequences=60)
-    model = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=30).fit(
-        X, y, lengths=lengths
-    )
+    parameters = {"early_stopping": True, "validation_fraction": 0.3, "engine": engine_name} | changes
+    model = SequencePerceptron(max_iter=30, **parameters).fit(X, y, lengths=lengths)
     scores = model.validation_scores_[:, 0]
     assert len(scores) == model.n_iter_ < 30
     best = int(np.argmax(scores))
     assert model.n_iter_ == best + 1 + model.n_iter_no_change
-    upto = SequencePerceptron(early_stopping=True, validation_fraction=0.3, max_iter=best + 1).fit(
-        X, y, lengths=lengths
-    )
-    assert all(array.tobytes() == model._weights[name].tobytes() for name, array in upto._weights.items())
-    assert upto.validation_scores_[:, 0].tolist() == scores[: best + 1].tolist()
-    # What is held out is not learnt from.
-    assert model.n_seen_ == model.n_iter_ * (60 - 18)
+    # What is held out is not learnt from, and is judged by the weights that would predict.
+    held_out = np.zeros(60, dtype=bool)
+    held_out[np.random.RandomState(0).permutation(60)[:18]] = True
+    rows = np.repeat(held_out, lengths)
+    for epoch in range(model.n_iter_):
+        upto = SequencePerceptron(max_iter=epoch + 1, **parameters).fit(X, y, lengths=lengths)
+        if epoch <= best and int(np.argmax(scores[: epoch + 1])) == epoch:
+            assert upto.score(X[rows], y[rows], lengths=lengths[held_out]) == scores[epoch]
+            assert upto.n_seen_ == (epoch + 1) * 42
+        assert upto.validation_scores_[:, 0].tolist() == scores[: epoch + 1].tolist()
+    assert weights_of(upto) == weights_of(model)
+    assert model.score(X[rows], y[rows], lengths=lengths[held_out]) == scores[best]
 
 
 def test_verbose_changes_nothing_but_prints(capsys):
@@ -389,6 +394,81 @@ def test_batches_of_attributes(engine_name):
     assert model.predict(ATTRIBUTES) == whole.predict(ATTRIBUTES)
 
 
+@pytest.mark.parametrize("averaged", [True, False])
+@pytest.mark.parametrize(
+    "changes", [{}, {"transition_features": True}, {"decode": "beam", "update": "max_violation"}]
+)
+def test_a_pass_goes_on_from_a_fit_and_from_a_file(tmp_path, engine_name, averaged, changes):
+    X, y, lengths = numbers(seed=3, sequences=20)
+    X = X * 0.1
+    parameters = changes | {"averaged": averaged, "engine": engine_name, "eta0": 0.3, "shuffle": False}
+    model = SequencePerceptron(max_iter=1, **parameters).fit(X, y, lengths=lengths)
+    model.save(tmp_path / "m")
+    two = SequencePerceptron(max_iter=2, **parameters).fit(X, y, lengths=lengths)
+    assert two.n_iter_ == 2
+    other = SequencePerceptron(**parameters | {"averaged": not averaged}).fit(X, y, lengths=lengths)
+    for again in (copy.deepcopy(model), load(tmp_path / "m"), pickle.loads(pickle.dumps(model))):
+        again.partial_fit(X, y, lengths=lengths)
+        assert weights_of(again) == weights_of(two)
+        assert again.n_seen_ == two.n_seen_ == 2 * len(lengths)
+        assert again.set_params(max_iter=10, averaged=not averaged).fit(X, y, lengths=lengths)
+        assert weights_of(again) == weights_of(other)
+
+
+def test_a_pass_goes_on_from_the_best_epoch(engine_name):
+    X, y, lengths = numbers(sequences=60)
+    parameters = {"validation_fraction": 0.3, "engine": engine_name, "early_stopping": True}
+    model = SequencePerceptron(max_iter=30, **parameters).fit(X, y, lengths=lengths)
+    best = int(np.argmax(model.validation_scores_[:, 0]))
+    assert best + 1 < model.n_iter_
+    assert model.n_seen_ == (best + 1) * 42
+    upto = SequencePerceptron(max_iter=best + 1, **parameters).fit(X, y, lengths=lengths)
+    for other in (model, upto):
+        other.set_params(early_stopping=False).partial_fit(X[:5], y[:5], lengths=[5])
+    assert weights_of(model) == weights_of(upto)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"averaged": False, "transition_features": True},
+        {"decode": "beam", "beam_width": 2, "update": "early"},
+    ],
+)
+def test_predict_then_learn(engine_name, changes):
+    X, y, lengths = numbers(seed=5, sequences=12)
+    model, stepwise = (SequencePerceptron(engine=engine_name, eta0=0.3, **changes) for _ in range(2))
+    X, ends, expected = X * 0.1, np.cumsum(lengths), []
+    for end, length in zip(ends, lengths, strict=True):
+        rows = slice(end - length, end)
+        if hasattr(stepwise, "classes_"):
+            last = copy.deepcopy(stepwise).set_params(averaged=False)
+            last._weights = {name: w for name, w in last._state.items() if not name.endswith("_u")}
+            expected += last.predict(X[rows], lengths=[length]).tolist()
+        else:
+            expected += [0] * length
+        stepwise.partial_fit(X[rows], y[rows], lengths=[length], classes=[0, 1, 2])
+    predicted, wrong = model.predict_then_learn(X, y, lengths=lengths, classes=[0, 1, 2])
+    assert predicted.tolist() == expected
+    assert wrong == np.count_nonzero(predicted != y) > 0
+    assert weights_of(model) == weights_of(stepwise)
+    assert model.n_seen_ == len(lengths)
+
+
+def test_predict_then_learn_of_attributes(engine_name):
+    model = SequencePerceptron(hash_columns=64, engine=engine_name)
+    labels = sorted({tag for tags in TAGS for tag in tags})
+    predicted, wrong = model.predict_then_learn(ATTRIBUTES, TAGS, classes=labels)
+    pairs = [pair for parts in zip(predicted, TAGS, strict=True) for pair in zip(*parts, strict=True)]
+    assert [len(tags) for tags in predicted] == [len(tags) for tags in TAGS]
+    assert wrong == np.count_nonzero([z != y for z, y in pairs]) > 0
+    before = state_of(model)
+    with pytest.raises(ValueError, match="classes_"):
+        model.predict_then_learn(ATTRIBUTES, [["?", *tags[1:]] for tags in TAGS])
+    assert state_of(model) == before
+
+
 def test_what_partial_fit_does_not_go_on_from(tmp_path):
     X, y, lengths = numbers()
     y = np.asarray(y)
@@ -399,11 +479,7 @@ def test_what_partial_fit_does_not_go_on_from(tmp_path):
     model.partial_fit(X, y, lengths=lengths, classes=np.unique(y))
     before = state_of(model)
     model.save(tmp_path / "m")
-    loaded = load(tmp_path / "m")
-    assert state_of(loaded) == before
-    for other in (loaded, clone(model).fit(X, y, lengths=lengths)):
-        with pytest.raises(ValueError, match="partial_fit cannot continue after fit or load"):
-            other.partial_fit(X, y, lengths=lengths)
+    assert state_of(load(tmp_path / "m")) == before
     for changes, words in (
         ({"early_stopping": True}, "early_stopping should be False with partial_fit"),
         ({"transition_features": True}, "transition_features=True differs from the calls"),
@@ -417,6 +493,3 @@ def test_what_partial_fit_does_not_go_on_from(tmp_path):
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit(X * np.nan, y, lengths=lengths)
     assert state_of(model) == before
-    model.fit(X, y, lengths=lengths)
-    with pytest.raises(ValueError, match="cannot continue after fit"):
-        model.partial_fit(X, y, lengths=lengths)

@@ -46,20 +46,20 @@ impl Report {
 
     pub fn floats(&self, name: &str) -> Vec<f64> {
         match self.remembered(name) {
-            Numbers::Floats(values) => values.to_vec(),
+            Numbers::Floats(pieces) => pieces.concat(),
             Numbers::Integers(_) => panic!("{name} are integers"),
         }
     }
 
     pub fn integers(&self, name: &str) -> Vec<i64> {
         match self.remembered(name) {
-            Numbers::Integers(values) => values.to_vec(),
+            Numbers::Integers(pieces) => pieces.concat(),
             Numbers::Floats(_) => panic!("{name} are floats"),
         }
     }
 
     fn remembered(&self, name: &str) -> Numbers<'_> {
-        let found = self.run.learner().memory().into_iter().find(|(key, _)| *key == name);
+        let found = self.run.learner().memory().expect("memory").into_iter().find(|(key, _)| *key == name);
         found.unwrap_or_else(|| panic!("nothing is called {name}")).1
     }
 }

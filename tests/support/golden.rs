@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use perceptron_rs::arith::value::{Index, Value};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Table};
+use perceptron_rs::rows::{Csr, Dense, Matrix};
 
 use super::compress;
 
@@ -123,7 +123,7 @@ macro_rules! with_type {
 pub(crate) use with_type;
 
 /// The same values as dense rows and as CSR rows with each index type.
-pub fn each_layout<T: Value>(values: &[T], n: usize, d: usize, run: impl Fn(&dyn Table, &str)) {
+pub fn each_layout<T: Value>(values: &[T], n: usize, d: usize, run: impl Fn(&dyn Matrix, &str)) {
     run(&Dense::new(values, n, d).expect("shape"), "dense");
     each_index(values, n, d, |j| j as i32, |rows| run(rows, "int32"));
     each_index(values, n, d, |j| j as i64, |rows| run(rows, "int64"));
@@ -134,7 +134,7 @@ pub fn each_index<T: Value, I: Index>(
     n: usize,
     d: usize,
     to: impl Fn(usize) -> I,
-    run: impl Fn(&dyn Table),
+    run: impl Fn(&dyn Matrix),
 ) {
     let (indptr, indices, stored) = compress(v, n, d, to);
     run(&Csr::new(&indptr, &indices, &stored, d).expect("arrays of a matrix"));

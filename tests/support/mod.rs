@@ -118,7 +118,7 @@ impl Case {
     /// first block and after the last.
     pub fn learn(&self, rows: &dyn Rows) -> (Outcome, [bool; 2]) {
         let (visit, mut planes, mut log) = (self.visit(), self.planes(), Vec::new());
-        rows.prepare(&visit, &mut planes);
+        rows.prepare(&visit, &mut planes).expect("memory");
         let before = planes.is_exact();
         for _ in 0..self.epochs {
             let mut at = Cursor::default();
@@ -219,7 +219,7 @@ pub fn outcome(planes: &Planes, count: usize, log: &[Mistake]) -> Outcome {
     let bits = |v: f64| v.to_bits();
     let heads = &planes.heads;
     Outcome {
-        weights: (0..count).flat_map(|k| planes.plane(k)).map(bits).collect(),
+        weights: (0..count).flat_map(|k| planes.plane(k).expect("memory")).map(bits).collect(),
         intercept: heads.iter().map(|head| bits(head.intercept)).collect(),
         seen: heads.iter().map(|head| head.seen).collect(),
         loss: heads.iter().map(|head| bits(head.loss)).collect(),

@@ -1,7 +1,7 @@
-"""Epochs: one loop for every learner whose engine offers a run, and all that is decided between two epochs.
+"""Epochs: one loop for every learner, and all that is decided between two epochs.
 
 The engine visits the examples; here is told of each epoch, and decided which decisions go on. A decision is
-one plane, or all planes of a joint decision.
+one plane, or all planes of a joint decision, or all of a chain or network.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import Engine, Run
-from perceptron_rs.settings import Data, Epoch, Linear, State
+from perceptron_rs.settings import Data, Epoch, Linear, Settings, State
 
-__all__ = ["Call", "Report", "Schedule", "Watch", "drive", "publish_report", "recorded"]
+__all__ = ["Call", "HeldOut", "Report", "Schedule", "Watch", "drive", "follow", "publish_report", "recorded"]
 
 #: Sees every whole epoch: its number, the mistakes (D,) and losses (D,) of the decisions, and the run.
 #: Returns True to end it, or booleans (D,) to end some decisions.
 Watch: TypeAlias = Callable[[int, NDArray[np.int64], NDArray[np.float64], Run], bool | NDArray[np.bool_]]
+
+#: Given what has been learnt, says how much each decision loses on examples that are not learnt from, (D,).
+HeldOut: TypeAlias = Callable[[State], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +40,22 @@ class Schedule:
     max_iter : int
         Largest number of epochs, at least 1.
     tol : float or None
-        A decision ends when its mean loss has not improved by ``tol`` on the best one ``n_iter_no_change``
-        times in a row. An epoch without a mistake always ends it.
+        A decision ends when its loss has not improved by ``tol`` on the best one ``n_iter_no_change`` times
+        in a row: the mean loss of the epoch, or that on what is held out.
     n_iter_no_change : int
+    until_clean : bool
+        Whether an epoch without a mistake ends a decision.
+    keep_best : bool
+        Whether the result is what the run had learnt when its loss on what is held out was least, not what
+        it has learnt in the end. For runs of one decision.
     """
 
     first_epoch: int = 0
     max_iter: int = 1
     tol: float | None = None
     n_iter_no_change: int = 5
+    until_clean: bool = True
+    keep_best: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,11 +64,20 @@ class Report:
 
     state: State
     mistakes: NDArray[np.int64]  # (E, D): 0 after a decision has ended
-    losses: NDArray[np.float64]  # (E, D): mean perceptron loss, 0.0 after a decision has ended
+    losses: NDArray[np.float64]  # (E, D): as the run tells them, 0.0 after a decision has ended
     n_iter: NDArray[np.int64]  # (D,)
     stopped: list[str]  # (D,): "clean", "tol", "max_iter", "callback" or "interrupt"
-    mistakes_per_example: NDArray[np.int64] | None  # (n, D)
-    activations: NDArray[np.float64] | None  # (n, K): before the update; NaN where none was computed
+    record: State  # what the settings say is recorded, by name
+
+    @property
+    def mistakes_per_example(self) -> NDArray[np.int64] | None:
+        """Those (n, D) made on each example, if they are recorded."""
+        return self.record.get("mistakes_per_example")
+
+    @property
+    def activations(self) -> NDArray[np.float64] | None:
+        """Those (n, K) of the last epoch, before the update; NaN where none was computed."""
+        return self.record.get("activations")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +96,7 @@ _calls: ContextVar[list[Call] | None] = ContextVar("calls", default=None)
 
 @contextmanager
 def recorded() -> Iterator[list[Call]]:
-    """Note the calls of `drive` that are made in here."""
+    """Note the calls of `drive` for planes that are made in here."""
     calls: list[Call] = []
     token = _calls.set(calls)
     try:
@@ -92,25 +111,47 @@ class Judge:
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
         self.best, self.idle, self.epochs = math.inf, 0, 0
+        self.is_best = False  # whether no epoch before this one was as good
 
     def reason_to_end(self, mistakes: int, loss: float) -> str:
         """Return why a decision ends with this epoch, or nothing."""
+        schedule = self.schedule
         self.epochs += 1
-        tol = self.schedule.tol
-        if mistakes == 0:
+        if schedule.tol is not None:
+            self.idle = self.idle + 1 if loss > self.best - schedule.tol else 0
+        self.is_best = loss < self.best
+        self.best = min(self.best, loss)
+        if mistakes == 0 and schedule.until_clean:
             return "clean"
-        if tol is not None:
-            self.idle = self.idle + 1 if loss > self.best - tol else 0
-            self.best = min(self.best, loss)
-            if self.idle >= self.schedule.n_iter_no_change:
-                return "tol"
-        return "max_iter" if self.epochs == self.schedule.max_iter else ""
+        if schedule.tol is not None and self.idle >= schedule.n_iter_no_change:
+            return "tol"
+        return "max_iter" if self.epochs == schedule.max_iter else ""
 
 
 def drive(
-    engine: Engine, data: Data, state: State, settings: Linear, schedule: Schedule, watch: Watch | None = None
+    engine: Engine,
+    data: Data,
+    state: State,
+    settings: Settings,
+    schedule: Schedule,
+    watch: Watch | None = None,
+    held_out: HeldOut | None = None,
 ) -> Report:
-    """Learn until every decision has ended; ``state`` is not modified.
+    """Start a run and follow it; ``state`` is not modified."""
+    report = follow(engine.start(data, state, settings), settings, schedule, watch, held_out)
+    if isinstance(settings, Linear) and (calls := _calls.get()) is not None:
+        calls.append(Call(data, state, settings, schedule.first_epoch, report))
+    return report
+
+
+def follow(
+    run: Run,
+    settings: Settings,
+    schedule: Schedule,
+    watch: Watch | None = None,
+    held_out: HeldOut | None = None,
+) -> Report:
+    """Learn until every decision has ended.
 
     Raises
     ------
@@ -123,12 +164,12 @@ def drive(
     """
     if schedule.max_iter < 1:
         raise ValueError(f"max_iter must be at least 1, got {schedule.max_iter}")
-    run = engine.start(data, state, settings)
-    judges = [Judge(schedule) for _ in range(1 if settings.joint else len(settings.positive))]
+    judges = [Judge(schedule) for _ in range(settings.decisions)]
     stopped = ["" for _ in judges]  # why each decision has ended
     n_iter = np.zeros(len(judges), dtype=np.int64)  # and after how many epochs
     goes_on = list(range(len(judges)))
     epochs: list[Epoch] = []
+    best: State | None = None
     try:
         while goes_on:
             number = schedule.first_epoch + len(epochs)
@@ -137,9 +178,16 @@ def drive(
             made, loss, interrupted = epochs[-1]
             if interrupted:
                 break
-            m, mean = made.tolist(), loss.tolist()
-            for k in goes_on:
-                stopped[k] = judges[k].reason_to_end(m[k], mean[k])
+            m, judged, state = made.tolist(), loss, None
+            if held_out is not None:
+                state = run.state()
+                judged = held_out(state)
+            for k, lost in enumerate(judged.tolist()):
+                if not stopped[k]:
+                    stopped[k] = judges[k].reason_to_end(m[k], lost)
+            if schedule.keep_best and judges[0].is_best:
+                best = state
+            del state  # it would be there beside that of the next epoch
             if watch is not None:
                 ends = np.broadcast_to(watch(number, made.copy(), loss.copy(), run), len(judges))
                 stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]
@@ -156,18 +204,14 @@ def drive(
         n_iter[k] = len(epochs)
         run.end(k)
     D = len(judges)
-    report = Report(
-        state=run.state(),
+    return Report(
+        state=run.state() if best is None else best,
         mistakes=np.array([epoch.mistakes for epoch in epochs], dtype=np.int64).reshape(-1, D),
         losses=np.array([epoch.losses for epoch in epochs], dtype=np.float64).reshape(-1, D),
         n_iter=n_iter,
         stopped=stopped,
-        mistakes_per_example=run.mistakes_per_example() if settings.track_mistakes else None,
-        activations=run.activations() if settings.record else None,
+        record=run.record(),
     )
-    if (calls := _calls.get()) is not None:
-        calls.append(Call(data, state, settings, schedule.first_epoch, report))
-    return report
 
 
 def publish_report(estimator: Any, report: Report) -> None:

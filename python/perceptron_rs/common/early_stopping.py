@@ -34,10 +34,9 @@ def split(estimator: Any, labels: NDArray[np.uint32]) -> NDArray[np.intp]:
 
 
 class Validation:
-    """Judges each epoch by the accuracy on the validation part.
+    """The accuracies of planes on the validation part; called with a state, it returns them as losses.
 
-    A class stops when its accuracy has failed ``n_iter_no_change`` times in a row to be higher by
-    ``tol`` than the best one, as in scikit-learn. A joint decision has one accuracy.
+    A joint decision has one accuracy.
     """
 
     def __init__(
@@ -51,8 +50,6 @@ class Validation:
     ) -> None:
         self.estimator, self.engine, self.rows = estimator, engine, rows
         self.labels, self.weight, self.positive = labels, weight, positive
-        n = 1 if is_joint(estimator) else len(positive)
-        self.best, self.idle = np.full(n, -np.inf), np.zeros(n, dtype=np.int64)
         self.scores: list[NDArray[np.float64]] = []
 
     def accuracy(self, state: State) -> NDArray[np.float64]:
@@ -72,14 +69,7 @@ class Validation:
         accuracy: NDArray[np.float64] = won / np.cumsum(self.weight)[-1]
         return accuracy
 
-    def __call__(self, state: State) -> NDArray[np.bool_]:
-        """Return which decisions end after this epoch."""
-        score = self.accuracy(state)
-        self.scores.append(score)
-        tol = self.estimator.tol
-        if tol is None:
-            return np.zeros(len(score), dtype=np.bool_)
-        self.idle = np.where(score < self.best + tol, self.idle + 1, 0)
-        self.best = np.maximum(self.best, score)
-        ended: NDArray[np.bool_] = self.idle >= self.estimator.n_iter_no_change
-        return ended
+    def __call__(self, state: State) -> NDArray[np.float64]:
+        """Return minus the accuracy of each decision."""
+        self.scores.append(self.accuracy(state))
+        return -self.scores[-1]

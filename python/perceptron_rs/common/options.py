@@ -134,64 +134,53 @@ def threads(text: str) -> int:
     return value
 
 
+def _real(text: str, wanted: str, is_wanted: Callable[[float], bool]) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not is_wanted(value):
+        raise ArgumentTypeError(f"must be {wanted}, got {text!r}")
+    return value
+
+
 def rate(text: str) -> float:
     """Return a finite number above 0."""
-    value = _number(text)
-    if not 0 < value < math.inf:
-        raise ArgumentTypeError(f"must be a finite number above 0, got {text!r}")
-    return value
+    return _real(text, "a finite number above 0", lambda value: 0 < value < math.inf)
 
 
 def amount(text: str) -> float:
     """Return a finite number, 0 or more."""
-    value = _number(text)
-    if not 0 <= value < math.inf:
-        raise ArgumentTypeError(f"must be a finite number of at least 0, got {text!r}")
-    return value
+    return _real(text, "a finite number of at least 0", lambda value: 0 <= value < math.inf)
 
 
 def ratio(text: str) -> float:
     """Return a number from 0 to 1."""
-    value = _number(text)
-    if not 0 <= value <= 1:
-        raise ArgumentTypeError(f"must be a number from 0 to 1, got {text!r}")
-    return value
+    return _real(text, "a number from 0 to 1", lambda value: 0 <= value <= 1)
 
 
 def fraction(text: str) -> float:
     """Return a number between 0 and 1."""
-    value = _number(text)
-    if not 0 < value < 1:
-        raise ArgumentTypeError(f"must be a number above 0 and below 1, got {text!r}")
-    return value
+    return _real(text, "a number above 0 and below 1", lambda value: 0 < value < 1)
+
+
+def finite(text: str) -> float:
+    """Return a finite value."""
+    return _real(text, "a finite number", math.isfinite)
 
 
 def tolerance(text: str) -> float | None:
     """Return a finite number, 0 or more; None for the word none."""
     if text.lower() == "none":
         return None
-    value = _number(text)
-    if not 0 <= value < math.inf:
-        raise ArgumentTypeError(f"must be a finite number of at least 0, or none, got {text!r}")
-    return value
-
-
-def finite(text: str) -> float:
-    """Return a finite value."""
-    value = _number(text)
-    if not math.isfinite(value):
-        raise ArgumentTypeError(f"must be a finite number, got {text!r}")
-    return value
+    return _real(text, "a finite number of at least 0, or none", lambda value: 0 <= value < math.inf)
 
 
 def gamma(text: str) -> float | str:
     """Return a finite number above 0, or a rule that finds one."""
     if text in ("scale", "auto"):
         return text
-    value = _number(text)
-    if not 0 < value < math.inf:
-        raise ArgumentTypeError(f"must be scale, auto or a finite number above 0, got {text!r}")
-    return value
+    return _real(text, "scale, auto or a finite number above 0", lambda value: 0 < value < math.inf)
 
 
 def sizes(text: str) -> tuple[int, ...]:
@@ -202,10 +191,3 @@ def sizes(text: str) -> tuple[int, ...]:
 def window(text: str) -> int:
     """Return how many neighbours of a word are looked at."""
     return _whole(text, 0, 100)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.early_stopping import Validation
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.engines import Run, State
 from perceptron_rs.float_mode import foreign, standard
@@ -64,7 +63,7 @@ Callback: TypeAlias = Callable[[EpochRecord], Any]
 
 
 class Observer:
-    """Watches the epochs of a run for callbacks, ``verbose`` and early stopping.
+    """Watches the epochs of a run for callbacks and ``verbose``.
 
     ``task`` tells scikit-learn's callbacks, for which ``publish`` puts what has been learnt on an estimator.
     """
@@ -78,23 +77,20 @@ class Observer:
     ) -> None:
         self.task = task if task is not None and task.is_watched else None
         self.publish = publish
-        self.callback: Callback | None = estimator.callback
+        self.callback: Callable[[Any], Any] | None = estimator.callback
         self.verbose = bool(estimator.verbose)
         self.n_examples = n_examples
         self.start = time.perf_counter()
-        self.validation: Validation | None = None
 
     @property
     def is_needed(self) -> bool:
         """Whether anybody wants to know."""
-        watchers = (self.callback, self.task, self.validation)
-        return self.verbose or any(watcher is not None for watcher in watchers)
+        return self.verbose or self.callback is not None or self.task is not None
 
-    @standard()
-    def __call__(
-        self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], run: Run
-    ) -> bool | NDArray[np.bool_]:
-        """Tell of an epoch; return whether it was the last, of all classes or of some."""
+    def describe(
+        self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], seconds: float
+    ) -> tuple[Any, str]:
+        """Return what ``callback`` is given, and what ``verbose`` prints."""
         record = EpochRecord(
             epoch=epoch,
             mistakes=int(mistakes.sum()),
@@ -102,18 +98,22 @@ class Observer:
             loss=float(losses.mean()),
             losses=losses,
             n_examples=self.n_examples,
-            seconds=time.perf_counter() - self.start,
+            seconds=seconds,
         )
+        return record, f"{record.mistakes} mistakes, mean loss {record.loss:.6g}"
+
+    @standard()
+    def __call__(
+        self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], run: Run
+    ) -> bool:
+        """Tell of an epoch; return whether it was the last."""
+        seconds = time.perf_counter() - self.start
+        record, text = self.describe(epoch, mistakes, losses, seconds)
         if self.verbose:
-            print(
-                f"-- epoch {epoch + 1}: {record.mistakes} mistakes, mean loss {record.loss:.6g}, "
-                f"{record.seconds:.2f} s"
-            )
+            print(f"-- epoch {epoch + 1}: {text}, {seconds:.2f} s")
         with foreign():
             ends = self.callback is not None and bool(self.callback(record))
         if self.task is not None and self.publish is not None:
             publish, state = self.publish, run.state()
             ends |= self.task.epoch(lambda model: publish(model, state))
-        if self.validation is not None:
-            return self.validation(run.state()) | ends
         return ends

@@ -25,12 +25,13 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.few_rows import learn_few
 from perceptron_rs.linear.fitting import check_same_problem, learn, read_state, start_state
 from perceptron_rs.linear.penalty import forget_pending
+from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator):  # type: ignore[misc]
+class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, BaseEstimator):  # type: ignore[misc]
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
@@ -274,9 +275,12 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Saved, BaseEstimator
 
     def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets, (n, K)."""
-        coef = np.ascontiguousarray(dense(self.coef_), dtype=np.float64)
-        intercept = np.ascontiguousarray(self.intercept_, dtype=np.float64)
-        return engine.scores(rows, coef, intercept, threads=n_threads(self))
+        weights = (np.ascontiguousarray(numbers, dtype=np.float64) for numbers in self._predicting())
+        return engine.scores(rows, *weights, threads=n_threads(self))
+
+    def _predicting(self) -> tuple[Any, Any]:
+        """Return the weights and intercepts that predict."""
+        return dense(self.coef_), self.intercept_
 
     @property
     def t_(self) -> int:

@@ -101,16 +101,15 @@ def learn(
     def publish(model: Any, state: State) -> None:
         model._publish(keep_pending(model, engine, state))
 
-    observer = Observer(estimator, len(labels) if idle is None else int((~idle).sum()), task, publish)
+    n_examples, held_out = len(labels) if idle is None else int((~idle).sum()), None
     if validation is not None:
         part = split(estimator, labels)
         weight = None if weights is None else weights[part]
-        rows = validation(part).rows
-        observer.validation = Validation(estimator, engine, rows, labels[part], weight, positive)
-        observer.n_examples -= len(part)
+        held_out = Validation(estimator, engine, validation(part).rows, labels[part], weight, positive)
+        n_examples -= len(part)
         weights = np.ones(len(labels)) if weights is None else weights.copy()
         weights[part] = 0  # an example of weight 0 is not visited
-        tol = None
+    observer = Observer(estimator, n_examples, task, publish)
     seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
     estimator._begin(engine, data, state, seed)
     settings = Linear(
@@ -141,6 +140,7 @@ def learn(
                 settings,
                 Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change)),
                 observer if observer.is_needed else None,
+                held_out,
             )
         except OverflowError as error:
             data.assert_finite(estimator)
@@ -148,11 +148,7 @@ def learn(
     note_end(estimator, report.stopped, int(report.n_iter.max()))
     publish(estimator, report.state)
     publish_report(estimator, report)
-    _publish_validation(estimator, observer.validation)
-    return report
-
-
-def _publish_validation(estimator: Any, validation: Validation | None) -> None:
     vars(estimator).pop("validation_scores_", None)
-    if validation is not None:
-        estimator.validation_scores_ = np.array(validation.scores).reshape(-1, len(validation.best))
+    if held_out is not None:
+        estimator.validation_scores_ = np.array(held_out.scores).reshape(-1, settings.decisions)
+    return report

@@ -29,34 +29,34 @@ class _Absent:
 
 
 class PocketPerceptron(LinearLearner):
-    r"""The perceptron that keeps the best weights it met, by their errors on all examples.
+    r"""Pocket perceptron: keeps the weights of the run with the fewest errors on all examples.
 
-    The run is that of `Perceptron`: the same mistakes in the same order. Where no hyperplane
-    separates the classes it never settles, and its last weights may be bad ones. At certain
-    moments, which ``check`` chooses, the errors of the weights of that moment are counted on all
-    examples; with strictly fewer than those in the pocket they take their place. The start
-    weights are in the pocket at first. An error is what would be a mistake in training, and counts with
-    its sample weight times the weight of its class. With more than two classes, each has its own
-    pocket.
+    Training makes the same updates as `Perceptron`. If no hyperplane separates the classes, the run never
+    settles, and its last weights may be bad. At certain moments, which ``check`` determines, the errors of
+    the current weights on all examples are counted. If these are fewer than those of the weights in the
+    pocket, the current weights replace them. The initial weights start in the pocket. An error is what
+    would be a mistake in training; it counts with its sample weight times the weight of its class. With
+    more than two classes, each class has its own pocket.
 
-    There are no ``partial_fit`` and ``predict_then_learn``, because a count needs all examples at once.
+    There is no ``partial_fit`` and no ``predict_then_learn``, because counting errors needs all examples at
+    once.
 
     Parameters
     ----------
     check : {"run", "ratchet", "update", "epoch"}, default="run"
-        When errors are counted. A run is the examples in a row that the weights got right; it goes on
-        across epochs. As long as no weights are given, its length is their number; else the sum of
-        their weights, as for errors.
+        When to count errors. A run is a series of consecutive examples that the weights classify correctly;
+        it continues across epochs. Its length is the number of its examples, or the sum of their weights if
+        sample or class weights are given.
 
-        - "run": when a run ends, at a mistake or with the fit, that is longer than all that were counted
-          before. This takes about one count an epoch.
-        - "ratchet": as soon as a run is longer than the one recorded with the weights in the pocket
-          when they were put there. This may take many counts.
-        - "update": after every update. What is returned is the best of all weights that the fit met.
+        - "run": when a run ends, by a mistake or with the fit, that is longer than all runs counted before.
+          This takes about one count per epoch.
+        - "ratchet": as soon as a run is longer than that of the weights in the pocket. This may take many
+          counts.
+        - "update": after every update. The result is the best of all weights of the run.
         - "epoch": at the end of each epoch.
 
-        The weights of an epoch without a mistake are counted in any case. A count ends as soon as it
-        cannot win.
+        The errors after an epoch without a mistake are always counted. A count stops as soon as it cannot
+        win.
     fit_intercept : bool, default=True
         Whether to learn an intercept. If False, the intercept keeps its initial value, which is 0 unless
         ``fit`` is given another one.
@@ -96,8 +96,8 @@ class PocketPerceptron(LinearLearner):
         ``n_samples / (n_classes * count of the class)``. With more than two classes, the weight applies to
         a class's own examples where the class is learnt, and not where they belong to the rest.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last one: from the pocket's weights, with its counters and number of
-        epochs. The pocket is a new one: these weights are in it at first, their errors counted on the new X.
+        Whether ``fit`` continues from the previous call: from the weights in the pocket, with its counters
+        and number of epochs. The errors of these weights are counted anew on the new X.
     tie : {"mistake", "positive"}, default="mistake"
         How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
         model of two classes predicts the negative one. With "positive", it counts as positive in training
@@ -109,9 +109,9 @@ class PocketPerceptron(LinearLearner):
     callback : callable or None, default=None
         Function that is called with an `EpochRecord` after each epoch. If it returns true, training stops.
     keep_on_interrupt : bool, default=False
-        Whether Ctrl-C ends a fit with what it has learnt so far, and a warning. Otherwise, and while
-        the errors of the start weights are counted, ``KeyboardInterrupt`` is raised and the estimator is
-        as it was before.
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False, or while
+        the errors of the initial weights are counted, ``KeyboardInterrupt`` is raised, and the estimator
+        stays as it was before the call.
     audit : bool, default=False
         Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
         of examples that differs. ``random_state`` must be an integer.
@@ -119,54 +119,55 @@ class PocketPerceptron(LinearLearner):
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
-        The pocket's weights; one row for two classes, for the activation of ``classes_[1]``.
+        Weights in the pocket. With two classes, there is one row, for ``classes_[1]``.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
-        The pocket's intercepts.
+        Intercepts in the pocket.
     last_coef_ : ndarray of the shape of ``coef_``, float64
-        The last weights of the run, which are those of `Perceptron`.
+        Weights after the last update, which are those of `Perceptron`.
     last_intercept_ : ndarray of the shape of ``intercept_``, float64
-        The last intercepts.
+        Intercepts after the last update.
     pocket_errors_ : ndarray of shape (1,) or (n_classes,), float64
-        Errors of the pocket's weights on all examples of the last ``fit``, each counted with its weight:
-        whole numbers if no weights are given.
+        Errors of the weights in the pocket on all examples of the last ``fit``, each counted with its
+        weight. They are whole numbers if no weights are given.
     pocket_run_ : ndarray of shape (1,) or (n_classes,), int64
-        Run of the pocket's weights when they were put there: how many examples, whatever they weigh.
+        Number of examples in the run of the weights in the pocket when they were put there.
     pocket_epoch_ : ndarray of shape (1,) or (n_classes,), int64
-        Epoch, counted from 0 as in `EpochRecord`, in which the pocket's weights were put there; -1 if
-        they are still those that the last ``fit`` started from.
+        Epoch, counted from 0 as in `EpochRecord`, in which the weights were put into the pocket; -1 if they
+        are still the initial weights of the last ``fit``.
     swaps_ : ndarray of shape (n_swaps,), with the fields class, epoch, t and errors
         What was put into the pocket in the last ``fit``: the index of the class (0 for two classes), the
-        epoch, the number of examples seen since the last cold start, and the errors. Sorted by class,
+        epoch, the number of examples visited since the last cold start, and the errors. Sorted by class,
         then by time.
     classes_ : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
+        Class labels, sorted.
     n_iter_ : int
-        Epochs run by the last ``fit``, the largest over the classes; 1 after ``partial_fit``.
+        Number of epochs of the last ``fit``, the maximum over the classes; 1 after ``partial_fit``.
     n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64
-        Epochs run for each class.
+        Number of epochs for each class.
     n_mistakes_ : int
-        Mistakes, which are updates, in the last ``fit`` or ``partial_fit``.
+        Number of mistakes, and so of updates, in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
-        Mistakes in each epoch of the last call; 0 after a class has stopped.
+        Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
     converged_ : bool
         Whether every class ended on an epoch without a mistake.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
-        Mistakes made on each example in the last call; with ``track_mistakes`` only.
+        Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
-        Examples seen by each class since the last cold start, over all calls.
+        Number of examples visited for each class since the last cold start, over all calls.
     t_ : int
-        One more than the largest of ``n_seen_``.
+        Maximum of ``n_seen_``, plus 1.
     validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64
-        Accuracy on the validation part after each epoch; with ``early_stopping`` only.
+        Accuracy on the validation set after each epoch. Only available with ``early_stopping=True``.
     n_features_in_ : int
-        Number of columns of X.
+        Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
+        Names of the features seen during ``fit``. Only available if X has feature names that are all
+        strings.
 
     Raises
     ------
     ValueError
-        By ``fit``, for a parameter out of its range, and for an input that holds wrong values.
+        Raised by ``fit`` if a parameter is out of range or the input contains invalid values.
 
     See Also
     --------
@@ -180,7 +181,7 @@ class PocketPerceptron(LinearLearner):
 
     Examples
     --------
-    The last example is on the wrong side, so the perceptron never settles.
+    No line classifies the last example correctly, so the perceptron never settles.
 
     >>> import numpy as np
     >>> from perceptron_rs import Perceptron, PocketPerceptron
@@ -275,7 +276,7 @@ class PocketPerceptron(LinearLearner):
 
     @property
     def pocket_epoch_(self) -> NDArray[np.int64]:
-        """Epochs in which the pocket's weights were put there."""
+        """Epochs in which the weights were put into the pocket."""
         found = np.full(len(self.pocket_run_), -1)
         found[self._swap_plane] = self._swap_epoch  # the last of a class is the one that stays
         return found

@@ -13,7 +13,7 @@ from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.engines import Engine, Rows, State
+from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
 from perceptron_rs.linear.vectors import (
@@ -377,15 +377,24 @@ class VotedPerceptron(LinearLearner):
             raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
         if self.prediction == "vote":
             return ballots(self._vectors, self.n_seen_, engine, rows, n_threads(self))
+        return engine.scores(rows, *self._predicting(), threads=n_threads(self))
+
+    def _predicting(self) -> Weights:
+        if self.prediction == "vote":
+            raise ValueError(
+                "prediction='vote' needs all weight vectors of the run, which other models do not have; "
+                "set prediction='average' or another one"
+            )
         # Filled, not set: predicting leaves ``__dict__`` as it is.
         if self.prediction not in self._answers:
+            engine = get_engine(self.engine)
             weights = self._weights(engine, self._vectors, read_state(self), self._seed)
             if not all(np.isfinite(numbers).all() for numbers in weights):
                 raise ValueError(
                     f"prediction={self.prediction!r} needs weights that are not finite; scale the features"
                 )
             self._answers[self.prediction] = weights
-        return engine.scores(rows, *self._answers[self.prediction], threads=n_threads(self))
+        return self._answers[self.prediction]
 
     def _weights(self, engine: Engine, vectors: Vectors, state: State, seed: int) -> Weights:
         """Return the weights and intercepts of a kind of prediction that is no vote."""

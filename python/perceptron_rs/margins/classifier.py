@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
 from perceptron_rs.common.rows.examples import examples
@@ -26,6 +27,7 @@ from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.maximum import BUDGET, solve
 from perceptron_rs.margins.problem import BIASES, SOLVERS, Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
+from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 
 __all__ = ["MaxMarginClassifier"]
@@ -33,7 +35,7 @@ __all__ = ["MaxMarginClassifier"]
 _BITS = 1200  # behind the binary point: more than the smallest float has
 
 
-class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     r"""Hyperplane with the largest margin between classes: the hard-margin support vector machine.
 
     The margin is certified: the largest margin lies in ``margin_interval_``, and the margin of the
@@ -60,6 +62,9 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         processors. It does not change any bit of the results.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
 
     Attributes
     ----------
@@ -129,6 +134,7 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         "inseparable": [StrOptions({"raise", "warn"})],
         "n_jobs": [Integral, None],
         "engine": [StrOptions(set(ENGINES))],
+        "audit": ["boolean"],
     }
 
     classes_: NDArray[Any]
@@ -145,6 +151,7 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         inseparable: str = "raise",
         n_jobs: int | None = None,
         engine: str = "rust",
+        audit: bool = False,
     ) -> None:
         self.bias = bias
         self.tol = tol
@@ -153,6 +160,7 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
         self.inseparable = inseparable
         self.n_jobs = n_jobs
         self.engine = engine
+        self.audit = audit
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> Self:
@@ -189,16 +197,18 @@ class MaxMarginClassifier(Saved, Scoring, BaseEstimator):  # type: ignore[misc]
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=True)
             classes, index = encode_new(label_array(self, y, data.rows.shape[0]))
+            begin_record(self)
             fits = []
-            for k in range(len(classes)) if len(classes) > 2 else (1,):
-                labels = (index == k).astype(np.uint32)
-                problem = Problem(engine, data, labels, (False, True), threads(self.n_jobs))
-                result = solve(problem, goal="margin", **options)
-                if result.radius == 0:
-                    raise ValueError("X must not be all zeros; there is nothing to separate")
-                if result.status != "separable":
-                    self._complain(result, classes, k)
-                fits.append((result, *_scaled(problem, result), result.upper))
+            with recorded(self, "fit", data.stored, index, None):
+                for k in range(len(classes)) if len(classes) > 2 else (1,):
+                    labels = (index == k).astype(np.uint32)
+                    problem = Problem(engine, data, labels, (False, True), threads(self.n_jobs))
+                    result = solve(problem, goal="margin", **options)
+                    if result.radius == 0:
+                        raise ValueError("X must not be all zeros; there is nothing to separate")
+                    if result.status != "separable":
+                        self._complain(result, classes, k)
+                    fits.append((result, *_scaled(problem, result), result.upper))
             self.classes_ = classes
             self.results_ = [fit[0] for fit in fits]
             self.coef_ = np.stack([fit[1] for fit in fits])

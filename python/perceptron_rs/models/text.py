@@ -47,7 +47,7 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
     Parameters
     ----------
     estimator : Perceptron, AveragedPerceptron or VotedPerceptron
-        A fitted estimator. `AveragedPerceptron` writes the averages, `VotedPerceptron` the last weights.
+        A fitted estimator. Of the averaged one, the averages are written; of the voted one, the last weights.
     file : str, path object or text stream
         File to write, or an object with a method ``write``. An existing file is replaced completely or not
         at all.

@@ -1,4 +1,4 @@
-"""The layers of the multilayer perceptron, and one call of an engine that trains them."""
+"""The layers of the multilayer perceptron, and a run of an engine that trains them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import Method, begin_record, recorded
+from perceptron_rs.audit.record import Method, recorded
+from perceptron_rs.common.driver import Schedule, drive
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import Engine
+from perceptron_rs.settings import Data, Network, State
 
-__all__ = ["Layers", "check_same_problem", "layers", "learn", "report_mistakes", "sizes_of", "start"]
+__all__ = ["Layers", "check_same_problem", "learn", "publish", "report_mistakes", "sizes_of", "state_of"]
 
 _LARGEST = 2**31 - 1
 Layers = list[NDArray[np.float64]]
 
 
-def layers(model: Any) -> tuple[Layers, Layers]:
-    """Return weights and intercepts as the engines want them, one row of weights a neuron."""
-    coefs = [np.ascontiguousarray(coef.T, dtype=np.float64) for coef in model.coefs_]
-    return coefs, [np.asarray(intercept, dtype=np.float64) for intercept in model.intercepts_]
+def state_of(model: Any) -> State:
+    """Return the layers as the engines want them, one row of weights a neuron."""
+    state: State = {}
+    for i, (coef, intercept) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
+        state[f"coef_{i}"] = np.ascontiguousarray(coef.T, dtype=np.float64)
+        state[f"intercept_{i}"] = np.asarray(intercept, dtype=np.float64)
+    return state
+
+
+def publish(model: Any, state: State) -> None:
+    """Put the layers on the model."""
+    layers = range(len(state) // 2)
+    model.coefs_ = [state[f"coef_{i}"].T for i in layers]
+    model.intercepts_ = [state[f"intercept_{i}"] for i in layers]
 
 
 def sizes_of(model: Any) -> tuple[int, ...]:
@@ -32,19 +44,6 @@ def sizes_of(model: Any) -> tuple[int, ...]:
     if not all(isinstance(size, Integral) and 1 <= int(size) <= _LARGEST for size in sizes):
         raise ValueError(f"hidden_layer_sizes must be whole numbers of at least 1, got {given!r:.80}")
     return tuple(int(size) for size in sizes)
-
-
-def start(model: Any, engine: Engine, seed: int) -> None:
-    """Draw the start weights."""
-    model.n_outputs_ = 1 if len(model.classes_) == 2 else len(model.classes_)
-    model.out_activation_ = "logistic" if model.n_outputs_ == 1 else "softmax"
-    coefs, model.intercepts_ = engine.mlp_start(
-        model.n_features_in_, sizes_of(model), model.n_outputs_, activation=model.activation, seed=seed
-    )
-    model.coefs_ = [coef.T for coef in coefs]
-    model.n_layers_ = len(coefs) + 1
-    model._n_epochs = 0
-    begin_record(model)
 
 
 def check_same_problem(model: Any, classes: NDArray[Any]) -> None:
@@ -81,35 +80,33 @@ def learn(
     max_iter: int,
     tol: float | None,
 ) -> str:
-    """Run the engine, publish what it learnt, and return why it stopped."""
+    """Learn, publish what was learnt, and return why it ended."""
     for name in ("alpha", "learning_rate_init"):
         if not math.isfinite(getattr(model, name)):
             raise ValueError(f"{name} must be a finite number, got {getattr(model, name)!r}")
-    coefs, intercepts = layers(model)
+    settings = Network(
+        activation=str(model.activation),
+        rate=float(model.learning_rate_init),
+        alpha=float(model.alpha),
+        batch_size=int(model.batch_size),
+        seed=seed,
+    )
+    schedule = Schedule(
+        model._n_epochs,
+        max_iter,
+        None if tol is None else float(tol),
+        int(model.n_iter_no_change),
+        until_clean=False,
+    )
     with recorded(model, method, data.stored, labels, None):
         try:
-            report = engine.mlp_fit(
-                data.rows,
-                labels,
-                coefs=coefs,
-                intercepts=intercepts,
-                activation=model.activation,
-                rate=float(model.learning_rate_init),
-                alpha=float(model.alpha),
-                batch_size=int(model.batch_size),
-                seed=seed,
-                first_epoch=model._n_epochs,
-                max_iter=max_iter,
-                tol=None if tol is None else float(tol),
-                n_iter_no_change=int(model.n_iter_no_change),
-            )
+            report = drive(engine, Data(data.rows, labels), state_of(model), settings, schedule)
         except OverflowError as error:
             data.assert_finite(model)
             raise ValueError(str(error).replace("eta0", "learning_rate_init")) from None
-    model.coefs_ = [coef.T for coef in report["coefs"]]
-    model.intercepts_ = report["intercepts"]
-    model.loss_curve_ = report["losses"].tolist()
+    publish(model, report.state)
+    model.loss_curve_ = report.losses[:, 0].tolist()
     model.loss_ = model.loss_curve_[-1]
     model.n_iter_ = len(model.loss_curve_)
-    report_mistakes(model, report["mistakes"].reshape(-1, 1))
-    return report["stopped"]
+    report_mistakes(model, report.mistakes)
+    return report.stopped[0]

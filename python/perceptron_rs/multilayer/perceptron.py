@@ -4,31 +4,40 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
+from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.engines import ENGINES, get_engine
+from perceptron_rs.engines import ENGINES, Engine, get_engine
 from perceptron_rs.float_mode import standard
+from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.multilayer.network import Layers, check_same_problem, learn, start
-from perceptron_rs.multilayer.predicting import MultilayerPredicting
+from perceptron_rs.multilayer.network import (
+    Layers,
+    check_same_problem,
+    learn,
+    publish,
+    sizes_of,
+    state_of,
+)
 
 __all__ = ["MultilayerPerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
     """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron cannot learn exclusive or, because no line separates the two classes. One hidden
@@ -161,6 +170,8 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
     classes_: NDArray[Any]
     coefs_: Layers
     intercepts_: Layers
+    n_features_in_: int
+    n_iter_: int
     _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     def __init__(
@@ -233,7 +244,7 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
                 check_same_problem(self, classes)
             else:
                 self.classes_ = classes
-                start(self, engine, seed)
+                self._start(engine, seed)
             stopped = learn(
                 self,
                 engine,
@@ -288,11 +299,89 @@ class MultilayerPerceptron(MultilayerPredicting, Saved, Scoring, BaseEstimator):
             y = label_array(self, y, data.rows.shape[0])
             if first:
                 self.classes_ = given
-                start(self, engine, draw_seed(self.random_state))
+                self._start(engine, draw_seed(self.random_state))
             check_same_problem(self, self.classes_)
             labels = encode(y, self.classes_)
             learn(self, engine, data, labels, method="partial_fit", seed=None, max_iter=1, tol=None)
         return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the activations of the output neurons.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, the activation of ``classes_[1]``. Otherwise, one column for each class.
+        """
+        z = self._outputs(X, probabilities=False)
+        return z.reshape(-1) if z.shape[1] == 1 else z
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            For two classes, ``classes_[1]`` if the activation is positive. Otherwise, the class with the
+            largest activation; in a tie, the first one.
+        """
+        z = self.decision_function(X)
+        index = (z > 0).astype(np.intp) if z.ndim == 1 else np.argmax(z, axis=1)
+        return cast("NDArray[Any]", self.classes_[index])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column for each class, in the order of ``classes_``.
+        """
+        p = self._outputs(X, probabilities=True)
+        return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
+
+    def _outputs(self, X: Any, *, probabilities: bool) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        with standard():
+            engine = get_engine(self.engine)
+            data = examples(self, engine, X, reset=False)
+            out = engine.mlp_scores(
+                data.rows, state_of(self), activation=self.activation, probabilities=probabilities
+            )
+            if not np.isfinite(out).all():
+                data.assert_finite(self)
+                raise ValueError(
+                    "an activation of the network is not finite; scale the features as in the fit"
+                )
+        check_classes(self.classes_, out.shape[1])
+        return out
+
+    def _start(self, engine: Engine, seed: int) -> None:
+        """Draw the start weights."""
+        self.n_outputs_ = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self.out_activation_ = "logistic" if self.n_outputs_ == 1 else "softmax"
+        drawn = engine.mlp_start(
+            self.n_features_in_, sizes_of(self), self.n_outputs_, activation=self.activation, seed=seed
+        )
+        publish(self, drawn)
+        self.n_layers_ = len(self.coefs_) + 1
+        self._n_epochs = 0
+        begin_record(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

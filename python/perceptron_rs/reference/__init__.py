@@ -1,22 +1,22 @@
 """The reference engine: the specification that the compiled core must match to the last bit.
 
 Written to be read, like a lecture: the loop of the textbook in ``linear/perceptron.py``, what other learners
-make of its mistakes in ``linear/averaged.py``, ``voted.py`` and ``pocket.py``, one file for each option; what
-is not the algorithm in ``linear/run.py``. ``arith/`` and ``order.py`` are the contract.
+make of its mistakes in ``linear/averaged.py``, ``voted.py`` and ``pocket.py``, one file for each option; the
+loop on label sequences in ``structured/chain.py``, that of layers of neurons in ``mlp/train.py``. What is not
+the algorithm is in the ``run.py`` of each folder. ``arith/`` and ``order.py`` are the contract.
 """
 
 from perceptron_rs.reference.arith import elementary
 from perceptron_rs.reference.kernel import kernel_matrix, kernel_scores, scale_gamma
 from perceptron_rs.reference.linear import average, one_pass, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.margin import margin, separate
-from perceptron_rs.reference.mlp import mlp_fit, mlp_scores, mlp_start
+from perceptron_rs.reference.mlp import mlp_scores, mlp_start
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
 from perceptron_rs.reference.start import start
 from perceptron_rs.reference.structured import (
     sequence_average,
     sequence_decode,
-    sequence_fit,
     structured_update,
 )
 
@@ -29,7 +29,6 @@ __all__ = [
     "kernel_matrix",
     "kernel_scores",
     "margin",
-    "mlp_fit",
     "mlp_scores",
     "mlp_start",
     "one_pass",
@@ -40,7 +39,6 @@ __all__ = [
     "separate",
     "sequence_average",
     "sequence_decode",
-    "sequence_fit",
     "settled",
     "start",
     "structured_update",

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.kernel import start_budget, start_kernel
-from perceptron_rs.reference.linear.run import Run, start_linear
-from perceptron_rs.settings import Budget, Data, Kernel, Linear, State
+from perceptron_rs.reference.linear.run import start_linear
+from perceptron_rs.reference.mlp import start_network
+from perceptron_rs.reference.structured import start_chain
+from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Sequences, Settings, State
+
+if TYPE_CHECKING:
+    from perceptron_rs.engines import Run
 
 __all__ = ["start"]
 
 
 @standard()
-def start(data: Data, state: State, settings: Linear) -> Run:
+def start(data: Data, state: State, settings: Settings) -> Run:
     """Begin a run of the learner of these settings; ``state`` is not modified.
 
     Raises ValueError if shapes do not agree.
     """
+    if isinstance(settings, Chain) and isinstance(data, Sequences):
+        return start_chain(data, state, settings)
+    if isinstance(settings, Network):
+        return start_network(data, state, settings)
     if isinstance(settings, Budget):
         return start_budget(data, state, settings)
     if isinstance(settings, Kernel):
         return start_kernel(data, state, settings)
+    assert isinstance(settings, Linear)
     return start_linear(data, state, settings)

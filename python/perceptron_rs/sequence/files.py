@@ -1,4 +1,4 @@
-"""Label-sequence learners in a model file: sparse weights, the vocabulary, the history, the template.
+"""Label-sequence learners in a model file: weights, sums, vocabulary, history, template.
 
 Most attributes have weights for few labels, so emission and pair weights are kept and stored as the rows of a
 CSR matrix: what is not 0 by its bits. Nothing is larger than the file and its classes say.
@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.engines import get_engine
 from perceptron_rs.features.encoder import AttributeEncoder
 from perceptron_rs.models.taken import refuse_left, take
 from perceptron_rs.models.values import is_count
+from perceptron_rs.sequence.fitting import predicting
 
 __all__ = ["OWN_PARTS", "collect", "publish"]
 
@@ -31,12 +33,12 @@ _HISTORY = {"n_iter": "n_iter_", "n_seen": "n_seen_"}
 def collect(estimator: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Return the arrays of a fitted estimator, and the parts of its description that only it has."""
     tensors: dict[str, NDArray[Any]] = {}
-    for name, weights in estimator._weights.items():
+    for name, weights in estimator._state.items():
         if not np.isfinite(weights).all():
-            raise ValueError(
-                f"the weights {name.removesuffix('_data')} hold a NaN or an infinity; fit again before saving"
-            )
-        tensors[name] = np.ascontiguousarray(weights)
+            what = name.removesuffix("_u").removesuffix("_data")
+            raise ValueError(f"the weights {what} hold a NaN or an infinity; fit again before saving")
+        if name != "seen":
+            tensors[name] = np.ascontiguousarray(weights)
     for name, dtype in _EPOCHS.items():
         if f"{name}_" in vars(estimator):
             tensors[name] = np.ascontiguousarray(getattr(estimator, f"{name}_"), dtype=dtype)
@@ -58,15 +60,12 @@ def collect(estimator: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str, Any]) -> None:
     """Put what ``collect`` returned on another estimator with those ``classes_``; ValueError if unsound."""
-    labels, left = len(estimator.classes_), dict(tensors)
-    weights = _matrix(left, "emission", labels)
-    columns = len(weights["emission_indptr"]) - 1
-    for name, shape in {"transition": (labels, labels), "start": (labels,), "end": (labels,)}.items():
-        weights[name] = take(left, name, np.float64, shape)
-    if "pair_indptr" in left:
-        weights |= _matrix(left, "pair", labels * labels)
-        if len(weights["pair_indptr"]) != columns + 1:
-            raise ValueError("the weights emission and pair have different numbers of columns")
+    left = dict(tensors)
+    state = _weights(left, len(estimator.classes_), "") | _weights(left, len(estimator.classes_), "_u")
+    ends = [len(array) for name, array in state.items() if "_indptr" in name]
+    if len(set(ends)) > 1 or len(ends) == 3:
+        raise ValueError("the weights and their sums have different shapes")
+    columns = ends[0] - 1
     history = document["history"]
     if (
         not isinstance(history, dict)
@@ -87,18 +86,32 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
     if "template" in document:
         estimator.template_ = _template(document["template"])
     refuse_left(left)
-    estimator._weights = weights
+    state["seen"] = np.array([history["n_seen"]], dtype=np.int64)
+    estimator._state = state
+    estimator._weights = predicting(get_engine(estimator.engine), state, bool(estimator.averaged))
+    if not all(np.isfinite(weights).all() for weights in estimator._weights.values()):
+        raise ValueError("its average weights hold a NaN or an infinity")
     estimator.n_features_in_ = columns
     estimator.converged_ = history["converged"]
     for name, attribute in _HISTORY.items():
         setattr(estimator, attribute, history[name])
 
 
-def _matrix(left: dict[str, NDArray[Any]], name: str, width: int) -> dict[str, NDArray[Any]]:
-    """Return the three arrays of a matrix in the form CSR, as they are kept in memory."""
-    ends = take(left, f"{name}_indptr", np.int64, (None,))
-    indices = take(left, f"{name}_indices", np.int32, (None,))
-    data = take(left, f"{name}_data", np.float64, (len(indices),))
+def _weights(left: dict[str, NDArray[Any]], labels: int, u: str) -> dict[str, NDArray[Any]]:
+    """Return the weights, or the sums (``u`` is "_u"), as they are kept in memory."""
+    weights = _matrix(left, "emission", labels, u)
+    for name, shape in {"transition": (labels, labels), "start": (labels,), "end": (labels,)}.items():
+        weights[f"{name}{u}"] = take(left, f"{name}{u}", np.float64, shape)
+    if f"pair_indptr{u}" in left:
+        weights |= _matrix(left, "pair", labels * labels, u)
+    return weights
+
+
+def _matrix(left: dict[str, NDArray[Any]], name: str, width: int, u: str) -> dict[str, NDArray[Any]]:
+    """Return the three arrays of a matrix in the form CSR."""
+    ends = take(left, f"{name}_indptr{u}", np.int64, (None,))
+    indices = take(left, f"{name}_indices{u}", np.int32, (None,))
+    data = take(left, f"{name}_data{u}", np.float64, (len(indices),))
     if len(ends) < 2 or ends[0] != 0 or ends[-1] != len(indices) or (np.diff(ends) < 0).any():
         raise ValueError(f"the tensor {name}_indptr does not divide {len(indices)} weights into rows")
     if indices.min(initial=0) < 0 or indices.max(initial=0) >= width:
@@ -106,7 +119,7 @@ def _matrix(left: dict[str, NDArray[Any]], name: str, width: int) -> dict[str, N
     rows = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     if (np.diff(rows * width + indices) <= 0).any():
         raise ValueError(f"the tensor {name}_indices must rise within each row")
-    return {f"{name}_indptr": ends, f"{name}_indices": indices, f"{name}_data": data}
+    return {f"{name}_indptr{u}": ends, f"{name}_indices{u}": indices, f"{name}_data{u}": data}
 
 
 def _encoder(left: dict[str, NDArray[Any]], description: Any, columns: int) -> AttributeEncoder:

@@ -1,15 +1,23 @@
-"""Sequences as callers give them: one matrix with lengths, or a list of sequences of attributes."""
+"""Sequences, and limits of the search, as callers give them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["check_lengths", "flat_labels", "flat_tokens", "is_nested", "split_labels"]
+__all__ = [
+    "allowed_labels",
+    "check_lengths",
+    "flat_labels",
+    "flat_tokens",
+    "forbidden_pairs",
+    "is_nested",
+    "split_labels",
+]
 
 
 def is_nested(X: Any) -> bool:
@@ -86,3 +94,54 @@ def split_labels(labels: NDArray[Any], lengths: NDArray[np.int64]) -> list[list[
     """Return the labels of each sequence."""
     flat, ends = labels.tolist(), np.cumsum(lengths).tolist()
     return [flat[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def allowed_labels(allowed: Any, classes: NDArray[Any], n_tokens: int) -> NDArray[np.bool_] | None:
+    """Return booleans by token and class; ``allowed`` is such an array, or collections of labels."""
+    if allowed is None:
+        return None
+    if isinstance(allowed, np.ndarray) and allowed.dtype == np.bool_:
+        if allowed.shape != (n_tokens, len(classes)):
+            raise ValueError(
+                f"allowed must have shape {(n_tokens, len(classes))}, tokens by classes, got {allowed.shape}"
+            )
+        return allowed
+    if len(allowed) != n_tokens:
+        raise ValueError(f"allowed must have an entry for each of {n_tokens} tokens, got {len(allowed)}")
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    may = np.zeros((n_tokens, len(classes)), dtype=np.bool_)
+    for i, labels in enumerate(allowed):
+        if labels is None:
+            may[i] = True
+            continue
+        if isinstance(labels, str):
+            raise TypeError(
+                f"entry {i} of allowed must be a collection of labels or None, got {labels!r:.80}"
+            )
+        for label in labels:
+            may[i, _place(place, label, f"entry {i} of allowed")] = True
+        if not may[i].any():
+            raise ValueError(f"entry {i} of allowed allows no label; give at least one, or None to allow all")
+    return may
+
+
+def forbidden_pairs(
+    forbidden: Iterable[tuple[Any, Any]] | None, classes: NDArray[Any]
+) -> NDArray[np.bool_] | None:
+    """Return booleans by label and next label."""
+    if forbidden is None:
+        return None
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    may_not = np.zeros((len(classes), len(classes)), dtype=np.bool_)
+    for i, pair in enumerate(forbidden):
+        if isinstance(pair, str) or len(pair) != 2:
+            raise ValueError(f"entry {i} of forbidden must be a pair of labels, got {pair!r:.80}")
+        before, after = (_place(place, label, f"entry {i} of forbidden") for label in pair)
+        may_not[before, after] = True
+    return may_not
+
+
+def _place(place: dict[Any, int], label: Any, where: str) -> int:
+    if label not in place:
+        raise ValueError(f"{where} names the label {label!r:.80}, which is not in classes_")
+    return place[label]

@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_matrix
 from sklearn.base import BaseEstimator, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
-from perceptron_rs.engines import State
+from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
+from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.engines import ENGINES, State, get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.sequence.encoded import Encoded
-from perceptron_rs.sequence.input import flat_labels, is_nested
-from perceptron_rs.sequence.parameters import CONSTRAINTS, check_parameters
+from perceptron_rs.sequence.fitting import beam_of, cold, dense, learn
+from perceptron_rs.sequence.input import (
+    allowed_labels,
+    check_lengths,
+    flat_labels,
+    flat_tokens,
+    forbidden_pairs,
+    is_nested,
+    split_labels,
+)
 from perceptron_rs.sequence.progress import Callback
-from perceptron_rs.sequence.tagging import Tagging
-from perceptron_rs.sequence.training import train, train_on
-from perceptron_rs.sequence.weights import ChainWeights
 
 __all__ = ["SequencePerceptron"]
 
+_LARGEST = 2**31 - 1
 
-class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator):  # type: ignore[misc]
+
+class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
     """Structured perceptron on linear chains, which labels the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
@@ -106,7 +122,7 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
     n_iter_ : int
         Number of epochs.
     n_seen_ : int
-        Number of sequences visited, T.
+        Number of sequences that the weights have seen, T: with ``early_stopping``, up to the best epoch.
     sequence_errors_per_epoch_, token_errors_per_epoch_ : ndarray of shape (n_iter_,), int64
         Number of sequences that led to an update, and of wrong labels in the compared parts, in each epoch.
     converged_ : bool
@@ -147,7 +163,27 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
     array([0, 1, 0, 0, 1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = CONSTRAINTS
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012  scikit-learn's name
+        "max_iter": [Interval(Integral, 1, _LARGEST, closed="both")],
+        "averaged": ["boolean"],
+        "transition_features": ["boolean"],
+        "eta0": [Interval(Real, 0, None, closed="neither")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "decode": [StrOptions({"viterbi", "beam"})],
+        "beam_width": [Interval(Integral, 1, _LARGEST, closed="both")],
+        "update": [StrOptions({"full", "early", "max_violation"})],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
+        "min_count": [Interval(Integral, 1, None, closed="left")],
+        "hash_columns": [Interval(Integral, 1, _LARGEST, closed="both"), None],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "callback": [callable, None],
+        "keep_on_interrupt": ["boolean"],
+        "engine": [StrOptions(set(ENGINES))],
+    }
 
     classes_: NDArray[Any]
     encoder_: AttributeEncoder
@@ -158,7 +194,8 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
     validation_scores_: NDArray[np.float64]
     sequence_errors_per_epoch_: NDArray[np.int64]
     token_errors_per_epoch_: NDArray[np.int64]
-    _weights: State  # as the engines' ``sequence_decode`` takes it
+    _state: State  # what learning goes on from
+    _weights: State  # made of it: what predicts, as the engines' ``sequence_decode`` takes it
 
     def __init__(
         self,
@@ -234,8 +271,50 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
         return self._fit(X, y, lengths, None)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit_encoded(self, encoder: AttributeEncoder, X: Any, y: Any, *, lengths: Any) -> Self:
+        """Fit the model to rows made by a fitted encoder. ``predict`` then takes attributes.
+
+        Equivalent to ``fit`` with the attributes, which need not all be in memory at once: an encoder reads
+        a generator.
+
+        Parameters
+        ----------
+        encoder : AttributeEncoder
+            Encoder that made the rows.
+        X : sparse matrix of shape (n_tokens, n_features)
+            The tokens of all sequences one after another.
+        y : array-like of shape (n_tokens,)
+            Labels of the examples.
+        lengths : array-like of shape (n_sequences,)
+            Number of rows of each sequence.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As ``fit``.
+
+        Examples
+        --------
+        >>> from perceptron_rs import SequencePerceptron
+        >>> from perceptron_rs.features import AttributeEncoder, word_attributes
+        >>> sentences, y = [["the", "dog"], ["a", "cat", "sleeps"]], ["D", "N", "D", "N", "V"]
+        >>> encoder = AttributeEncoder()
+        >>> X = encoder.fit_transform(token for words in sentences for token in word_attributes(words))
+        >>> model = SequencePerceptron().fit_encoded(encoder, X, y, lengths=[2, 3])
+        >>> model.predict([word_attributes(["the", "cat"])])
+        [['D', 'N']]
+        """
+        check_encoder(self, encoder)
+        return self._fit(X, y, lengths, encoder)
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None) -> Self:
-        """Make one pass over sequences in the given order, continuing from the last call.
+        """Make one pass over sequences in the given order, continuing from what was learnt before.
 
         Consecutive batches give the same model as one pass over all of them. The vocabulary of attributes
         is that of the first call: attributes that only occur later are ignored, unless you set
@@ -260,36 +339,162 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
         Raises
         ------
         ValueError
-            As for ``fit``; also if y contains a label that is not in ``classes_``, and after ``fit`` or
-            ``load``, which keep the weights that predict but not the sums that training continues from. The
-            estimator then stays as it was before the call.
+            As for ``fit``; also if y contains a label that is not in ``classes_``. The estimator then stays
+            as it was before the call.
         TypeError
             As ``fit``.
         """
-        with restored_on_error(self), standard():
-            self._check_parameters()
-            if self.early_stopping:
-                raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
-            first = not hasattr(self, "classes_")
-            if not first and "_state" not in vars(self):
-                raise ValueError(
-                    "partial_fit cannot continue after fit or load, which keep only the weights that "
-                    "predict; start with partial_fit, on a clone of the estimator"
-                )
-            given = new_classes(classes, self)
-            data, lengths = self._examples(X, lengths, reset=first)
-            labels = label_array(self, flat_labels(y, lengths) if is_nested(X) else y, data.rows.shape[0])
-            if first:
-                self.classes_ = given
-            try:
-                train_on(self, data, encode(labels, self.classes_), lengths)
-            except OverflowError as error:
-                data.assert_finite(self)
-                raise ValueError(str(error)) from None
+        self._pass(X, y, lengths, classes)
         return self
 
-    def _check_parameters(self) -> None:
-        check_parameters(self)
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def predict_then_learn(
+        self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None
+    ) -> tuple[Any, int]:
+        """Predict each sequence before learning from it (progressive validation).
+
+        Makes one pass in the given order and learns the same as ``partial_fit``. Each sequence is labelled
+        with the current weights, learnt from the sequences before it, and not with their average: these
+        weights decide which sequences are mistakes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
+            As for ``fit``.
+        y : array-like of shape (n_tokens,), or list of sequences of labels
+            Labels, in the same form.
+        lengths : array-like of shape (n_sequences,), default=None
+            As for ``fit``.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever occur in y. Required in the first call.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_tokens,), or list of lists of labels
+            Predicted labels, in the form of X.
+        n_errors : int
+            Number of tokens with a wrong label.
+
+        Raises
+        ------
+        ValueError
+            As for ``partial_fit``. The estimator then stays as it was before the call.
+        TypeError
+            As for ``fit``.
+
+        Examples
+        --------
+        >>> from perceptron_rs import SequencePerceptron
+        >>> X, y = [[["a"], ["b"]], [["b"], ["a"]]], [["A", "B"], ["B", "A"]]
+        >>> model = SequencePerceptron(hash_columns=16)
+        >>> model.predict_then_learn(X, y, classes=["A", "B"])
+        ([['A', 'A'], ['B', 'B']], 2)
+        """
+        report, labels, lengths = self._pass(X, y, lengths, classes, record=True)
+        answers = report.record["answers"]
+        predicted = self.classes_[answers]
+        wrong = int(np.count_nonzero(answers != labels))
+        return split_labels(predicted, lengths) if is_nested(X) else predicted, wrong
+
+    def predict(self, X: Any, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None) -> Any:
+        """Predict the labels of sequences.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
+            As for ``fit``.
+        lengths : array-like of shape (n_sequences,), default=None
+            As for ``fit``.
+        allowed : array-like of shape (n_tokens, n_classes), or list of sets of labels, default=None
+            Labels that each token may have: a boolean array of tokens by classes, or a collection of labels
+            for each token, where None allows all labels.
+        forbidden : list of pairs of labels, default=None
+            Pairs (label, next label) that must not occur.
+
+        Returns
+        -------
+        y : ndarray of shape (n_tokens,), or list of lists of labels
+            Predicted labels, in the form of X.
+        """
+        labels, _, lengths = self._decode(X, lengths, allowed, forbidden)
+        y = self.classes_[labels]
+        return split_labels(y, lengths) if is_nested(X) else y
+
+    def decode_scores(self, X: Any, *, lengths: Any = None) -> NDArray[np.float64]:
+        """Return the score of the best labelling of each sequence.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
+            As for ``fit``.
+        lengths : array-like of shape (n_sequences,), default=None
+            As for ``fit``.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_sequences,)
+            Sums of weights, not normalized.
+        """
+        return self._decode(X, lengths, None, None)[1]
+
+    def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
+        """Return the fraction of tokens that are labelled correctly.
+
+        Labels that did not occur in training count as errors.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
+            As for ``fit``.
+        y : array-like of shape (n_tokens,), or list of sequences of labels
+            True labels.
+        lengths : array-like of shape (n_sequences,), default=None
+            As for ``fit``.
+
+        Returns
+        -------
+        float
+            Token accuracy.
+        """
+        labels, _, lengths = self._decode(X, lengths, None, None)
+        truth = np.asarray(flat_labels(y, lengths) if is_nested(X) else y)
+        if truth.shape != labels.shape:
+            raise ValueError(f"y must have a label for each of {len(labels)} tokens, got shape {truth.shape}")
+        return float(np.count_nonzero(self.classes_[labels] == truth) / len(truth))
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Emission weights."""
+        return dense(self._weights, "emission", len(self.classes_)).T
+
+    @property
+    def sparse_coef_(self) -> csc_matrix:
+        """Emission weights, sparse."""
+        indptr, indices, data = (self._weights[f"emission_{part}"] for part in ("indptr", "indices", "data"))
+        return csc_matrix((data, indices, indptr), shape=(len(self.classes_), len(indptr) - 1))
+
+    @property
+    def transition_(self) -> NDArray[np.float64]:
+        """Weight of each label (column) after each other label (row)."""
+        return self._weights["transition"]
+
+    @property
+    def start_(self) -> NDArray[np.float64]:
+        """Weights of the first label."""
+        return self._weights["start"]
+
+    @property
+    def end_(self) -> NDArray[np.float64]:
+        """Weights of the last label."""
+        return self._weights["end"]
+
+    @property
+    def transition_coef_(self) -> NDArray[np.float64]:
+        """Weights of a token's features for the label before it and its own."""
+        if "pair_indptr" not in self._weights:
+            raise AttributeError("transition_coef_ exists only with transition_features=True")
+        labels = len(self.classes_)
+        return dense(self._weights, "pair", labels**2).T.reshape(labels, labels, -1)
 
     def _fit(self, X: Any, y: Any, lengths: Any, encoder: AttributeEncoder | None) -> Self:
         with restored_on_error(self), standard():
@@ -306,9 +511,119 @@ class SequencePerceptron(Encoded, Tagging, ChainWeights, Saved, BaseEstimator): 
                 self.encoder_ = encoder
             labels = flat_labels(y, lengths) if is_nested(X) else y
             self.classes_, labels = encode_new(label_array(self, labels, data.rows.shape[0]))
+            self._learn(data, labels, lengths, self._cold(data), one_pass=False)
+        return self
+
+    def _pass(
+        self, X: Any, y: Any, lengths: Any, classes: Any, *, record: bool = False
+    ) -> tuple[Report, NDArray[np.uint32], NDArray[np.int64]]:
+        """Run one pass; return its report, the class indices of the tokens, and the lengths."""
+        with restored_on_error(self), standard():
+            self._check_parameters()
+            if self.early_stopping:
+                raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+            first = not hasattr(self, "classes_")
+            given = new_classes(classes, self)
+            data, lengths = self._examples(X, lengths, reset=first)
+            y = label_array(self, flat_labels(y, lengths) if is_nested(X) else y, data.rows.shape[0])
+            if first:
+                self.classes_ = given
+            state, pair = self._cold(data) if first else self._state, bool(self.transition_features)
+            if ("pair_indptr" in state) != pair:
+                raise ValueError(
+                    f"transition_features={pair} differs from the calls that this one goes on from; set it "
+                    f"again, or begin anew by fit"
+                )
+            labels = encode(y, self.classes_)
+            report = self._learn(data, labels, lengths, state, one_pass=True, record=record)
+        return report, labels, lengths
+
+    def _learn(
+        self,
+        data: Examples,
+        labels: NDArray[np.uint32],
+        lengths: NDArray[np.int64],
+        state: State,
+        **options: bool,
+    ) -> Report:
+        try:
+            report = learn(self, data, labels, lengths, state, **options)
+        except OverflowError as error:
+            data.assert_finite(self)
+            raise ValueError(str(error)) from None
+        if report.stopped == ["interrupt"]:
+            warnings.warn(
+                f"ctrl-c ended the fit in epoch {self.n_iter_} (counted from 1); "
+                f"what was learnt until then is kept",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        return report
+
+    def _cold(self, data: Examples) -> State:
+        return cold(data.rows.shape[1], len(self.classes_), pair=bool(self.transition_features))
+
+    def _check_parameters(self) -> None:
+        """Refuse combinations that have no meaning, and what scikit-learn's validation lets through."""
+        if not 0 < float(self.eta0) < math.inf:
+            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0!r}")
+        if self.update != "full" and self.decode != "beam":
+            raise ValueError(f"update={self.update!r} needs decode='beam', got decode={self.decode!r}")
+        if self.hash_columns is not None and self.min_count != 1:
+            raise ValueError(f"min_count must be 1 with hash_columns, got {self.min_count}")
+
+    def _decode(
+        self, X: Any, lengths: Any, allowed: Any, forbidden: Any
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
+        check_is_fitted(self)
+        check_classes(self.classes_, len(self._weights["start"]))
+        with standard():
+            data, lengths = self._examples(X, lengths, reset=False)
             try:
-                train(self, data, labels, lengths)
+                labels, scores = get_engine(self.engine).sequence_decode(
+                    data.rows,
+                    lengths,
+                    weights=self._weights,
+                    threads=n_threads(self),
+                    beam=beam_of(self),
+                    allowed=allowed_labels(allowed, self.classes_, data.rows.shape[0]),
+                    forbidden=forbidden_pairs(forbidden, self.classes_),
+                )
             except OverflowError as error:
                 data.assert_finite(self)
                 raise ValueError(str(error)) from None
-        return self
+        return labels, scores, lengths
+
+    def _examples(self, X: Any, lengths: Any, *, reset: bool) -> tuple[Examples, NDArray[np.int64]]:
+        engine = get_engine(self.engine)
+        if is_nested(X):
+            if lengths is not None:
+                raise ValueError("lengths must be None for a list of sequences, which tells them itself")
+            tokens, found = flat_tokens(X)
+            if reset:
+                self.encoder_ = AttributeEncoder(min_count=self.min_count, n_columns=self.hash_columns)
+                matrix = self.encoder_.fit_transform(tokens)
+            elif not hasattr(self, "encoder_"):
+                raise ValueError("X must be a matrix, because the model was fitted to one; got attributes")
+            else:
+                matrix = self.encoder_.transform(tokens)
+            return examples(self, engine, matrix, reset=reset), found
+        if not reset and hasattr(self, "encoder_"):
+            raise ValueError(
+                "X must be a list of sequences of attributes, because the model was fitted to such; "
+                "encode a matrix with encoder_ and a model fitted to matrices"
+            )
+        data = examples(self, engine, X, reset=reset)
+        return data, check_lengths(lengths, data.rows.shape[0])
+
+
+def check_encoder(model: Any, encoder: Any) -> None:
+    """Refuse what is no fitted encoder with the model's parameters."""
+    if not isinstance(encoder, AttributeEncoder):
+        raise TypeError(f"encoder must be an AttributeEncoder, got {encoder!r:.80}")
+    check_is_fitted(encoder)
+    if (encoder.min_count, encoder.n_columns) != (model.min_count, model.hash_columns):
+        raise ValueError(
+            f"min_count and hash_columns must be those of the encoder, {encoder.min_count} and "
+            f"{encoder.n_columns}, got {model.min_count} and {model.hash_columns}"
+        )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from perceptron_rs.float_mode import foreign, standard
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Callback", "Observer", "SequenceEpoch"]
+from perceptron_rs.common.progress import Observer
+
+__all__ = ["Callback", "SequenceEpoch", "SequenceObserver"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,44 +54,25 @@ class SequenceEpoch:
 Callback: TypeAlias = Callable[[SequenceEpoch], Any]
 
 
-class Observer:
-    """The engine's ``on_epoch``: for ``callback`` and ``verbose``."""
+class SequenceObserver(Observer):
+    """Watches the epochs of a run on sequences; ``scores`` has one for each, if some are held out."""
 
-    def __init__(self, model: Any, n_sequences: int, held_out_tokens: int) -> None:
-        self.callback: Callback | None = model.callback
-        self.verbose, self.keep = bool(model.verbose), bool(model.keep_on_interrupt)
-        self.n_sequences, self.held_out_tokens = n_sequences, held_out_tokens
-        self.begin = time.perf_counter()
-        self.interrupted = False  # by Ctrl-C while the callback ran
+    def __init__(self, estimator: Any, n_sequences: int, scores: list[float] | None) -> None:
+        super().__init__(estimator, n_sequences)
+        self.scores = scores
 
-    @property
-    def is_needed(self) -> bool:
-        """Whether anybody wants to know."""
-        return self.callback is not None or self.verbose
-
-    @standard()
-    def __call__(self, epoch: int, sequences: int, tokens: int, held_out: int | None) -> bool:
-        """Tell of an epoch; return whether it was the last."""
-        score = None if held_out is None else (self.held_out_tokens - held_out) / self.held_out_tokens
+    def describe(
+        self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], seconds: float
+    ) -> tuple[SequenceEpoch, str]:
+        """Return what ``callback`` is given, and what ``verbose`` prints."""
+        score = self.scores[-1] if self.scores else None
         record = SequenceEpoch(
             epoch=epoch,
-            sequence_errors=sequences,
-            token_errors=tokens,
-            n_sequences=self.n_sequences,
+            sequence_errors=int(mistakes[0]),
+            token_errors=int(losses[0]),
+            n_sequences=self.n_examples,
             validation_score=score,
-            seconds=time.perf_counter() - self.begin,
+            seconds=seconds,
         )
-        try:
-            if self.verbose:
-                tail = "" if score is None else f", accuracy {score:.4%} held out"
-                print(
-                    f"-- epoch {epoch + 1}: {sequences} wrong sequences, {tokens} wrong tokens{tail}, "
-                    f"{record.seconds:.2f} s"
-                )
-            with foreign():
-                return self.callback is not None and bool(self.callback(record))
-        except KeyboardInterrupt:
-            self.interrupted = self.keep
-            if self.keep:
-                return True
-            raise
+        tail = "" if score is None else f", accuracy {score:.4%} held out"
+        return record, f"{record.sequence_errors} wrong sequences, {record.token_errors} wrong tokens{tail}"

@@ -14,10 +14,12 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes, restored_on_error
 from perceptron_rs.common.parameters import draw_seed
-from perceptron_rs.engines import ENGINES, get_engine
+from perceptron_rs.engines import ENGINES, Engine, get_engine
 from perceptron_rs.float_mode import foreign, standard
+from perceptron_rs.settings import Epoch, Settings, State
 
 __all__ = ["StructuredPerceptron"]
 
@@ -283,48 +285,15 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
                 )
             # The engine changes them in place; + 0.0 makes a copy.
             w, u, seen = self.last_coef_ + 0.0, self._u + 0.0, self.n_seen_
-        mistakes: list[int] = []
-        losses: list[float] = []
-        for epoch in range(max_iter):
-            answers = []
-            order: Any = range(len(X))
-            if seed is not None:
-                order = engine.permutation(len(X), seed=seed, epoch=epoch, partition=0)
-            mistakes.append(0)
-            losses.append(0.0)
-            for i in order:
-                seen += 1
-                with foreign():
-                    answer = self.inference(X[i], _readonly(w))
-                answers.append(answer)
-                loss = self._loss(y[i], answer)
-                if loss == 0:
-                    continue
-                mistakes[-1] += 1
-                losses[-1] += loss
-                with foreign():
-                    given = [self.joint_feature(X[i], z) for z in (y[i], answer)]
-                truth, wrong = (_features(features, d) for features in given)
-                try:
-                    engine.structured_update(w, u, truth, wrong, step=float(self.eta0), t=seen)
-                except OverflowError as error:
-                    raise ValueError(f"training overflowed in epoch {epoch}: {error}") from None
-            if not (np.isfinite(w).all() and np.isfinite(u).all()):
-                raise ValueError(f"training overflowed in epoch {epoch} (counted from 0); scale the features")
-            if mistakes[-1] == 0:
-                break
-        self.last_coef_, self._u = w, u
-        self.coef_ = w
-        if self.averaged:
-            zero = np.zeros(1)
-            state = {"coef": w[np.newaxis], "coef_u": u[np.newaxis], "intercept": zero, "intercept_u": zero}
-            self.coef_ = engine.average(state | {"seen": np.array([seen], dtype=np.int64)})[0][0]
-            if not np.isfinite(self.coef_).all():
-                raise ValueError("training overflowed: an average is not finite; scale the features")
-        self.n_seen_, self.n_iter_, self.converged_ = seen, len(mistakes), mistakes[-1] == 0
-        self.mistakes_per_epoch_ = np.array(mistakes, dtype=np.int64).reshape(-1, 1)
-        self.loss_per_epoch_ = np.array(losses)
-        return answers
+        run = _Structures(self, engine, X, y, seed, (w, u, seen))
+        report = follow(run, Settings(seed=seed), Schedule(max_iter=max_iter))
+        self.last_coef_, self._u, self.n_seen_ = run.w, run.u, run.t
+        self.coef_ = run.average() if self.averaged else run.w
+        if not np.isfinite(self.coef_).all():
+            raise ValueError("training overflowed: an average is not finite; scale the features")
+        self.n_iter_, self.converged_ = len(report.mistakes), report.stopped == ["clean"]
+        self.mistakes_per_epoch_, self.loss_per_epoch_ = report.mistakes, report.losses[:, 0]
+        return run.answers
 
     def predict(self, X: Sequence[Any]) -> list[Any]:
         """Predict the structure of each input.
@@ -380,6 +349,70 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
         if not 0 <= loss < math.inf:
             raise ValueError(f"loss must return a finite number of at least 0, got {loss}")
         return loss
+
+
+class _Structures:
+    """A run whose examples are searched by functions of the caller; see `perceptron_rs.engines.Run`."""
+
+    def __init__(
+        self,
+        model: StructuredPerceptron,
+        engine: Engine,
+        X: Sequence[Any],
+        y: Sequence[Any],
+        seed: int | None,
+        start: tuple[NDArray[np.float64], NDArray[np.float64], int],
+    ) -> None:
+        self.model, self.engine, self.x, self.y, self.seed = model, engine, X, y, seed
+        self.w, self.u, self.t = start
+        self.answers: list[Any] = []  # of the last epoch, in its order
+
+    def epoch(self, number: int) -> Epoch:
+        """Visit all examples once: the loop of the paper."""
+        x, y, w, u, c = self.x, self.y, self.w, self.u, float(self.model.eta0)
+        order: Any = range(len(x))
+        if self.seed is not None:
+            order = self.engine.permutation(len(x), seed=self.seed, epoch=number, partition=0)
+        mistakes, losses, self.answers = 0, 0.0, []
+        for i in order:
+            self.t += 1
+            with foreign():
+                z = self.model.inference(x[i], _readonly(w))
+            self.answers.append(z)
+            loss = self.model._loss(y[i], z)
+            if loss > 0:
+                mistakes += 1
+                losses += loss
+                with foreign():
+                    given = [self.model.joint_feature(x[i], structure) for structure in (y[i], z)]
+                truth, wrong = (_features(features, len(w)) for features in given)
+                try:
+                    self.engine.structured_update(w, u, truth, wrong, step=c, t=self.t)
+                except OverflowError as error:
+                    raise ValueError(f"training overflowed in epoch {number}: {error}") from None
+        if not (np.isfinite(w).all() and np.isfinite(u).all()):
+            raise ValueError(f"training overflowed in epoch {number} (counted from 0); scale the features")
+        return Epoch(np.array([mistakes], dtype=np.int64), np.array([losses]), interrupted=False)
+
+    def average(self) -> NDArray[np.float64]:
+        """Return the average of the weights so far."""
+        zero, seen = np.zeros(1), np.array([self.t], dtype=np.int64)
+        state = {"coef": self.w[np.newaxis], "coef_u": self.u[np.newaxis], "seen": seen}
+        average: NDArray[np.float64] = self.engine.average(state | {"intercept": zero, "intercept_u": zero})[
+            0
+        ][0]
+        return average
+
+    def end(self, decision: int) -> None:
+        """Say that the run goes on no more."""
+
+    def state(self) -> State:
+        """Return copies of weights and sums."""
+        return {"coef": self.w.copy(), "coef_u": self.u.copy(), "seen": np.array([self.t], dtype=np.int64)}
+
+    def record(self) -> State:
+        """Return nothing: answers are structures of any kind."""
+        return {}
 
 
 def _readonly(w: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -68,11 +68,18 @@ class Step:
 class Trace:
     """The steps of a fit, made anew, one epoch at a time, whenever they are iterated over.
 
-    ``print`` shows the first of them as a table. ``estimator`` is the fitted clone.
+    ``print`` shows the first of them as a table. ``estimator`` is the fitted clone, ``X`` and ``y`` are what
+    it learnt from.
     """
 
-    def __init__(self, estimator: Any, calls: list[Call], every: str) -> None:
-        self.estimator, self._calls, self._every = estimator, calls, every
+    def __init__(self, estimator: Any, X: Any, y: Any, calls: list[Call], every: str) -> None:
+        self.estimator, self.X, self.y = estimator, X, y
+        self._calls, self._every = calls, every
+
+    @property
+    def settings(self) -> Linear:
+        """What the engine was told of the learner."""
+        return self._calls[0].settings
 
     def __iter__(self) -> Iterator[Step]:
         for call in self._calls:
@@ -122,7 +129,7 @@ class Trace:
         -------
         pandas.DataFrame
         """
-        import pandas as pd  # type: ignore[import-untyped]
+        import pandas as pd
 
         names = [field.name for field in fields(Step) if field.name not in ("w", "w_before")]
         rows = [
@@ -195,7 +202,7 @@ def trace(
         model.fit(X, y, **fit_params)
     if not calls:
         raise TypeError(f"estimator must learn hyperplanes in epochs, but {type(model).__name__} does not")
-    return Trace(model, calls, every)
+    return Trace(model, X, y, calls, every)
 
 
 def _steps(call: Call, classes: NDArray[Any], keep_all: bool) -> Iterator[Step]:

@@ -14,6 +14,8 @@
 use super::dot::SOON;
 use crate::arith::simd::Simd;
 use crate::arith::value::{Index, Value};
+use crate::error::Result;
+use crate::memory::collected;
 
 /// A weight of at most this and a product `c*x` of at most this add up within i32 (2^30 + 2^30 would
 /// not), and both halves fit in i16.
@@ -45,12 +47,12 @@ pub struct Halves {
 
 impl Halves {
     /// The weights must be integers of at most [`LARGEST`].
-    #[must_use]
-    pub fn new(weights: &[f64]) -> Self {
-        let w: Vec<i32> = weights.iter().map(|&w| w as i32).collect();
-        let (hi, lo): (Vec<i16>, Vec<i16>) = w.iter().map(|&w| split(w)).unzip();
+    pub fn new(weights: &[f64]) -> Result<Self> {
+        let w = collected(weights.iter().map(|&w| w as i32))?;
+        let hi = collected(w.iter().map(|&w| split(w).0))?;
+        let lo = collected(w.iter().map(|&w| split(w).1))?;
         let small = hi.iter().all(|&hi| hi == 0);
-        Self { w, hi, lo, small }
+        Ok(Self { w, hi, lo, small })
     }
 
     #[must_use]

@@ -4,6 +4,8 @@
 //! that starts at +0.0 never becomes -0.0, so that weights of 0 may be left out.
 
 use super::number::Number;
+use crate::error::Result;
+use crate::memory::filled;
 
 /// The entries of a row that are not 0.
 #[derive(Clone, Copy)]
@@ -19,9 +21,8 @@ pub struct Activations<N> {
 }
 
 impl<N: Number> Activations<N> {
-    #[must_use]
-    pub fn new(planes: usize) -> Self {
-        Self { lanes: vec![N::default(); planes * N::LANES], planes }
+    pub fn new(planes: usize) -> Result<Self> {
+        Ok(Self { lanes: filled(N::default(), planes * N::LANES)?, planes })
     }
 
     #[inline(always)]
@@ -55,12 +56,8 @@ impl<N: Number> Activations<N> {
         if N::LANES == 1 {
             return out.copy_from_slice(&self.lanes);
         }
-        let mut lanes = self.lanes.chunks_exact(self.planes);
-        let [Some(a), Some(b), Some(c), Some(d), Some(e), Some(f), Some(g), Some(h)] =
-            [(); 8].map(|()| lanes.next())
-        else {
-            unreachable!("there are eight lanes or one")
-        };
+        let [a, b, c, d, e, f, g, h] =
+            std::array::from_fn(|lane| &self.lanes[lane * self.planes..][..self.planes]);
         for (k, out) in out.iter_mut().enumerate() {
             let even = a[k].plus(e[k]).plus(c[k].plus(g[k]));
             let odd = b[k].plus(f[k]).plus(d[k].plus(h[k]));

@@ -1,13 +1,20 @@
 //! Arrays of the state: taken over by name, with their shape checked, and given back.
 
+use std::borrow::Cow;
+use std::ffi::c_int;
+
+use numpy::ndarray::{Dim, Dimension};
+use numpy::npyffi::{PY_ARRAY_API, npy_intp};
 use numpy::{
-    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+    Element, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray,
+    PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::probe_memory;
+use crate::error::Result;
+use crate::memory::{collected, filled};
 
 /// A float64 array of the state, of that shape; `columns` is `None` for a vector.
 pub fn numbers(
@@ -30,13 +37,12 @@ pub fn matrix(
     columns: usize,
 ) -> PyResult<Vec<f64>> {
     check_shape(name, array.shape(), &[planes, columns])?;
-    probe_memory(array.len().checked_mul(8))?;
-    Ok(array.as_array().iter().copied().collect())
+    Ok(copied(array)?)
 }
 
 pub fn vector(name: &str, array: &PyReadonlyArray1<f64>, planes: usize) -> PyResult<Vec<f64>> {
     check_shape(name, array.shape(), &[planes])?;
-    Ok(array.as_array().to_vec())
+    Ok(copied(array)?)
 }
 
 pub fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
@@ -45,14 +51,25 @@ pub fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> 
     let count = |&seen: &i64| {
         u64::try_from(seen).map_err(|_| PyValueError::new_err(format!("seen must be at least 0, got {seen}")))
     };
-    seen.as_array().iter().map(count).collect()
+    let mut counts = filled(0, planes)?;
+    for (count_here, seen) in counts.iter_mut().zip(seen.as_array()) {
+        *count_here = count(seen)?;
+    }
+    Ok(counts)
 }
 
 pub fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResult<Vec<i64>> {
     let ages: PyReadonlyArray2<i64> = get("ages", state)?.extract()?;
     check_shape("ages", ages.shape(), &[planes, columns])?;
-    probe_memory(ages.len().checked_mul(8))?;
-    Ok(ages.as_array().iter().copied().collect())
+    Ok(copied(&ages)?)
+}
+
+/// The numbers of an array.
+pub fn copied<T: Element + Copy, D: Dimension>(array: &PyReadonlyArray<T, D>) -> Result<Vec<T>> {
+    match array.as_slice() {
+        Ok(values) => collected(values.iter().copied()),
+        Err(_) => collected(array.as_array().iter().copied()),
+    }
 }
 
 fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
@@ -76,20 +93,57 @@ pub fn pairs(class_weight: &PyReadonlyArray2<f64>) -> PyResult<Vec<[f64; 2]>> {
         let shape = class_weight.shape();
         return Err(PyValueError::new_err(format!("class_weight must have shape (K, 2), got {shape:?}")));
     }
-    Ok(class_weight.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect())
+    let rows = class_weight.as_array();
+    Ok(collected(rows.rows().into_iter().map(|row| [row[0], row[1]]))?)
 }
 
-/// Up to so many numbers an array is made by the crate, which panics where memory is short.
-const SMALL: usize = 1 << 12;
-
-/// A new array of that shape. A large one is made by Python's own call, which raises where memory is
-/// short but takes longer than a pass over one example.
-pub fn new_array<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<T>>> {
-    if shape[0].saturating_mul(shape[1]) <= SMALL {
-        return Ok(PyArray2::zeros(py, shape, false));
+/// A new array of that shape, all zeros. Where memory is short `NumPy` raises, while the calls of the crate
+/// panic.
+pub fn new_array<T: Element, const N: usize>(
+    py: Python<'_>,
+    shape: [usize; N],
+) -> PyResult<Bound<'_, PyArray<T, Dim<[usize; N]>>>>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    let mut dims = [0; N];
+    for (dim, len) in dims.iter_mut().zip(shape) {
+        *dim = npy_intp::try_from(len)?;
     }
-    let array = py.import("numpy")?.call_method1("empty", (shape, T::get_dtype(py)))?;
-    Ok(array.cast_into::<PyArray2<T>>()?)
+    // SAFETY: `dims` are N numbers. The call takes over the reference to the type, and returns a reference that
+    // is ours, or null with an exception set.
+    let array = unsafe {
+        let of_type = T::get_dtype(py).into_dtype_ptr();
+        let array = PY_ARRAY_API.PyArray_Zeros(py, N as c_int, dims.as_mut_ptr(), of_type, 0);
+        Bound::from_owned_ptr_or_err(py, array)?
+    };
+    Ok(array.cast_into()?)
+}
+
+/// A new array of that shape with the numbers of some pieces, one behind the other.
+pub fn joined<'py, T: Element + Copy, const N: usize>(
+    py: Python<'py>,
+    pieces: &[impl AsRef<[T]>],
+    shape: [usize; N],
+) -> PyResult<Bound<'py, PyArray<T, Dim<[usize; N]>>>>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    let array = new_array(py, shape)?;
+    {
+        let mut numbers = array.readwrite();
+        let mut rest = numbers.as_slice_mut()?;
+        for piece in pieces {
+            let here;
+            (here, rest) = rest.split_at_mut(piece.as_ref().len());
+            here.copy_from_slice(piece.as_ref());
+        }
+    }
+    Ok(array)
+}
+
+pub fn to_vector<'py, T: Element + Copy>(py: Python<'py>, values: &[T]) -> PyResult<Bound<'py, PyArray1<T>>> {
+    joined(py, &[values], [values.len()])
 }
 
 pub fn to_matrix<'py, T: Element + Copy>(
@@ -97,9 +151,7 @@ pub fn to_matrix<'py, T: Element + Copy>(
     values: &[T],
     shape: [usize; 2],
 ) -> PyResult<Bound<'py, PyArray2<T>>> {
-    let array = new_array(py, shape)?;
-    array.readwrite().as_slice_mut()?.copy_from_slice(values);
-    Ok(array)
+    joined(py, &[values], shape)
 }
 
 /// An array of that shape; `None`: a vector.
@@ -111,6 +163,20 @@ pub fn set_array<T: Element + Copy>(
 ) -> PyResult<()> {
     match shape {
         Some(shape) => state.set_item(name, to_matrix(state.py(), values, shape)?),
-        None => state.set_item(name, PyArray1::from_slice(state.py(), values)),
+        None => state.set_item(name, to_vector(state.py(), values)?),
+    }
+}
+
+/// The same of pieces.
+pub fn set_joined<T: Element + Copy>(
+    state: &Bound<'_, PyDict>,
+    name: &str,
+    pieces: &[Cow<[T]>],
+    shape: Option<[usize; 2]>,
+) -> PyResult<()> {
+    let len = pieces.iter().map(|piece| piece.len()).sum();
+    match shape {
+        Some(shape) => state.set_item(name, joined(state.py(), pieces, shape)?),
+        None => state.set_item(name, joined(state.py(), pieces, [len])?),
     }
 }

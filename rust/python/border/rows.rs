@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use crate::arith::environment::standard;
 use crate::arith::value::{Index, Value};
-use crate::rows::{Csr, Dense, Facts, Table};
+use crate::rows::{Csr, Dense, Facts, Matrix};
 
 /// A C-contiguous matrix of one of the seven storage types, not copied.
 #[pyclass(frozen, module = "perceptron_rs._core")]
@@ -68,7 +68,7 @@ pub fn shape(rows: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
 }
 
 /// Calls `f` on the rows behind a `DenseRows` or a `CsrRows`, detached from the interpreter.
-pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Table) -> R + Send) -> PyResult<R> {
+pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Matrix) -> R + Send) -> PyResult<R> {
     with_many_or_few(rows, true, f)
 }
 
@@ -76,7 +76,7 @@ pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Table) ->
 pub fn with_many_or_few<R: Send>(
     rows: &Bound<'_, PyAny>,
     detached: bool,
-    f: impl FnOnce(&dyn Table) -> R + Send,
+    f: impl FnOnce(&dyn Matrix) -> R + Send,
 ) -> PyResult<R> {
     if let Ok(dense) = rows.cast::<DenseRows>() {
         return with_dense(rows.py(), dense.get(), detached, f);
@@ -109,7 +109,7 @@ pub fn with_dense<R: Send>(
     py: Python<'_>,
     dense: &DenseRows,
     detached: bool,
-    f: impl FnOnce(&dyn Table) -> R + Send,
+    f: impl FnOnce(&dyn Matrix) -> R + Send,
 ) -> PyResult<R> {
     with_value_type!(dense.values.bind(py), PyArray2, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
@@ -122,7 +122,7 @@ fn with_csr<R: Send>(
     py: Python<'_>,
     csr: &CsrRows,
     detached: bool,
-    f: impl FnOnce(&dyn Table) -> R + Send,
+    f: impl FnOnce(&dyn Matrix) -> R + Send,
 ) -> PyResult<R> {
     with_value_type!(csr.values.bind(py), PyArray1, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
@@ -141,7 +141,7 @@ fn with_indices<R: Send, T: Value, I: Index + Element>(
     values: &[T],
     indices: &Bound<'_, PyArray1<I>>,
     detached: bool,
-    f: impl FnOnce(&dyn Table) -> R + Send,
+    f: impl FnOnce(&dyn Matrix) -> R + Send,
 ) -> PyResult<R> {
     let indptr = csr.indptr.bind(py).cast::<PyArray1<I>>()?.try_readonly().map_err(PyErr::from)?;
     let indices = indices.try_readonly().map_err(PyErr::from)?;

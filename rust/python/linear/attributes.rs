@@ -1,13 +1,17 @@
 //! Attributes of an estimator, read and replaced with the fewest new objects.
 
-use numpy::ndarray::{ArrayView1, ArrayView2, Dimension};
+use numpy::ndarray::Dimension;
 use numpy::{
-    Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
-    ToPyArray,
+    Element, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyListMethods, PyString};
+
+use crate::error::Result;
+use crate::memory::{collected, filled};
+use crate::python::border::arrays::{to_matrix, to_vector};
 
 pub type Name = Py<PyString>;
 
@@ -26,7 +30,7 @@ pub fn matrix<T: Element + Copy>(
     if array.shape() != [planes, columns] || !array.is_c_contiguous() {
         return Err(PyTypeError::new_err("an array has another shape or order than one_pass takes"));
     }
-    Ok(array.to_vec()?)
+    with_slice(array, |values| collected(values.iter().copied()))
 }
 
 pub fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, planes: usize) -> PyResult<Vec<T>> {
@@ -34,16 +38,28 @@ pub fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, planes: usize) -> PyR
     if array.shape() != [planes] {
         return Err(PyTypeError::new_err("an array has another shape than one_pass takes"));
     }
-    Ok(array.to_vec()?)
+    with_slice(array, |values| collected(values.iter().copied()))
+}
+
+/// Calls `f` on the numbers of an array, which for few of them takes less time than to borrow it.
+fn with_slice<T: Element, D: Dimension, R>(
+    array: &Bound<'_, PyArray<T, D>>,
+    f: impl FnOnce(&[T]) -> Result<R>,
+) -> PyResult<R> {
+    // SAFETY: as in `PyArrayMethods::to_vec`: no reference outlives this call, in which no Python code runs.
+    Ok(f(unsafe { array.as_slice() }?)?)
 }
 
 /// Index of each label among the classes; both hold the same kind of labels.
 pub fn labels(classes: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     let unknown = || PyTypeError::new_err("y holds a label that is not in classes_");
     if let (Ok(classes), Ok(y)) = (classes.cast::<PyArray1<i64>>(), y.cast::<PyArray1<i64>>()) {
-        let (classes, y) = (classes.to_vec()?, y.to_vec()?);
-        let index = |label: &i64| classes.iter().position(|class| class == label).map(|k| k as u32);
-        return y.iter().map(|label| index(label).ok_or_else(unknown)).collect();
+        let (classes, y) = (vector::<i64>(classes, classes.len())?, vector::<i64>(y, y.len())?);
+        let mut labels = filled(0, y.len())?;
+        for (place, label) in labels.iter_mut().zip(&y) {
+            *place = classes.iter().position(|class| class == label).ok_or_else(unknown)? as u32;
+        }
+        return Ok(labels);
     }
     let (classes, y) = (classes.cast::<PyUntypedArray>()?, y.cast::<PyUntypedArray>()?);
     if y.ndim() != 1 || classes.dtype().kind() != y.dtype().kind() {
@@ -51,21 +67,25 @@ pub fn labels(classes: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<Vec<
     }
     let classes = classes.call_method0("tolist")?.cast_into::<PyList>()?;
     let y = y.call_method0("tolist")?.cast_into::<PyList>()?;
-    y.iter().map(|label| Ok(classes.index(label)? as u32)).collect()
+    let mut labels = filled(0, y.len())?;
+    for (place, label) in labels.iter_mut().zip(&y) {
+        *place = classes.index(label)? as u32;
+    }
+    Ok(labels)
 }
 
 /// Numbers that attributes hold.
-pub trait Number: Element + Copy {
+pub trait Scalar: Element + Copy {
     fn bits(self) -> u64;
 }
 
-impl Number for f64 {
+impl Scalar for f64 {
     fn bits(self) -> u64 {
         self.to_bits()
     }
 }
 
-impl Number for i64 {
+impl Scalar for i64 {
     fn bits(self) -> u64 {
         self as u64
     }
@@ -86,23 +106,20 @@ impl<'a, 'py> Changes<'a, 'py> {
         self.new.push((name, value));
     }
 
-    pub fn vector<T: Number>(&mut self, name: &'a Name, values: &[T]) -> PyResult<()> {
+    pub fn vector<T: Scalar>(&mut self, name: &'a Name, values: &[T]) -> PyResult<()> {
         let now = self.now(name)?;
         let now = now.as_ref().and_then(|now| now.cast::<PyArray1<T>>().ok());
         if !now.is_some_and(|now| now.len() == values.len() && holds(now, values)) {
-            let array = ArrayView1::from(values).to_pyarray(self.attributes.py());
-            self.new.push((name, array.into_any()));
+            self.new.push((name, to_vector(self.attributes.py(), values)?.into_any()));
         }
         Ok(())
     }
 
-    pub fn matrix<T: Number>(&mut self, name: &'a Name, values: &[T], shape: [usize; 2]) -> PyResult<()> {
+    pub fn matrix<T: Scalar>(&mut self, name: &'a Name, values: &[T], shape: [usize; 2]) -> PyResult<()> {
         let now = self.now(name)?;
         let now = now.as_ref().and_then(|now| now.cast::<PyArray2<T>>().ok());
         if !now.is_some_and(|now| now.shape() == shape && holds(now, values)) {
-            let view = ArrayView2::from_shape(shape, values)
-                .map_err(|_| PyTypeError::new_err("an array has another number of values than its shape"))?;
-            self.new.push((name, view.to_pyarray(self.attributes.py()).into_any()));
+            self.new.push((name, to_matrix(self.attributes.py(), values, shape)?.into_any()));
         }
         Ok(())
     }
@@ -130,6 +147,7 @@ impl<'a, 'py> Changes<'a, 'py> {
 }
 
 /// Whether an array of as many values, in C order, has these bits.
-fn holds<'py, T: Number, D: Dimension>(array: &impl PyArrayMethods<'py, T, D>, values: &[T]) -> bool {
-    array.to_vec().is_ok_and(|now| now.iter().map(|v| v.bits()).eq(values.iter().map(|v| v.bits())))
+fn holds<T: Scalar, D: Dimension>(array: &Bound<'_, PyArray<T, D>>, values: &[T]) -> bool {
+    let same = |now: &[T]| now.iter().map(|v| v.bits()).eq(values.iter().map(|v| v.bits()));
+    with_slice(array, |now| Ok(same(now))).unwrap_or(false)
 }

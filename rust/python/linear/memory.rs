@@ -4,13 +4,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::probe_memory;
+use crate::memory::boxed;
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::pocket::Pocket;
 use crate::online::voted::Voted;
 use crate::online::{Learner, Numbers, Settings, State};
-use crate::python::border::arrays::{numbers, set_array};
+use crate::python::border::arrays::{numbers, set_joined};
 use crate::python::border::choices::parse_check;
 use crate::python::settings::Linear;
 
@@ -24,16 +24,13 @@ pub fn read_learner(
     let (planes, fit_intercept) = (settings.planes(), settings.fit_intercept);
     match &*given.learner {
         "perceptron" => Ok(Box::new(Perceptron)),
-        "averaged" => Ok(Box::new(Averaged {
+        "averaged" => Ok(boxed(Averaged {
             coef: numbers("coef_u", state, planes, Some(begin.coef.len() / planes.max(1)))?,
             intercept: numbers("intercept_u", state, planes, None)?,
             fit_intercept,
-        })),
-        "pocket" => {
-            probe_memory(begin.coef.len().checked_mul(16))?;
-            Ok(Box::new(Pocket::new(parse_check(&given.check)?, fit_intercept, begin)))
-        }
-        "voted" => Ok(Box::new(Voted::new(planes))),
+        })?),
+        "pocket" => Ok(boxed(Pocket::new(parse_check(&given.check)?, fit_intercept, begin)?)?),
+        "voted" => Ok(boxed(Voted::new(planes)?)?),
         name => Err(PyValueError::new_err(format!(
             "learner must be \"perceptron\", \"averaged\", \"pocket\" or \"voted\", got {name:?}"
         ))),
@@ -42,11 +39,11 @@ pub fn read_learner(
 
 /// The memory of the learner, by the names of the protocol; `shape` is that of coef.
 pub fn write_memory(state: &Bound<'_, PyDict>, learner: &dyn Learner, shape: [usize; 2]) -> PyResult<()> {
-    for (name, values) in learner.memory() {
+    for (name, values) in learner.memory()? {
         let shape = name.starts_with("coef").then_some(shape);
         match values {
-            Numbers::Floats(values) => set_array(state, name, &values, shape)?,
-            Numbers::Integers(values) => set_array(state, name, &values, shape)?,
+            Numbers::Floats(pieces) => set_joined(state, name, &pieces, shape)?,
+            Numbers::Integers(pieces) => set_joined(state, name, &pieces, shape)?,
         }
     }
     Ok(())

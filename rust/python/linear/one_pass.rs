@@ -10,13 +10,14 @@ use pyo3::types::{PyDict, PyString};
 
 use super::attributes::{Changes, Name, get, labels, matrix, vector};
 use crate::error::Error;
+use crate::memory::{collected, filled};
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::{self, Learner, Problem, Settings, State};
-use crate::python::border::arrays::{self, pairs};
+use crate::python::border::arrays::{self, copied, pairs};
 use crate::python::border::choices::{parse_joint, parse_tie};
 use crate::python::border::rows::{dense_rows, with_dense, with_many_or_few};
-use crate::rows::{Dense, Table, Tolerance};
+use crate::rows::{Dense, Matrix, Tolerance};
 
 /// What parameters say of a pass, and how an estimator calls what it learns.
 #[pyclass(frozen, module = "perceptron_rs._core")]
@@ -101,7 +102,7 @@ fn one_pass(
             fit_intercept,
             tolerance: Tolerance { margin, added_feature, max_mistakes: max_mistakes_per_example },
             joint: joint.map(parse_joint).transpose()?,
-            ..Settings::new(positive.as_array().to_vec())
+            ..Settings::new(copied(&positive)?)
         },
     })
 }
@@ -129,7 +130,11 @@ impl OnePass {
             intercept: vector(&get(attributes, &self.intercept)?, planes)?,
             seen: {
                 let seen: Vec<i64> = vector(&get(attributes, &self.seen)?, planes)?;
-                seen.into_iter().map(u64::try_from).collect::<Result<_, _>>()?
+                let mut counts = filled(0, planes)?;
+                for (count, seen) in counts.iter_mut().zip(seen) {
+                    *count = u64::try_from(seen)?;
+                }
+                counts
             },
             ages: None,
         };
@@ -150,7 +155,7 @@ impl OnePass {
 
         let (py, shape) = (attributes.py(), [planes, columns]);
         let mut changes = Changes::of(attributes);
-        let seen: Vec<i64> = state.seen.iter().map(|&seen| seen as i64).collect();
+        let seen = collected(state.seen.iter().map(|&seen| seen as i64))?;
         changes.vector(&self.seen, &seen)?;
         changes.matrix(&self.coef, &state.coef, shape)?;
         changes.vector(&self.intercept, &state.intercept)?;
@@ -163,7 +168,7 @@ impl OnePass {
         }
         let (report, number) = (&self.report, mistakes.iter().sum::<i64>());
         changes.matrix(&report.mistakes_per_epoch, &mistakes, [1, mistakes.len()])?;
-        changes.vector(&report.n_iter_per_class, &vec![1_i64; mistakes.len()])?;
+        changes.vector(&report.n_iter_per_class, &filled(1_i64, mistakes.len())?)?;
         changes.object(&report.n_iter, 1_i64.into_pyobject(py)?.into_any());
         changes.object(&report.n_mistakes, number.into_pyobject(py)?.into_any());
         changes.object(&report.converged, (number == 0).into_pyobject(py)?.to_owned().into_any());
@@ -195,7 +200,7 @@ impl OnePass {
         state: &mut State,
         learner: &mut dyn Learner,
     ) -> PyResult<Vec<i64>> {
-        let mut work = |rows: &dyn Table| {
+        let mut work = |rows: &dyn Matrix| {
             let problem = Problem::new(rows, labels, None, &self.settings)?;
             online::one_pass(&problem, state, learner)
         };

@@ -8,12 +8,14 @@ use pyo3::types::PyDict;
 use crate::arith::decay::Decay;
 use crate::arith::elementary::Function;
 use crate::arith::environment::standard;
-use crate::error::{Result, probe_memory};
-use crate::memory::collected;
+use crate::error::Result;
 use crate::online::{self, averaged, perceptron};
 use crate::order::shuffle;
-use crate::python::border::arrays::{ages, counters, get, matrix, new_array, numbers, to_matrix, vector};
+use crate::python::border::arrays::{
+    ages, counters, get, matrix, new_array, numbers, to_matrix, to_vector, vector,
+};
 use crate::python::border::rows::{shape, with_rows};
+use crate::python::border::signals::Signals;
 
 /// Activations (n, K) of every row under every plane.
 #[pyfunction]
@@ -30,11 +32,13 @@ fn scores<'py>(
     let coef = matrix("coef", &coef, planes, columns)?;
     let intercept = vector("intercept", &intercept, planes)?;
     let out = new_array(rows.py(), [n, planes])?;
-    {
+    let signals = Signals::new();
+    let done = {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
-        with_rows(rows, |rows| online::scores(rows, &coef, &intercept, threads, out))??;
-    }
+        with_rows(rows, |rows| online::scores(rows, &coef, &intercept, threads, &signals, out))?
+    };
+    signals.settle(done, rows.py(), false)?;
     Ok(out)
 }
 
@@ -53,7 +57,7 @@ fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
     let ub = numbers("intercept_u", state, planes, None)?;
     let (coef, intercept) =
         standard(|| (averaged::average(&w, &u, &seen, columns), averaged::average(&b, &ub, &seen, 1)));
-    Ok((to_matrix(py, &coef, [planes, columns])?, PyArray1::from_slice(py, &intercept)))
+    Ok((to_matrix(py, &coef?, [planes, columns])?, to_vector(py, &intercept?)?))
 }
 
 /// Weights (K, d) of a state with all pending penalties applied.
@@ -69,11 +73,12 @@ fn settled<'py>(
     let mut weights = matrix("coef", &coef, planes, columns)?;
     let ages = ages(state, planes, columns)?;
     standard(|| {
-        let decay = Decay::new(eta0, penalty.0, penalty.1, 0);
+        let decay = Decay::new(eta0, penalty.0, penalty.1, 0)?;
         for (w, &age) in weights.iter_mut().zip(&ages).filter(|(_, age)| **age > 0) {
             *w = decay.settle(*w, age as u64);
         }
-    });
+        Result::Ok(())
+    })?;
     to_matrix(state.py(), &weights, [planes, columns])
 }
 
@@ -87,12 +92,16 @@ fn permutation(
     epoch: u64,
     partition: u64,
 ) -> PyResult<Bound<'_, PyArray1<u32>>> {
-    let order = py.detach(|| -> Result<_> {
-        let mut order = collected(0..n)?;
-        shuffle(&mut order, seed, epoch, partition);
-        Ok(order)
-    })?;
-    Ok(PyArray1::from_vec(py, order))
+    let order = new_array(py, [n as usize])?;
+    {
+        let mut order = order.readwrite();
+        let order = order.as_slice_mut()?;
+        py.detach(|| {
+            order.iter_mut().zip(0..n).for_each(|(place, row)| *place = row);
+            shuffle(order, seed, epoch, partition);
+        });
+    }
+    Ok(order)
 }
 
 /// A function of each number.
@@ -108,10 +117,14 @@ fn elementary<'py>(
     let Some((_, chosen)) = Function::ALL.into_iter().find(|(name, _)| *name == function) else {
         return Err(PyValueError::new_err(format!("function must be one of {names}, got '{function}'")));
     };
-    probe_memory(values.len().checked_mul(8))?;
-    let mut values = values.as_array().to_vec();
-    py.detach(|| standard(|| chosen.apply(&mut values)));
-    Ok(PyArray1::from_vec(py, values))
+    let out = new_array(py, [values.len()])?;
+    {
+        let mut out = out.readwrite();
+        let out = out.as_slice_mut()?;
+        out.iter_mut().zip(values.as_array()).for_each(|(out, value)| *out = *value);
+        py.detach(|| standard(|| chosen.apply(out)));
+    }
+    Ok(out)
 }
 
 /// Least number of updates in a row on one example after which it is right.

@@ -35,7 +35,7 @@ fn votes<'py>(
     let coef = numbers("coef", state, log.planes(), Some(columns))?;
     let intercept = numbers("intercept", state, log.planes(), None)?;
     let counts = counts.as_slice()?;
-    let out = new_array::<i64>(py, [n, log.planes()])?;
+    let out = new_array::<i64, 2>(py, [n, log.planes()])?;
     let signals = Signals::new();
     let done = {
         let mut out = out.readwrite();

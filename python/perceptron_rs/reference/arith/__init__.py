@@ -8,7 +8,6 @@ from .elementary import elementary
 from .exp import exp, logistic
 from .factor import Factor, inner
 from .kernel import grown, normalised, power, scale, squared_distance
-from .lattice import extend, reach, violation
 from .log import log
 from .sign import exact_sign
 from .tanh import tanh
@@ -42,7 +41,6 @@ __all__ = [
     "elementary",
     "exact_sign",
     "exp",
-    "extend",
     "gamma",
     "grown",
     "harm",
@@ -52,7 +50,6 @@ __all__ = [
     "logistic",
     "normalised",
     "power",
-    "reach",
     "row_dot",
     "running_total",
     "scale",
@@ -66,7 +63,6 @@ __all__ = [
     "two_product",
     "two_sum",
     "up",
-    "violation",
     "widen",
     "within_span",
 ]

@@ -1,4 +1,4 @@
-"""The arithmetic of layers of neurons: values forward, errors backward, the step.
+"""The arithmetic of layers of neurons: values forward, errors backward.
 
 Arrays hold one row an example. Sums over the neurons of a layer run from the first one on.
 """
@@ -19,14 +19,14 @@ __all__ = [
     "ACTIVATIONS",
     "accumulated",
     "backward",
-    "errors",
     "losses",
     "mistakes",
     "probabilities",
+    "slope",
     "start",
+    "truth",
     "weighted",
 ]
-__all__ += ["moved", "slope"]
 
 Array = NDArray[np.float64]
 
@@ -86,11 +86,10 @@ def mistakes(z: Array, labels: NDArray[np.uint32]) -> NDArray[np.bool_]:
     return wrong
 
 
-def errors(z: Array, labels: NDArray[np.uint32]) -> Array:
-    """Return the derivatives of the losses with respect to z: probability minus truth."""
-    truth = np.arange(z.shape[1]) == labels[:, None] if z.shape[1] > 1 else labels[:, None] == 1
-    difference: Array = probabilities(z) - truth
-    return difference
+def truth(z: Array, labels: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """Return the probabilities of one who knows: 1 for the true class, else 0."""
+    known = np.arange(z.shape[1]) == labels[:, None] if z.shape[1] > 1 else labels[:, None] == 1
+    return np.asarray(known, dtype=np.float64)
 
 
 def backward(delta: Array, coef: Array) -> Array:
@@ -107,13 +106,6 @@ def accumulated(delta: Array, h: Array) -> tuple[Array, Array]:
     for d, x in zip(delta, h, strict=True):
         gradient, intercept = gradient + d[:, None] * x, intercept + d
     return gradient, intercept
-
-
-def moved(w: Array, gradient: Array, *, rate: float, alpha: float, examples: int) -> Array:
-    """Return weights after a step: first shrunk by the penalty, then moved against the gradient."""
-    if alpha > 0:
-        w = w * max(0.0, 1.0 - (rate * alpha) / examples) + 0.0
-    return w + -(rate / examples) * gradient
 
 
 def start(numbers: NDArray[np.uint64], inputs: int, outputs: int, activation: str) -> Array:

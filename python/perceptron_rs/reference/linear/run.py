@@ -126,13 +126,14 @@ class Run:
         seen = [decision.t for decision in self.decisions for _ in decision.planes]
         return self.memory(self.decisions) | {"seen": np.array(seen, dtype=np.int64)}
 
-    def mistakes_per_example(self) -> NDArray[np.int64]:
-        """Return the mistakes made on each example."""
-        return np.stack([decision.made for decision in self.decisions], axis=1)
-
-    def activations(self) -> NDArray[np.float64]:
-        """Return the activations of the last visit of each example."""
-        return np.concatenate([decision.seen for decision in self.decisions], axis=1)
+    def record(self) -> State:
+        """Return the mistakes made on each example, and the activations of its last visit."""
+        found: State = {}
+        if self.settings.track_mistakes:
+            found["mistakes_per_example"] = np.stack([decision.made for decision in self.decisions], axis=1)
+        if self.settings.record:
+            found["activations"] = np.concatenate([decision.seen for decision in self.decisions], axis=1)
+        return found
 
 
 def check_shapes(arrays: State, shapes: dict[str, tuple[int, ...]]) -> None:

@@ -1,6 +1,5 @@
-"""Layers of neurons."""
+"""Layers of neurons: the algorithm in ``train.py``, all else in ``run.py``."""
 
-from .network import mlp_scores, mlp_start
-from .train import mlp_fit
+from .run import mlp_scores, mlp_start, start_network
 
-__all__ = ["mlp_fit", "mlp_scores", "mlp_start"]
+__all__ = ["mlp_scores", "mlp_start", "start_network"]

@@ -1,7 +1,11 @@
-"""Structured perceptrons: the answer is a whole sequence, or any other structure."""
+"""Structured perceptrons: the answer is a whole sequence, or any other structure.
 
-from .chain import sequence_average, sequence_fit
+The loop is in ``chain.py``, the search in ``lattice.py``, what a beam needs in ``prefix.py``; what is not the
+algorithm in ``run.py``.
+"""
+
 from .decode import sequence_decode
 from .general import structured_update
+from .run import sequence_average, start_chain
 
-__all__ = ["sequence_average", "sequence_decode", "sequence_fit", "structured_update"]
+__all__ = ["sequence_average", "sequence_decode", "start_chain", "structured_update"]

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
-from perceptron_rs.reference.rows import check_canonical
-from perceptron_rs.reference.structured.lattice import Lattice
+from perceptron_rs.reference.structured.lattice import search
 from perceptron_rs.reference.structured.sequences import sequences
-from perceptron_rs.reference.structured.weights import check, emissions, pairs, unpacked
+from perceptron_rs.reference.structured.weights import to_chain
 from perceptron_rs.settings import State
 
-__all__ = ["decode_one", "sequence_decode"]
+__all__ = ["sequence_decode"]
 
 
 @standard()
@@ -37,7 +36,7 @@ def sequence_decode(
     lengths : int64 array
         Of the sequences, which lie one after another.
     weights : dict
-        Emission, transition, start, end, perhaps pair, as ``sequence_fit`` returns them.
+        Emission, transition, start, end, perhaps pair, as in the state of a chain.
     threads : int
     beam : int or None
         How many labels of a token are kept in the search.
@@ -53,46 +52,31 @@ def sequence_decode(
     OverflowError
         If a score is not finite.
     """
-    check_canonical(rows)
-    parts = sequences(lengths, rows.shape[0])
-    labels = check(weights, rows.shape[1])
+    x, w = sequences(rows, lengths), to_chain(weights, rows.shape[1])
     if beam == 0:
         raise ValueError("beam must be at least 1, got 0; None looks at all labels")
-    shapes = {"allowed": (rows.shape[0], labels), "forbidden": (labels, labels)}
-    for name, given in (("allowed", allowed), ("forbidden", forbidden)):
-        if given is not None and given.shape != shapes[name]:
-            raise ValueError(f"{name} must have the shape {shapes[name]}, got {given.shape}")
-    # A byte that is neither 0 nor 1 is true, whatever NumPy makes of it.
-    allowed, forbidden = (
-        None if given is None else given.view(np.uint8) != 0 for given in (allowed, forbidden)
-    )
-    path, scores = np.zeros(rows.shape[0], dtype=np.uint32), np.zeros(len(parts))
-    w = unpacked(weights)
-    for i, numbers in enumerate(parts):
-        may = None if allowed is None else allowed[numbers]
-        path[numbers], scores[i] = decode_one(rows, numbers, w, i, beam, may, forbidden)
+    K = len(w.start)
+    may = _mask("allowed", allowed, (rows.shape[0], K))
+    may_not = _mask("forbidden", forbidden, (K, K))
+    path, scores = np.zeros(rows.shape[0], dtype=np.uint32), np.zeros(len(x))
+    for i, tokens in enumerate(x):
+        try:
+            lattice = search(*w.scores(tokens), beam, None if may is None else may[tokens.numbers], may_not)
+        except FloatingPointError:
+            raise OverflowError(f"a score of sequence {i} is not finite; scale the features") from None
+        best = lattice.best(len(tokens) - 1)
+        if best is None:
+            raise ValueError(
+                f"allowed and forbidden leave no labels for sequence {i}; allow more, or widen the beam"
+            )
+        path[tokens.numbers], scores[i] = lattice.answer(len(tokens)), lattice.delta[-1, best] + 0.0
     return path, scores
 
 
-def decode_one(
-    rows: Any,
-    numbers: NDArray[np.intp],
-    w: State,
-    i: int,
-    beam: int | None = None,
-    allowed: NDArray[np.bool_] | None = None,
-    forbidden: NDArray[np.bool_] | None = None,
-) -> tuple[NDArray[np.uint32], float]:
-    """Return the best labels of the rows ``numbers`` by dense weights, and their score; i is for errors."""
-    e, pair = emissions(rows, numbers, w), pairs(rows, numbers, w)
-    try:
-        lattice = Lattice.fill(e, pair, beam=beam, allowed=allowed, forbidden=forbidden)
-    except FloatingPointError:
-        raise OverflowError(f"a score of sequence {i} is not finite; scale the features") from None
-    last = len(numbers) - 1
-    best = lattice.best(last)
-    if best is None:
-        raise ValueError(
-            f"allowed and forbidden leave no labels for sequence {i}; allow more, or widen the beam"
-        )
-    return lattice.trace(last, best), float(lattice.delta[last, best] + 0.0)
+def _mask(name: str, given: NDArray[np.bool_] | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
+    """Return booleans: a byte that is neither 0 nor 1 is true, whatever NumPy makes of it."""
+    if given is None:
+        return None
+    if given.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape}, got {given.shape}")
+    return np.asarray(given.view(np.uint8) != 0)

@@ -20,65 +20,64 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.reference import arith
+__all__ = ["Lattice", "search"]
 
-__all__ = ["Lattice"]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Lattice:
     """The table of the search over one sequence."""
 
-    delta: NDArray[np.float64]
-    back: NDArray[np.intp]
-    kept: NDArray[np.bool_]
-
-    @classmethod
-    def fill(
-        cls,
-        e: NDArray[np.float64],
-        pair: NDArray[np.float64],
-        *,
-        beam: int | None = None,
-        allowed: NDArray[np.bool_] | None = None,
-        forbidden: NDArray[np.bool_] | None = None,
-    ) -> Lattice:
-        """Search; raise FloatingPointError if a number is not finite."""
-        if not (np.isfinite(e).all() and np.isfinite(pair[1:]).all()):
-            raise FloatingPointError
-        if forbidden is not None:
-            pair = np.where(forbidden, -np.inf, pair)
-        delta = np.full(e.shape, -np.inf)
-        back, kept = np.zeros(e.shape, dtype=np.intp), np.zeros(e.shape, dtype=np.bool_)
-        for t in range(len(e)):
-            if t == 0:
-                delta[t] = e[t]
-            else:
-                from_ = np.flatnonzero(kept[t - 1])
-                if len(from_) == 0:
-                    break
-                scores = arith.reach(delta[t - 1, from_], pair[t, from_])
-                back[t] = from_[scores.argmax(axis=0)]
-                delta[t] = scores.max(axis=0) + e[t]
-            keep = np.ones(e.shape[1], dtype=np.bool_) if allowed is None else allowed[t].copy()
-            if forbidden is not None:
-                keep &= delta[t] != -np.inf
-            if beam is not None:
-                labels = np.flatnonzero(keep)
-                keep[labels[np.argsort(-delta[t, labels], kind="stable")[beam:]]] = False
-            if not np.isfinite(delta[t, keep]).all():
-                raise FloatingPointError
-            kept[t] = keep
-        return cls(delta, back, kept)
+    delta: Array  # (n, K)
+    back: NDArray[np.intp]  # (n, K): the label before the best prefix that ends in a label
+    kept: NDArray[np.bool_]  # (n, K): what the beam keeps
 
     def best(self, t: int) -> int | None:
         """Return the last label of the best prefix that ends at a token, if any can."""
         labels = np.flatnonzero(self.kept[t])
         return int(labels[self.delta[t, labels].argmax()]) if len(labels) else None
 
-    def trace(self, t: int, label: int) -> NDArray[np.uint32]:
-        """Return the labels of the best prefix that ends in ``label`` at token t."""
-        path = [label]
-        for token in range(t, 0, -1):
-            path.append(int(self.back[token, path[-1]]))
+    def answer(self, n: int) -> NDArray[np.uint32]:
+        """Return the labels of the best prefix of n tokens; none if there is none."""
+        label, path = self.best(n - 1), list[int]()
+        for t in range(n - 1, -1, -1):
+            if label is not None:
+                path.append(label)
+                label = int(self.back[t, label])
         return np.array(path[::-1], dtype=np.uint32)
+
+
+def search(
+    e: Array,
+    pair: Array,
+    beam: int | None = None,
+    allowed: NDArray[np.bool_] | None = None,
+    forbidden: NDArray[np.bool_] | None = None,
+) -> Lattice:
+    """Fill the table; FloatingPointError if a number is not finite.
+
+    A label must be ``allowed[t, y]``, and must not follow another one if ``forbidden[y', y]``.
+    """
+    if not (np.isfinite(e).all() and np.isfinite(pair[1:]).all()):
+        raise FloatingPointError
+    if forbidden is not None:
+        pair = np.where(forbidden, -np.inf, pair)
+    delta, back = np.full(e.shape, -np.inf), np.zeros(e.shape, dtype=np.intp)
+    kept = np.zeros(e.shape, dtype=np.bool_)
+    for t in range(len(e)):
+        if t == 0:
+            delta[t] = e[t]
+        elif kept[t - 1].any():
+            before = np.flatnonzero(kept[t - 1])
+            scores = delta[t - 1, before, np.newaxis] + pair[t, before]
+            back[t] = before[scores.argmax(axis=0)]
+            delta[t] = scores.max(axis=0) + e[t]
+        else:
+            break
+        keep = np.ones(e.shape[1], dtype=np.bool_) if allowed is None else allowed[t]
+        labels = np.flatnonzero(keep if forbidden is None else keep & (delta[t] != -np.inf))
+        kept[t, labels[np.argsort(-delta[t, labels], kind="stable")[:beam]]] = True
+        if not np.isfinite(delta[t, kept[t]]).all():
+            raise FloatingPointError
+    return Lattice(delta, back, kept)

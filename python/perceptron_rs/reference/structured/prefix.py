@@ -1,4 +1,4 @@
-"""Which prefix of a wrong answer is learnt from.
+"""What is learnt from a wrong answer: the whole of it, or a prefix.
 
 Problem
     With a beam, the best sequence found may score less than the true one, which the search has
@@ -16,56 +16,55 @@ Paper
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.reference import arith
-from perceptron_rs.reference.structured.lattice import Lattice
+from perceptron_rs.reference.structured.lattice import Array, Lattice
 
-__all__ = ["UPDATES", "compare"]
+__all__ = ["UPDATES"]
 
-UPDATES = ("full", "early", "max_violation")
+Labels = NDArray[np.uint32]
 
 
-def compare(
-    lattice: Lattice,
-    update: str,
-    truth: NDArray[np.uint32],
-    e: NDArray[np.float64],
-    pair: NDArray[np.float64],
-) -> NDArray[np.uint32]:
-    """Return the prefix to be compared with that of the truth; empty if the answer is right."""
-    n = len(truth)
-    if update == "full":
-        return _wrong(lattice, n, truth)
-    kept = follow(lattice, truth)
-    if update == "early":
-        return _wrong(lattice, n if all(kept) else kept.index(False) + 1, truth)
-    if len(_wrong(lattice, n, truth)) == 0:
-        return truth[:0]
-    longest, most, score = 0, -np.inf, 0.0
-    for t in range(n):
-        score = (
-            e[t, truth[t]] if t == 0 else arith.extend(score, pair[t, truth[t - 1], truth[t]], e[t, truth[t]])
-        )
+def full(lattice: Lattice, y: Labels, e: Array, pair: Array) -> Labels:  # noqa: ARG001
+    """Return the answer."""
+    return lattice.answer(len(y))
+
+
+def early(lattice: Lattice, y: Labels, e: Array, pair: Array) -> Labels:  # noqa: ARG001
+    """Return the prefix up to the token where the beam loses the truth, else the answer."""
+    kept = follow(lattice, y)
+    return lattice.answer(len(y) if all(kept) else kept.index(False) + 1)
+
+
+def max_violation(lattice: Lattice, y: Labels, e: Array, pair: Array) -> Labels:
+    """Return the prefix that is ahead of the truth by most; the answer if it is right."""
+    answer = lattice.answer(len(y))
+    if np.array_equal(answer, y):
+        return answer
+    longest, most, score, kept = 0, -np.inf, 0.0, follow(lattice, y)
+    for t in range(len(y)):
+        score = (score + pair[t, y[t - 1], y[t]]) + e[t, y[t]] if t > 0 else e[t, y[t]]
         best = lattice.best(t)
-        ahead = arith.violation(float(lattice.delta[t, best]), score)
-        if not (kept[t] and best == truth[t]) and ahead > most:
+        ahead = lattice.delta[t, best] - score
+        if not (kept[t] and best == y[t]) and ahead > most:
             longest, most = t + 1, ahead
-    return _wrong(lattice, longest, truth)
+    return lattice.answer(longest)
 
 
-def follow(lattice: Lattice, truth: NDArray[np.uint32]) -> list[bool]:
+UPDATES: dict[str, Callable[[Lattice, Labels, Array, Array], Labels]] = {
+    "full": full,
+    "early": early,
+    "max_violation": max_violation,
+}
+
+
+def follow(lattice: Lattice, y: Labels) -> list[bool]:
     """Say for each token whether the true prefix up to there is the one kept for its last label."""
     kept: list[bool] = []
-    for t, label in enumerate(truth):
-        comes_from = t == 0 or (kept[-1] and lattice.back[t, label] == truth[t - 1])
+    for t, label in enumerate(y):
+        comes_from = t == 0 or (kept[-1] and lattice.back[t, label] == y[t - 1])
         kept.append(bool(comes_from and lattice.kept[t, label]))
     return kept
-
-
-def _wrong(lattice: Lattice, n: int, truth: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    best = lattice.best(n - 1)
-    assert best is not None, "a beam keeps a label of each token"
-    path = lattice.trace(n - 1, best)
-    return path[:0] if np.array_equal(path, truth[:n]) else path

@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["sequences"]
+from perceptron_rs.reference.rows import Row, check_canonical
+
+__all__ = ["Tokens", "sequences"]
 
 
-def sequences(lengths: NDArray[np.int64], rows: int) -> list[NDArray[np.intp]]:
-    """Return the numbers of the rows of each sequence.
+@dataclass(frozen=True)
+class Tokens:
+    """The rows of a sequence: x[t] is that of token t."""
+
+    rows: Any
+    numbers: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, t: int) -> Row:
+        row: Row = self.rows[self.numbers[t]]
+        return row
+
+    def dots(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the dot product of each row with w."""
+        dots: NDArray[np.float64] = self.rows.dots(self.numbers, w)
+        return dots
+
+
+def sequences(rows: Any, lengths: NDArray[np.int64]) -> list[Tokens]:
+    """Return the sequences of these lengths, which lie one after another.
 
     Raises
     ------
     ValueError
         If a length is not at least 1, or if they do not add up to the number of rows.
     """
+    check_canonical(rows)
     if len(lengths) and lengths.min() < 1:
         i = int(np.argmax(lengths < 1))
         raise ValueError(
@@ -23,8 +49,9 @@ def sequences(lengths: NDArray[np.int64], rows: int) -> list[NDArray[np.intp]]:
         )
     ends = np.cumsum(lengths).tolist()
     end = ends[-1] if ends else 0
-    if end != rows:
+    if end != rows.shape[0]:
         raise ValueError(
-            f"lengths must add up to the number of rows, {rows}, got {end}; give one length a sequence"
+            f"lengths must add up to the number of rows, {rows.shape[0]}, got {end}; "
+            "give one length a sequence"
         )
-    return [np.arange(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    return [Tokens(rows, np.arange(a, b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]

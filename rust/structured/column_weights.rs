@@ -13,7 +13,8 @@ use super::lattice::Columns;
 use super::sparse::{Builder, Sparse};
 use crate::arith::activation::{Activations, Row, learn};
 use crate::arith::number::Number;
-use crate::error::{Result, probe_memory};
+use crate::error::{Error, Result};
+use crate::memory::{Grow, collected, filled};
 use crate::rows::prefetch;
 
 /// A weight and the sum over it.
@@ -37,7 +38,7 @@ struct Head {
 const LAST: u8 = 4;
 const ROW: u8 = LAST + 1;
 
-pub(super) struct Table<N> {
+pub(super) struct ColumnWeights<N> {
     shape: Shape,
     /// Places of a row, the padding counted.
     places: usize,
@@ -49,15 +50,14 @@ pub(super) struct Table<N> {
     row_sums: Vec<f64>,
 }
 
-impl<N: Number> Table<N> {
+impl<N: Number> ColumnWeights<N> {
     /// `planes` rows of labels, K or 1.
     pub fn new(shape: Shape, planes: usize, (w, u): (&Sparse, &Sparse)) -> Result<Self> {
         let columns = w.columns();
-        probe_memory(columns.checked_mul(size_of::<Head>()))?;
         let mut table = Self {
             shape,
             places: planes * shape.stride,
-            heads: vec![Head::default(); columns],
+            heads: filled(Head::default(), columns)?,
             entries: Vec::new(),
             free: Default::default(),
             rows: Vec::new(),
@@ -65,57 +65,57 @@ impl<N: Number> Table<N> {
         };
         for column in 0..columns {
             for (plane, w) in w.row(column).0.iter().zip(w.row(column).1) {
-                *table.at(column, shape.padded(*plane as usize)).0 = N::of(*w);
+                *table.at(column, shape.padded(*plane as usize))?.0 = N::of(*w);
             }
             for (plane, u) in u.row(column).0.iter().zip(u.row(column).1) {
-                *table.at(column, shape.padded(*plane as usize)).1 = *u;
+                *table.at(column, shape.padded(*plane as usize))?.1 = *u;
             }
         }
         Ok(table)
     }
 
     /// Adds `c` times a row to a plane, `tc` times it to the sums; returns the largest weight written.
-    pub fn learn(&mut self, row: Row, place: usize, factors: (f64, f64)) -> N {
+    pub fn learn(&mut self, row: Row, place: usize, factors: (f64, f64)) -> Result<N> {
         let mut largest = N::default();
         for (column, x) in row.columns.iter().zip(row.values) {
-            largest = largest.larger(learn(self.at(*column as usize, place), factors, *x));
+            largest = largest.larger(learn(self.at(*column as usize, place)?, factors, *x));
         }
-        largest
+        Ok(largest)
     }
 
     /// A weight and its sum; made if there are none.
-    fn at(&mut self, column: usize, place: usize) -> (&mut N, &mut f64) {
+    fn at(&mut self, column: usize, place: usize) -> Result<(&mut N, &mut f64)> {
         let head = self.heads[column];
         if head.class == ROW {
             let i = head.at as usize * self.places + place;
-            return (&mut self.rows[i], &mut self.row_sums[i]);
+            return Ok((&mut self.rows[i], &mut self.row_sums[i]));
         }
         let first = head.at as usize;
         let known = self.entries[first..][..usize::from(head.len)].iter();
         if let Some(i) = known.clone().position(|entry| entry.plane == place as u32) {
             let entry = &mut self.entries[first + i];
-            return (&mut entry.w, &mut entry.u);
+            return Ok((&mut entry.w, &mut entry.u));
         }
         if usize::from(head.len) == room(head.class) {
-            self.enlarge(column);
+            self.enlarge(column)?;
             return self.at(column, place);
         }
         self.heads[column].len += 1;
         let entry = &mut self.entries[first + usize::from(head.len)];
         *entry = Entry { plane: place as u32, ..Entry::default() };
-        (&mut entry.w, &mut entry.u)
+        Ok((&mut entry.w, &mut entry.u))
     }
 
     /// Gives a column that is full more room.
-    fn enlarge(&mut self, column: usize) {
+    fn enlarge(&mut self, column: usize) -> Result<()> {
         let old = self.heads[column];
         let (first, len) = (old.at as usize, usize::from(old.len));
         let next = old.class + 1;
         let class = if next > LAST || room(next) * 4 > self.places { ROW } else { next };
         let at = if class == ROW {
             let (at, end) = (self.rows.len() / self.places, self.rows.len() + self.places);
-            grow(&mut self.rows, end);
-            grow(&mut self.row_sums, end);
+            grow(&mut self.rows, end)?;
+            grow(&mut self.row_sums, end)?;
             for entry in &self.entries[first..][..len] {
                 let i = at * self.places + entry.plane as usize;
                 (self.rows[i], self.row_sums[i]) = (entry.w, entry.u);
@@ -124,17 +124,17 @@ impl<N: Number> Table<N> {
         } else {
             let at = self.free[usize::from(class)].pop().map_or(self.entries.len(), |at| at as usize);
             let end = self.entries.len().max(at + room(class));
-            grow(&mut self.entries, end);
+            grow(&mut self.entries, end)?;
             self.entries.copy_within(first..first + len, at);
             at
         };
         if old.class > 0 {
-            self.free[usize::from(old.class)].push(old.at);
+            self.free[usize::from(old.class)].try_push(old.at)?;
             self.entries[first..][..len].fill(Entry::default());
         }
-        // 2^32 entries would need 64 GB.
-        let Ok(at) = u32::try_from(at) else { unreachable!("memory ends before") };
+        let at = u32::try_from(at).map_err(|_| Error::Memory)?; // 64 GB
         self.heads[column] = Head { at, len: old.len, class };
+        Ok(())
     }
 
     /// Weights and sums, whether or not they are in use.
@@ -149,16 +149,16 @@ impl<N: Number> Table<N> {
     }
 
     /// The weights as a matrix without padding; `value` of a weight and its sum.
-    pub fn matrix(&self, value: impl Fn(f64, f64) -> f64) -> Sparse<'static> {
+    pub fn matrix(&self, value: impl Fn(f64, f64) -> f64) -> Result<Sparse<'static>> {
         let value = |w: N, u: f64| value(w.wide(), u);
         let len = self.pairs().filter(|(w, u)| value(*w, *u).to_bits() != 0).count();
-        let mut out = Builder::with_capacity(self.heads.len(), len);
+        let mut out = Builder::with_room(self.heads.len(), len)?;
         for head in &self.heads {
             if head.class == ROW {
                 let range = head.at as usize * self.places..(head.at as usize + 1) * self.places;
                 let row = self.rows[range.clone()].iter().zip(&self.row_sums[range]).enumerate();
                 for (place, (w, u)) in row {
-                    out.push(self.shape.cut(place) as i32, value(*w, *u));
+                    out.push(self.shape.cut(place) as i32, value(*w, *u))?;
                 }
             } else {
                 let mut entries = [Entry::default(); 1 << LAST];
@@ -166,26 +166,26 @@ impl<N: Number> Table<N> {
                 entries.copy_from_slice(&self.entries[head.at as usize..][..entries.len()]);
                 entries.sort_unstable_by_key(|entry| entry.plane);
                 for entry in entries {
-                    out.push(self.shape.cut(entry.plane as usize) as i32, value(entry.w, entry.u));
+                    out.push(self.shape.cut(entry.plane as usize) as i32, value(entry.w, entry.u))?;
                 }
             }
-            out.end_column();
+            out.end_column()?;
         }
-        out.done()
+        Ok(out.done())
     }
 
     /// The same in float64.
-    pub fn widened(self) -> Table<f64> {
+    pub fn widened(self) -> Result<ColumnWeights<f64>> {
         let widen = |Entry { plane, w, u }: Entry<N>| Entry { plane, w: w.wide(), u };
-        Table {
+        Ok(ColumnWeights {
             shape: self.shape,
             places: self.places,
             heads: self.heads,
-            entries: self.entries.into_iter().map(widen).collect(),
+            entries: collected(self.entries.into_iter().map(widen))?,
             free: self.free,
-            rows: self.rows.into_iter().map(N::wide).collect(),
+            rows: collected(self.rows.into_iter().map(N::wide))?,
             row_sums: self.row_sums,
-        }
+        })
     }
 }
 
@@ -195,14 +195,15 @@ fn room(class: u8) -> usize {
 }
 
 /// Makes a vector longer, with a quarter to spare: twice its length would be the peak of memory.
-fn grow<T: Clone + Default>(values: &mut Vec<T>, len: usize) {
+fn grow<T: Clone + Default>(values: &mut Vec<T>, len: usize) -> Result<()> {
     if len > values.capacity() {
-        values.reserve_exact(len - values.len() + len / 4);
+        values.try_reserve_exact(len - values.len() + len / 4).map_err(|_| Error::Memory)?;
     }
     values.resize(len, T::default());
+    Ok(())
 }
 
-impl<N: Number> Columns<N> for Table<N> {
+impl<N: Number> Columns<N> for ColumnWeights<N> {
     #[inline(always)]
     fn activate(&self, row: Row, sums: &mut Activations<N>) {
         for (column, x) in row.columns.iter().zip(row.values) {

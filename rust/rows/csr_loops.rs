@@ -1,7 +1,7 @@
 //! The loops of a training pass over CSR rows: weights in f64, and exact ones.
 
 use super::csr::Csr;
-use super::learn::Kernel;
+use super::learn::LoopBody;
 use super::pending::{Ages, Settle};
 use super::prefetch::prefetch;
 use crate::arith::axpy::axpy_entries;
@@ -57,7 +57,7 @@ fn group<T: Value, I: Index, const C: usize>(
     4 * C
 }
 
-impl<T: Value, I: Index> Kernel for Float<'_, T, I> {
+impl<T: Value, I: Index> LoopBody for Float<'_, T, I> {
     const EXACT: bool = false;
 
     #[inline(always)]
@@ -136,7 +136,7 @@ impl<T: Value, I: Index> Counts<'_, T, I> {
     }
 }
 
-impl<T: Value, I: Index> Kernel for Counts<'_, T, I> {
+impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
     const EXACT: bool = true;
 
     #[inline(always)]

@@ -1,0 +1,49 @@
+"""Linear classifiers as models of other libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import Perceptron, SGDClassifier
+
+from perceptron_rs.models.exported import Network, take_over
+
+__all__ = ["network", "to_sklearn"]
+
+
+def network(model: Any) -> Network:
+    """Return what a classifier computes."""
+    return Network([_weights(model)], model.classes_, positive_at_zero=model.tie == "positive")
+
+
+def to_sklearn(model: Any) -> Any:
+    """Return a fitted estimator of scikit-learn that predicts the same."""
+    coef, intercept = _weights(model)
+    if len(model.classes_) == 2 and len(coef) == 2:  # a joint decision
+        coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+    if len(model.classes_) == 2 and model.tie == "positive":
+        raise ValueError(
+            "scikit-learn has no estimator that predicts as with tie='positive', where a score of 0 means "
+            "the second class; set tie='mistake', which changes the predictions of such examples only"
+        )
+    if model._learner == "averaged":
+        options = {"loss": "perceptron", "average": True, "learning_rate": "constant", "penalty": None}
+        found = take_over(model, SGDClassifier(**options))
+        found._standard_coef, found._standard_intercept = (
+            model.last_coef_.copy(),
+            model.last_intercept_.copy(),
+        )
+        found._average_coef, found._average_intercept = coef.copy(), intercept.copy()
+    else:
+        found = take_over(model, Perceptron())
+    found.coef_, found.intercept_ = coef.copy(), intercept.copy()
+    found.classes_, found.n_iter_, found.t_ = model.classes_.copy(), max(model.n_iter_, 1), float(model.t_)
+    return found
+
+
+def _weights(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weights and intercepts that predict, one row a plane."""
+    coef, intercept = model._predicting()
+    return np.ascontiguousarray(coef, dtype=np.float64), np.ascontiguousarray(intercept, dtype=np.float64)

@@ -1,0 +1,28 @@
+"""The separator of largest margin as a model of other libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.svm import LinearSVC
+
+from perceptron_rs.models.exported import Network, take_over
+
+__all__ = ["network", "to_sklearn"]
+
+
+def network(model: Any) -> Network:
+    """Return what the classifier computes."""
+    return Network([(np.ascontiguousarray(model.coef_), np.asarray(model.intercept_))], model.classes_)
+
+
+def to_sklearn(model: Any) -> Any:
+    """Return a fitted estimator of scikit-learn that predicts the same."""
+    # The dual weights of a hard margin add up to the squared norm of its weights: this C bounds none of them.
+    strength = max(1.0, float(np.square(model.coef_).sum(axis=1).max()))
+    found = take_over(model, LinearSVC(C=strength, loss="hinge"), but=("tol",))
+    found.fit_intercept = model.bias != "none"
+    found.coef_, found.intercept_ = model.coef_.copy(), model.intercept_.copy()
+    found.classes_, found.n_iter_ = model.classes_.copy(), 1
+    return found

@@ -1,0 +1,119 @@
+"""Estimators that become models of other libraries: of scikit-learn, and in the format ONNX."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.registry import LEARNERS
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["Exported", "Network", "network_of", "take_over"]
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """What a classifier computes: layers, one after another, and a decision about the last outputs."""
+
+    #: Weights (outputs, inputs) and intercepts (outputs,) of each layer.
+    layers: list[tuple[NDArray[np.float64], NDArray[np.float64]]]
+    classes: NDArray[Any]
+    #: Between two layers: "relu", "tanh" or "logistic".
+    activation: str = ""
+    #: Whether a score of exactly 0 speaks for the second of two classes.
+    positive_at_zero: bool = False
+    #: Whether the last outputs are those of a logistic function or a softmax.
+    has_probabilities: bool = False
+
+
+def network_of(estimator: Any) -> Network:
+    """Return what a fitted estimator computes; ValueError if that is no network."""
+    check_is_fitted(estimator)
+    network: Network = _family(estimator).network(estimator)
+    return network
+
+
+def take_over(estimator: Any, other: Any, but: tuple[str, ...] = ()) -> Any:
+    """Give an estimator of scikit-learn the parameters of the same names, and what is known of columns."""
+    known = estimator.get_params(deep=False)
+    other.set_params(
+        **{name: known[name] for name in other.get_params() if name in known and name not in but}
+    )
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(estimator, name):
+            setattr(other, name, getattr(estimator, name))
+    return other
+
+
+def _family(estimator: Any) -> ModuleType:
+    """Return the module of the family that says how; a subclass of a learner is as that."""
+    known = {learner.kind: learner for learner in LEARNERS.values()}
+    return next(known[kind] for kind in type(estimator).__mro__ if kind in known).part("exports")
+
+
+class Exported:
+    """The methods ``to_sklearn`` and ``to_onnx``."""
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted estimator of scikit-learn that predicts the same.
+
+        It has the same parameters, as far as it has parameters of these names, and can continue learning in
+        scikit-learn's way. Its scores are equal up to rounding, since the installed BLAS adds up in its own
+        order; they are equal to the last bit if all weights and features are integers. Labels can differ only
+        where two scores, or a score and 0, are equal up to rounding.
+
+        Returns
+        -------
+        estimator : `sklearn.linear_model.Perceptron` or another estimator
+            `sklearn.linear_model.SGDClassifier` for `AveragedPerceptron`, `sklearn.svm.LinearSVC` for
+            `MaxMarginClassifier`, `sklearn.neural_network.MLPClassifier` for `MultilayerPerceptron`.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If no estimator of scikit-learn predicts the same.
+        """
+        check_is_fitted(self)
+        return _family(self).to_sklearn(self)
+
+    def to_onnx(self, *, exact: bool = False) -> Any:
+        """Return a model in the ONNX format that predicts the same.
+
+        The model is a small graph that computes in float64. Its input ``X`` is a dense float64 matrix. Its
+        outputs are ``label``, ``scores`` (as ``decision_function`` returns them) and, if the estimator has
+        them, ``probabilities``. Needs the package onnx: ``pip install "perceptron-rs[onnx]"``.
+
+        Parameters
+        ----------
+        exact : bool, default=False
+            Whether the graph adds up in the order of this package. If True, labels and scores have the same
+            bits as here in every runtime that follows IEEE 754, but take several times longer. Not
+            available with the hidden layers "tanh" and "logistic". If False, the runtime adds up in its own
+            order: scores are equal up to rounding, and to the last bit if all weights and features are
+            integers. Labels can differ only where two scores, or a score and 0, are equal up to rounding.
+
+        Returns
+        -------
+        model : onnx.ModelProto
+            The model.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If no graph is offered for what the estimator computes.
+        ImportError
+            If the package onnx is not installed.
+        """
+        from perceptron_rs.models.onnx import to_onnx
+
+        return to_onnx(network_of(self), exact=exact)

@@ -1,0 +1,295 @@
+"""Networks as graphs in the format ONNX: on their own, and within a pipeline of skl2onnx.
+
+A graph multiplies matrices, or, to have the bits of this package in any runtime, adds up as rule 3 of
+ARITHMETIC.md says: in eight lanes, by a ``Scan`` that takes eight columns after another.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.models.exported import Exported, Network, network_of
+from perceptron_rs.registry import LEARNERS
+
+__all__ = ["register_skl2onnx", "to_onnx"]
+
+#: Of the operators, and of the file: both can be read by runtimes from 2022 on.
+_OPSET, _FILE_VERSION = 17, 8
+_LANES = 8
+_INT64 = 7  # TensorProto.INT64
+_ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid"}
+
+
+class Builder(Protocol):
+    """What nodes are added to."""
+
+    def constant(self, values: NDArray[Any]) -> str:
+        """Return the name of an array that is part of the graph."""
+
+    def node(self, operator: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
+        """Add an operator, and return the name of its output."""
+
+    def scan(self, lanes: str, rows: str, weights: str) -> str:
+        """Add products of rows (n, steps, 8) and weights (steps, K, 8) to lanes (n, K, 8), step by step."""
+
+
+def to_onnx(network: Network, *, exact: bool) -> Any:
+    """Return an ``onnx.ModelProto``."""
+    onnx = _library("onnx", "onnx")
+    builder = _Graph(onnx)
+    scores = _scores(builder, "X", network, exact)
+    columns, width = network.layers[0][0].shape[1], len(network.layers[-1][0])
+    double = onnx.TensorProto.DOUBLE
+    labels = _label_array(network.classes)
+    describe = onnx.helper.make_tensor_value_info
+    builder.node("Gather", builder.constant(labels), _index(builder, scores, network), axis=0, out="label")
+    shown = _shown(builder, scores, network)
+    builder.node("Identity", shown, out="scores")
+    outputs = [
+        describe("label", onnx.numpy_helper.from_array(labels).data_type, ["n"]),
+        describe("scores", double, ["n"] if width == 1 or len(labels) == 2 else ["n", width]),
+    ]
+    if network.has_probabilities:
+        builder.node("Identity", _probabilities(builder, scores, width), out="probabilities")
+        outputs.append(describe("probabilities", double, ["n", len(labels)]))
+    graph = onnx.helper.make_graph(
+        builder.nodes, "perceptron_rs", [describe("X", double, ["n", columns])], outputs, builder.constants
+    )
+    model = onnx.helper.make_model(
+        graph,
+        opset_imports=[onnx.helper.make_opsetid("", _OPSET)],
+        ir_version=_FILE_VERSION,
+        producer_name="perceptron-rs",
+    )
+    onnx.checker.check_model(model)
+    return model
+
+
+def register_skl2onnx() -> None:
+    """Register a converter, so that skl2onnx converts estimators of this package, also in pipelines.
+
+    An estimator becomes nodes with two outputs, ``label`` and ``scores`` (as ``decision_function`` returns
+    them), which compute in float64. Give the pipeline a ``DoubleTensorType`` as input, so that its other
+    steps compute in float64, too. The option ``exact`` is that of ``to_onnx``. Needs the package skl2onnx:
+    ``pip install "perceptron-rs[skl2onnx]"``.
+
+    Raises
+    ------
+    ImportError
+        If skl2onnx is not installed.
+
+    Examples
+    --------
+    >>> from perceptron_rs.models import register_skl2onnx
+    >>> register_skl2onnx()  # doctest: +SKIP
+    """
+    skl2onnx = _library("skl2onnx", "skl2onnx")
+    kinds = (learner.kind for learner in LEARNERS.values())
+    for kind in (kind for kind in kinds if issubclass(kind, Exported)):
+        skl2onnx.update_registered_converter(
+            kind,
+            f"PerceptronRs{kind.__name__}",
+            _declare_shapes,
+            _convert,
+            parser=_parse,
+            options={"exact": [False, True]},
+        )
+
+
+def _parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:  # noqa: ARG001
+    """Declare the operator of an estimator and its outputs."""
+    types = import_module("skl2onnx.common.data_types")
+    alias = import_module("skl2onnx._supported_operators")._get_sklearn_operator_name(type(model))
+    operator = scope.declare_local_operator(alias, model)
+    operator.inputs = inputs
+    label = types.StringTensorType if _label_array(model.classes_).dtype == object else types.Int64TensorType
+    operator.outputs.append(scope.declare_local_variable("label", label()))
+    operator.outputs.append(scope.declare_local_variable("scores", types.DoubleTensorType()))
+    return list(operator.outputs)
+
+
+def _declare_shapes(operator: Any) -> None:
+    classes = len(operator.raw_operator.classes_)
+    label, scores = operator.outputs
+    label.type.shape = [None]
+    scores.type.shape = [None] if classes == 2 else [None, classes]
+
+
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    """Add the nodes of an estimator."""
+    model = operator.raw_operator
+    network = network_of(model)
+    exact = container.get_options(model, {"exact": False}).get("exact", False)
+    builder = _Container(_library("onnx", "onnx"), scope, container)
+    double = builder.onnx.TensorProto.DOUBLE
+    x = builder.node("Cast", operator.inputs[0].full_name, to=double)
+    scores = _scores(builder, x, network, exact)
+    labels = _label_array(network.classes)
+    labels = labels if labels.dtype == object else labels.astype(np.int64)
+    label, shown = (output.full_name for output in operator.outputs)
+    builder.node("Gather", builder.constant(labels), _index(builder, scores, network), axis=0, out=label)
+    builder.node("Identity", _shown(builder, scores, network), out=shown)
+
+
+def _scores(builder: Builder, x: str, network: Network, exact: bool) -> str:
+    """Return the last outputs, (n, K)."""
+    dot = _dot_in_lanes if exact else _product
+    if exact and network.activation not in ("", "relu"):
+        raise ValueError(
+            f"exact=True is not available with activation={network.activation!r}, which each runtime "
+            f"computes in its own way; set exact=False"
+        )
+    for number, (coef, intercept) in enumerate(network.layers):
+        if number > 0:
+            x = builder.node(_ACTIVATIONS[network.activation], x)
+        x = builder.node("Add", dot(builder, x, coef), builder.constant(intercept))
+    return x
+
+
+def _product(builder: Builder, x: str, coef: NDArray[np.float64]) -> str:
+    return builder.node("MatMul", x, builder.constant(np.ascontiguousarray(coef.T)))
+
+
+def _dot_in_lanes(builder: Builder, x: str, coef: NDArray[np.float64]) -> str:
+    """Return the dot products of rule 3: column j is added to lane j mod 8, then lanes to lanes."""
+    outputs, columns = coef.shape
+    steps = -(-columns // _LANES)
+    weights = np.zeros((outputs, steps * _LANES))
+    weights[:, :columns] = coef
+    of_step = np.ascontiguousarray(weights.reshape(outputs, steps, _LANES).transpose(1, 0, 2))
+    padded = builder.node("Pad", x, _integers(builder, 0, 0, 0, steps * _LANES - columns))
+    cut = builder.node("Reshape", padded, _integers(builder, 0, steps, _LANES))
+    shape = builder.node(
+        "Concat", builder.node("Shape", x, start=0, end=1), _integers(builder, outputs, _LANES), axis=0
+    )
+    nothing = builder.node("Expand", builder.constant(np.zeros((1, 1, 1))), shape)
+    lanes = builder.scan(nothing, cut, builder.constant(of_step))
+    for half in (4, 2, 1):
+        low, high = (
+            builder.node(
+                "Slice",
+                lanes,
+                _integers(builder, begin),
+                _integers(builder, begin + half),
+                _integers(builder, 2),
+            )
+            for begin in (0, half)
+        )
+        lanes = builder.node("Add", low, high)
+    return builder.node("Squeeze", lanes, _integers(builder, 2))
+
+
+def _shown(builder: Builder, scores: str, network: Network) -> str:
+    """Return what ``decision_function`` does: (n,) for two classes, else (n, K)."""
+    if len(network.classes) > 2:
+        return scores
+    if len(network.layers[-1][0]) == 1:
+        return builder.node("Squeeze", scores, _integers(builder, 1))
+    first, second = (
+        builder.node("Gather", scores, builder.constant(np.array(k, dtype=np.int64)), axis=1) for k in (0, 1)
+    )
+    return builder.node("Sub", second, first)
+
+
+def _index(builder: Builder, scores: str, network: Network) -> str:
+    """Return the index of the class that is predicted; of equal scores the first."""
+    if len(network.classes) > 2:
+        return builder.node("ArgMax", scores, axis=1, keepdims=0)
+    score, zero = _shown(builder, scores, network), builder.constant(np.zeros(1))
+    if network.positive_at_zero:
+        positive = builder.node("Not", builder.node("Less", score, zero))
+    else:
+        positive = builder.node("Greater", score, zero)
+    return builder.node("Cast", positive, to=_INT64)
+
+
+def _probabilities(builder: Builder, scores: str, width: int) -> str:
+    if width > 1:
+        return builder.node("Softmax", scores, axis=1)
+    positive = builder.node("Sigmoid", scores)
+    negative = builder.node("Sub", builder.constant(np.ones(1)), positive)
+    return builder.node("Concat", negative, positive, axis=1)
+
+
+def _integers(builder: Builder, *values: int) -> str:
+    return builder.constant(np.array(values, dtype=np.int64))
+
+
+def _label_array(classes: NDArray[Any]) -> NDArray[Any]:
+    """Return classes in a type that runtimes have; strings as objects, as the library onnx takes them."""
+    classes = np.array(classes.tolist())  # objects that are all numbers become numbers
+    return classes.astype(object) if classes.dtype.kind == "U" else classes
+
+
+class _Graph:
+    """A graph of our own."""
+
+    def __init__(self, onnx: Any) -> None:
+        self.onnx, self.nodes, self.constants = onnx, [], []  # type: ignore[var-annotated]
+
+    def constant(self, values: NDArray[Any]) -> str:
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def node(self, operator: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
+        name = out or f"{operator.lower()}_{len(self.nodes)}"
+        self.nodes.append(self.onnx.helper.make_node(operator, list(inputs), [name], **attributes))
+        return name
+
+    def scan(self, lanes: str, rows: str, weights: str) -> str:
+        body = _lane_step(self.onnx)
+        return self.node("Scan", lanes, rows, weights, body=body, num_scan_inputs=2, scan_input_axes=[1, 0])
+
+
+class _Container(_Graph):
+    """The graph of a pipeline, that skl2onnx makes."""
+
+    def __init__(self, onnx: Any, scope: Any, container: Any) -> None:
+        super().__init__(onnx)
+        self.scope, self.container = scope, container
+
+    def constant(self, values: NDArray[Any]) -> str:
+        name: str = self.scope.get_unique_variable_name("constant")
+        tensor = self.onnx.numpy_helper.from_array(np.asarray(values), name)
+        if tensor.data_type == self.onnx.TensorProto.STRING:  # skl2onnx would copy them as raw bytes
+            self.container.add_initializer(
+                name, tensor.data_type, list(tensor.dims), list(tensor.string_data)
+            )
+        else:
+            self.container.add_initializer(name, tensor.data_type, None, tensor)
+        return name
+
+    def node(self, operator: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
+        name: str = out or self.scope.get_unique_variable_name(operator.lower())
+        attributes["name"] = self.scope.get_unique_operator_name(operator)
+        self.container.add_node(operator, list(inputs), [name], **attributes)
+        return name
+
+
+def _lane_step(onnx: Any) -> Any:
+    """Return the body of the scan: lanes + row * weights, for eight columns of all rows and planes."""
+    describe, double = onnx.helper.make_tensor_value_info, onnx.TensorProto.DOUBLE
+    make = onnx.helper.make_node
+    return onnx.helper.make_graph(
+        [
+            make("Unsqueeze", ["row", "axis"], ["spread"]),
+            make("Mul", ["spread", "weights"], ["products"]),
+            make("Add", ["lanes", "products"], ["lanes_after"]),
+        ],
+        "eight_columns",
+        [describe(name, double, None) for name in ("lanes", "row", "weights")],
+        [describe("lanes_after", double, None)],
+        [onnx.numpy_helper.from_array(np.array([1], dtype=np.int64), "axis")],
+    )
+
+
+def _library(name: str, extra: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise ImportError(f"this needs the package {name}: pip install 'perceptron-rs[{extra}]'") from error

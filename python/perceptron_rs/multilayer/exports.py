@@ -1,0 +1,37 @@
+"""The multilayer perceptron as a model of other libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.neural_network import MLPClassifier
+from sklearn.preprocessing import LabelBinarizer
+
+from perceptron_rs.models.exported import Network, take_over
+from perceptron_rs.multilayer.network import sizes_of, state_of
+
+__all__ = ["network", "to_sklearn"]
+
+
+def network(model: Any) -> Network:
+    """Return what the classifier computes."""
+    state = state_of(model)
+    layers = [(state[f"coef_{i}"], state[f"intercept_{i}"]) for i in range(len(state) // 2)]
+    return Network(layers, model.classes_, model.activation, has_probabilities=True)
+
+
+def to_sklearn(model: Any) -> Any:
+    """Return a fitted estimator of scikit-learn that predicts the same."""
+    options = {"solver": "sgd", "momentum": 0.0, "nesterovs_momentum": False, "learning_rate": "constant"}
+    found = take_over(model, MLPClassifier(**options))
+    found.hidden_layer_sizes = sizes_of(model)
+    found.tol = 0.0 if model.tol is None else model.tol  # it takes no None
+    found.coefs_ = [coef.copy(order="C") for coef in model.coefs_]
+    found.intercepts_ = [intercept.copy() for intercept in model.intercepts_]
+    for name in ("n_layers_", "n_outputs_", "out_activation_", "n_iter_", "loss_"):
+        setattr(found, name, getattr(model, name))
+    found.loss_curve_, found.best_loss_ = list(model.loss_curve_), min(model.loss_curve_)
+    found.classes_, found.t_ = model.classes_.copy(), 0
+    found._no_improvement_count = 0
+    found._label_binarizer = LabelBinarizer().fit(model.classes_)
+    return found

@@ -1,0 +1,24 @@
+"""Pictures of what perceptrons learn, as Display classes in the manner of scikit-learn.
+
+Each has a method ``from_estimator``, ``from_data`` or the like that computes what is shown, ``plot(ax=None)``
+that draws it, and the attributes ``ax_``, ``figure_`` and those of the artists. They need matplotlib:
+``pip install "perceptron-rs[plot]"``.
+"""
+
+from perceptron_rs.plots.animation import animate
+from perceptron_rs.plots.learning import ErrorsDisplay, MistakesDisplay, PocketDisplay, SurvivalDisplay
+from perceptron_rs.plots.plane import HyperplaneDisplay, OrdersDisplay, UpdateDisplay
+from perceptron_rs.plots.proof import MarginDisplay, ProofDisplay
+
+__all__ = [
+    "ErrorsDisplay",
+    "HyperplaneDisplay",
+    "MarginDisplay",
+    "MistakesDisplay",
+    "OrdersDisplay",
+    "PocketDisplay",
+    "ProofDisplay",
+    "SurvivalDisplay",
+    "UpdateDisplay",
+    "animate",
+]

@@ -1,0 +1,76 @@
+"""What all pictures share: axes, colours that colour-blind people can tell apart, points and lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["COLOURS", "INK", "axes", "line", "normal", "points", "two_columns", "window"]
+
+#: Of Okabe and Ito (2008); classes also differ in their markers.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
+INK = "#222222"
+_MARKERS = "os^Dv*P"
+
+
+def axes(ax: Any = None) -> Any:
+    """Return the axes to draw on: these, or new ones."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError('plots need matplotlib; pip install "perceptron-rs[plot]"') from error
+    return plt.subplots(layout="constrained")[1]
+
+
+def two_columns(X: Any) -> NDArray[np.float64]:
+    """Return X as float64; ValueError unless it can be drawn in the plane."""
+    values: NDArray[np.float64] = np.asarray(X, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != 2:
+        raise ValueError(f"X must have two columns to be drawn in the plane, got the shape {values.shape}")
+    return values
+
+
+def points(ax: Any, X: NDArray[np.float64], y: Any, classes: Any) -> list[Any]:
+    """Draw the examples, each class with a colour and a marker of its own."""
+    return [
+        ax.scatter(
+            *X[np.asarray(y) == label].T,
+            c=COLOURS[k % len(COLOURS)],
+            marker=_MARKERS[k % len(_MARKERS)],
+            edgecolors="white",
+            linewidths=0.5,
+            s=45,
+            zorder=3,
+            label=str(label),
+        )
+        for k, label in enumerate(classes)
+    ]
+
+
+def window(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return lower and upper limits of the axes around all points."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    room = 0.12 * np.maximum(high - low, 1e-9).max()
+    return low - room, high + room
+
+
+def normal(ax: Any, w: NDArray[np.float64], b: float, X: NDArray[np.float64], **style: Any) -> Any:
+    """Draw the normal vector w, not to scale, where the line passes the middle of the points."""
+    if not w.any():
+        return None
+    middle = X.mean(axis=0)
+    foot = middle - (middle @ w + b) / (w @ w) * w
+    tip = foot + w / np.sqrt(w @ w) * np.ptp(X, axis=0).max() / 5
+    return ax.annotate("", xy=tip, xytext=foot, arrowprops={"arrowstyle": "->", "color": INK} | style)
+
+
+def line(ax: Any, w: NDArray[np.float64], b: float, **style: Any) -> Any:
+    """Draw the line ``w . x + b = 0``, without an end; None for weights of zero."""
+    if not w.any():
+        return None
+    foot = -b * w / (w @ w)  # the point of the line that is nearest to the origin
+    return ax.axline(foot, foot + np.array([-w[1], w[0]]), **style)

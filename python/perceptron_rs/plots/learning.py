@@ -1,0 +1,290 @@
+"""What happens from epoch to epoch: mistakes, errors of the variants, survival, the pocket."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.margins.mistakes import mistake_bounds
+from perceptron_rs.plots.drawing import COLOURS, INK, axes
+
+__all__ = ["ErrorsDisplay", "MistakesDisplay", "PocketDisplay", "SurvivalDisplay"]
+
+_LINES = ("-", "--", "-.", ":")
+
+
+class MistakesDisplay:
+    """Mistakes in each epoch, and how many have been made in all, with the bound of the theorem.
+
+    Parameters
+    ----------
+    mistakes : ndarray of shape (n_iter, n_classes)
+        ``mistakes_per_epoch_`` of a learner.
+    bound : float, default=inf
+        Most mistakes in any number of epochs; drawn if it is finite.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+    bars_ : artist
+        Mistakes of each epoch, over all classes.
+    line_ : artist
+        Their sum so far.
+    bound_ : artist or None
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from perceptron_rs import Perceptron
+    >>> from perceptron_rs.plots import MistakesDisplay
+    >>> X, y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, 0, 0, 1]
+    >>> round(MistakesDisplay.from_estimator(Perceptron(tol=None).fit(X, y), X, y).bound, 6)
+    6.96
+    """
+
+    def __init__(self, mistakes: NDArray[np.int64], bound: float = math.inf) -> None:
+        self.mistakes, self.bound = mistakes, bound
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> Self:
+        """Draw the mistakes of a fitted learner.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted learner with ``mistakes_per_epoch_``.
+        X : array-like of shape (n_samples, n_features), default=None
+            The examples; with them, the bound for separable classes is drawn.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two classes.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        MistakesDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        """
+        check_is_fitted(estimator)
+        bound = math.inf
+        if X is not None:
+            bias = "augmented" if estimator.fit_intercept else "none"
+            bound = float(mistake_bounds(X, y, bias=bias).block_novikoff)
+        mistakes = np.asarray(estimator.mistakes_per_epoch_)
+        return cls(mistakes.reshape(len(mistakes), -1), bound).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones."""
+        self.ax_ = ax = axes(ax)
+        self.figure_ = ax.figure
+        made = self.mistakes.sum(axis=1)
+        epochs = np.arange(1, len(made) + 1)
+        self.bars_ = ax.bar(epochs, made, color=COLOURS[0], label="in this epoch")
+        (self.line_,) = ax.plot(epochs, made.cumsum(), color=COLOURS[1], marker="o", label="in all")
+        self.bound_ = None
+        if math.isfinite(self.bound):
+            self.bound_ = ax.axhline(self.bound, color=INK, linestyle="--", label=f"bound {self.bound:.4g}")
+        ax.set(xlabel="epoch", ylabel="mistakes")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.legend()
+        return self
+
+
+class ErrorsDisplay:
+    """Error rates after each epoch, of several learners on the same examples.
+
+    Parameters
+    ----------
+    errors : dict of str to ndarray of shape (n_epochs,)
+        Error rates of each learner, by the name to show.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+    lines_ : dict of str to artist
+    """
+
+    def __init__(self, errors: dict[str, NDArray[np.float64]]) -> None:
+        self.errors = errors
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: dict[str, Any],
+        X: Any,
+        y: Any,
+        *,
+        X_test: Any = None,
+        y_test: Any = None,
+        n_epochs: int = 20,
+        ax: Any = None,
+    ) -> Self:
+        """Fit clones for 1, 2, ... epochs and draw their errors.
+
+        Parameters
+        ----------
+        estimators : dict of str to object
+            Learners with ``max_iter``, by the name to show. They need a ``random_state``, so that the
+            longer fits go through the same epochs.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples to learn from.
+        y : array-like of shape (n_samples,)
+            Labels of the examples.
+        X_test : {array-like, sparse matrix} of shape (n_test, n_features), default=None
+            Examples to count errors on; None takes those of training.
+        y_test : array-like of shape (n_test,), default=None
+            Labels of the examples.
+        n_epochs : int, default=20
+            How many epochs.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        ErrorsDisplay
+        """
+        on = (X, y) if X_test is None else (X_test, y_test)
+        errors = {
+            name: np.array(
+                [
+                    1 - clone(estimator).set_params(max_iter=epochs, tol=None).fit(X, y).score(*on)
+                    for epochs in range(1, n_epochs + 1)
+                ]
+            )
+            for name, estimator in estimators.items()
+        }
+        return cls(errors).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones."""
+        self.ax_ = ax = axes(ax)
+        self.figure_ = ax.figure
+        self.lines_ = {}
+        for k, (name, errors) in enumerate(self.errors.items()):
+            (self.lines_[name],) = ax.plot(
+                np.arange(1, len(errors) + 1),
+                errors,
+                color=COLOURS[k % len(COLOURS)],
+                linestyle=_LINES[k % len(_LINES)],
+                label=name,
+            )
+        ax.set(xlabel="epochs", ylabel="error rate")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.legend()
+        return self
+
+
+class SurvivalDisplay:
+    """How many examples each weight vector of a voted perceptron survived: its votes.
+
+    Parameters
+    ----------
+    survival : ndarray of shape (n_vectors,)
+        Votes of the vectors of one class, in their order.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+    bars_ : artist
+    """
+
+    def __init__(self, survival: NDArray[np.int64]) -> None:
+        self.survival = survival
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, class_index: int = 0, ax: Any = None) -> Self:
+        """Draw the votes of a fitted voted perceptron.
+
+        Parameters
+        ----------
+        estimator : VotedPerceptron
+            A fitted one.
+        class_index : int, default=0
+            Of several classes, the one whose vectors are shown.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        SurvivalDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        """
+        check_is_fitted(estimator)
+        return cls(estimator.survival_[class_index]).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones."""
+        self.ax_ = ax = axes(ax)
+        self.figure_ = ax.figure
+        self.bars_ = ax.bar(np.arange(len(self.survival)), self.survival, width=0.9, color=COLOURS[0])
+        ax.set(xlabel="weight vector, in the order of the mistakes", ylabel="examples survived = votes")
+        return self
+
+
+class PocketDisplay:
+    """Training errors of the vector in the pocket, from swap to swap.
+
+    Parameters
+    ----------
+    t : ndarray of shape (n_swaps,)
+        After how many examples each swap was.
+    errors : ndarray of shape (n_swaps,)
+        Training errors of what went into the pocket.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+    line_ : artist
+    """
+
+    def __init__(self, t: NDArray[np.int64], errors: NDArray[np.float64]) -> None:
+        self.t, self.errors = t, errors
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, class_index: int = 0, ax: Any = None) -> Self:
+        """Draw the pocket's history.
+
+        Parameters
+        ----------
+        estimator : PocketPerceptron
+            A fitted one.
+        class_index : int, default=0
+            Of several classes, the one whose pocket is shown.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        PocketDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        """
+        check_is_fitted(estimator)
+        swaps = estimator.swaps_[estimator.swaps_["class"] == class_index]
+        return cls(swaps["t"], swaps["errors"]).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones."""
+        self.ax_ = ax = axes(ax)
+        self.figure_ = ax.figure
+        (self.line_,) = ax.step(self.t, self.errors, where="post", color=COLOURS[0], marker="o")
+        ax.set(xlabel="examples seen", ylabel="training errors of the pocket")
+        ax.set_ylim(bottom=0)
+        return self

@@ -1,0 +1,281 @@
+"""The plane: half-spaces, one update, the lines of many orders."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.plots.drawing import COLOURS, INK, axes, line, normal, points, two_columns, window
+from perceptron_rs.teaching.trace import Step, Trace
+
+__all__ = ["HyperplaneDisplay", "OrdersDisplay", "UpdateDisplay"]
+
+
+class HyperplaneDisplay:
+    """Regions of the classes, and of a linear learner the line, its normal vector and its margin.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted classifier of two columns.
+    X : ndarray of shape (n_samples, 2)
+        The examples.
+    y : ndarray of shape (n_samples,)
+        Labels of the examples.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+    regions_ : artist
+        The class that is predicted, everywhere.
+    points_ : list of artists, one a class
+    lines_ : list of artists
+        Of two classes and a linear learner: the line, and the two that touch the nearest examples if all
+        examples are right.
+    normal_ : artist or None
+    mistakes_ : artist
+        Rings around the examples that are predicted wrong.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from perceptron_rs import Perceptron
+    >>> from perceptron_rs.plots import HyperplaneDisplay
+    >>> X, y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, 0, 0, 1]
+    >>> display = HyperplaneDisplay.from_estimator(Perceptron(tol=None).fit(X, y), X, y)
+    >>> display.ax_.get_xlabel()
+    'x1'
+    """
+
+    def __init__(self, estimator: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+        self.estimator, self.X, self.y = estimator, X, y
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
+        """Draw a fitted classifier and examples.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted classifier of two columns: linear, kernel or multilayer.
+        X : array-like of shape (n_samples, 2)
+            The examples.
+        y : array-like of shape (n_samples,)
+            Labels of the examples.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        HyperplaneDisplay
+
+        Raises
+        ------
+        ValueError
+            If X has not two columns.
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        """
+        check_is_fitted(estimator)
+        return cls(estimator, two_columns(X), np.asarray(y)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones."""
+        self.ax_ = ax = axes(ax)
+        from matplotlib.colors import ListedColormap
+
+        self.figure_ = ax.figure
+        low, high = window(self.X)
+        classes = self.estimator.classes_
+        colours = ListedColormap([COLOURS[k % len(COLOURS)] for k in range(len(classes))])
+        across, up = (np.linspace(*ends, 300) for ends in zip(low, high, strict=True))
+        found = self.estimator.predict(np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2))
+        number = np.searchsorted(classes, found).reshape(len(up), len(across))
+        self.regions_ = ax.pcolormesh(
+            across, up, number, cmap=colours, alpha=0.15, vmin=0, vmax=len(classes) - 1, rasterized=True
+        )
+        self.points_ = points(ax, self.X, self.y, classes)
+        self.lines_: list[Any] = []
+        self.normal_: Any = None
+        if len(classes) == 2:
+            self._draw_line(ax)
+        wrong = self.X[self.estimator.predict(self.X) != self.y]
+        self.mistakes_ = ax.scatter(
+            *wrong.T, s=160, facecolors="none", edgecolors=INK, linewidths=1.5, zorder=4, label="wrong"
+        )
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
+        return self
+
+    def _draw_line(self, ax: Any) -> None:
+        coef = np.asarray(getattr(self.estimator, "coef_", np.zeros((0, 2))))
+        if coef.shape != (1, 2) or not coef.any():
+            return
+        w, b = coef[0].astype(np.float64), float(np.ravel(self.estimator.intercept_)[0])
+        self.lines_.append(line(ax, w, b, color=INK, linewidth=1.5))
+        signed = (self.X @ w + b) * np.where(self.y == self.estimator.classes_[1], 1, -1)
+        nearest = float(signed.min())
+        if nearest > 0:
+            for side in (-1, 1):
+                style = {"color": INK, "linewidth": 0.8, "linestyle": "--"}
+                self.lines_.append(line(ax, w, b + side * nearest, **style))
+        self.normal_ = normal(ax, w, b, self.X, lw=1.5)
+
+
+class UpdateDisplay:
+    """One update: the line before and after, and the normal vector turning towards the example.
+
+    Parameters
+    ----------
+    step : Step
+        A step of `trace`, of two columns.
+    X : ndarray of shape (n_samples, 2)
+        The examples.
+    y : ndarray of shape (n_samples,)
+        Labels of the examples.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+    before_, after_ : artists or None
+        The lines; None while the weights are zero.
+    example_ : artist
+        A ring around the example.
+    """
+
+    def __init__(self, step: Step, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+        self.step, self.X, self.y = step, X, y
+
+    @classmethod
+    def from_step(cls, step: Step, X: Any, y: Any, *, ax: Any = None) -> Self:
+        """Draw a step of a trace.
+
+        Parameters
+        ----------
+        step : Step
+            A step of `trace`.
+        X : array-like of shape (n_samples, 2)
+            The examples.
+        y : array-like of shape (n_samples,)
+            Labels of the examples.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        UpdateDisplay
+
+        Raises
+        ------
+        ValueError
+            If X has not two columns.
+        """
+        return cls(step, two_columns(X), np.asarray(y)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones."""
+        self.ax_ = ax = axes(ax)
+        self.figure_ = ax.figure
+        step, x = self.step, self.X[self.step.row]
+        low, high = window(self.X)
+        points(ax, self.X, self.y, np.unique(self.y))
+        self.before_ = line(ax, step.w_before, step.b_before, color=INK, linestyle=":", label="before")
+        self.after_ = line(ax, step.w, step.b, color=INK, label="after")
+        self.example_ = ax.scatter(*x, s=200, facecolors="none", edgecolors=INK, linewidths=1.5, zorder=4)
+        normal(ax, step.w_before, step.b_before, self.X, linestyle=":")
+        normal(ax, step.w, step.b, self.X)
+        moved = step.step * (x @ x + (step.b != step.b_before))
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
+        ax.set_title(
+            f"example {step.row}: w . x + b = {step.activation:g}"
+            + (f", moved by {moved:+g}" if step.mistake else "")
+        )
+        return self
+
+
+class OrdersDisplay:
+    """All lines that one learner finds from many orders of the same examples.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n_orders, 2)
+        Weights, a row for each order.
+    intercept : ndarray of shape (n_orders,)
+        Intercepts.
+    X : ndarray of shape (n_samples, 2)
+        The examples.
+    y : ndarray of shape (n_samples,)
+        Labels of the examples.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+    lines_ : list of artists
+    """
+
+    def __init__(
+        self,
+        coef: NDArray[np.float64],
+        intercept: NDArray[np.float64],
+        X: NDArray[np.float64],
+        y: NDArray[Any],
+    ) -> None:
+        self.coef, self.intercept, self.X, self.y = coef, intercept, X, y
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, n_orders: int = 1000, ax: Any = None) -> Self:
+        """Fit clones with the seeds 0, 1, 2, ... and draw their lines.
+
+        Parameters
+        ----------
+        estimator : object
+            A linear learner that shuffles.
+        X : array-like of shape (n_samples, 2)
+            The examples.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        n_orders : int, default=1000
+            How many orders.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        OrdersDisplay
+
+        Raises
+        ------
+        ValueError
+            If X has not two columns, or y not two classes.
+        """
+        X, y = two_columns(X), np.asarray(y)
+        models = [clone(estimator).set_params(random_state=seed).fit(X, y) for seed in range(n_orders)]
+        if len(models[0].classes_) != 2:
+            raise ValueError(f"y must hold two classes, got {len(models[0].classes_)}")
+        coef = np.array([model.coef_[0] for model in models])
+        return cls(coef, np.array([model.intercept_[0] for model in models]), X, y).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones."""
+        self.ax_ = ax = axes(ax)
+        self.figure_ = ax.figure
+        low, high = window(self.X)
+        style = {"color": INK, "linewidth": 0.5, "alpha": max(0.02, min(1.0, 10 / len(self.coef)))}
+        lines = [line(ax, w, float(b), **style) for w, b in zip(self.coef, self.intercept, strict=True)]
+        self.lines_ = [found for found in lines if found is not None]
+        points(ax, self.X, self.y, np.unique(self.y))
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
+        ax.set_title(f"lines from {len(self.coef)} orders")
+        return self
+
+
+def lines_of(found: Trace) -> list[Step]:
+    """Return the updates of a trace of two classes and two columns; ValueError for another one."""
+    steps = [step for step in found if step.mistake]
+    if len({step.label for step in steps}) > 1:
+        raise ValueError(f"trace must be of two classes, got {len(found.estimator.classes_)}")
+    return steps

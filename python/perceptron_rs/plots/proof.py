@@ -1,0 +1,160 @@
+"""The theorem and the largest margin, to look at."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.plots.drawing import COLOURS, INK, axes, line, points, two_columns, window
+from perceptron_rs.teaching.proof import Proof
+
+__all__ = ["MarginDisplay", "ProofDisplay"]
+
+
+class ProofDisplay:
+    """The length of the weights between the two curves of Novikoff's proof.
+
+    Parameters
+    ----------
+    proof : Proof
+        What `proof` returned.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+    lines_ : dict of str to artist
+        "most", ``sqrt(k) R``; "norm", ``||w_k||``; "progress", ``w_k . u``; "least", ``k gamma``.
+    """
+
+    def __init__(self, proof: Proof) -> None:
+        self.proof = proof
+
+    @classmethod
+    def from_proof(cls, proof: Proof, *, ax: Any = None) -> Self:
+        """Draw a proof.
+
+        Parameters
+        ----------
+        proof : Proof
+            What `proof` returned.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        ProofDisplay
+        """
+        return cls(proof).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones."""
+        self.ax_ = ax = axes(ax)
+        self.figure_ = ax.figure
+        found = self.proof
+        k = np.arange(1, len(found.progress) + 1)
+        curves = {
+            "most": (np.sqrt(found.most), "sqrt(k) R", {"color": INK, "linestyle": "--"}),
+            "norm": (np.sqrt(found.squares), "||w_k||", {"color": COLOURS[1], "marker": "."}),
+            "progress": (found.progress, "w_k . u", {"color": COLOURS[0], "marker": "."}),
+            "least": (found.least, "k gamma", {"color": INK, "linestyle": ":"}),
+        }
+        self.lines_ = {
+            name: ax.plot(k, values, label=label, **style)[0]
+            for name, (values, label, style) in curves.items()
+        }
+        ax.set(xlabel="updates k", title=f"at most (R / gamma)^2 = {found.bound:.4g} updates")
+        ax.set_ylim(bottom=0)
+        ax.legend()
+        return self
+
+
+class MarginDisplay:
+    """The largest margin with its certificate: the hyperplane, both hulls, and the rows that prove it.
+
+    Parameters
+    ----------
+    result : MarginResult
+        What `max_margin` found with ``bias="free"``.
+    X : ndarray of shape (n_samples, 2)
+        The examples.
+    y : ndarray of shape (n_samples,)
+        Labels of the examples.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+    lines_ : list of artists
+        The hyperplane and the two at the distance ``lower``, if the classes are separable.
+    hulls_ : list of artists
+    support_ : artist
+        Rings around the rows of the certificate; their areas are the weights.
+    """
+
+    def __init__(self, result: MarginResult, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+        self.result, self.X, self.y = result, X, y
+
+    @classmethod
+    def from_result(cls, result: MarginResult, X: Any, y: Any, *, ax: Any = None) -> Self:
+        """Draw a result of `max_margin`.
+
+        Parameters
+        ----------
+        result : MarginResult
+            What `max_margin` found.
+        X : array-like of shape (n_samples, 2)
+            The examples.
+        y : array-like of shape (n_samples,)
+            Labels of the examples.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        MarginDisplay
+
+        Raises
+        ------
+        ValueError
+            If X has not two columns.
+        """
+        return cls(result, two_columns(X), np.asarray(y)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones."""
+        from scipy.spatial import ConvexHull, QhullError
+
+        self.ax_ = ax = axes(ax)
+        self.figure_ = ax.figure
+        result, low_high = self.result, window(self.X)
+        w, b = np.asarray(result.coef), float(result.intercept)
+        self.lines_ = []
+        if result.lower > 0 and w.any():
+            band = result.lower * float(np.sqrt(w @ w))
+            for side in (0, -1, 1):
+                style = {"color": INK, "linestyle": "--" if side else "-", "linewidth": 0.8 if side else 1.5}
+                self.lines_.append(line(ax, w, b + side * band, **style))
+        self.hulls_ = []
+        for k, label in enumerate(np.unique(self.y)):
+            own = self.X[self.y == label]
+            try:
+                corners = own[ConvexHull(own).vertices]
+            except (QhullError, ValueError):  # fewer than three corners
+                corners = own
+            self.hulls_ += ax.fill(*corners.T, color=COLOURS[k % len(COLOURS)], alpha=0.15)
+        points(ax, self.X, self.y, np.unique(self.y))
+        share = np.asarray(result.dual_weights, dtype=np.float64)
+        self.support_ = ax.scatter(
+            *self.X[result.support].T,
+            s=120 + 300 * share / max(share.max(initial=0.0), 1.0),
+            facecolors="none",
+            edgecolors=INK,
+            linewidths=1.5,
+            zorder=4,
+        )
+        (low, high) = low_high
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
+        ax.set_title(f"margin {result.lower:.6g}" if result.lower > 0 else "not separable")
+        return self

@@ -1,0 +1,137 @@
+"""All of a network that is not the algorithm: start values, what goes in and out, the order of an epoch."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.arith import neuron
+from perceptron_rs.reference.error import overflow
+from perceptron_rs.reference.mlp.train import Array, forward, learn
+from perceptron_rs.reference.order import permutation, splitmix64, state_of_epoch
+from perceptron_rs.reference.rows import check_canonical
+from perceptron_rs.settings import Data, Epoch, Network, State
+
+__all__ = ["Run", "mlp_scores", "mlp_start", "start_network"]
+
+#: No permutation uses it.
+START_EPOCH = 2**64 - 1
+
+
+class Run:
+    """A network at work; see `perceptron_rs.engines.Run`."""
+
+    def __init__(self, data: Data, W: list[Array], b: list[Array], settings: Network) -> None:
+        self.data, self.W, self.b, self.settings = data, W, b, settings
+
+    @standard()
+    def epoch(self, number: int) -> Epoch:
+        """Visit all examples once."""
+        settings, n = self.settings, len(self.data.labels)
+        order: Any = np.arange(n)
+        if settings.seed is not None:
+            order = permutation(n, seed=settings.seed, epoch=number, partition=0)
+        batches = [order[first : first + settings.batch_size] for first in range(0, n, settings.batch_size)]
+        x, y, f = self.data.rows.dense, self.data.labels, settings.activation
+        try:
+            mistakes, loss = learn(x, y, self.W, self.b, f, settings.rate, settings.alpha, batches)
+        except FloatingPointError:
+            raise overflow(number) from None
+        if not all(np.isfinite(numbers).all() for numbers in [*self.W, *self.b]):
+            raise overflow(number)
+        return Epoch(np.array([mistakes]), np.array([loss / n]), interrupted=False)
+
+    def end(self, decision: int) -> None:
+        """Say that the run goes on no more."""
+
+    def state(self) -> State:
+        """Return weights and intercepts, as arrays of their own."""
+        return to_state(self.W, self.b)
+
+    def record(self) -> State:
+        """Return nothing."""
+        return {}
+
+
+def start_network(data: Data, state: State, settings: Network) -> Run:
+    """Begin a run of a network."""
+    W, b = from_state(state, data.rows)
+    n, classes = data.rows.shape[0], max(2, len(b[-1]))
+    if len(data.labels) != n or n == 0 or data.labels.max() >= classes:
+        raise ValueError(f"labels must be {n} numbers below {classes}, and at least one")
+    return Run(data, W, b, settings)
+
+
+@standard()
+def mlp_start(columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int) -> State:
+    """Random weights and intercepts of each layer.
+
+    Parameters
+    ----------
+    columns, hidden, outputs : numbers of neurons, from the input on
+        One output for two classes, else one for each class.
+    activation : "tanh", "logistic" or "relu"
+    seed : int
+
+    Returns
+    -------
+    State
+        ``coef_0`` (neurons, columns), ``intercept_0`` (neurons,), ``coef_1``, ...
+    """
+    check_activation(activation)
+    sizes = [columns, *hidden, outputs]
+    if min(sizes) < 1:
+        raise ValueError(f"every layer must have at least one neuron, got the sizes {sizes}")
+    W, b = [], []
+    for layer, (m, n) in enumerate(itertools.pairwise(sizes)):
+        numbers = splitmix64(state_of_epoch(seed, START_EPOCH, layer), n * m + n)
+        drawn = neuron.start(numbers, m, n, activation)
+        W.append(drawn[: n * m].reshape(n, m))
+        b.append(drawn[n * m :])
+    return to_state(W, b)
+
+
+@standard()
+def mlp_scores(rows: Any, state: State, *, activation: str, probabilities: bool) -> NDArray[np.float64]:
+    """Return what the output neurons have for every row: activations (n, K), or probabilities."""
+    check_activation(activation)
+    W, b = from_state(state, rows)
+    z = forward(rows.dense(np.arange(rows.shape[0])), W, b, activation)[-1]
+    return neuron.probabilities(z) if probabilities else z
+
+
+def check_activation(activation: str) -> None:
+    """Refuse another word."""
+    if activation not in neuron.ACTIVATIONS:
+        raise ValueError(f"activation must be 'logistic', 'relu' or 'tanh', got '{activation}'")
+
+
+def from_state(state: State, rows: Any) -> tuple[list[Array], list[Array]]:
+    """Return copies of the layers; ValueError if they do not follow each other, from these rows on."""
+    check_canonical(rows)
+    W, b, before = list[Array](), list[Array](), rows.shape[1]
+    while not W or f"coef_{len(W)}" in state:
+        for name in (f"coef_{len(W)}", f"intercept_{len(W)}"):
+            if name not in state:
+                raise ValueError(f"state lacks {name!r}, which the learner needs")
+        coef, intercept = state[f"coef_{len(W)}"], state[f"intercept_{len(W)}"]
+        if coef.shape != (len(intercept), before) or len(intercept) == 0:
+            raise ValueError(
+                f"coef_{len(W)} must have the shape ({len(intercept)}, {before}) with at least one row, "
+                f"got {coef.shape}"
+            )
+        W.append(coef + 0.0)
+        b.append(intercept + 0.0)
+        before = len(intercept)
+    return W, b
+
+
+def to_state(W: list[Array], b: list[Array]) -> State:
+    """Return copies of the layers by the names of a state."""
+    coefs = {f"coef_{layer}": w.copy() for layer, w in enumerate(W)}
+    return coefs | {f"intercept_{layer}": numbers.copy() for layer, numbers in enumerate(b)}

@@ -1,0 +1,109 @@
+"""All of a run on sequences that is not the algorithm: what goes in and out, the order, finite numbers."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.error import overflow
+from perceptron_rs.reference.linear.averaged import mean
+from perceptron_rs.reference.order import permutation
+from perceptron_rs.reference.structured.chain import Chain, Labels, average, learn
+from perceptron_rs.reference.structured.sequences import Tokens, sequences
+from perceptron_rs.reference.structured.weights import from_chain, to_chain
+from perceptron_rs.settings import Chain as Settings
+from perceptron_rs.settings import Epoch, Sequences, State
+
+__all__ = ["Run", "means", "sequence_average", "start_chain"]
+
+
+class Run:
+    """A chain at work on sequences x with the labels y; see `perceptron_rs.engines.Run`."""
+
+    def __init__(
+        self, x: list[Tokens], y: list[Labels], w: Chain, u: Chain, T: int, chosen: Labels, settings: Settings
+    ) -> None:
+        self.x, self.y, self.chosen, self.settings = x, y, chosen, settings
+        self.w, self.u, self.T = w, u, T
+        self.answers = [np.zeros_like(labels) for labels in y]
+        self.number = 0  # of the last epoch
+
+    @standard()
+    def epoch(self, number: int) -> Epoch:
+        """Visit the chosen sequences once."""
+        self.number, order, c = number, self.chosen, float(self.settings.eta0)
+        if self.settings.seed is not None:
+            order = order[permutation(len(order), seed=self.settings.seed, epoch=number, partition=0)]
+        before = copy.deepcopy((self.w, self.u, self.answers)) if self.settings.keep_on_interrupt else None
+        try:
+            log = learn(self.x, self.y, c, self.w, order.tolist(), self.T, self.answers, self.settings)
+            average(self.x, self.y, c, self.u, log)
+        except KeyboardInterrupt:
+            if before is not None:
+                self.w, self.u, self.answers = before
+            raise
+        except FloatingPointError:
+            raise overflow(number) from None
+        self.T += len(order)
+        if not (finite(self.w) and finite(self.u)):
+            raise overflow(number)
+        wrong = [np.count_nonzero(z != self.y[i][: len(z)]) for _, i, z in log]
+        return Epoch(np.array([len(log)]), np.cumsum([0.0, *wrong])[-1:], interrupted=False)
+
+    @standard()
+    def end(self, decision: int) -> None:  # noqa: ARG002  there is one
+        """Say that the run goes on no more."""
+        if not finite(means(self.w, self.u, self.T)):
+            raise overflow(self.number)
+
+    def state(self) -> State:
+        """Return weights and sums, as arrays of their own."""
+        seen = np.array([self.T], dtype=np.int64)
+        return from_chain(self.w) | from_chain(self.u, "_u") | {"seen": seen}
+
+    def record(self) -> State:
+        """Return the answers to all sequences at their last visit."""
+        if not self.settings.record:
+            return {}
+        return {"answers": np.concatenate([np.zeros(0, dtype=np.uint32), *self.answers])}
+
+
+def start_chain(data: Sequences, state: State, settings: Settings) -> Run:
+    """Begin a run of a chain."""
+    x, columns = sequences(data.rows, data.lengths), data.rows.shape[1]
+    w, u = to_chain(state, columns), to_chain(state, columns, "_u")
+    if u.emission.shape != w.emission.shape:
+        raise ValueError("sums must have the shapes of the weights")
+    labels, K = data.labels, len(w.start)
+    if labels.shape != (data.rows.shape[0],):
+        raise ValueError(
+            f"labels must have {data.rows.shape[0]} entries, one for each row, got {len(labels)}"
+        )
+    if len(labels) and labels.max() >= K:
+        raise ValueError(f"labels must be below {K}, got {labels[labels >= K][0]}")
+    chosen = np.arange(len(x), dtype=np.uint32) if data.chosen is None else data.chosen
+    if len(chosen) and chosen.max() >= len(x):
+        wrong = chosen[chosen >= len(x)][0]
+        raise ValueError(f"chosen must be below the number of sequences, {len(x)}, got {wrong}")
+    return Run(x, [labels[part.numbers] for part in x], w, u, int(state["seen"][0]), chosen, settings)
+
+
+@standard()
+def sequence_average(state: State) -> State:
+    """Return the averaged weights of a state, by the names of its weights."""
+    columns = len(state["emission_indptr"]) - 1
+    w, u = to_chain(state, columns), to_chain(state, columns, "_u")
+    return from_chain(means(w, u, int(state["seen"][0])))
+
+
+def means(w: Chain, u: Chain, T: int) -> Chain:
+    """Return the averaged weights."""
+    pairs = zip(vars(w).values(), vars(u).values(), strict=True)
+    return Chain(*(None if a is None else mean(a, b, np.int64(T)) for a, b in pairs))
+
+
+def finite(w: Chain) -> bool:
+    """Whether all numbers are."""
+    return all(np.isfinite(numbers).all() for numbers in vars(w).values() if numbers is not None)

@@ -1,0 +1,155 @@
+"""The fit of a sequence learner: one run of an engine, what goes in, and where its report goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.driver import Report, Schedule, drive
+from perceptron_rs.common.parameters import draw_seed, n_threads
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.selection import chosen
+from perceptron_rs.engines import Engine, Rows, get_engine
+from perceptron_rs.sequence.progress import SequenceObserver
+from perceptron_rs.settings import Chain, Sequences, State
+
+__all__ = ["beam_of", "cold", "dense", "learn", "predicting"]
+
+
+def learn(
+    model: Any,
+    data: Examples,
+    labels: NDArray[np.uint32],
+    lengths: NDArray[np.int64],
+    state: State,
+    *,
+    one_pass: bool,
+    record: bool = False,
+) -> Report:
+    """Learn in epochs, or from one pass in the given order; publish what was learnt on the model."""
+    engine, averaged = get_engine(model.engine), bool(model.averaged)
+    seed = None if one_pass or not (model.shuffle or model.early_stopping) else draw_seed(model.random_state)
+    part, held_out = None, None
+    if model.early_stopping:
+        part, others = split(model, len(lengths), seed)
+        held_out = HeldOutPart(model, engine, data, labels, lengths, others)
+    observer = SequenceObserver(
+        model, len(lengths) if part is None else len(part), None if held_out is None else held_out.scores
+    )
+    settings = Chain(
+        eta0=float(model.eta0),
+        seed=seed if model.shuffle else None,
+        beam=beam_of(model),
+        update=str(model.update),
+        record=record,
+        keep_on_interrupt=bool(model.keep_on_interrupt) and not record,  # it would lack answers
+    )
+    schedule = Schedule(
+        max_iter=1 if one_pass else int(model.max_iter),
+        tol=None if held_out is None else 1.0,  # a token
+        n_iter_no_change=int(model.n_iter_no_change),
+        keep_best=held_out is not None,
+    )
+    sequences = Sequences(data.rows, labels, lengths=lengths, chosen=part)
+    watch = observer if observer.is_needed else None
+    report = drive(engine, sequences, state, settings, schedule, watch, held_out)
+    model._state, model._weights = report.state, predicting(engine, report.state, averaged)
+    model.sequence_errors_per_epoch_ = report.mistakes[:, 0]
+    model.token_errors_per_epoch_ = report.losses[:, 0].astype(np.int64)
+    model.n_iter_ = len(report.mistakes)
+    model.n_seen_ = int(report.state["seen"][0])
+    model.converged_ = report.stopped == ["clean"]
+    vars(model).pop("validation_scores_", None)
+    if held_out is not None:
+        model.validation_scores_ = np.array(held_out.scores).reshape(-1, 1)
+    return report
+
+
+class HeldOutPart:
+    """Sequences that are not learnt from; called with a state, it counts their wrong tokens."""
+
+    def __init__(
+        self,
+        model: Any,
+        engine: Engine,
+        data: Examples,
+        labels: NDArray[np.uint32],
+        lengths: NDArray[np.int64],
+        numbers: NDArray[np.uint32],
+    ) -> None:
+        self.model, self.engine, self.lengths = model, engine, lengths[numbers]
+        is_held_out = np.zeros(len(lengths), dtype=np.bool_)
+        is_held_out[numbers] = True
+        tokens = np.flatnonzero(np.repeat(is_held_out, lengths))
+        stored = chosen(data.stored, tokens)
+        self.labels = labels[tokens]
+        self.rows = rows_of(engine, stored, data.rows.shape[1])
+        self.scores: list[float] = []
+
+    def __call__(self, state: State) -> NDArray[np.float64]:
+        """Return the number of wrong tokens."""
+        path, _ = self.engine.sequence_decode(
+            self.rows,
+            self.lengths,
+            weights=predicting(self.engine, state, bool(self.model.averaged)),
+            threads=n_threads(self.model),
+            beam=beam_of(self.model),
+        )
+        wrong = int(np.count_nonzero(path != self.labels))
+        self.scores.append((len(self.labels) - wrong) / len(self.labels))
+        return np.array([float(wrong)])
+
+
+def rows_of(engine: Engine, stored: dict[str, NDArray[Any]], columns: int) -> Rows:
+    """Return stored rows as the engine has them."""
+    if "rows" in stored:
+        return engine.dense_rows(stored["rows"])
+    indptr, indices, values = (stored[f"rows_{name}"] for name in ("indptr", "indices", "values"))
+    return engine.csr_rows(indptr, indices, values, columns)
+
+
+def split(model: Any, n: int, seed: int | None) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return the numbers of the sequences to learn from, and the others."""
+    count = max(1, round(n * float(model.validation_fraction)))
+    if count >= n:
+        raise ValueError(
+            f"validation_fraction={model.validation_fraction} leaves nothing to learn from {n} sequences"
+        )
+    is_held_out = np.zeros(n, dtype=np.bool_)
+    is_held_out[np.random.RandomState(seed).permutation(n)[:count]] = True
+    return np.flatnonzero(~is_held_out).astype(np.uint32), np.flatnonzero(is_held_out).astype(np.uint32)
+
+
+def beam_of(model: Any) -> int | None:
+    """Return how many labels of a token a search keeps; None: all."""
+    return int(model.beam_width) if model.decode == "beam" else None
+
+
+def cold(columns: int, labels: int, *, pair: bool) -> State:
+    """Return the state of a cold start."""
+    state: State = {"seen": np.zeros(1, dtype=np.int64)}
+    for u in ("", "_u"):
+        for name in ("emission", "pair") if pair else ("emission",):
+            state[f"{name}_indptr{u}"] = np.zeros(columns + 1, dtype=np.int64)
+            state[f"{name}_indices{u}"] = np.zeros(0, dtype=np.int32)
+            state[f"{name}_data{u}"] = np.zeros(0)
+        state[f"transition{u}"] = np.zeros((labels, labels))
+        state[f"start{u}"], state[f"end{u}"] = np.zeros(labels), np.zeros(labels)
+    return state
+
+
+def predicting(engine: Engine, state: State, averaged: bool) -> State:
+    """Return the weights that predict: the averages, or the last ones."""
+    if averaged:
+        return engine.sequence_average(state)
+    return {name: w for name, w in state.items() if not name.endswith("_u") and name != "seen"}
+
+
+def dense(weights: State, name: str, planes: int) -> NDArray[np.float64]:
+    """Return a matrix of sparse weights in full."""
+    indptr = weights[f"{name}_indptr"]
+    out = np.zeros((len(indptr) - 1, planes))
+    out[np.repeat(np.arange(len(out)), np.diff(indptr)), weights[f"{name}_indices"]] = weights[f"{name}_data"]
+    return out

@@ -1,0 +1,90 @@
+//! Where a run begins, whatever its learner: data, state and settings are read once, and the arrays of the
+//! data are borrowed during each call.
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+use super::border::signals::Signals;
+use super::mlp::Layers;
+use super::run::Planes;
+use super::structured::Sequenced;
+use crate::error;
+use crate::online::Epoch;
+
+/// What runs: planes, a chain or a network.
+pub(super) trait Work: Send + Sync {
+    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>>;
+
+    fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>>;
+
+    /// Writes a copy of all that has been learnt.
+    fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()>;
+
+    /// Writes what the settings say is recorded.
+    fn record(&self, out: &Bound<'_, PyDict>) -> PyResult<()>;
+}
+
+/// A learner at work.
+#[pyclass(module = "perceptron_rs._core")]
+pub struct Run {
+    work: Box<dyn Work>,
+    keep_on_interrupt: bool,
+}
+
+/// Begin a run of the learner of these settings; `state` is not modified.
+#[pyfunction]
+fn start(data: &Bound<'_, PyAny>, state: &Bound<'_, PyDict>, settings: &Bound<'_, PyAny>) -> PyResult<Run> {
+    let learner: String = settings.getattr("learner")?.extract()?;
+    let keep_on_interrupt = settings.getattr("keep_on_interrupt")?.extract()?;
+    let work: Box<dyn Work> = match &*learner {
+        "chain" => Box::new(Sequenced::start(data, state, settings)?),
+        "network" => Box::new(Layers::start(data, state, settings)?),
+        _ => Box::new(Planes::start(data, state, settings)?),
+    };
+    Ok(Run { work, keep_on_interrupt })
+}
+
+#[pymethods]
+impl Run {
+    /// Visit all examples once, in the order of the epoch of this number, for decisions that go on.
+    fn epoch<'py>(&mut self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyAny>> {
+        static EPOCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let signals = Signals::new();
+        let done = self.work.epoch(py, number, &signals)?;
+        let epoch = signals.settle(done, py, self.keep_on_interrupt)?;
+        let mistakes = PyArray1::from_slice(py, &epoch.mistakes);
+        let losses = PyArray1::from_slice(py, &epoch.losses);
+        let class = EPOCH.import(py, "perceptron_rs.settings", "Epoch")?;
+        // As `Epoch(...)` does, but without Python code, in which Ctrl-C could be raised: the epoch is
+        // learnt.
+        py.get_type::<PyTuple>().call_method1("__new__", (class, (mistakes, losses, epoch.interrupted)))
+    }
+
+    /// Say that a decision goes on no more.
+    fn end(&mut self, py: Python<'_>, decision: usize) -> PyResult<()> {
+        let signals = Signals::new();
+        let done = self.work.end(py, decision, &signals)?;
+        signals.settle(done, py, false)
+    }
+
+    /// Return a copy of the weights and of all else that the learner keeps.
+    fn state<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let out = PyDict::new(py);
+        self.work.state(&out)?;
+        Ok(out)
+    }
+
+    /// Return what the settings say is recorded.
+    fn record<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let out = PyDict::new(py);
+        self.work.record(&out)?;
+        Ok(out)
+    }
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Run>()?;
+    m.add_function(wrap_pyfunction!(start, m)?)
+}

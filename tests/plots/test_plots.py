@@ -1,0 +1,191 @@
+"""Pictures: what is drawn, with which numbers and words. No pixel is compared."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from PIL import Image
+
+from perceptron_rs import (
+    AveragedPerceptron,
+    KernelPerceptron,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+    max_margin,
+    proof,
+    trace,
+)
+from perceptron_rs.plots import (
+    ErrorsDisplay,
+    HyperplaneDisplay,
+    MarginDisplay,
+    MistakesDisplay,
+    OrdersDisplay,
+    PocketDisplay,
+    ProofDisplay,
+    SurvivalDisplay,
+    UpdateDisplay,
+    animate,
+)
+
+mpl.use("agg")
+
+X = np.array([[2.0, 1], [-1, 1], [0, -1], [1, 2], [-2, -1], [-1, 2]])
+Y = np.array([1, -1, -1, 1, -1, -1])
+NOISY = np.array([1, 1, -1, 1, -1, -1])  # the second point lies among those of the other class
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def fitted():
+    return Perceptron(tol=None, shuffle=False).fit(X, Y)
+
+
+def signed_distance(line, w, b):
+    """Return how far the points that fix a line are from the hyperplane (w, b)."""
+    ends = np.array([line.get_xy1(), line.get_xy2()])
+    return (ends @ w + b) / np.linalg.norm(w)
+
+
+def test_a_hyperplane_with_its_margin(fitted):
+    display = HyperplaneDisplay.from_estimator(fitted, X, Y)
+    w, b = fitted.coef_[0], fitted.intercept_[0]
+    margin = (Y * (X @ w + b)).min() / np.linalg.norm(w)
+    distances = [signed_distance(line, w, b) for line in display.lines_]
+    np.testing.assert_allclose(distances, [[0, 0], [margin] * 2, [-margin] * 2], atol=1e-12)
+    turn = np.subtract(display.normal_.xy, display.normal_.xyann)
+    assert turn @ w == pytest.approx(np.linalg.norm(turn) * np.linalg.norm(w))
+    assert len(display.mistakes_.get_offsets()) == 0
+    labels = [points.get_label() for points in display.points_]
+    assert labels == ["-1", "1"]
+    np.testing.assert_array_equal(display.points_[1].get_offsets(), X[Y == 1])
+    # The colour of a place is that of the class which is predicted there.
+    across = display.regions_.get_coordinates()
+    middle = (across[:-1, :-1] + across[1:, 1:]).reshape(-1, 2) / 2
+    same = np.ravel(display.regions_.get_array()) == (fitted.predict(middle) == 1)
+    assert same.mean() > 0.99  # but for those beside the line
+
+
+def test_wrong_examples_have_rings():
+    model = Perceptron(max_iter=3, tol=None, random_state=0).fit(X, NOISY)
+    display = HyperplaneDisplay.from_estimator(model, X, NOISY)
+    np.testing.assert_array_equal(display.mistakes_.get_offsets(), X[model.predict(X) != NOISY])
+    assert len(display.lines_) == 1  # no margin
+
+
+@pytest.mark.parametrize("model", [KernelPerceptron(kernel="rbf"), AveragedPerceptron()])
+def test_other_learners_have_regions_alone(model):
+    labels = np.array(["a", "b", "c"])[np.arange(6) % 3]
+    display = HyperplaneDisplay.from_estimator(model.fit(X, labels), X, labels)
+    assert (display.lines_, display.normal_) == ([], None)
+    assert [points.get_label() for points in display.points_] == ["a", "b", "c"]
+
+
+def test_an_update():
+    step = list(trace(Perceptron(shuffle=False, tol=None), X, Y))[1]
+    display = UpdateDisplay.from_step(step, X, Y)
+    np.testing.assert_allclose(signed_distance(display.before_, step.w_before, step.b_before), 0, atol=1e-12)
+    np.testing.assert_allclose(signed_distance(display.after_, step.w, step.b), 0, atol=1e-12)
+    np.testing.assert_array_equal(display.example_.get_offsets(), [X[step.row]])
+    # Moved by c (||x||^2 + 1).
+    moved = step.step * (X[step.row] @ X[step.row] + 1)
+    assert display.ax_.get_title().endswith(f"moved by {moved:+g}")
+    assert X[step.row] @ step.w + step.b == step.activation + moved
+
+
+def test_the_first_update_has_no_line_before():
+    step = next(iter(trace(Perceptron(shuffle=False, tol=None), X, Y)))
+    assert UpdateDisplay.from_step(step, X, Y).before_ is None
+
+
+def test_lines_of_many_orders():
+    display = OrdersDisplay.from_estimator(Perceptron(tol=None), X, Y, n_orders=5)
+    for seed, line in enumerate(display.lines_):
+        model = Perceptron(tol=None, random_state=seed).fit(X, Y)
+        np.testing.assert_allclose(signed_distance(line, model.coef_[0], model.intercept_[0]), 0, atol=1e-12)
+    assert len(display.lines_) == 5
+    with pytest.raises(ValueError, match="y must hold two classes, got 3"):
+        OrdersDisplay.from_estimator(Perceptron(tol=None), X, np.arange(6) % 3, n_orders=1)
+
+
+def test_mistakes_and_their_bound(fitted):
+    display = MistakesDisplay.from_estimator(fitted, X, Y)
+    made = fitted.mistakes_per_epoch_.sum(axis=1)
+    assert [bar.get_height() for bar in display.bars_] == made.tolist()
+    assert display.line_.get_ydata().tolist() == made.cumsum().tolist()
+    assert display.bound_.get_ydata()[0] == pytest.approx(28 / 3)
+    assert MistakesDisplay.from_estimator(fitted).bound_ is None
+
+
+def test_errors_of_several_learners():
+    learners = {"last": Perceptron(random_state=0), "averaged": AveragedPerceptron(random_state=0)}
+    display = ErrorsDisplay.from_estimators(learners, X, NOISY, n_epochs=4)
+    for name, model in learners.items():
+        want = [1 - model.set_params(max_iter=k, tol=None).fit(X, NOISY).score(X, NOISY) for k in range(1, 5)]
+        assert display.lines_[name].get_ydata().tolist() == want
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["last", "averaged"]
+    display = ErrorsDisplay.from_estimators(learners, X, NOISY, X_test=X[:1], y_test=-NOISY[:1], n_epochs=2)
+    assert set(display.errors["last"]) <= {0.0, 1.0}
+
+
+def test_votes():
+    model = VotedPerceptron(max_iter=3, tol=None, random_state=0).fit(X, NOISY)
+    display = SurvivalDisplay.from_estimator(model)
+    assert [bar.get_height() for bar in display.bars_] == model.survival_[0].tolist()
+    assert sum(bar.get_height() for bar in display.bars_) == 18
+
+
+def test_the_pocket():
+    model = PocketPerceptron(max_iter=10, tol=None, random_state=0).fit(X, NOISY)
+    display = PocketDisplay.from_estimator(model)
+    assert display.line_.get_ydata()[-1] == model.pocket_errors_[0]
+    assert np.all(np.diff(display.line_.get_ydata()) < 0)
+
+
+def test_the_theorem():
+    found = proof(trace(Perceptron(shuffle=False, tol=None), X, Y))
+    lines = ProofDisplay.from_proof(found).lines_
+    assert lines["progress"].get_ydata().tolist() == found.progress.tolist()
+    assert np.all(lines["least"].get_ydata() <= lines["progress"].get_ydata())
+    assert np.all(lines["norm"].get_ydata() <= lines["most"].get_ydata() * (1 + 1e-9))
+    assert np.all(lines["progress"].get_ydata() <= lines["norm"].get_ydata() * (1 + 1e-9))
+
+
+def test_the_largest_margin_and_its_certificate():
+    found = max_margin(X, Y)
+    display = MarginDisplay.from_result(found, X, Y)
+    distances = [signed_distance(line, found.coef, found.intercept) for line in display.lines_]
+    np.testing.assert_allclose(distances, [[0, 0], [found.lower] * 2, [-found.lower] * 2], atol=1e-9)
+    np.testing.assert_array_equal(display.support_.get_offsets(), X[found.support])
+    assert len(display.hulls_) == 2
+    inseparable = MarginDisplay.from_result(max_margin(X[:3, :] * 0, [1, -1, 1]), X[:3], Y[:3])
+    assert (inseparable.lines_, inseparable.ax_.get_title()) == ([], "not separable")
+
+
+def test_an_animation_has_a_picture_for_each_update(tmp_path):
+    found = trace(Perceptron(shuffle=False, tol=None), X, Y)
+    with Image.open(animate(found, tmp_path / "run.gif", seconds=0.2)) as film:
+        assert film.n_frames == len(list(found)) == 3
+    with pytest.raises(ValueError, match="two classes, got 3"):
+        animate(trace(Perceptron(max_iter=2, tol=None), X, np.arange(6) % 3), tmp_path / "run.gif")
+
+
+def test_axes_that_are_given_are_drawn_on(fitted):
+    _, ax = plt.subplots()
+    display = HyperplaneDisplay.from_estimator(fitted, X, Y, ax=ax)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+
+
+def test_the_plane_has_two_columns():
+    with pytest.raises(ValueError, match=r"X must have two columns .* got the shape \(6, 3\)"):
+        OrdersDisplay.from_estimator(Perceptron(), np.zeros((6, 3)), Y)

@@ -1,0 +1,83 @@
+"""A fit that the system denies memory ends in a MemoryError: the estimator as before, the process alive."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+STEPS = """
+    import resource, sys
+    from pathlib import Path
+    import numpy as np
+    import scipy.sparse as sp
+    from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron, Perceptron, SequencePerceptron
+    from perceptron_rs import PocketPerceptron, VotedPerceptron
+
+    random = np.random.default_rng(0)
+
+    def voted():  # nobody learns this: the log grows and grows
+        X, y = random.standard_normal((20_000, 3)), random.integers(0, 2, 20_000)
+        return VotedPerceptron(max_iter=40, tol=None), X, y, {}
+
+    def order():
+        X, y = np.ones((2_000_000, 1), dtype=np.int8), np.arange(2_000_000) % 2
+        return Perceptron(max_iter=1, tol=None, shuffle=True), X, y, {}
+
+    def classes(learner=Perceptron):
+        X = sp.random(1000, 5000, density=0.01, format="csr", random_state=0)
+        return learner(max_iter=1, tol=None), X, np.arange(1000) % 250, {}
+
+    def pocket():
+        return classes(PocketPerceptron)
+
+    def kernel():
+        X, y = random.standard_normal((2000, 20)), random.integers(0, 3, 2000)
+        return KernelPerceptron(kernel="rbf", max_iter=1, tol=None), X, y, {}
+
+    def budget():
+        X, y = random.standard_normal((1200, 20)), random.integers(0, 3, 1200)
+        options = {"budget": 150, "budget_policy": "projectron"}
+        return BudgetedKernelPerceptron(max_iter=1, tol=None, **options), X, y, {}
+
+    def sequence():
+        X, y = random.integers(0, 2, (3000, 150)).astype(np.uint8), random.integers(0, 60, 3000)
+        return SequencePerceptron(max_iter=1), X, y, {"lengths": np.full(30, 100)}
+
+    def size():
+        return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+    def bits(value):
+        return value.tobytes() if isinstance(value, np.ndarray) else repr(value)
+
+    def contents():
+        return {name: bits(value) for name, value in vars(model).items()}
+
+    model, X, y, more = globals()[sys.argv[1]]()
+    few = {"lengths": more["lengths"][:3]} if more else {}
+    model.fit(X[:300], y[:300], **few)  # what is loaded once is there
+    before, denied = contents(), 0
+    for step in range(30):
+        resource.setrlimit(resource.RLIMIT_AS, (size() + int(2**15 * 1.5**step), resource.RLIM_INFINITY))
+        try:
+            model.fit(X, y, **more)
+        except MemoryError:
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+            denied += 1
+            assert contents() == before, f"changed at step {step}"
+        else:
+            break
+    print(denied, contents() != before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are enforced on Linux")
+@pytest.mark.parametrize("learner", ["voted", "order", "classes", "pocket", "kernel", "budget", "sequence"])
+def test_a_fit_in_too_little_memory(learner):
+    command = [sys.executable, "-c", textwrap.dedent(STEPS), learner]
+    environment = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    denied, learnt = done.stdout.split()
+    assert int(denied) > 3, "the fit needs too little for the limits to matter"
+    assert learnt == "True"

@@ -1,0 +1,175 @@
+"""A signal is answered within 0.2 s in the midst of one call of the engine, however much it has to do.
+
+Time is that of the processor, so that a busy machine does not matter.
+"""
+
+import itertools
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_rs import (
+    AveragedPerceptron,
+    BudgetedKernelPerceptron,
+    KernelPerceptron,
+    Perceptron,
+    VotedPerceptron,
+    _core,
+    margin,
+)
+from perceptron_rs.settings import KernelSpec
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
+
+AFTER = 0.1
+SECONDS = 0.2
+
+
+class StopItError(Exception):
+    pass
+
+
+def normal(n, d, dtype=np.float32):
+    return np.random.default_rng(0).standard_normal((n, d), dtype=np.float32).astype(dtype, copy=False)
+
+
+def classes(n, count=2):
+    return np.random.default_rng(1).integers(0, count, n)
+
+
+def scores_of_dense_rows():
+    X = normal(20_000, 1000)
+    model = Perceptron(max_iter=1, tol=None).fit(X[:400], np.arange(400) % 200)
+    return lambda: model.predict(X)
+
+
+def scores_of_sparse_rows():
+    X = sp.random(10_000, 5000, density=0.04, format="csr", random_state=0)
+    model = AveragedPerceptron(max_iter=1, tol=None).fit(X[:2000], np.arange(2000) % 1000)
+    return lambda: model.decision_function(X)
+
+
+def votes():
+    X, y = normal(6000, 50), classes(6000)
+    model = VotedPerceptron(max_iter=5, tol=None).fit(X, y)
+    return lambda: model.predict(X)
+
+
+def votes_of_wide_rows():
+    X = normal(400, 100_000)
+    model = VotedPerceptron(max_iter=3, tol=None).fit(X, classes(400))
+    return lambda: model.predict(X)
+
+
+def votes_of_whole_numbers():
+    X = np.random.default_rng(0).integers(-9, 9, (8000, 200)).astype(np.int8)
+    model = VotedPerceptron(max_iter=8, tol=None).fit(X, classes(8000))
+    return lambda: model.predict(X)
+
+
+def kernel_matrix():
+    rows = _core.dense_rows(normal(2500, 4000))
+    kernel = KernelSpec("rbf", gamma=0.01, coef0=0.0, degree=1)
+    return lambda: _core.kernel_matrix(rows, rows, kernel=kernel, threads=1)
+
+
+def gram_of_sparse_rows():
+    X = sp.random(5000, 5000, density=0.02, format="csr", random_state=0)
+    rows = _core.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
+    kernel = KernelSpec("linear", gamma=1.0, coef0=0.0, degree=1)
+    return lambda: _core.kernel_matrix(rows, rows, kernel=kernel, threads=1)
+
+
+def kernel_predict():
+    X = normal(4000, 2000)
+    model = KernelPerceptron(kernel="rbf", gamma=0.01, max_iter=1, tol=None)
+    model.fit(X[:1000], classes(1000))
+    return lambda: model.decision_function(X)
+
+
+def flush_of_a_window():
+    X, y = normal(12_000, 4000), classes(12_000)
+    model = KernelPerceptron(kernel="rbf", gamma=0.01, max_iter=1, tol=None)
+    return lambda: model.fit(X, y)
+
+
+def look_at_all_rows():
+    X, y = normal(1_000_000, 20, np.int8), classes(1_000_000)
+    model = KernelPerceptron(kernel="poly", gamma=0.01, max_iter=1, tol=None)
+    return lambda: model.fit(X, y)
+
+
+def projections():
+    X, y = normal(4000, 50), classes(4000)
+    options = {"budget": 4000, "budget_policy": "projectron"}
+    model = BudgetedKernelPerceptron(max_iter=1, tol=None, **options)
+    return lambda: model.fit(X, y)
+
+
+def one_long_sequence():
+    n, labels = 300_000, 120
+    rows = _core.dense_rows(np.ones((n, 1)))
+    weights = {
+        "emission_indptr": np.array([0, labels], dtype=np.int64),
+        "emission_indices": np.arange(labels, dtype=np.int32),
+        "emission_data": np.linspace(0, 1, labels),
+        "transition": normal(labels, labels, np.float64),
+        "start": np.zeros(labels),
+        "end": np.zeros(labels),
+    }
+    return lambda: _core.sequence_decode(rows, np.array([n]), weights=weights, threads=1)
+
+
+def layers():
+    rows, sizes = _core.dense_rows(normal(20_000, 1000)), (1000, 1000, 1)
+    coefs = [normal(after, before, np.float64) for before, after in itertools.pairwise(sizes)]
+    intercepts = [np.zeros(len(coef)) for coef in coefs]
+    return lambda: _core.mlp_scores(rows, coefs, intercepts, activation="tanh", probabilities=False)
+
+
+def margin_of_a_plane():
+    X = normal(10_000, 1000)
+    X[:, 0] = 0  # all rows lie on the plane, which takes exact sums to tell
+    return lambda: margin(X, classes(len(X)), np.eye(1, X.shape[1])[0])
+
+
+LONG = [
+    scores_of_dense_rows,
+    scores_of_sparse_rows,
+    votes,
+    votes_of_wide_rows,
+    votes_of_whole_numbers,
+    kernel_matrix,
+    gram_of_sparse_rows,
+    kernel_predict,
+    flush_of_a_window,
+    look_at_all_rows,
+    projections,
+    one_long_sequence,
+    layers,
+    margin_of_a_plane,
+]
+
+
+@pytest.mark.parametrize("prepare", LONG, ids=[prepare.__name__ for prepare in LONG])
+def test_a_handler_is_called_in_time(prepare):
+    call = prepare()
+
+    def handler(number, frame):
+        raise StopItError("from the handler")
+
+    previous = signal.signal(signal.SIGPROF, handler)
+    try:
+        start = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, AFTER)
+        with pytest.raises(StopItError, match="from the handler"):
+            call()
+        took = time.process_time() - start
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
+    assert took < AFTER + SECONDS, f"{took - AFTER:.2f} s"
