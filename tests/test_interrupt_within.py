@@ -127,8 +127,9 @@ def one_long_sequence():
 def layers():
     rows, sizes = _core.dense_rows(normal(20_000, 1000)), (1000, 1000, 1)
     coefs = [normal(after, before, np.float64) for before, after in itertools.pairwise(sizes)]
-    intercepts = [np.zeros(len(coef)) for coef in coefs]
-    return lambda: _core.mlp_scores(rows, coefs, intercepts, activation="tanh", probabilities=False)
+    network = {f"coef_{layer}": coef for layer, coef in enumerate(coefs)}
+    network |= {f"intercept_{layer}": np.zeros(len(coef)) for layer, coef in enumerate(coefs)}
+    return lambda: _core.mlp_scores(rows, network, activation="tanh", probabilities=False)
 
 
 def margin_of_a_plane():

@@ -50,7 +50,7 @@ LEARNERS = [
     KernelPerceptron(max_iter=2, audit=True, kernel="poly", multi_class="joint", shuffle=False),
     BudgetedKernelPerceptron(max_iter=2, audit=True, budget=20, budget_policy="random"),
     MultilayerPerceptron((4,), **SHORT),
-    MaxMarginClassifier(inseparable="warn", budget=30, audit=True),
+    MaxMarginClassifier(inseparable="warn", max_steps=30, audit=True),
 ]
 NAMES = [repr(learner).replace("\n", " ") for learner in LEARNERS]
 STREAMS = [learner for learner in LEARNERS if hasattr(learner, "partial_fit")]
@@ -119,7 +119,7 @@ def test_another_parameter_is_named(learner, tmp_path):
     if isinstance(model, MultilayerPerceptron):
         name, value = "alpha", 0.25
     elif isinstance(model, MaxMarginClassifier):
-        name, value = "budget", 31
+        name, value = "max_steps", 31
     else:
         name, value = "eta0", 0.5
     old = getattr(model, name)

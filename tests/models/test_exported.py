@@ -39,7 +39,7 @@ LINEAR = [
     AveragedPerceptron(**SHORT, multi_class="joint"),
     PocketPerceptron(**SHORT),
     *(VotedPerceptron(**SHORT, prediction=kind) for kind in ("last", "average", "longest", "random")),
-    MaxMarginClassifier(inseparable="warn", budget=200),
+    MaxMarginClassifier(inseparable="warn", max_steps=200),
 ]
 LAYERS = [
     MultilayerPerceptron((5,), **SHORT),
