@@ -84,7 +84,18 @@ class MistakesDisplay:
         return cls(mistakes.reshape(len(mistakes), -1), bound).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones."""
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        self : object
+            The display, with its artists.
+        """
         self.ax_ = ax = axes(ax)
         self.figure_ = ax.figure
         made = self.mistakes.sum(axis=1)
@@ -166,7 +177,18 @@ class ErrorsDisplay:
         return cls(errors).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones."""
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        self : object
+            The display, with its artists.
+        """
         self.ax_ = ax = axes(ax)
         self.figure_ = ax.figure
         self.lines_ = {}
@@ -227,7 +249,18 @@ class SurvivalDisplay:
         return cls(estimator.survival_[class_index]).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones."""
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        self : object
+            The display, with its artists.
+        """
         self.ax_ = ax = axes(ax)
         self.figure_ = ax.figure
         self.bars_ = ax.bar(np.arange(len(self.survival)), self.survival, width=0.9, color=COLOURS[0])
@@ -281,7 +314,18 @@ class PocketDisplay:
         return cls(swaps["t"], swaps["errors"]).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones."""
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        self : object
+            The display, with its artists.
+        """
         self.ax_ = ax = axes(ax)
         self.figure_ = ax.figure
         (self.line_,) = ax.step(self.t, self.errors, where="post", color=COLOURS[0], marker="o")

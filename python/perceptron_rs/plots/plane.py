@@ -85,7 +85,18 @@ class HyperplaneDisplay:
         return cls(estimator, two_columns(X), np.asarray(y)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones."""
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        self : object
+            The display, with its artists.
+        """
         self.ax_ = ax = axes(ax)
         from matplotlib.colors import ListedColormap
 
@@ -132,7 +143,7 @@ class UpdateDisplay:
     Parameters
     ----------
     step : Step
-        A step of `trace`, of two columns.
+        A step of `~perceptron_rs.trace`, of two columns.
     X : ndarray of shape (n_samples, 2)
         The examples.
     y : ndarray of shape (n_samples,)
@@ -157,7 +168,7 @@ class UpdateDisplay:
         Parameters
         ----------
         step : Step
-            A step of `trace`.
+            A step of `~perceptron_rs.trace`.
         X : array-like of shape (n_samples, 2)
             The examples.
         y : array-like of shape (n_samples,)
@@ -177,7 +188,18 @@ class UpdateDisplay:
         return cls(step, two_columns(X), np.asarray(y)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones."""
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        self : object
+            The display, with its artists.
+        """
         self.ax_ = ax = axes(ax)
         self.figure_ = ax.figure
         step, x = self.step, self.X[self.step.row]
@@ -260,7 +282,18 @@ class OrdersDisplay:
         return cls(coef, np.array([model.intercept_[0] for model in models]), X, y).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones."""
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        self : object
+            The display, with its artists.
+        """
         self.ax_ = ax = axes(ax)
         self.figure_ = ax.figure
         low, high = window(self.X)

@@ -20,7 +20,7 @@ class ProofDisplay:
     Parameters
     ----------
     proof : Proof
-        What `proof` returned.
+        What `~perceptron_rs.proof` returned.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class ProofDisplay:
         Parameters
         ----------
         proof : Proof
-            What `proof` returned.
+            What `~perceptron_rs.proof` returned.
         ax : matplotlib axes, default=None
             Axes to draw on; None makes new ones.
 
@@ -50,7 +50,18 @@ class ProofDisplay:
         return cls(proof).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones."""
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        self : object
+            The display, with its artists.
+        """
         self.ax_ = ax = axes(ax)
         self.figure_ = ax.figure
         found = self.proof
@@ -77,7 +88,7 @@ class MarginDisplay:
     Parameters
     ----------
     result : MarginResult
-        What `max_margin` found with ``bias="free"``.
+        What `~perceptron_rs.max_margin` found with ``bias="free"``.
     X : ndarray of shape (n_samples, 2)
         The examples.
     y : ndarray of shape (n_samples,)
@@ -98,12 +109,12 @@ class MarginDisplay:
 
     @classmethod
     def from_result(cls, result: MarginResult, X: Any, y: Any, *, ax: Any = None) -> Self:
-        """Draw a result of `max_margin`.
+        """Draw a result of `~perceptron_rs.max_margin`.
 
         Parameters
         ----------
         result : MarginResult
-            What `max_margin` found.
+            What `~perceptron_rs.max_margin` found.
         X : array-like of shape (n_samples, 2)
             The examples.
         y : array-like of shape (n_samples,)
@@ -123,7 +134,18 @@ class MarginDisplay:
         return cls(result, two_columns(X), np.asarray(y)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones."""
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        self : object
+            The display, with its artists.
+        """
         from scipy.spatial import ConvexHull, QhullError
 
         self.ax_ = ax = axes(ax)

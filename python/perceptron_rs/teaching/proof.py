@@ -21,7 +21,7 @@ _ROUNDING = 1e-9
 class Proof:
     """The two inequalities of Novikoff's proof after each of n updates. ``print`` shows them as a table.
 
-    Attributes
+    Parameters
     ----------
     margin : float
         gamma: a lower bound of the largest margin, which the direction u attains.
@@ -88,6 +88,7 @@ def proof(trace: Trace) -> Proof:
     Returns
     -------
     Proof
+        The two inequalities after each update.
 
     Raises
     ------
@@ -114,7 +115,7 @@ def proof(trace: Trace) -> Proof:
     """
     model, steps, settings = trace.estimator, list(trace), trace.settings
     if settings.penalty or settings.margin_threshold or settings.added_feature:
-        raise ValueError("trace must be of plain updates: without penalty, margin_threshold and added_feature")
+        raise ValueError("trace must be of plain updates, no penalty, margin_threshold or added_feature")
     if len(model.classes_) != 2 or len({step.label for step in steps}) > 1:
         raise ValueError(
             f"trace must be of two classes and one hyperplane, got {len(model.classes_)} classes"

@@ -43,11 +43,15 @@ class Step:
         Whether an update was made. At an activation of 0 this and a wrong prediction are not the same.
     step : float
         The factor c of the update ``w += c x``, ``b += c``; 0 without an update.
-    w_before, w : ndarray of shape (n_features,)
-        Weights before and after the update. Of a kernel perceptron, which has none, the sums
-        ``w . x_i`` of all examples; empty with a budget.
-    b_before, b : float
-        Intercepts before and after the update.
+    w_before : ndarray of shape (n_features,)
+        Weights before the update. Of a kernel perceptron, which has none, the sums ``w . x_i`` of all
+        examples; empty with a budget.
+    b_before : float
+        Intercept before the update.
+    w : ndarray of shape (n_features,)
+        Weights after the update.
+    b : float
+        Intercept after the update.
     """
 
     epoch: int
@@ -68,8 +72,20 @@ class Step:
 class Trace:
     """The steps of a fit, made anew, one epoch at a time, whenever they are iterated over.
 
-    ``print`` shows the first of them as a table. ``estimator`` is the fitted clone, ``X`` and ``y`` are what
-    it learnt from.
+    ``print`` shows the first of them as a table.
+
+    Parameters
+    ----------
+    estimator : object
+        The fitted clone.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        What it learnt from.
+    y : array-like of shape (n_samples,)
+        The labels.
+    calls : list
+        What the engine was given.
+    every : {"update", "example"}
+        What a step is.
     """
 
     def __init__(self, estimator: Any, X: Any, y: Any, calls: list[Call], every: str) -> None:
@@ -99,6 +115,7 @@ class Trace:
         Returns
         -------
         str
+            A line for each step, below one of names.
         """
         steps = list(islice(self, None if limit is None else limit + 1))
         more = limit is not None and len(steps) > limit
@@ -128,6 +145,7 @@ class Trace:
         Returns
         -------
         pandas.DataFrame
+            A row for each step.
         """
         import pandas as pd
 
