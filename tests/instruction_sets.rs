@@ -196,8 +196,6 @@ fn a_set_that_the_machine_lacks_cannot_be_forced() {
     let _turn = Forced::take();
     let sets = InstructionSet::available();
     assert_eq!(sets[0], InstructionSet::Portable);
-    for set in [InstructionSet::Avx2, InstructionSet::Avx512] {
-        let forced = std::panic::catch_unwind(|| force(Some(set)));
-        assert_eq!(forced.is_ok(), sets.contains(&set), "{}", set.name());
-    }
+    let forced = std::panic::catch_unwind(|| force(Some(InstructionSet::Avx2)));
+    assert_eq!(forced.is_ok(), sets.contains(&InstructionSet::Avx2));
 }

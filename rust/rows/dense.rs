@@ -16,7 +16,7 @@ use crate::arith::dot::dots;
 use crate::arith::exact::{self, Halves, LARGEST_SUM, weight_limit};
 use crate::arith::gram::narrow;
 use crate::arith::integers::{all_integers, sizes};
-use crate::arith::simd::{InstructionSet, Leaf, Simd, dispatch};
+use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled};
@@ -58,31 +58,26 @@ impl<'a, T: Value> Dense<'a, T> {
     }
 }
 
-/// Integers of 16 and 32 bits do without copies for the widest registers.
-const fn widest<T: Value>() -> InstructionSet {
-    if T::BYTE || !T::INTEGER { InstructionSet::Avx512 } else { InstructionSet::Avx2 }
-}
-
 /// Planes that share one load (and widening) of a row: eight accumulators of four lanes each.
 const GROUP: usize = 4;
 
 /// `w·x` of a row for planes stored one after another.
 #[inline(always)]
-fn activations<S: Simd>(simd: S, x: &[f64], weights: &[f64], sums: &mut [f64]) {
+fn activations(x: &[f64], weights: &[f64], sums: &mut [f64]) {
     let d = x.len();
     let mut k = 0;
     while k + GROUP <= sums.len() {
         let w: [&[f64]; GROUP] = std::array::from_fn(|p| &weights[(k + p) * d..][..d]);
-        sums[k..k + GROUP].copy_from_slice(&dots(simd, w, x));
+        sums[k..k + GROUP].copy_from_slice(&dots(w, x));
         k += GROUP;
     }
     if k + 2 <= sums.len() {
         let w: [&[f64]; 2] = std::array::from_fn(|p| &weights[(k + p) * d..][..d]);
-        sums[k..k + 2].copy_from_slice(&dots(simd, w, x));
+        sums[k..k + 2].copy_from_slice(&dots(w, x));
         k += 2;
     }
     if k < sums.len() {
-        sums[k] = dots(simd, [&weights[k * d..][..d]], x)[0];
+        sums[k] = dots([&weights[k * d..][..d]], x)[0];
     }
 }
 
@@ -112,15 +107,14 @@ struct Float<'a, T> {
 
 impl<T: Value> LoopBody for Float<'_, T> {
     const EXACT: bool = false;
-    const WIDEST: InstructionSet = widest::<T>();
 
     #[inline(always)]
-    fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
+    fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
         let x = self.rows.row(row);
         if let [sum] = sums {
-            *sum = dots(simd, [self.weights], x)[0];
+            *sum = dots([self.weights], x)[0];
         } else {
-            activations(simd, T::widened(x, &mut self.wide), self.weights, sums);
+            activations(T::widened(x, &mut self.wide), self.weights, sums);
         }
     }
 
@@ -164,7 +158,6 @@ struct Exact<'a, T> {
 
 impl<T: Value> LoopBody for Exact<'_, T> {
     const EXACT: bool = true;
-    const WIDEST: InstructionSet = widest::<T>();
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
@@ -202,8 +195,6 @@ struct Scores<'a, T> {
 }
 
 impl<T: Value> Leaf for Scores<'_, T> {
-    const WIDEST: InstructionSet = widest::<T>();
-
     type Output = Result<()>;
 
     #[inline(always)]
@@ -220,8 +211,8 @@ impl<T: Value> Leaf for Scores<'_, T> {
             let x = self.rows.row(row);
             match self.weights {
                 Form::Halves(planes) => exact_activations(simd, x, planes, sums),
-                Form::ByPlane(w) if sums.len() == 1 => sums[0] = dots(simd, [w], x)[0],
-                Form::ByPlane(w) => activations(simd, T::widened(x, &mut wide), w, sums),
+                Form::ByPlane(w) if sums.len() == 1 => sums[0] = dots([w], x)[0],
+                Form::ByPlane(w) => activations(T::widened(x, &mut wide), w, sums),
             }
             for (sum, b) in sums.iter_mut().zip(self.intercept) {
                 *sum += b;
@@ -270,13 +261,13 @@ impl<T: Value> Leaf for Dots<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
+    fn run<S: Simd>(self, _simd: S) {
         let Self(rows, numbers, w, out) = self;
         for (i, (&row, out)) in numbers.iter().zip(out).enumerate() {
             if let Some(&later) = numbers.get(i + 8) {
                 prefetch(rows.row(later as usize));
             }
-            *out = dots(simd, [w], rows.row(row as usize))[0];
+            *out = dots([w], rows.row(row as usize))[0];
         }
     }
 }
@@ -287,14 +278,14 @@ impl<T: Value> Leaf for Squares<'_, T> {
     type Output = Result<()>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Result<()> {
+    fn run<S: Simd>(self, _simd: S) -> Result<()> {
         let Self(rows, range, unit, out) = self;
         let mut scaled = filled(0.0, rows.columns)?;
         for (row, out) in range.zip(out) {
             for ((scaled, x), unit) in scaled.iter_mut().zip(rows.row(row)).zip(unit) {
                 *scaled = x.widen() * unit;
             }
-            *out = dots(simd, [&scaled], &scaled)[0];
+            *out = dots([&scaled], &scaled)[0];
         }
         Ok(())
     }

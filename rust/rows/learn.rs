@@ -8,7 +8,7 @@ use super::prefetch::{AHEAD, prefetch};
 use super::scaled::Scaled;
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::exact::LARGEST_SUM;
-use crate::arith::simd::{InstructionSet, Leaf, Simd, dispatch};
+use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::signed;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled};
@@ -18,8 +18,8 @@ pub trait LoopBody {
     /// Whether the weights are in an exact form (rule 10).
     const EXACT: bool;
 
-    /// See [`Leaf::WIDEST`].
-    const WIDEST: InstructionSet = InstructionSet::Avx2;
+    /// See [`Leaf::WIDE`].
+    const WIDE: bool = true;
 
     /// `w·x` of a row for every plane.
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]);
@@ -62,7 +62,7 @@ impl<'a, K: Settle> Learn<'a, K> {
 }
 
 impl<K: LoopBody> Leaf for Learn<'_, K> {
-    const WIDEST: InstructionSet = K::WIDEST;
+    const WIDE: bool = K::WIDE;
 
     type Output = Result<Stop>;
 

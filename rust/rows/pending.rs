@@ -3,7 +3,7 @@
 use super::learn::LoopBody;
 use super::scaled::Common;
 use crate::arith::decay::{Decay, scaled, shrunk};
-use crate::arith::simd::{InstructionSet, Simd};
+use crate::arith::simd::Simd;
 use crate::error::Result;
 use crate::memory::collected;
 
@@ -134,7 +134,7 @@ pub struct Decayed<'a, K> {
 
 impl<K: Settle> LoopBody for Decayed<'_, K> {
     const EXACT: bool = false;
-    const WIDEST: InstructionSet = InstructionSet::Portable; // settles entry by entry
+    const WIDE: bool = false; // settles entry by entry
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
