@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import statistics
 import sys
-import time
 import warnings
 
 import data
 import numpy as np
+from alternate import alternate
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron as Peer
@@ -27,17 +27,6 @@ RUNS = 7
 # 0.8054), its averaged SGDClassifier 0.7519, 0.7577, 0.7626 (0.7921, 0.8028). What the validation chooses of
 # scikit-learn's, Perceptron after 40, is passed by "proportional" after 40; the best on the test set is not.
 EPOCHS = 10, 20, 40
-
-
-def alternate(*works):
-    """Return the median seconds of each of the works, run in turns."""
-    times = [[] for _ in works]
-    for _ in range(RUNS):
-        for work, seconds in zip(works, times, strict=True):
-            start = time.perf_counter()
-            work()
-            seconds.append(time.perf_counter() - start)
-    return [statistics.median(seconds) for seconds in times]
 
 
 def report(case, peer, ours, bar):
@@ -56,6 +45,7 @@ def joint():
     floats = X.astype(np.float64)
     options = {"max_iter": 10, "tol": None}
     peer, exact, inexact = alternate(
+        RUNS,
         lambda: Peer(**options).fit(floats, y),
         lambda: Perceptron(multi_class="joint", **options).fit(X, y),
         lambda: Perceptron(multi_class="joint", eta0=0.7, **options).fit(X, y),
@@ -123,6 +113,7 @@ def penalties():
         options = {"penalty": "l2", "max_iter": 10, "tol": None}
         floats = X.astype(np.float64)
         peer, ours = alternate(
+            RUNS,
             lambda: Peer(**options).fit(floats, y),  # noqa: B023  called in this turn of the loop
             lambda: Perceptron(**options).fit(X, y),  # noqa: B023
         )
@@ -159,14 +150,14 @@ def online():
             model.predict_then_learn(X[start : start + 1000], y[start : start + 1000], classes=[0, 1])
 
     check_answers(X, y, rows)
-    peer, checked = alternate(single(Peer()), single(Perceptron()))
+    peer, checked = alternate(RUNS, single(Peer()), single(Perceptron()))
     report("1000 rows, partial_fit of one row", peer, checked, 1)
     unchecked = single(Perceptron(), check_input=False)
     averaged = single(AveragedPerceptron(), check_input=False)
     try:
         from river.linear_model import Perceptron as River
     except ImportError:
-        (seconds,) = alternate(unchecked)
+        (seconds,) = alternate(RUNS, unchecked)
         print(f"{'river is not installed; partial_fit(check_input=False)':58} {seconds * 1e3:19.2f}")
         return
     dicts = [dict(enumerate(row.tolist())) for row in X[:1000]]
@@ -185,7 +176,7 @@ def online():
 
     # In turns: a machine that is shared is not as fast from one second to the next.
     learnt, both, one, mean, progressive = alternate(
-        learn_one, predict_and_learn_one, unchecked, averaged, blocks
+        RUNS, learn_one, predict_and_learn_one, unchecked, averaged, blocks
     )
     report("1000 rows, check_input=False, to river's learn_one", learnt, one, 2)
     report("the same, AveragedPerceptron", learnt, mean, 2)
