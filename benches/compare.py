@@ -68,8 +68,8 @@ CASES = [
         2.4,
         parameters={"shuffle": True},
     ),
-    Case("uint8 MNIST one digit", one_digit, 8.0, exact=True, real=True),
-    Case("uint8 MNIST 10 classes", data.mnist, 12.0, epochs=5, exact=True, real=True),
+    Case("uint8 MNIST one digit", one_digit, 12.0, exact=True, real=True),
+    Case("uint8 MNIST 10 classes", data.mnist, 20.0, epochs=5, exact=True, real=True),
     Case(
         "uint8 MNIST 10 classes, 2 threads",
         data.mnist,
