@@ -103,7 +103,8 @@ fn each_storage(x: &[f64], run: impl Fn(&dyn Rows, &str)) {
 fn compute() -> [f64; 4] {
     let (tiny, third) = (black_box(f64::MIN_POSITIVE), black_box(1.0 / 3.0));
     let denormal = black_box(f64::from_bits(1));
-    [tiny * 0.3, third * third, -third * third, denormal * black_box(2.0_f64.powi(60))]
+    let minus_third = black_box(-third); // else one product, negated, would be both
+    [tiny * 0.3, third * third, minus_third * third, denormal * black_box(2.0_f64.powi(60))]
 }
 
 #[test]
