@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["COLOURS", "INK", "axes", "line", "normal", "points", "two_columns", "window"]
+__all__ = ["COLOURS", "INK", "Display", "axes", "line", "normal", "points", "two_columns", "window"]
 
 #: Of Okabe and Ito (2008); classes also differ in their markers.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
@@ -24,6 +25,35 @@ def axes(ax: Any = None) -> Any:
     except ImportError as error:
         raise ImportError('plots need matplotlib; pip install "perceptron-rs[plot]"') from error
     return plt.subplots(layout="constrained")[1]
+
+
+class Display:
+    """A picture that can be drawn again, on other axes."""
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        self : object
+            The display, with its artists.
+        """
+        self.ax_ = axes(ax)
+        self.figure_ = self.ax_.figure
+        self._draw(self.ax_)
+        return self
+
+    @abstractmethod
+    def _draw(self, ax: Any) -> None:
+        """Draw on these axes, and keep the artists."""
 
 
 def two_columns(X: Any) -> NDArray[np.float64]:

@@ -11,14 +11,14 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.margins.mistakes import mistake_bounds
-from perceptron_rs.plots.drawing import COLOURS, INK, axes
+from perceptron_rs.plots.drawing import COLOURS, INK, Display
 
 __all__ = ["ErrorsDisplay", "MistakesDisplay", "PocketDisplay", "SurvivalDisplay"]
 
 _LINES = ("-", "--", "-.", ":")
 
 
-class MistakesDisplay:
+class MistakesDisplay(Display):
     """Mistakes in each epoch, and how many have been made in all, with the bound of the theorem.
 
     Parameters
@@ -83,21 +83,7 @@ class MistakesDisplay:
         mistakes = np.asarray(estimator.mistakes_per_epoch_)
         return cls(mistakes.reshape(len(mistakes), -1), bound).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Axes to draw on; None makes new ones.
-
-        Returns
-        -------
-        self : object
-            The display, with its artists.
-        """
-        self.ax_ = ax = axes(ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Any) -> None:
         made = self.mistakes.sum(axis=1)
         epochs = np.arange(1, len(made) + 1)
         self.bars_ = ax.bar(epochs, made, color=COLOURS[0], label="in this epoch")
@@ -108,10 +94,9 @@ class MistakesDisplay:
         ax.set(xlabel="epoch", ylabel="mistakes")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend()
-        return self
 
 
-class ErrorsDisplay:
+class ErrorsDisplay(Display):
     """Error rates after each epoch, of several learners on the same examples.
 
     Parameters
@@ -176,21 +161,7 @@ class ErrorsDisplay:
         }
         return cls(errors).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Axes to draw on; None makes new ones.
-
-        Returns
-        -------
-        self : object
-            The display, with its artists.
-        """
-        self.ax_ = ax = axes(ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Any) -> None:
         self.lines_ = {}
         for k, (name, errors) in enumerate(self.errors.items()):
             (self.lines_[name],) = ax.plot(
@@ -203,10 +174,9 @@ class ErrorsDisplay:
         ax.set(xlabel="epochs", ylabel="error rate")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend()
-        return self
 
 
-class SurvivalDisplay:
+class SurvivalDisplay(Display):
     """How many examples each weight vector of a voted perceptron survived: its votes.
 
     Parameters
@@ -248,27 +218,12 @@ class SurvivalDisplay:
         check_is_fitted(estimator)
         return cls(estimator.survival_[class_index]).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Axes to draw on; None makes new ones.
-
-        Returns
-        -------
-        self : object
-            The display, with its artists.
-        """
-        self.ax_ = ax = axes(ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Any) -> None:
         self.bars_ = ax.bar(np.arange(len(self.survival)), self.survival, width=0.9, color=COLOURS[0])
         ax.set(xlabel="weight vector, in the order of the mistakes", ylabel="examples survived = votes")
-        return self
 
 
-class PocketDisplay:
+class PocketDisplay(Display):
     """Training errors of the vector in the pocket, from swap to swap.
 
     Parameters
@@ -313,22 +268,7 @@ class PocketDisplay:
         swaps = estimator.swaps_[estimator.swaps_["class"] == class_index]
         return cls(swaps["t"], swaps["errors"]).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Axes to draw on; None makes new ones.
-
-        Returns
-        -------
-        self : object
-            The display, with its artists.
-        """
-        self.ax_ = ax = axes(ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Any) -> None:
         (self.line_,) = ax.step(self.t, self.errors, where="post", color=COLOURS[0], marker="o")
         ax.set(xlabel="examples seen", ylabel="training errors of the pocket")
         ax.set_ylim(bottom=0)
-        return self

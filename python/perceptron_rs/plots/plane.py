@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.plots.drawing import COLOURS, INK, axes, line, normal, points, two_columns, window
+from perceptron_rs.plots.drawing import COLOURS, INK, Display, line, normal, points, two_columns, window
 from perceptron_rs.teaching.trace import Step, Trace
 
 __all__ = ["HyperplaneDisplay", "OrdersDisplay", "UpdateDisplay"]
 
 
-class HyperplaneDisplay:
+class HyperplaneDisplay(Display):
     """Regions of the classes, and of a linear learner the line, its normal vector and its margin.
 
     Parameters
@@ -84,23 +84,9 @@ class HyperplaneDisplay:
         check_is_fitted(estimator)
         return cls(estimator, two_columns(X), np.asarray(y)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Axes to draw on; None makes new ones.
-
-        Returns
-        -------
-        self : object
-            The display, with its artists.
-        """
-        self.ax_ = ax = axes(ax)
+    def _draw(self, ax: Any) -> None:
         from matplotlib.colors import ListedColormap
 
-        self.figure_ = ax.figure
         low, high = window(self.X)
         classes = self.estimator.classes_
         colours = ListedColormap([COLOURS[k % len(COLOURS)] for k in range(len(classes))])
@@ -120,7 +106,6 @@ class HyperplaneDisplay:
             *wrong.T, s=160, facecolors="none", edgecolors=INK, linewidths=1.5, zorder=4, label="wrong"
         )
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
-        return self
 
     def _draw_line(self, ax: Any) -> None:
         coef = np.asarray(getattr(self.estimator, "coef_", np.zeros((0, 2))))
@@ -137,7 +122,7 @@ class HyperplaneDisplay:
         self.normal_ = normal(ax, w, b, self.X, lw=1.5)
 
 
-class UpdateDisplay:
+class UpdateDisplay(Display):
     """One update: the line before and after, and the normal vector turning towards the example.
 
     Parameters
@@ -187,21 +172,7 @@ class UpdateDisplay:
         """
         return cls(step, two_columns(X), np.asarray(y)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Axes to draw on; None makes new ones.
-
-        Returns
-        -------
-        self : object
-            The display, with its artists.
-        """
-        self.ax_ = ax = axes(ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Any) -> None:
         step, x = self.step, self.X[self.step.row]
         low, high = window(self.X)
         points(ax, self.X, self.y, np.unique(self.y))
@@ -216,10 +187,9 @@ class UpdateDisplay:
             f"example {step.row}: w . x + b = {step.activation:g}"
             + (f", moved by {moved:+g}" if step.mistake else "")
         )
-        return self
 
 
-class OrdersDisplay:
+class OrdersDisplay(Display):
     """All lines that one learner finds from many orders of the same examples.
 
     Parameters
@@ -281,21 +251,7 @@ class OrdersDisplay:
         coef = np.array([model.coef_[0] for model in models])
         return cls(coef, np.array([model.intercept_[0] for model in models]), X, y).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Axes to draw on; None makes new ones.
-
-        Returns
-        -------
-        self : object
-            The display, with its artists.
-        """
-        self.ax_ = ax = axes(ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Any) -> None:
         low, high = window(self.X)
         style = {"color": INK, "linewidth": 0.5, "alpha": max(0.02, min(1.0, 10 / len(self.coef)))}
         lines = [line(ax, w, float(b), **style) for w, b in zip(self.coef, self.intercept, strict=True)]
@@ -303,7 +259,6 @@ class OrdersDisplay:
         points(ax, self.X, self.y, np.unique(self.y))
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
         ax.set_title(f"lines from {len(self.coef)} orders")
-        return self
 
 
 def lines_of(found: Trace) -> list[Step]:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.plots.drawing import COLOURS, INK, axes, line, points, two_columns, window
+from perceptron_rs.plots.drawing import COLOURS, INK, Display, line, points, two_columns, window
 from perceptron_rs.teaching.proof import Proof
 
 __all__ = ["MarginDisplay", "ProofDisplay"]
 
 
-class ProofDisplay:
+class ProofDisplay(Display):
     """The length of the weights between the two curves of Novikoff's proof.
 
     Parameters
@@ -49,21 +49,7 @@ class ProofDisplay:
         """
         return cls(proof).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Axes to draw on; None makes new ones.
-
-        Returns
-        -------
-        self : object
-            The display, with its artists.
-        """
-        self.ax_ = ax = axes(ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Any) -> None:
         found = self.proof
         k = np.arange(1, len(found.progress) + 1)
         curves = {
@@ -79,10 +65,9 @@ class ProofDisplay:
         ax.set(xlabel="updates k", title=f"at most (R / gamma)^2 = {found.bound:.4g} updates")
         ax.set_ylim(bottom=0)
         ax.legend()
-        return self
 
 
-class MarginDisplay:
+class MarginDisplay(Display):
     """The largest margin with its certificate: the hyperplane, both hulls, and the rows that prove it.
 
     Parameters
@@ -133,23 +118,9 @@ class MarginDisplay:
         """
         return cls(result, two_columns(X), np.asarray(y)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on new ones.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Axes to draw on; None makes new ones.
-
-        Returns
-        -------
-        self : object
-            The display, with its artists.
-        """
+    def _draw(self, ax: Any) -> None:
         from scipy.spatial import ConvexHull, QhullError
 
-        self.ax_ = ax = axes(ax)
-        self.figure_ = ax.figure
         result, low_high = self.result, window(self.X)
         w, b = np.asarray(result.coef), float(result.intercept)
         self.lines_ = []
@@ -179,4 +150,3 @@ class MarginDisplay:
         (low, high) = low_high
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
         ax.set_title(f"margin {result.lower:.6g}" if result.lower > 0 else "not separable")
-        return self

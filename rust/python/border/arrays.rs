@@ -110,8 +110,8 @@ where
     for (dim, len) in dims.iter_mut().zip(shape) {
         *dim = npy_intp::try_from(len)?;
     }
-    // SAFETY: `dims` are N numbers. The call takes over the reference to the type, and returns a reference that
-    // is ours, or null with an exception set.
+    // SAFETY: `dims` are N numbers. The call takes over the reference to the type, and returns a reference
+    // that is ours, or null with an exception set.
     let array = unsafe {
         let of_type = T::get_dtype(py).into_dtype_ptr();
         let array = PY_ARRAY_API.PyArray_Zeros(py, N as c_int, dims.as_mut_ptr(), of_type, 0);
