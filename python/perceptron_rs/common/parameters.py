@@ -15,8 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from perceptron_rs.common.planes import is_joint
-from perceptron_rs.common.typed import fit_context
 from perceptron_rs.engines import ENGINES
+from perceptron_rs.typed import fit_context
 
 __all__ = [
     "CONSTRAINTS",

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import label_array
-from perceptron_rs.common.typed import ClassifierMixin
+from perceptron_rs.typed import ClassifierMixin
 
 __all__ = ["Scoring"]
 

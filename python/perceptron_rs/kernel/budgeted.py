@@ -14,7 +14,6 @@ from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, joined
-from perceptron_rs.common.typed import ClassWeight, Gamma, JointUpdate, KernelName, MultiClass, Tie
 from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train
@@ -22,6 +21,7 @@ from perceptron_rs.kernel.kept import log_of, nothing
 from perceptron_rs.kernel.values import KERNELS
 from perceptron_rs.kernel.vectors import rows_of, stored
 from perceptron_rs.settings import POLICIES, Budget
+from perceptron_rs.typed import ClassWeight, Gamma, JointUpdate, KernelName, MultiClass, Tie
 
 __all__ = ["BudgetedKernelPerceptron"]
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.sparse_weights import SparseWeights, dense
-from perceptron_rs.common.typed import ClassWeight, JointUpdate, MultiClass, Tie
 from perceptron_rs.engines import Engine, EngineName, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
+from perceptron_rs.typed import ClassWeight, JointUpdate, MultiClass, Tie
 
 __all__ = ["AveragedPerceptron"]
 

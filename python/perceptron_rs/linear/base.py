@@ -18,7 +18,6 @@ from perceptron_rs.common.parameters import CONSTRAINTS, n_threads
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.typed import BaseEstimator, CallbackSupportMixin, fit_context, with_callbacks
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
@@ -27,6 +26,7 @@ from perceptron_rs.linear.fitting import check_same_problem, learn, read_state, 
 from perceptron_rs.linear.penalty import forget_pending
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
+from perceptron_rs.typed import BaseEstimator, CallbackSupportMixin, fit_context, with_callbacks
 
 __all__ = ["LinearLearner"]
 

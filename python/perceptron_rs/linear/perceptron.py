@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.sparse_weights import SparseWeights
-from perceptron_rs.common.typed import ClassWeight, JointUpdate, MultiClass, Tie
 from perceptron_rs.engines import EngineName
 from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.typed import ClassWeight, JointUpdate, MultiClass, Tie
 
 __all__ = ["Perceptron"]
 

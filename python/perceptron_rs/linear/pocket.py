@@ -10,9 +10,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from perceptron_rs.common.parameters import CONSTRAINTS
 from perceptron_rs.common.progress import Callback
-from perceptron_rs.common.typed import ClassWeight, Tie
 from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.typed import ClassWeight, Tie
 
 __all__ = ["PocketPerceptron"]
 

@@ -13,7 +13,6 @@ from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.common.typed import ClassWeight, Prediction, Tie
 from perceptron_rs.engines import Engine, EngineName, Rows, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
@@ -26,6 +25,7 @@ from perceptron_rs.linear.vectors import (
     forgotten,
     rows_of,
 )
+from perceptron_rs.typed import ClassWeight, Prediction, Tie
 
 __all__ = ["PREDICTIONS", "VotedPerceptron"]
 

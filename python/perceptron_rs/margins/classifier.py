@@ -19,7 +19,6 @@ from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.common.typed import BaseEstimator, fit_context
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import ENGINES, EngineName, get_engine
 from perceptron_rs.float_mode import standard
@@ -29,6 +28,7 @@ from perceptron_rs.margins.problem import BIASES, SOLVERS, Bias, Problem, Solver
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
+from perceptron_rs.typed import BaseEstimator, fit_context
 
 __all__ = ["MaxMarginClassifier"]
 

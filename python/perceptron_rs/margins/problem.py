@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.rows.examples import Examples, examples
-from perceptron_rs.common.typed import BaseEstimator
 from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.typed import BaseEstimator
 
 __all__ = [
     "BIASES",

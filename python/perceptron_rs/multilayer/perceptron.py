@@ -18,7 +18,6 @@ from perceptron_rs.common.labels import check_classes, encode, encode_new, label
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.common.typed import BaseEstimator, fit_context
 from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.exported import Exported
@@ -31,6 +30,7 @@ from perceptron_rs.multilayer.network import (
     sizes_of,
     state_of,
 )
+from perceptron_rs.typed import BaseEstimator, fit_context
 
 __all__ = ["MultilayerPerceptron"]
 

@@ -19,7 +19,6 @@ from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.rows.examples import Examples, examples
-from perceptron_rs.common.typed import BaseEstimator, fit_context
 from perceptron_rs.engines import ENGINES, EngineName, State, get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
@@ -35,6 +34,7 @@ from perceptron_rs.sequence.input import (
     split_labels,
 )
 from perceptron_rs.sequence.progress import Callback
+from perceptron_rs.typed import BaseEstimator, fit_context
 
 __all__ = ["SequencePerceptron"]
 

@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes, restored_on_error
 from perceptron_rs.common.parameters import draw_seed
-from perceptron_rs.common.typed import BaseEstimator, fit_context
 from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.settings import Epoch, Settings, State
+from perceptron_rs.typed import BaseEstimator, fit_context
 
 __all__ = ["StructuredPerceptron"]
 
