@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.problem import read
 from perceptron_rs.margins.result import MarginInterval
@@ -22,7 +23,7 @@ def margin(
     *,
     normalize: bool = True,
     return_offending: bool = False,
-    engine: str = "rust",
+    engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> Any:
     """Compute bounds of the margin of a hyperplane: the minimum of ``y (w.x + b) / ||w||`` over all examples.
