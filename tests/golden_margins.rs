@@ -10,7 +10,7 @@ fn margins() {
     for case in &cases("margin") {
         match case.text("type") {
             "float64" => scaled(case),
-            "int8" => each_margin_layout(case, values::<i8>(case)),
+            "int8" => each_margin_layout(case, &values::<i8>(case)),
             other => panic!("type={other}"),
         }
     }
@@ -31,7 +31,7 @@ fn scaled(case: &Case) {
         (case.number::<usize>("d"), case.number::<i32>("exponent"), case.number::<i32>("spread"));
     let power = |j: usize| 2.0_f64.powi(exponent + j as i32 * spread);
     let x = values::<f64>(case);
-    each_margin_layout(case, x.iter().enumerate().map(|(at, x)| x * power(at % d)).collect());
+    each_margin_layout(case, &x.iter().enumerate().map(|(at, x)| x * power(at % d)).collect::<Vec<_>>());
 }
 
 fn labels<T: Drawn + Default>(case: &Case) -> Vec<u32> {
@@ -48,7 +48,7 @@ fn labels<T: Drawn + Default>(case: &Case) -> Vec<u32> {
     }
 }
 
-fn each_margin_layout<T: Drawn + Default>(case: &Case, x: Vec<T>) {
+fn each_margin_layout<T: Drawn + Default>(case: &Case, x: &[T]) {
     let labels = labels::<T>(case);
     let bias = [Bias::Free, Bias::Augmented, Bias::None];
     let solver = [Solver::Auto, Solver::Wolfe, Solver::Descent];
@@ -63,7 +63,7 @@ fn each_margin_layout<T: Drawn + Default>(case: &Case, x: Vec<T>) {
         goal: if case.text("goal") == "margin" { Goal::Margin } else { Goal::Separable },
         threads: 1,
     };
-    each_layout(&x, labels.len(), case.number("d"), |rows, layout| {
+    each_layout(x, labels.len(), case.number("d"), |rows, layout| {
         let found = separate(rows, &labels, &options, &()).expect("a problem");
         case.is("status", found.status, layout);
         case.is("proof", found.proof.unwrap_or("none"), layout);

@@ -254,7 +254,7 @@ mod tests {
             let (k, groups) = (1 + random.below(4) as usize, 1 + random.below(2) as usize);
             let m = k.max(groups) + usize::from(random.below(4) == 0);
             let size = [1, 2, 1 << 10, 1 << 22][random.below(4) as usize];
-            let mut draw = || random.below(2 * size + 1) as i128 - i128::from(size);
+            let mut draw = || i128::from(random.below(2 * size + 1)) - i128::from(size);
             let mut whole: Vec<Vec<i128>> = (0..m).map(|_| (0..k).map(|_| draw()).collect()).collect();
             if i % 3 == 0 && m > groups + 1 {
                 // An equation that follows from the others.
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_determinant_may_reach_hadamards_bound() {
-        let entry = |i: usize, j: usize| if (i & j).count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+        let entry = |i: usize, j: usize| if (i & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
         let system: Vec<Vec<f64>> = (0..32).map(|i| (0..32).map(|j| entry(i, j)).collect()).collect();
         // The inverse is the transposed matrix over 32.
         let want = (0..32).map(|j| entry(31, j) as i32).collect();
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn primes_are_those_of_trial_division() {
-        let divides = |n: u64| (2..).take_while(|q| q * q <= n).any(|q| n % q == 0);
+        let divides = |n: u64| (2..=n.isqrt()).any(|q| n.is_multiple_of(q));
         for n in (13..20_000).step_by(2) {
             assert_eq!(is_prime(n), !divides(n), "{n}");
         }
