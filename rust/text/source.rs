@@ -47,7 +47,7 @@ impl Block {
 pub struct Source<'a> {
     paths: &'a [PathBuf],
     file: usize,
-    open: Option<Box<dyn Read + Send>>,
+    open: Option<Box<dyn Read + Send + 'a>>,
     /// The beginning of a line whose end is in the next block.
     rest: Vec<u8>,
     failed: bool,
@@ -66,6 +66,12 @@ impl<'a> Source<'a> {
     ) -> Self {
         let (file, open, rest, failed) = (0, None, Vec::new(), false);
         Self { paths, file, open, rest, failed, block, spare, monitor }
+    }
+
+    /// Goes on in the first file with this text of it, instead of opening it.
+    pub fn going_on_with(mut self, text: &'a [u8]) -> Self {
+        self.open = Some(Box::new(text));
+        self
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
@@ -181,8 +187,14 @@ fn open(path: &Path, rest: &mut Vec<u8>) -> Result<Box<dyn Read + Send>> {
         Ok(Box::new(file) as Box<dyn Read + Send>)
     };
     let reader = open().map_err(|error| Error::of_file(path, &error))?;
-    match NO_TEXT.iter().find(|(magic, _)| rest.starts_with(magic)) {
+    check_text(rest, path)?;
+    Ok(reader)
+}
+
+/// Refuses what begins like another kind of file.
+pub fn check_text(begin: &[u8], path: &Path) -> Result<()> {
+    match NO_TEXT.iter().find(|(magic, _)| begin.starts_with(magic)) {
         Some((_, what)) => Err(Error::Invalid(format!("{} {what}", path.display()))),
-        None => Ok(reader),
+        None => Ok(()),
     }
 }
