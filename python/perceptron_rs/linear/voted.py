@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.engines import Engine, Rows, State, get_engine
+from perceptron_rs.engines import Engine, EngineName, Rows, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
 from perceptron_rs.linear.vectors import (
@@ -28,6 +28,7 @@ from perceptron_rs.linear.vectors import (
     forgotten,
     rows_of,
 )
+from perceptron_rs.typed import ClassWeight, Prediction, Tie
 
 __all__ = ["PREDICTIONS", "VotedPerceptron"]
 
@@ -238,7 +239,7 @@ class VotedPerceptron(LinearLearner):
     def __init__(
         self,
         *,
-        prediction: str = "vote",
+        prediction: Prediction | Literal["longest"] = "vote",
         max_vectors: int | None = None,
         fit_intercept: bool = True,
         max_iter: int = 1000,
@@ -251,14 +252,14 @@ class VotedPerceptron(LinearLearner):
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight | None = None,
         warm_start: bool = False,
-        tie: str = "mistake",
+        tie: Tie = "mistake",
         margin_threshold: float = 0.0,
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
         track_mistakes: bool = False,
-        engine: str = "rust",
+        engine: EngineName = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.labels import encode
+from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.problem import read
 from perceptron_rs.margins.result import MarginInterval
@@ -24,7 +25,7 @@ def margin(
     *,
     normalize: bool = True,
     return_offending: bool = False,
-    engine: str = "rust",
+    engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> Any:
     """Compute bounds of the margin of a hyperplane: the minimum of ``y (w.x + b) / ||w||`` over all examples.
