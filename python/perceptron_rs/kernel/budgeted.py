@@ -285,8 +285,12 @@ class BudgetedKernelPerceptron(KernelLearner):
             distance=float(self.projection_distance),
         )
         report = train(stored_rows, given | {"seen": self.n_seen_}, settings)
-        state = report.state
-        kept = {name: state[name] for name in given}
+        self._keep(data, report.state)
+        return report
+
+    def _keep(self, data: Examples, state: State) -> None:
+        origin = self._vectors["origin"]
+        kept = {name: state[name] for name in self._kept}
         distinct, place = np.unique(kept["kept_row"], return_inverse=True)
         if self.kernel == "precomputed":
             rows, found = {"rows": np.zeros((len(distinct), 1), dtype=np.uint8)}, distinct
@@ -300,7 +304,6 @@ class BudgetedKernelPerceptron(KernelLearner):
         self._kept = kept | {"kept_row": place.reshape(-1).astype(np.int64)}
         self._vectors = log_of(self._kept, len(self.classes_)) | rows | {"origin": found.astype(np.int64)}
         self.n_seen_ = state["seen"]
-        return report
 
     def _answer(self) -> str:
         return "last"

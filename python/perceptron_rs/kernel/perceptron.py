@@ -15,7 +15,7 @@ from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.engines import Engine, EngineName
+from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train
@@ -336,7 +336,10 @@ class KernelPerceptron(KernelLearner):
             "seen": self.n_seen_,
         }
         report = train(None, state, settings)
-        learnt = report.state
+        self._keep(data, report.state)
+        return report
+
+    def _keep(self, data: Examples, learnt: State) -> None:
         self._vectors = continued(
             self._vectors,
             learnt,
@@ -344,7 +347,6 @@ class KernelPerceptron(KernelLearner):
             fit_intercept=bool(self.fit_intercept),
         )
         self.intercept_, self._norm, self.n_seen_ = learnt["intercept"], learnt["norm"], learnt["seen"]
-        return report
 
     def _sums(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
         """Return S (K, n) of the examples under the vectors so far."""
