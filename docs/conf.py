@@ -41,10 +41,11 @@ numpydoc_validation_checks = {"GL01", "GL03", "GL07", "GL08", "PR01", "PR02", "P
 # functions: they have attributes, no parameters.
 numpydoc_validation_exclude = {
     r"\.__init__$",
-    r"\.(MarginResult|MarginInterval|MistakeBounds|InseparableError)(\.|$)",
+    r"\.(MarginResult|MarginInterval|MistakeBounds|InseparableError|datasets.Lecture)(\.|$)",
 }
 
-# Pictures of the guide are drawn by the code above them, which also runs as a test; those of the gallery by examples/.
+# Pictures of the guide are drawn by the code above them, which also runs as a test; those of the gallery by
+# examples/.
 plot_include_source = True
 plot_html_show_source_link = False
 plot_html_show_formats = False
