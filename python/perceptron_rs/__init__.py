@@ -111,6 +111,7 @@ _HOME = {
     "verify": "margins.verification",
 }
 _MODULES = {
+    "datasets",
     "demo",
     "engines",
     "features",

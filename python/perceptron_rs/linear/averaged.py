@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.sparse_weights import SparseWeights, dense
-from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.engines import Engine, EngineName, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
+from perceptron_rs.typed import ClassWeight, JointUpdate, MultiClass, Tie
 
 __all__ = ["AveragedPerceptron"]
 
@@ -198,16 +199,16 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight | None = None,
         warm_start: bool = False,
-        tie: str = "mistake",
-        multi_class: str = "ovr",
-        joint_update: str = "max",
+        tie: Tie = "mistake",
+        multi_class: MultiClass = "ovr",
+        joint_update: JointUpdate = "max",
         margin_threshold: float = 0.0,
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
         track_mistakes: bool = False,
-        engine: str = "rust",
+        engine: EngineName = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.sparse_weights import SparseWeights
+from perceptron_rs.engines import EngineName
 from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.typed import ClassWeight, JointUpdate, MultiClass, Tie
 
 __all__ = ["Perceptron"]
 
@@ -205,7 +207,7 @@ class Perceptron(SparseWeights, LinearLearner):
     def __init__(
         self,
         *,
-        penalty: str | None = None,
+        penalty: Literal["l2", "l1", "elasticnet"] | None = None,
         alpha: float = 0.0001,
         l1_ratio: float = 0.15,
         fit_intercept: bool = True,
@@ -219,16 +221,16 @@ class Perceptron(SparseWeights, LinearLearner):
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight | None = None,
         warm_start: bool = False,
-        tie: str = "mistake",
-        multi_class: str = "ovr",
-        joint_update: str = "max",
+        tie: Tie = "mistake",
+        multi_class: MultiClass = "ovr",
+        joint_update: JointUpdate = "max",
         margin_threshold: float = 0.0,
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
         track_mistakes: bool = False,
-        engine: str = "rust",
+        engine: EngineName = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,

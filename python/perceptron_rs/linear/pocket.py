@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from perceptron_rs.common.parameters import CONSTRAINTS
 from perceptron_rs.common.progress import Callback
-from perceptron_rs.engines import Engine, State
+from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.typed import ClassWeight, Tie
 
 __all__ = ["PocketPerceptron"]
 
@@ -235,7 +236,7 @@ class PocketPerceptron(LinearLearner):
     def __init__(
         self,
         *,
-        check: str = "run",
+        check: Literal["run", "ratchet", "update", "epoch"] = "run",
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-3,
@@ -247,11 +248,11 @@ class PocketPerceptron(LinearLearner):
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight | None = None,
         warm_start: bool = False,
-        tie: str = "mistake",
+        tie: Tie = "mistake",
         track_mistakes: bool = False,
-        engine: str = "rust",
+        engine: EngineName = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,
