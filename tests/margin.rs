@@ -364,6 +364,19 @@ impl Monitor for BreakFrom {
     }
 }
 
+/// A value that is not finite in the last row is found by the first look at the rows.
+#[test]
+fn the_first_look_at_the_rows_asks() {
+    let mut values = vec![1.0_f32; 1 << 20];
+    values[(1 << 20) - 1] = f32::NAN;
+    let labels: Vec<u32> = (0..1 << 20).map(|i| i % 2).collect();
+    let rows = Dense::new(&values, 1 << 20, 1).expect("shape");
+    let monitor = BreakFrom { at: usize::MAX, asked: AtomicUsize::new(0) };
+    let refused = separate(&rows, &labels, &OPTIONS, &monitor).map(|_| ());
+    assert!(matches!(refused, Err(Error::Invalid(text)) if text.contains("row 1048575, column 0")));
+    assert!(monitor.asked.load(Ordering::Relaxed) >= 4);
+}
+
 #[test]
 fn interrupted_anywhere() {
     let (x, labels) = mirrored(30, 9, 3.0, 0, 1);
