@@ -19,7 +19,14 @@ author = "perceptron-rs developers"
 copyright = author  # noqa: A001
 release = version = installed("perceptron-rs")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "matplotlib.sphinxext.plot_directive",
+    "sphinx_gallery.gen_gallery",
+    "numpydoc",
+]
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]
 default_role = "py:obj"
@@ -34,7 +41,29 @@ numpydoc_validation_checks = {"GL01", "GL03", "GL07", "GL08", "PR01", "PR02", "P
 # functions: they have attributes, no parameters.
 numpydoc_validation_exclude = {
     r"\.__init__$",
-    r"\.(MarginResult|MarginInterval|MistakeBounds|InseparableError)(\.|$)",
+    r"\.(MarginResult|MarginInterval|MistakeBounds|InseparableError|datasets.Lecture)(\.|$)",
+}
+
+# Pictures of the guide are drawn by the code above them, which also runs as a test; those of the gallery by
+# examples/.
+plot_include_source = True
+plot_html_show_source_link = False
+plot_html_show_formats = False
+plot_formats = [("png", 90)]
+plot_rcparams = {"figure.figsize": (5, 4), "figure.constrained_layout.use": True, "legend.fontsize": "small"}
+plot_apply_rcparams = True
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "min_reported_time": 1000,
+    "plot_gallery": "True",
+    "abort_on_example_error": True,
+    "doc_module": ("perceptron_rs",),
+    "backreferences_dir": "generated",
 }
 
 # An inventory of another project's names would have to be fetched.

@@ -8,6 +8,8 @@ import importlib.util
 import json
 import re
 import shlex
+import struct
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from perceptron_rs.cli import main
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ["README.md", "ARCHITECTURE.md", "ARITHMETIC.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-MADE = {"_build", "_templates", "generated"}
+MADE = {"_build", "_templates", "gallery", "generated"}
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.rst"))
 PAGES = [page for page in PAGES if not MADE & set(page.split("/"))]
 #: Pages that have nothing to run.
@@ -141,6 +143,18 @@ def test_make():
         text = (ROOT / document).read_text(encoding="utf-8")
         for name in re.findall(r"`make ([a-z0-9-]+)", text):
             assert name in targets, f"{document} names the command make {name}"
+
+
+def test_picture(tmp_path):
+    """The picture of the README is drawn by the script that says so."""
+    made = tmp_path / "made.png"
+    command = [sys.executable, str(ROOT / "docs" / "picture.py"), str(made)]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    shown = ROOT / "docs" / "perceptrons.png"
+    assert "](docs/perceptrons.png)" in (ROOT / "README.md").read_text(encoding="utf-8")[:800]
+    sizes = [struct.unpack(">II", path.read_bytes()[16:24]) for path in (made, shown)]
+    assert sizes[0] == sizes[1]
+    assert shown.stat().st_size < 60_000
 
 
 def test_benchmarks():

@@ -75,7 +75,7 @@ fn read_parts(
     let joined = Mutex::new(joined);
     let mut source = Source::new(paths, block, &spare, monitor);
     if let Some(part) = part {
-        source = source.going_on_with(part.text);
+        source = source.going_on_with(part.text)?;
     }
     each(source.enumerate(), threads, monitor, |(number, block)| {
         let mut block = block?;

@@ -57,6 +57,7 @@ def story(model):
         model.mistakes_per_epoch_.tolist(),
         model.n_iter_per_class_.tolist(),
         model.n_mistakes_,
+        model.loss_curve_,
     )
 
 

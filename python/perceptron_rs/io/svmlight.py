@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -36,8 +36,8 @@ def load_svmlight(
     path: PathLike | BinaryIO | Sequence[PathLike | BinaryIO],
     *,
     n_features: int | None = None,
-    zero_based: bool | str = "auto",
-    query_id: str = "ignore",
+    zero_based: bool | Literal["auto"] = "auto",
+    query_id: Literal["ignore", "refuse"] = "ignore",
     offset: int = 0,
     length: int = -1,
     n_jobs: int | None = None,
@@ -120,8 +120,8 @@ def load_with_base(
     path: Any,
     *,
     n_features: int | None,
-    zero_based: bool | str,
-    query_id: str = "ignore",
+    zero_based: bool | Literal["auto"],
+    query_id: Literal["ignore", "refuse"] = "ignore",
     offset: int = 0,
     length: int = -1,
     n_jobs: int | None = None,
@@ -167,8 +167,8 @@ def open_svmlight(
     path: PathLike | BinaryIO | Sequence[PathLike | BinaryIO],
     *,
     n_features: int | None = None,
-    zero_based: bool | str = "auto",
-    query_id: str = "ignore",
+    zero_based: bool | Literal["auto"] = "auto",
+    query_id: Literal["ignore", "refuse"] = "ignore",
     max_ratio: float = 250.0,
 ) -> Source:
     r"""Read svmlight / libsvm files in parts, for ``fit_stream``.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,11 +16,12 @@ from perceptron_rs.common.labels import check_classes, encode, encode_new, label
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, n_threads
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
-from perceptron_rs.common.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
+from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
+from perceptron_rs.io.source import PathLike
 from perceptron_rs.linear.few_rows import learn_few
 from perceptron_rs.linear.fitting import (
     check_same_problem,
@@ -35,11 +35,12 @@ from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.stream.fit import Options
 from perceptron_rs.stream.run import Learner as StreamLearner
+from perceptron_rs.typed import BaseEstimator, CallbackSupportMixin, fit_context, with_callbacks
 
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, BaseEstimator):  # type: ignore[misc]
+class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, BaseEstimator):
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
@@ -58,9 +59,13 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
     coef_: Any
     intercept_: Any
     n_seen_: NDArray[np.int64]
-    n_iter_: int
+    loss_curve_: list[float]
+    validation_scores_: NDArray[np.float64]
+    shuffle: bool
+    warm_start: bool
+    early_stopping: bool
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,
@@ -111,7 +116,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         return self
 
     # Inside restored_on_error: callbacks are torn down before an error takes away what they need.
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     @standard()
     def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> list[str]:
         self._check_parameters()
@@ -150,16 +155,16 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         task.end()
         return report.stopped
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit_stream(
         self,
         source: Any,
         classes: Any = None,
         *,
-        shuffle: bool | str = False,
+        shuffle: Literal[False, "block"] = False,
         block_size: int = 16384,
-        cache: Any = None,
-        checkpoint: Any = None,
+        cache: PathLike | None = None,
+        checkpoint: PathLike | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
     ) -> Self:
@@ -240,7 +245,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
             self._warn(self._fit_stream(source, classes, options))
         return self
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     @standard()
     def _fit_stream(self, source: Any, classes: Any, options: Options) -> list[str]:
         self._check_parameters()

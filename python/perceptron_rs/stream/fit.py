@@ -151,7 +151,6 @@ def run_stream(
         place,
         learner,
         first_epoch=schedule.first_epoch,
-        with_losses=schedule.tol is not None or observer.is_needed,
         save=None if checkpoint is None else checkpoint.save,
     )
 

@@ -92,7 +92,6 @@ class StreamRun:
         learner: Learner | None = None,
         *,
         first_epoch: int = 0,
-        with_losses: bool = True,
         save: Callable[[Place], None] | None = None,
         see: Callable[[Block], None] | None = None,
     ) -> None:
@@ -100,7 +99,6 @@ class StreamRun:
         self.settings, self.place = settings, place
         self.learner = Learner() if learner is None else learner
         self.first_epoch, self.save, self.see = first_epoch, save, see
-        self.with_losses = with_losses and isinstance(settings, Linear)
         self.told = 0  # epochs
         self.is_again = False  # whether the last one was told again
         self.ended: list[int] = []
@@ -139,7 +137,7 @@ class StreamRun:
                 "there is nothing to learn"
             )
         mistakes, losses, visits = so_far
-        if self.with_losses:
+        if isinstance(self.settings, Linear):
             losses = losses / np.maximum(visits, 1.0)
         state = self.settled(self.place.state)
         done = Epoch(mistakes.astype(np.int64), losses, losses, interrupted=interrupted)
@@ -188,7 +186,7 @@ class StreamRun:
         mistakes, losses, visits = so_far
         if not isinstance(settings, Linear):
             losses = losses + done.losses  # whole numbers
-        elif self.with_losses:
+        else:
             order = self._visits(number, block, settings)
             losses, n_visits = add_losses(
                 losses, run.record()["activations"][order], block.labels[order], settings
@@ -223,9 +221,7 @@ class StreamRun:
         if seed is not None and block is not None:
             seed = self._seed_of(block.number)
         if isinstance(self.settings, Linear):
-            return replace(
-                self.settings, seed=seed, settle=False, record=self.with_losses and block is not None
-            )
+            return replace(self.settings, seed=seed, settle=False, record=block is not None)
         return replace(self.settings, seed=seed)
 
     def _seed_of(self, block: int) -> int:
