@@ -60,7 +60,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "show_memory": False,
-    "min_reported_time": 1000,
+    "write_computation_times": False,
     "plot_gallery": "True",
     "abort_on_example_error": True,
     "doc_module": ("perceptron_rs",),
@@ -108,19 +108,13 @@ class CourseMap(SphinxDirective):
         _, name = self.env.relfn2path(self.arguments[0], self.env.docname)
         self.env.note_dependency(name)
         text = [".. list-table::", "   :header-rows: 1", ""]
-        text += [
-            "   * - concept",
-            *(f"     - {title}" for title in ("function", "reference", "test", "picture")),
-        ]
+        cells = [["concept", "function", "reference", "test", "picture"]]
         with Path(name).open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
-                text.append(f"   * - :doc:`{row['concept']} <{row['page']}>`")
-                text += [
-                    f"     - `{row['function']}`",
-                    f"     - ``{row['reference']}``",
-                    f"     - ``{row['test']}``",
-                ]
-                text.append(f"     - `{row['picture']}`" if row["picture"] else "     -")
+                first = f":doc:`{row['concept']} <{row['page']}>`"
+                code = f"`{row['function']}`", f"``{row['reference']}``", f"``{row['test']}``"
+                cells.append([first, *code, f"`{row['picture']}`" if row["picture"] else ""])
+        text += [f"   {'  -' if k else '* -'} {cell}" for line in cells for k, cell in enumerate(line)]
         return self.parse_text_to_nodes("\n".join(text))
 
 

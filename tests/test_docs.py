@@ -175,7 +175,7 @@ COURSE = [
 ]
 
 
-@pytest.mark.parametrize("page", [*COURSE, "multilayer"])
+@pytest.mark.parametrize("page", COURSE)
 def test_a_page_of_the_course_goes_from_a_picture_to_the_code(page):
     text = (ROOT / "docs" / "guide" / f"{page}.rst").read_text(encoding="utf-8")
     picture = re.search(r"^\.\. (plot|image)::", text, re.MULTILINE)
