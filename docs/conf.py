@@ -99,7 +99,7 @@ class Benchmarks(SphinxDirective):
 
 
 class CourseMap(SphinxDirective):
-    """``.. course-map:: FILE``: the columns are those of docs/guide/map.csv."""
+    """``.. course-map:: FILE``: the columns are those of docs/course/map.csv."""
 
     required_arguments = 1
 

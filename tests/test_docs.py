@@ -31,7 +31,8 @@ SILENT = {
     "benchmarks",
     "guide/combinations",
     "guide/features",
-    "guide/history",
+    "course/history",
+    "course/index",
     "guide/index",
     "index",
     "installation",
@@ -151,11 +152,11 @@ def test_links():
 
 def test_map():
     """What the map of the course names is there, and is shown whole on the page that it names."""
-    with (ROOT / "docs" / "guide" / "map.csv").open(encoding="utf-8", newline="") as file:
+    with (ROOT / "docs" / "course" / "map.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) >= 20
     for row in rows:
-        assert (ROOT / "docs" / "guide" / f"{row['page']}.rst").exists(), row
+        assert (ROOT / "docs" / "course" / f"{row['page']}.rst").exists(), row
         assert (ROOT / "python" / "perceptron_rs" / "reference" / row["reference"]).exists(), row
         assert (ROOT / "tests" / row["test"]).exists(), row
         for name in row["function"], row["picture"]:
@@ -177,7 +178,7 @@ COURSE = [
 
 @pytest.mark.parametrize("page", COURSE)
 def test_a_page_of_the_course_goes_from_a_picture_to_the_code(page):
-    text = (ROOT / "docs" / "guide" / f"{page}.rst").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "course" / f"{page}.rst").read_text(encoding="utf-8")
     picture = re.search(r"^\.\. (plot|image)::", text, re.MULTILINE)
     assert picture.start() < 1500
     assert picture.start() < text.index(".. literalinclude:: ../../python/perceptron_rs/reference/")
