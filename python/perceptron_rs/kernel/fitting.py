@@ -92,7 +92,7 @@ def learn(
         except OverflowError as error:
             raise ValueError(str(error)) from None
     note_end(model, report.stopped, int(report.n_iter.max()))
-    publish_report(model, report)
+    publish_report(model, report, is_fit=method == "fit")
     return report
 
 
