@@ -8,16 +8,60 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.engines import get_engine
+from perceptron_rs.features import AttributeEncoder
 
 __all__ = [
     "allowed_labels",
-    "check_lengths",
+    "check_encoder",
     "flat_labels",
-    "flat_tokens",
     "forbidden_pairs",
     "is_nested",
+    "read_sequences",
     "split_labels",
 ]
+
+
+def read_sequences(model: Any, X: Any, lengths: Any, *, reset: bool) -> tuple[Examples, NDArray[np.int64]]:
+    """Return the tokens of all sequences as rows, and the length of each sequence.
+
+    Attributes become columns by the encoder of the model, which ``reset`` makes anew.
+    """
+    engine = get_engine(model.engine)
+    if is_nested(X):
+        if lengths is not None:
+            raise ValueError("lengths must be None for a list of sequences, which tells them itself")
+        tokens, found = flat_tokens(X)
+        if reset:
+            model.encoder_ = AttributeEncoder(min_count=model.min_count, n_columns=model.hash_columns)
+            matrix = model.encoder_.fit_transform(tokens)
+        elif not hasattr(model, "encoder_"):
+            raise ValueError("X must be a matrix, because the model was fitted to one; got attributes")
+        else:
+            matrix = model.encoder_.transform(tokens)
+        return examples(model, engine, matrix, reset=reset), found
+    if not reset and hasattr(model, "encoder_"):
+        raise ValueError(
+            "X must be a list of sequences of attributes, because the model was fitted to such; "
+            "encode a matrix with encoder_ and a model fitted to matrices"
+        )
+    data = examples(model, engine, X, reset=reset)
+    return data, check_lengths(lengths, data.rows.shape[0])
+
+
+def check_encoder(model: Any, encoder: Any) -> None:
+    """Refuse what is no fitted encoder with the model's parameters."""
+    if not isinstance(encoder, AttributeEncoder):
+        raise TypeError(f"encoder must be an AttributeEncoder, got {encoder!r:.80}")
+    check_is_fitted(encoder)
+    if (encoder.min_count, encoder.n_columns) != (model.min_count, model.hash_columns):
+        raise ValueError(
+            f"min_count and hash_columns must be those of the encoder, {encoder.min_count} and "
+            f"{encoder.n_columns}, got {model.min_count} and {model.hash_columns}"
+        )
 
 
 def is_nested(X: Any) -> bool:
