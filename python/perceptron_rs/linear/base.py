@@ -50,7 +50,6 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
     coef_: Any
     intercept_: Any
     n_seen_: NDArray[np.int64]
-    loss_curve_: list[float]
     validation_scores_: NDArray[np.float64]
     shuffle: bool
     warm_start: bool
