@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_rs.common.errors import naming
 
-__all__ = ["assert_finite_weights", "class_weights", "sample_weights", "start_value", "unvisited"]
+__all__ = ["assert_finite_weights", "balanced", "class_weights", "sample_weights", "start_value", "unvisited"]
 
 Floats = NDArray[np.float64]
 
@@ -33,6 +33,12 @@ def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | N
     return np.require(weights, requirements=["C", "A"])  # a view of packed records is not aligned
 
 
+def balanced(counts: NDArray[np.int64]) -> Floats:
+    """Return the weights of classes that occur so often, for "balanced"."""
+    weights: Floats = float(counts.sum()) / (len(counts) * counts.astype(np.float64))
+    return weights
+
+
 def class_weights(
     class_weight: Any, classes: NDArray[Any], labels: NDArray[np.uint32], n_planes: int
 ) -> Floats:
@@ -40,8 +46,7 @@ def class_weights(
     if class_weight is None:
         values = np.ones(len(classes))
     elif isinstance(class_weight, str):
-        counts = np.bincount(labels, minlength=len(classes)).astype(np.float64)
-        values = len(labels) / (len(classes) * counts)
+        values = balanced(np.bincount(labels, minlength=len(classes)))
     else:
         with naming("class_weight"):
             values = compute_class_weight(class_weight, classes=classes, y=classes).astype(np.float64)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, note_end, recorded
-from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
+from perceptron_rs.common.driver import Report, Schedule, drive, follow, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
+from perceptron_rs.common.mixing import Mixed, bounds, in_threads, is_whole
 from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.selection import part, rows_of
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import class_weights, sample_weights, start_value, unvisited
@@ -23,7 +27,7 @@ from perceptron_rs.engines import Engine
 from perceptron_rs.linear.penalty import keep_pending, strengths, take_pending
 from perceptron_rs.settings import Data, Linear, State
 
-__all__ = ["check_same_problem", "learn", "read_state", "start_state"]
+__all__ = ["check_same_problem", "learn", "read_state", "settings_of", "start_state"]
 
 
 def read_state(estimator: Any) -> State:
@@ -68,6 +72,48 @@ def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> N
         )
 
 
+def partitions(
+    engine: Engine,
+    data: Examples,
+    labels: NDArray[np.uint32],
+    weights: NDArray[np.float64] | None,
+    n_partitions: Any,
+) -> list[Data]:
+    """Cut the examples into partitions."""
+    return [
+        Data(
+            rows_of(engine, part(data.stored, begin, end), data.rows.shape[1]),
+            labels[begin:end],
+            None if weights is None else weights[begin:end],
+        )
+        for begin, end in pairwise(bounds(n_partitions, len(labels)).tolist())
+    ]
+
+
+def settings_of(
+    estimator: Any, class_weight: NDArray[np.float64], seed: int | None, *, settle: bool, record: bool = False
+) -> Linear:
+    """Return the settings of a run; ``class_weight`` are those (K, 2) of the planes."""
+    return Linear(
+        learner=estimator._learner,
+        positive=positive_labels(len(class_weight)),
+        class_weight=class_weight,
+        eta0=float(estimator.eta0),
+        tie=str(estimator.tie),
+        fit_intercept=bool(estimator.fit_intercept),
+        seed=seed,
+        joint=joint_update(estimator),
+        penalty=strengths(estimator),
+        settle=settle,
+        track_mistakes=bool(estimator.track_mistakes),
+        record=record,
+        keep_on_interrupt=bool(estimator.keep_on_interrupt),
+        threads=n_threads(estimator, len(class_weight)),
+        **noise_settings(estimator),
+        **estimator._own_settings(),
+    )
+
+
 def learn(
     estimator: Any,
     engine: Engine,
@@ -103,45 +149,31 @@ def learn(
 
     n_examples, held_out = len(labels) if idle is None else int((~idle).sum()), None
     if validation is not None:
-        part = split(estimator, labels)
-        weight = None if weights is None else weights[part]
-        held_out = Validation(estimator, engine, validation(part).rows, labels[part], weight, positive)
-        n_examples -= len(part)
+        others = split(estimator, labels)
+        weight = None if weights is None else weights[others]
+        held_out = Validation(estimator, engine, validation(others).rows, labels[others], weight, positive)
+        n_examples -= len(others)
         weights = np.ones(len(labels)) if weights is None else weights.copy()
-        weights[part] = 0  # an example of weight 0 is not visited
+        weights[others] = 0  # an example of weight 0 is not visited
     observer = Observer(estimator, n_examples, task, publish)
     seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
     estimator._begin(engine, data, state, seed)
-    settings = Linear(
-        learner=estimator._learner,
-        positive=positive,
-        class_weight=planes,
-        eta0=float(estimator.eta0),
-        tie=str(estimator.tie),
-        fit_intercept=bool(estimator.fit_intercept),
-        seed=seed if shuffle else None,
-        joint=joint_update(estimator),
-        penalty=strengths(estimator),
-        settle=settle,
-        track_mistakes=bool(estimator.track_mistakes),
-        record=record,
-        keep_on_interrupt=bool(estimator.keep_on_interrupt),
-        threads=n_threads(estimator, len(positive)),
-        **noise_settings(estimator),
-        **estimator._own_settings(),
-    )
+    settings = settings_of(estimator, planes, seed if shuffle else None, settle=settle, record=record)
     method: Method = "fit" if settle else "partial_fit"
     with recorded(estimator, method, data.stored, labels, given, state):
         try:
-            report = drive(
-                engine,
-                Data(data.rows, labels, weights),
-                take_pending(estimator, state),
-                settings,
-                Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change)),
-                observer if observer.is_needed else None,
-                held_out,
-            )
+            state = take_pending(estimator, state)
+            schedule = Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change))
+            watch = observer if observer.is_needed else None
+            n_partitions = getattr(estimator, "n_partitions", 1)
+            if is_whole(n_partitions):
+                whole = Data(data.rows, labels, weights)
+                report = drive(engine, whole, state, settings, schedule, watch, held_out)
+            else:
+                parts = partitions(engine, data, labels, weights, n_partitions)
+                alone = replace(settings, threads=1)
+                rounds = in_threads(engine, parts, alone, str(estimator.mixing), n_threads(estimator))
+                report = follow(Mixed(state, rounds), settings, schedule, watch, held_out)
         except OverflowError as error:
             data.assert_finite(estimator)
             raise ValueError(str(error)) from None
