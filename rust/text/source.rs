@@ -1,7 +1,7 @@
 //! Files cut into blocks at line ends.
 
 use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -10,6 +10,7 @@ use memchr::memrchr;
 use super::gzip::Gzip;
 use super::lines::{Examples, PADDING};
 use crate::error::{Error, Result};
+use crate::memory::boxed;
 use crate::online::{Flow, Monitor};
 
 /// What other kinds of files begin with; none of it can begin a label.
@@ -106,7 +107,7 @@ impl<'a> Source<'a> {
                     Flow::Continue => continue,
                     Flow::Break => return Err(Trouble::Interrupted),
                 },
-                Err(error) => return Err(Trouble::File(error)),
+                Err(error) => return Err(error.into()),
             };
             filled += count;
             if count == 0 {
@@ -146,7 +147,7 @@ impl Iterator for Source<'_> {
 
 /// What may go wrong while a block is filled.
 enum Trouble {
-    File(std::io::Error),
+    File(io::Error),
     Memory,
     Interrupted,
 }
@@ -161,6 +162,12 @@ impl Trouble {
     }
 }
 
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == ErrorKind::OutOfMemory { Self::Memory } else { Self::File(error) }
+    }
+}
+
 /// Makes room for so many bytes and the padding.
 fn grow(room: &mut Vec<u8>, length: usize) -> std::result::Result<(), Trouble> {
     let more = (length + PADDING).saturating_sub(room.len());
@@ -171,18 +178,20 @@ fn grow(room: &mut Vec<u8>, length: usize) -> std::result::Result<(), Trouble> {
 
 /// Opens a file; the first bytes of a plain one are looked at, and go to `rest`.
 fn open(path: &Path, rest: &mut Vec<u8>) -> Result<Box<dyn Read + Send>> {
-    let mut open = || {
-        let mut file = File::open(path)?;
-        if path.extension().is_some_and(|extension| extension == "gz") {
-            let gzip = Gzip::new(BufReader::with_capacity(1 << 16, file))?;
-            return Ok(Box::new(gzip) as Box<dyn Read + Send>);
-        }
-        file.by_ref().take(8).read_to_end(rest)?;
-        Ok(Box::new(file) as Box<dyn Read + Send>)
-    };
-    let reader = open().map_err(|error| Error::of_file(path, &error))?;
+    let reader = begin(path, rest).map_err(|trouble| trouble.at(path))?;
     match NO_TEXT.iter().find(|(magic, _)| rest.starts_with(magic)) {
         Some((_, what)) => Err(Error::Invalid(format!("{} {what}", path.display()))),
         None => Ok(reader),
     }
+}
+
+fn begin(path: &Path, rest: &mut Vec<u8>) -> std::result::Result<Box<dyn Read + Send>, Trouble> {
+    let mut file = File::open(path)?;
+    if path.extension().is_some_and(|extension| extension == "gz") {
+        let gzip = Gzip::new(BufReader::with_capacity(1 << 16, file))?;
+        return Ok(boxed(gzip).map_err(|_| Trouble::Memory)?);
+    }
+    rest.try_reserve(8).map_err(|_| Trouble::Memory)?;
+    file.by_ref().take(8).read_to_end(rest)?;
+    Ok(boxed(file).map_err(|_| Trouble::Memory)?)
 }

@@ -11,13 +11,13 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from perceptron_rs.common.mixing import MIXINGS, is_whole
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.engines import ENGINES
+from perceptron_rs.typed import fit_context
 
 __all__ = [
     "CONSTRAINTS",
@@ -189,7 +189,7 @@ def validated(method: Method) -> Method:
 
     For a small batch its validation takes longer than learning.
     """
-    checked = _fit_context(prefer_skip_nested_validation=True)(method)
+    checked = fit_context(prefer_skip_nested_validation=True)(method)
 
     @wraps(method)
     def call(self: Any, *args: Any, **options: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -26,8 +26,8 @@ def load_svmlight(
     path: _Path | Sequence[_Path],
     *,
     n_features: int | None = None,
-    zero_based: bool | str = "auto",
-    query_id: str = "ignore",
+    zero_based: bool | Literal["auto"] = "auto",
+    query_id: Literal["ignore", "refuse"] = "ignore",
     n_jobs: int | None = None,
 ) -> tuple[Any, NDArray[np.float64]]:
     r"""Read files in the svmlight / libsvm format into a CSR matrix and a vector of labels.
@@ -95,8 +95,8 @@ def load_with_base(
     path: _Path | Sequence[_Path],
     *,
     n_features: int | None,
-    zero_based: bool | str,
-    query_id: str = "ignore",
+    zero_based: bool | Literal["auto"],
+    query_id: Literal["ignore", "refuse"] = "ignore",
     n_jobs: int | None = None,
 ) -> tuple[Any, NDArray[np.float64], bool]:
     """Return what `load_svmlight` does, and whether the lowest index of the files is 0."""

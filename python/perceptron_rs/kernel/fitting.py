@@ -62,8 +62,9 @@ def learn(
     weights = sample_weights(sample_weight, labels)
     class_weight = class_weights(model.class_weight, model.classes_, labels, planes)
     idle = unvisited(weights, class_weight, labels, is_joint(model))
-    observer = Observer(model, len(labels) if idle is None else int((~idle).sum()))
-    seed = draw_seed(model.random_state)
+    n_examples = len(labels) if idle is None else int((~idle).sum())
+    observer = Observer(model, n_examples, publish=lambda model, state: model._keep(data, state))
+    model._seed = seed = draw_seed(model.random_state)
     if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
         raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}")
     shared: dict[str, Any] = {
@@ -91,8 +92,7 @@ def learn(
         except OverflowError as error:
             raise ValueError(str(error)) from None
     note_end(model, report.stopped, int(report.n_iter.max()))
-    model._seed = seed
-    publish_report(model, report)
+    publish_report(model, report, is_fit=method == "fit")
     return report
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.sparse_weights import SparseWeights, dense
-from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.engines import Engine, EngineName, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
+from perceptron_rs.typed import ClassWeight, JointUpdate, Mixing, MultiClass, Tie
 
 __all__ = ["AveragedPerceptron"]
 
@@ -131,6 +133,9 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         Number of mistakes, and so of updates, in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
+    loss_curve_ : list of float
+        Mean perceptron loss of an example in each epoch, before its update, averaged over the classes; a
+        class that has stopped counts as 0. Only available after ``fit``.
     converged_ : bool
         Whether the last epoch of every class was without a mistake. For the setting of the convergence
         theorem, set ``tol=None`` and a large ``max_iter``.
@@ -207,18 +212,18 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight | None = None,
         warm_start: bool = False,
-        tie: str = "mistake",
-        multi_class: str = "ovr",
-        joint_update: str = "max",
+        tie: Tie = "mistake",
+        multi_class: MultiClass = "ovr",
+        joint_update: JointUpdate = "max",
         margin_threshold: float = 0.0,
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
         track_mistakes: bool = False,
-        n_partitions: Any = 1,
-        mixing: str = "uniform",
-        engine: str = "rust",
+        n_partitions: int | Sequence[int] = 1,
+        mixing: Mixing = "uniform",
+        engine: EngineName = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,

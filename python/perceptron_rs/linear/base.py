@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +16,7 @@ from perceptron_rs.common.labels import check_classes, encode, encode_new, label
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, n_threads
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
-from perceptron_rs.common.sklearn_callbacks import CallbackSupportMixin, FitTask, with_callbacks
+from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
@@ -27,11 +26,12 @@ from perceptron_rs.linear.fitting import check_same_problem, learn, read_state, 
 from perceptron_rs.linear.penalty import forget_pending
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
+from perceptron_rs.typed import BaseEstimator, CallbackSupportMixin, fit_context, with_callbacks
 
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, BaseEstimator):  # type: ignore[misc]
+class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, BaseEstimator):
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
@@ -50,9 +50,13 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
     coef_: Any
     intercept_: Any
     n_seen_: NDArray[np.int64]
-    n_iter_: int
+    loss_curve_: list[float]
+    validation_scores_: NDArray[np.float64]
+    shuffle: bool
+    warm_start: bool
+    early_stopping: bool
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,
@@ -103,7 +107,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         return self
 
     # Inside restored_on_error: callbacks are torn down before an error takes away what they need.
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     @standard()
     def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> list[str]:
         self._check_parameters()

@@ -179,7 +179,7 @@ def learn(
             raise ValueError(str(error)) from None
     note_end(estimator, report.stopped, int(report.n_iter.max()))
     publish(estimator, report.state)
-    publish_report(estimator, report)
+    publish_report(estimator, report, is_fit=settle)
     vars(estimator).pop("validation_scores_", None)
     if held_out is not None:
         estimator.validation_scores_ = np.array(held_out.scores).reshape(-1, settings.decisions)

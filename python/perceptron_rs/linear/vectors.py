@@ -12,6 +12,7 @@ They are a dict of arrays, and none of these is ever changed in place. For K pla
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.engines import Engine, Rows, State
 
-__all__ = ["Vectors", "ballots", "begun", "continued", "counts_of", "forgotten", "rows_of"]
+__all__ = ["Vectors", "ballots", "begun", "continued", "counts_of", "each", "forgotten", "rows_of"]
 
 Vectors: TypeAlias = dict[str, NDArray[Any]]
 
@@ -94,6 +95,21 @@ def counts_of(vectors: Vectors, seen: NDArray[np.int64]) -> list[NDArray[np.int6
         np.diff(np.concatenate([[first], log, [last + 1]])).astype(np.int64)
         for first, log, last in zip(vectors["first_t"], logs, seen, strict=True)
     ]
+
+
+def each(
+    vectors: Vectors, engine: Engine, plane: int
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Yield weights (d,) and intercept () of each vector of a plane, one update after another."""
+    rows, first, last = rows_of(vectors, engine), *vectors["log_start"][plane : plane + 2]
+    own = {name: vectors[name][plane : plane + 1] for name in ("coef", "intercept")}
+    sums = {name: np.zeros_like(vectors[name][:1]) for name in ("coef_u", "intercept_u")}
+    one = {"log_start": np.array([0, 1], dtype=np.int64)}
+    yield own["coef"][0], own["intercept"][0]
+    for k in range(first, last):
+        entry = {name: vectors[name][k : k + 1] for name in ("log_row", "log_t", "log_step", "log_bias")}
+        own = engine.replay(rows, own | sums | one | entry, upto=np.ones(1, dtype=np.int64))
+        yield own["coef"][0], own["intercept"][0]
 
 
 def ballots(
