@@ -14,9 +14,9 @@ from perceptron_rs.common.driver import Schedule, follow, publish_report
 from perceptron_rs.common.labels import encode_new
 from perceptron_rs.common.mixing import Mixed
 from perceptron_rs.common.parameters import draw_seed
-from perceptron_rs.common.planes import n_planes
+from perceptron_rs.common.planes import n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
-from perceptron_rs.common.weights import balanced, class_weights
+from perceptron_rs.common.weights import class_weights
 from perceptron_rs.distributed.partition import Facts
 from perceptron_rs.engines import get_engine
 from perceptron_rs.linear.fitting import check_same_problem, read_state, settings_of, start_state
@@ -107,12 +107,10 @@ def fit(estimator: Any, cluster: Cluster) -> list[str]:
     estimator.classes_ = classes
     vars(estimator).pop(RECORD, None)
     encoded = cluster.encode(classes)
-    weight = estimator.class_weight
-    if isinstance(weight, str):
-        weight = dict(zip(classes.tolist(), balanced(counts).tolist(), strict=True))
-    planes = class_weights(weight, classes, np.zeros(0, dtype=np.uint32), n_planes(estimator, classes))
+    K = n_planes(estimator, classes)
+    planes = class_weights(estimator.class_weight, classes, counts, K)
     seed = draw_seed(estimator.random_state) if estimator.shuffle else None
-    settings = replace(settings_of(estimator, planes, seed, settle=True), threads=1)
+    settings = replace(settings_of(estimator, positive_labels(K), planes, seed, settle=True), threads=1)
     numbered = [replace(settings, partition=p) for p in range(len(facts))]
     reports = [
         PartitionReport(fact.rows, each.entries, each.digest)
