@@ -1,8 +1,8 @@
-"""Sequences, and limits of the search, as callers give them."""
+"""Sequences as callers give them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -15,10 +15,8 @@ from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 
 __all__ = [
-    "allowed_labels",
     "check_encoder",
     "flat_labels",
-    "forbidden_pairs",
     "is_nested",
     "read_sequences",
     "split_labels",
@@ -138,54 +136,3 @@ def split_labels(labels: NDArray[Any], lengths: NDArray[np.int64]) -> list[list[
     """Return the labels of each sequence."""
     flat, ends = labels.tolist(), np.cumsum(lengths).tolist()
     return [flat[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-def allowed_labels(allowed: Any, classes: NDArray[Any], n_tokens: int) -> NDArray[np.bool_] | None:
-    """Return booleans by token and class; ``allowed`` is such an array, or collections of labels."""
-    if allowed is None:
-        return None
-    if isinstance(allowed, np.ndarray) and allowed.dtype == np.bool_:
-        if allowed.shape != (n_tokens, len(classes)):
-            raise ValueError(
-                f"allowed must have shape {(n_tokens, len(classes))}, tokens by classes, got {allowed.shape}"
-            )
-        return allowed
-    if len(allowed) != n_tokens:
-        raise ValueError(f"allowed must have an entry for each of {n_tokens} tokens, got {len(allowed)}")
-    place = {label: k for k, label in enumerate(classes.tolist())}
-    may = np.zeros((n_tokens, len(classes)), dtype=np.bool_)
-    for i, labels in enumerate(allowed):
-        if labels is None:
-            may[i] = True
-            continue
-        if isinstance(labels, str):
-            raise TypeError(
-                f"entry {i} of allowed must be a collection of labels or None, got {labels!r:.80}"
-            )
-        for label in labels:
-            may[i, _place(place, label, f"entry {i} of allowed")] = True
-        if not may[i].any():
-            raise ValueError(f"entry {i} of allowed allows no label; give at least one, or None to allow all")
-    return may
-
-
-def forbidden_pairs(
-    forbidden: Iterable[tuple[Any, Any]] | None, classes: NDArray[Any]
-) -> NDArray[np.bool_] | None:
-    """Return booleans by label and next label."""
-    if forbidden is None:
-        return None
-    place = {label: k for k, label in enumerate(classes.tolist())}
-    may_not = np.zeros((len(classes), len(classes)), dtype=np.bool_)
-    for i, pair in enumerate(forbidden):
-        if isinstance(pair, str) or len(pair) != 2:
-            raise ValueError(f"entry {i} of forbidden must be a pair of labels, got {pair!r:.80}")
-        before, after = (_place(place, label, f"entry {i} of forbidden") for label in pair)
-        may_not[before, after] = True
-    return may_not
-
-
-def _place(place: dict[Any, int], label: Any, where: str) -> int:
-    if label not in place:
-        raise ValueError(f"{where} names the label {label!r:.80}, which is not in classes_")
-    return place[label]
