@@ -116,6 +116,7 @@ _HOME = {
     "verify": "margins.verification",
 }
 _MODULES = {
+    "dask",
     "datasets",
     "demo",
     "engines",
