@@ -37,6 +37,7 @@ class OnlineClassifier(Scoring):
     mistakes_per_epoch_: NDArray[np.int64]
     mistakes_per_example_: NDArray[np.int64]
     converged_: bool
+    loss_curve_: list[float]
     _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     @abstractmethod

@@ -39,8 +39,8 @@ class PocketPerceptron(LinearLearner):
     would be a mistake in training; it counts with its sample weight times the weight of its class. With
     more than two classes, each class has its own pocket.
 
-    There is no ``partial_fit`` and no ``predict_then_learn``, because counting errors needs all examples at
-    once.
+    There is no ``partial_fit``, ``fit_stream`` or ``predict_then_learn``, because counting errors needs all
+    examples at once.
 
     Parameters
     ----------
@@ -234,6 +234,7 @@ class PocketPerceptron(LinearLearner):
     _swap_errors: NDArray[np.float64]
 
     partial_fit = _Absent("partial_fit: errors are counted on all examples; use fit, perhaps with warm_start")
+    fit_stream = _Absent("fit_stream: errors are counted on all examples; use fit on arrays that are mapped")
     predict_then_learn = _Absent("predict_then_learn: errors are counted on all examples; use Perceptron")
 
     def __init__(
