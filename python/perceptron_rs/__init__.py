@@ -121,6 +121,7 @@ _HOME = {
     "verify": "margins.verification",
 }
 _MODULES = {
+    "dask",
     "datasets",
     "demo",
     "engines",

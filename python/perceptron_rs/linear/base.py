@@ -383,7 +383,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
 
     def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets, (n, K)."""
-        weights = (np.ascontiguousarray(numbers, dtype=np.float64) for numbers in self._predicting())
+        weights = (np.require(numbers, np.float64, ["C", "A"]) for numbers in self._predicting())
         return engine.scores(rows, *weights, threads=n_threads(self))
 
     def _predicting(self) -> tuple[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
-from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.common.parameters import PARTITIONS, n_threads, refuse_partitions
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.engines import ENGINES, EngineName, State, get_engine
 from perceptron_rs.features import AttributeEncoder
@@ -34,7 +35,7 @@ from perceptron_rs.sequence.input import (
     split_labels,
 )
 from perceptron_rs.sequence.progress import Callback
-from perceptron_rs.typed import BaseEstimator, fit_context
+from perceptron_rs.typed import BaseEstimator, Mixing, fit_context
 
 __all__ = ["SequencePerceptron"]
 
@@ -88,8 +89,16 @@ class SequencePerceptron(Saved, BaseEstimator):
     hash_columns : int, default=None
         If None, keep a vocabulary of attributes. If a number, hash attributes to that many columns. Only
         used if X contains attributes.
+    n_partitions : int or array-like of int, default=1
+        Number of contiguous parts of the sequences that ``fit`` learns from side by side, in [1, 2**31 - 1],
+        or the number of sequences in each. In each epoch, every partition is visited once from the same
+        weights, and the weights that this leads to are mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows
+        it, the partitions are visited in parallel. Not available with ``partial_fit``.
+    mixing : {"uniform", "mistakes"}, default="uniform"
+        How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
+        the number of mistakes on each partition. Ignored with ``n_partitions=1``.
     n_jobs : int, default=None
-        Number of threads of predictions. The results do not depend on it.
+        Number of threads of predictions, and of passes over partitions. The results do not depend on it.
     verbose : int, default=0
         If above 0, print a line about each epoch.
     callback : callable or None, default=None
@@ -178,6 +187,7 @@ class SequencePerceptron(Saved, BaseEstimator):
         "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
         "min_count": [Interval(Integral, 1, None, closed="left")],
         "hash_columns": [Interval(Integral, 1, _LARGEST, closed="both"), None],
+        **PARTITIONS,
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "callback": [callable, None],
@@ -214,6 +224,8 @@ class SequencePerceptron(Saved, BaseEstimator):
         n_iter_no_change: int = 2,
         min_count: int = 1,
         hash_columns: int | None = None,
+        n_partitions: int | Sequence[int] = 1,
+        mixing: Mixing = "uniform",
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
@@ -234,6 +246,8 @@ class SequencePerceptron(Saved, BaseEstimator):
         self.n_iter_no_change = n_iter_no_change
         self.min_count = min_count
         self.hash_columns = hash_columns
+        self.n_partitions = n_partitions
+        self.mixing = mixing
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
@@ -522,6 +536,7 @@ class SequencePerceptron(Saved, BaseEstimator):
             self._check_parameters()
             if self.early_stopping:
                 raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+            refuse_partitions(self.n_partitions)
             first = not hasattr(self, "classes_")
             given = new_classes(classes, self)
             data, lengths = self._examples(X, lengths, reset=first)

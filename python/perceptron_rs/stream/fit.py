@@ -70,6 +70,7 @@ def refuse_in_stream(estimator: Any) -> None:
         ("track_mistakes", False, "it keeps a count for each example"),
         ("added_feature", 0, "it keeps a weight for each example"),
         ("max_mistakes_per_example", None, "it keeps a count for each example"),
+        ("n_partitions", 1, "a stream is read from its first block to its last"),
     ):
         value = getattr(estimator, name, off)
         if value != off:
