@@ -251,8 +251,8 @@ impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
         columns.binary_search_by_key(&column, |j| j.at()).map_or(0.0, |place| values[place].widen() + 0.0)
     }
 
-    fn survey(&self) -> Survey {
-        survey(self.values)
+    fn survey(&self, rows: Range<usize>) -> Survey {
+        survey(&self.values[self.indptr[rows.start].at()..self.indptr[rows.end].at()])
     }
 
     fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()> {

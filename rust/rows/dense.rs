@@ -412,8 +412,8 @@ impl<T: Value> Matrix for Dense<'_, T> {
         self.row(row)[column].widen() + 0.0
     }
 
-    fn survey(&self) -> Survey {
-        dispatch(Surveyed(self.values))
+    fn survey(&self, rows: Range<usize>) -> Survey {
+        dispatch(Surveyed(&self.values[rows.start * self.columns..rows.end * self.columns]))
     }
 
     fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()> {

@@ -91,7 +91,7 @@ def test_a_table_prints_both():
     text = str(lecture("xor"))
     assert text.splitlines()[0] == "printed  the perceptron converges on XOR: (0, 0, 1)"
     assert text.splitlines()[1].endswith("(-1, -1, -1)")
-    assert len(text.splitlines()) == 7
+    assert len(text.splitlines()) == 8
 
 
 def test_other_names_are_refused():

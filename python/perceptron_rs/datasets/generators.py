@@ -89,7 +89,7 @@ def make_separable(n: int = 100, d: int = 2, *, margin: float = 0.1, seed: int =
 def make_noisy(
     n: int = 100, d: int = 2, *, margin: float = 0.1, flipped: float = 0.1, seed: int = 0
 ) -> Examples:
-    """Draw the points of `make_separable`, and flip the labels of some.
+    """Draw the points of `~perceptron_rs.datasets.make_separable`, and flip the labels of some.
 
     Parameters
     ----------

@@ -35,7 +35,8 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
     """A perceptron in the space of a kernel: its vectors are sums over mistaken examples.
 
     A subclass gives its parameters (``__init__``), what it starts from (``_begin``), one call of an engine
-    (``_run``), which leaves the log of mistakes in ``_vectors``, and what predicts (``_answer``).
+    (``_run``), what it keeps of the engine's state (``_keep``), with the log of mistakes in ``_vectors``,
+    and what predicts (``_answer``).
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -64,6 +65,10 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
     @abstractmethod
     def _run(self, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], train: Train) -> Report:
         """Learn, and keep what has been learnt; ``shared`` are the settings of every kernel perceptron."""
+
+    @abstractmethod
+    def _keep(self, data: Examples, state: State) -> None:
+        """Keep what has been learnt from these examples."""
 
     @abstractmethod
     def _answer(self) -> str:

@@ -149,6 +149,9 @@ class BudgetedKernelPerceptron(KernelLearner):
         Number of mistakes in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
+    loss_curve_ : list of float
+        Mean perceptron loss of an example in each epoch, before its update, averaged over the classes; a
+        class that has stopped counts as 0. Only available after ``fit``.
     converged_ : bool
         Whether the last epoch of every class was without a mistake.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
@@ -285,8 +288,12 @@ class BudgetedKernelPerceptron(KernelLearner):
             distance=float(self.projection_distance),
         )
         report = train(stored_rows, given | {"seen": self.n_seen_}, settings)
-        state = report.state
-        kept = {name: state[name] for name in given}
+        self._keep(data, report.state)
+        return report
+
+    def _keep(self, data: Examples, state: State) -> None:
+        origin = self._vectors["origin"]
+        kept = {name: state[name] for name in self._kept}
         distinct, place = np.unique(kept["kept_row"], return_inverse=True)
         if self.kernel == "precomputed":
             rows, found = {"rows": np.zeros((len(distinct), 1), dtype=np.uint8)}, distinct
@@ -300,7 +307,6 @@ class BudgetedKernelPerceptron(KernelLearner):
         self._kept = kept | {"kept_row": place.reshape(-1).astype(np.int64)}
         self._vectors = log_of(self._kept, len(self.classes_)) | rows | {"origin": found.astype(np.int64)}
         self.n_seen_ = state["seen"]
-        return report
 
     def _answer(self) -> str:
         return "last"

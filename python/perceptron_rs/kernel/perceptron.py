@@ -15,7 +15,7 @@ from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.engines import Engine, EngineName
+from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train
@@ -178,6 +178,9 @@ class KernelPerceptron(KernelLearner):
         Number of mistakes in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
+    loss_curve_ : list of float
+        Mean perceptron loss of an example in each epoch, before its update, averaged over the classes; a
+        class that has stopped counts as 0. Only available after ``fit``.
     converged_ : bool
         Whether the last epoch of every class was without a mistake.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
@@ -336,7 +339,10 @@ class KernelPerceptron(KernelLearner):
             "seen": self.n_seen_,
         }
         report = train(None, state, settings)
-        learnt = report.state
+        self._keep(data, report.state)
+        return report
+
+    def _keep(self, data: Examples, learnt: State) -> None:
         self._vectors = continued(
             self._vectors,
             learnt,
@@ -344,7 +350,6 @@ class KernelPerceptron(KernelLearner):
             fit_intercept=bool(self.fit_intercept),
         )
         self.intercept_, self._norm, self.n_seen_ = learnt["intercept"], learnt["norm"], learnt["seen"]
-        return report
 
     def _sums(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
         """Return S (K, n) of the examples under the vectors so far."""
