@@ -58,7 +58,7 @@ fn each_margin_layout<T: Drawn + Default>(case: &Case, x: &[T]) {
             .position(|name| *name == case.text("bias"))
             .expect("a bias")],
         tol: case.floats("tol")[0],
-        budget: case.number("max_steps"),
+        max_steps: case.number("max_steps"),
         solver: *solver.iter().find(|solver| solver.name() == case.text("solver")).expect("a solver"),
         goal: if case.text("goal") == "margin" { Goal::Margin } else { Goal::Separable },
         threads: 1,
