@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD
-from perceptron_rs.common.parameters import NOISE, are_accepted, noise_settings
+from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.linear.penalty import PENDING, strengths
@@ -27,7 +27,7 @@ _LEARNERS = ("perceptron", "averaged")
 #: Parameters that every pass depends on; not every learner has the last ones.
 _PARAMETERS = (
     *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
-    "audit",
+    *("audit", "n_jobs"),
     *("penalty", "multi_class", *NOISE),
 )
 #: What the long way would remove after a pass.
@@ -83,6 +83,7 @@ def _prepare(estimator: Any) -> OnePass | None:
         return None  # the long way says which parameter is wrong
     if estimator._draws or watched or estimator.class_weight is not None or strengths(estimator) is not None:
         return None
+    n_threads(estimator)  # refuses numbers that joblib does
     planes = n_planes(estimator, estimator.classes_)
     return get_engine(estimator.engine).one_pass(
         parameters={name: getattr(estimator, name) for name in _names(estimator)},

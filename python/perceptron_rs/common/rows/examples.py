@@ -100,11 +100,13 @@ def _is_plain(X: Any) -> bool:
 
 
 def _is_plain_csr(X: Any) -> bool:
+    # The arrays may be anything, for who has them may assign to them.
     return (
         type(X) in (csr_matrix, csr_array)
         and X.ndim == 2
         and X.shape[0] > 0
-        and getattr(X.dtype, "kind", "") in "biuf"
+        and type(X.data) is np.ndarray
+        and X.data.dtype.kind in "biuf"
     )
 
 

@@ -78,7 +78,8 @@ class OnePass:
         known = classes.tolist()
         state = {name: attributes[attribute] for name, attribute in self.stored.items()}
         for name, values in state.items():
-            if getattr(values, "dtype", None) != (np.int64 if name == "seen" else np.float64):
+            dtype = np.int64 if name == "seen" else np.float64
+            if not isinstance(values, np.ndarray) or values.dtype != dtype:
                 raise TypeError(f"{name} must be an array of float64, or int64 for counters; use fit")
         data = Data(
             dense_rows(rows) if isinstance(rows, np.ndarray) else rows,
