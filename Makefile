@@ -18,7 +18,7 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-quick test-deep test-oldest test-aarch64 test-s390x miri tsan fuzz lint bench freund-schapire docs golden licenses dist valgrind clean
+.PHONY: help demo test test-cluster test-quick test-deep test-oldest test-aarch64 test-s390x miri tsan fuzz lint bench freund-schapire docs picture examples golden licenses dist valgrind clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ demo: $(VENV)/quick  ## train on real data with both engines and compare every b
 test: $(VENV)/quick $(VENV)/test  ## all tests: the core without Python, then the package; lists what is skipped
 	cargo test
 	$(BIN)/python -m pytest --numprocesses auto
+
+test-cluster: $(VENV)/quick $(VENV)/test  ## on clusters of processes of this machine, whose workers are killed
+	$(BIN)/python -m pytest -m cluster tests/distributed
 
 # Of folders whose tests have an oracle of their own, on both engines.
 QUICK = arith rows online kernel/test_train.py kernel/test_budget.py mlp structured test_golden.py test_order.py test_engines.py
@@ -78,6 +81,13 @@ freund-schapire: $(VENV)/release $(VENV)/bench  ## the digits table of Freund an
 docs: $(VENV)/quick $(VENV)/docs  ## the documentation, in docs/_build; a warning is an error
 	rm -rf docs/_build docs/generated
 	$(BIN)/python -m sphinx -W --keep-going -n -q docs docs/_build
+
+picture: $(VENV)/quick $(VENV)/docs  ## draw the picture of the README anew
+	$(BIN)/python docs/picture.py docs/perceptrons.png
+
+examples: export MPLBACKEND = agg
+examples: $(VENV)/quick $(VENV)/docs  ## run all examples, one after another
+	@for example in examples/plot_*.py; do echo $$example; $(BIN)/python -W error $$example > /dev/null || exit 1; done
 
 golden: $(VENV)/quick  ## write the golden files anew: only when learned bits change on purpose
 	$(BIN)/python tests/golden/make.py
@@ -150,7 +160,7 @@ fuzz: $(VENV)/quick $(VENV)/tools/bin/cargo-fuzz  ## each fuzz target, for FUZZ_
 	$(BIN)/python fuzz/engines.py --seconds $(FUZZ_SECONDS)
 
 clean:  ## remove all that was set up or built
-	rm -rf $(VENV) target dist fuzz/corpus fuzz/artifacts docs/_build docs/generated .hypothesis .pytest_cache .mypy_cache .ruff_cache python/perceptron_rs/_core*.so
+	rm -rf $(VENV) target dist fuzz/corpus fuzz/artifacts docs/_build docs/generated docs/gallery .hypothesis .pytest_cache .mypy_cache .ruff_cache python/perceptron_rs/_core*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/made:

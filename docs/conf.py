@@ -1,5 +1,6 @@
 """Sphinx configuration; ``make docs`` builds with it. Nothing here needs the network."""
 
+import csv
 import json
 import re
 import sys
@@ -7,9 +8,12 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
+from cycler import cycler
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+from perceptron_rs.plots.drawing import COLOURS
 
 sys.path.insert(0, str(Path(__file__).parent))
 from benchmarks import lines
@@ -19,7 +23,14 @@ author = "perceptron-rs developers"
 copyright = author  # noqa: A001
 release = version = installed("perceptron-rs")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "matplotlib.sphinxext.plot_directive",
+    "sphinx_gallery.gen_gallery",
+    "numpydoc",
+]
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]
 default_role = "py:obj"
@@ -34,7 +45,34 @@ numpydoc_validation_checks = {"GL01", "GL03", "GL07", "GL08", "PR01", "PR02", "P
 # functions: they have attributes, no parameters.
 numpydoc_validation_exclude = {
     r"\.__init__$",
-    r"\.(MarginResult|MarginInterval|MistakeBounds|InseparableError)(\.|$)",
+    r"\.(MarginResult|MarginInterval|MistakeBounds|InseparableError|datasets.Lecture)(\.|$)",
+}
+
+# Pictures of the guide are drawn by the code above them, which also runs as a test; those of the gallery by
+# examples/.
+plot_include_source = True
+plot_html_show_source_link = False
+plot_html_show_formats = False
+plot_formats = [("png", 90)]
+plot_rcparams = {
+    "figure.figsize": (5, 4),
+    "figure.constrained_layout.use": True,
+    "legend.fontsize": "small",
+    "axes.prop_cycle": cycler(color=COLOURS),
+}
+plot_apply_rcparams = True
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "write_computation_times": False,
+    "plot_gallery": "True",
+    "abort_on_example_error": True,
+    "doc_module": ("perceptron_rs",),
+    "backreferences_dir": "generated",
 }
 
 # An inventory of another project's names would have to be fetched.
@@ -68,6 +106,26 @@ class Benchmarks(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines(results)))
 
 
+class CourseMap(SphinxDirective):
+    """``.. course-map:: FILE``: the columns are those of docs/course/map.csv."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        _, name = self.env.relfn2path(self.arguments[0], self.env.docname)
+        self.env.note_dependency(name)
+        text = [".. list-table::", "   :header-rows: 1", ""]
+        cells = [["concept", "function", "reference", "test", "picture"]]
+        with Path(name).open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                first = f":doc:`{row['concept']} <{row['page']}>`"
+                code = f"`{row['function']}`", f"``{row['reference']}``", f"``{row['test']}``"
+                cells.append([first, *code, f"`{row['picture']}`" if row["picture"] else ""])
+        text += [f"   {'  -' if k else '* -'} {cell}" for line in cells for k, cell in enumerate(line)]
+        return self.parse_text_to_nodes("\n".join(text))
+
+
 def escape_shapes(*arguments: Any) -> None:
     """Keep the underscore that ends a name in a shape from being read as the mark of a link."""
     text = arguments[-1]
@@ -78,4 +136,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Make the directive known to Sphinx, and read docstrings before numpydoc does."""
     app.connect("autodoc-process-docstring", escape_shapes, priority=100)
     app.add_directive("benchmarks", Benchmarks)
+    app.add_directive("course-map", CourseMap)
     return {"parallel_read_safe": True}

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 import perceptron_rs
-from perceptron_rs.cli.options import LEARNER_NAMES
+from perceptron_rs.cli.learning import LEARNER_NAMES
 from perceptron_rs.registry import LEARNERS, name_of
 from perceptron_rs.ways import can_be_compared
 

@@ -90,11 +90,10 @@ fn solve(x: &[f64], labels: &[u32], d: usize, options: &Options) -> Solution {
     let (indptr, indices, values) = compress(x, labels.len(), d, |j| j as i32);
     let csr = Csr::new(&indptr, &indices, &values, d).expect("arrays of a matrix");
     let found = separate(&dense, labels, options, &()).expect("a problem");
-    for rows in [&dense as &dyn Matrix, &csr] {
-        for threads in [1, 3] {
-            let other = separate(rows, labels, &Options { threads, ..*options }, &());
-            assert_eq!(format!("{:?}", other.expect("a problem")), format!("{found:?}"), "{threads} threads");
-        }
+    let text = format!("{found:?}");
+    for (rows, threads) in [(&dense as &dyn Matrix, 3), (&csr, 1), (&csr, 3)] {
+        let other = separate(rows, labels, &Options { threads, ..*options }, &());
+        assert_eq!(format!("{:?}", other.expect("a problem")), text, "{threads} threads");
     }
     found
 }
@@ -161,7 +160,7 @@ fn numbers(random: &mut SplitMix64, n: usize, size: i64) -> Vec<f64> {
 fn tiny_problems() {
     let mut random = SplitMix64::new(1);
     let (mut apart, mut met) = (0, 0);
-    for i in 0..1500 {
+    for i in 0..540 {
         let solver = [Solver::Auto, Solver::Wolfe, Solver::Descent][i / 3 % 3];
         let sizes = if solver == Solver::Descent { [1, 1, 2, 2, 3] } else { [1, 2, 3, 9, 100] };
         let (n, size) = (1 + random.below(9) as usize, sizes[i % 5]);
@@ -179,8 +178,13 @@ fn tiny_problems() {
             x.copy_within(..d, d);
         }
         let one_class = labels.iter().all(|label| *label == labels[0]);
+        let want = largest(&x, &labels, bias);
         // Descent is slow where the margin is small, and spends its budget where there is none.
-        let (budget, gap) = if solver == Solver::Descent { (3000, 0.5) } else { (OPTIONS.budget, 1e-6) };
+        let (budget, gap) = match solver {
+            Solver::Descent if want == 0.0 => (300, 0.5),
+            Solver::Descent => (3000, 0.5),
+            _ => (OPTIONS.budget, 1e-6),
+        };
         let options = Options { bias, solver, budget, ..OPTIONS };
         let what = format!("{i}: {options:?} {x:?} {labels:?}");
         let found = solve(&x, &labels, d, &options);
@@ -189,7 +193,6 @@ fn tiny_problems() {
             assert_eq!((found.lower, found.upper), (f64::INFINITY, f64::INFINITY), "{what}");
             continue;
         }
-        let want = largest(&x, &labels, bias);
         check(&found, &x, &labels, &options, want, &what);
         assert!(want == 0.0 || found.upper - found.lower <= gap * found.upper, "{what}: not near {want}");
         *(if want == 0.0 { &mut met } else { &mut apart }) += 1;
@@ -205,7 +208,7 @@ fn tiny_problems() {
         let refuted = short.status == "non_separable";
         assert!(if refuted { want == 0.0 } else { want <= short.upper * (1.0 + CLOSE) }, "{what}: {short:?}");
     }
-    assert!(apart > 300 && met > 300, "{apart} apart, {met} not");
+    assert!(apart > 120 && met > 120, "{apart} apart, {met} not");
 }
 
 /// Pairs of rows (y m, z) and (y m, -z), and rows behind them: the plane is the first column alone.
@@ -359,6 +362,19 @@ impl Monitor for BreakFrom {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         if asked >= self.at { Flow::Break } else { Flow::Continue }
     }
+}
+
+/// A value that is not finite in the last row is found by the first look at the rows.
+#[test]
+fn the_first_look_at_the_rows_asks() {
+    let mut values = vec![1.0_f32; 1 << 20];
+    values[(1 << 20) - 1] = f32::NAN;
+    let labels: Vec<u32> = (0..1 << 20).map(|i| i % 2).collect();
+    let rows = Dense::new(&values, 1 << 20, 1).expect("shape");
+    let monitor = BreakFrom { at: usize::MAX, asked: AtomicUsize::new(0) };
+    let refused = separate(&rows, &labels, &OPTIONS, &monitor).map(|_| ());
+    assert!(matches!(refused, Err(Error::Invalid(text)) if text.contains("row 1048575, column 0")));
+    assert!(monitor.asked.load(Ordering::Relaxed) >= 4);
 }
 
 #[test]

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +27,8 @@ from perceptron_rs.linear.base import LinearLearner
 __all__ = ["main"]
 
 EPOCHS = 10
-LEARNERS: list[type[LinearLearner]] = [Perceptron, AveragedPerceptron]
+Learner: TypeAlias = type[Perceptron] | type[AveragedPerceptron]
+LEARNERS: list[Learner] = [Perceptron, AveragedPerceptron]
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -95,11 +96,11 @@ def timed(call: Callable[[], Any], repeat: int = 1) -> tuple[Any, float]:
     return answer, min(times)
 
 
-def run(learner: type[LinearLearner], data: Data) -> tuple[int, int]:
+def run(learner: Learner, data: Data) -> tuple[int, int]:
     """Train one learner in every way, print the story, return the bits compared and those that differ."""
     X_train, X_test, y_train, y_test = data.split()
     train, test = storages(X_train, data.narrow), storages(X_test, data.narrow)
-    parameters = {"max_iter": EPOCHS, "tol": None, "random_state": 0}
+    parameters: dict[str, Any] = {"max_iter": EPOCHS, "tol": None, "random_state": 0}
     model, slow = timed(lambda: learner(engine="reference", **parameters).fit(X_train, y_train))
     expected = learnt(model, X_test)
 

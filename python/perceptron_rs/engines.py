@@ -27,6 +27,7 @@ __all__ = [
     "ENGINES",
     "AskForRow",
     "Engine",
+    "EngineName",
     "KernelSpec",
     "OnePass",
     "Rows",

@@ -26,10 +26,14 @@ class Learner:
     family: str
     module: str
     class_name: str
+    #: What it is, for lists of learners.
+    about: str
     #: What it learns from.
     data: Literal["examples", "sequences"] = "examples"
     #: Whether it learns in epochs: what the commands ``train`` and ``parity`` are about.
     in_epochs: bool = True
+    #: Whether it learns by mistakes, one after another: what ``trace`` shows.
+    by_mistakes: bool = True
     #: Whether it has one weight a feature, so that a fit may start from weights in a text.
     is_linear: bool = False
 
@@ -44,15 +48,39 @@ class Learner:
 
 
 LEARNERS: dict[str, Learner] = {
-    "perceptron": Learner("linear", "perceptron", "Perceptron", is_linear=True),
-    "averaged": Learner("linear", "averaged", "AveragedPerceptron", is_linear=True),
-    "pocket": Learner("linear", "pocket", "PocketPerceptron", is_linear=True),
-    "voted": Learner("linear", "voted", "VotedPerceptron", is_linear=True),
-    "kernel": Learner("kernel", "perceptron", "KernelPerceptron"),
-    "budgeted-kernel": Learner("kernel", "budgeted", "BudgetedKernelPerceptron"),
-    "multilayer": Learner("multilayer", "perceptron", "MultilayerPerceptron"),
-    "max-margin": Learner("margins", "classifier", "MaxMarginClassifier", in_epochs=False),
-    "sequence": Learner("sequence", "perceptron", "SequencePerceptron", data="sequences"),
+    "perceptron": Learner(
+        "linear", "perceptron", "Perceptron", "the perceptron, with its last weights", is_linear=True
+    ),
+    "averaged": Learner(
+        "linear",
+        "averaged",
+        "AveragedPerceptron",
+        "the average of all weight vectors of a run",
+        is_linear=True,
+    ),
+    "pocket": Learner(
+        "linear", "pocket", "PocketPerceptron", "the weights with the fewest training errors", is_linear=True
+    ),
+    "voted": Learner(
+        "linear", "voted", "VotedPerceptron", "a vote of all weight vectors of a run", is_linear=True
+    ),
+    "kernel": Learner("kernel", "perceptron", "KernelPerceptron", "the perceptron in the space of a kernel"),
+    "budgeted-kernel": Learner(
+        "kernel", "budgeted", "BudgetedKernelPerceptron", "a kernel perceptron that keeps few mistakes"
+    ),
+    "multilayer": Learner(
+        "multilayer",
+        "perceptron",
+        "MultilayerPerceptron",
+        "hidden layers of neurons, by gradient descent",
+        by_mistakes=False,
+    ),
+    "max-margin": Learner(
+        "margins", "classifier", "MaxMarginClassifier", "the hyperplane of largest margin", in_epochs=False
+    ),
+    "sequence": Learner(
+        "sequence", "perceptron", "SequencePerceptron", "labels of sequences", data="sequences"
+    ),
 }
 
 #: Those whose learners are trained on examples, by one command with the options of all of them.

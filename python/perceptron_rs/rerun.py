@@ -19,7 +19,7 @@ from perceptron_rs.audit.record import RECORD, Call, same_value
 from perceptron_rs.common.labels import encode, label_array
 from perceptron_rs.common.rows.examples import as_array, examples
 from perceptron_rs.common.weights import sample_weights
-from perceptron_rs.engines import get_engine
+from perceptron_rs.engines import EngineName, get_engine
 from perceptron_rs.learnt import Arrays, arrays, difference, digest_of
 
 __all__ = ["Reproduction", "reproduce"]
@@ -66,7 +66,7 @@ class Reproduction:
 
 
 def reproduce(
-    model: Any, X: Any, y: Any, sample_weight: Any = None, *, engine: str | None = None
+    model: Any, X: Any, y: Any, sample_weight: Any = None, *, engine: EngineName | None = None
 ) -> Reproduction:
     """Train a model again from its record, and compare all that it has learnt to the last bit.
 

@@ -270,7 +270,7 @@ impl Examples for BudgetRows<'_> {
             window.look(slot, 0)?;
         }
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = dispatch(Learn { body: &mut window, visit, at, end, heads, noise, record, log })?;
+        let stop = Learn { body: &mut window, visit, at, end, heads, noise, record, log }.go()?;
         if let Some(error) = window.error {
             return Err(error);
         }

@@ -65,7 +65,7 @@ fn bounds(
     if largest == 0.0 {
         return invalid("coef must not be all zeros: such a plane has no margin; train first".into());
     }
-    let problem = Problem::new(rows, labels, Bias::None, survey(rows)?, None, means)?;
+    let problem = Problem::new(rows, labels, Bias::None, survey(rows, means.1)?, None, means)?;
     let lengths = Lengths::new(&problem)?;
     let power = -exponent(largest);
     let w = collected(coef.iter().map(|w| times_power(*w, power)))?;

@@ -5,6 +5,8 @@
 //! the distance of its hull from the origin. `unit` holds a power of two for each column, so that
 //! scaling is exact unless a value underflows.
 
+use std::ops::Range;
+
 use crate::arith::twofold::{exponent, power};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
@@ -39,13 +41,24 @@ pub struct Problem<'a> {
 }
 
 /// Looks at all values once, and refuses NaN and infinity.
-pub fn survey(rows: &dyn Matrix) -> Result<Survey> {
-    let found = rows.survey();
-    if found.finite {
-        return Ok(found);
+pub fn survey(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Survey> {
+    let (strip, mut found) = (strip(rows), Survey::EMPTY);
+    for start in (0..rows.len()).step_by(strip) {
+        monitor.pause()?;
+        let end = rows.len().min(start + strip);
+        let more = rows.survey(start..end);
+        if !more.finite {
+            check_finite(rows, start..end)?;
+        }
+        found = found.and(more);
     }
+    Ok(found)
+}
+
+/// Names the first value of some rows that is NaN or infinite.
+fn check_finite(rows: &dyn Matrix, some: Range<usize>) -> Result<()> {
     let (mut columns, mut values) = (vec![], vec![]);
-    for row in 0..rows.len() {
+    for row in some {
         columns.clear();
         values.clear();
         rows.read(row, &mut columns, &mut values)?;
@@ -57,7 +70,7 @@ pub fn survey(rows: &dyn Matrix) -> Result<Survey> {
             )));
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The power of two that brings the largest value into [1/2, 1), within the range of floats.

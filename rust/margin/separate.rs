@@ -94,7 +94,7 @@ fn certified(
     if !(tol > 0.0 && tol.is_finite()) {
         return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
     }
-    let problem = Problem::new(rows, labels, bias, survey(rows)?, None, (threads, monitor))?;
+    let problem = Problem::new(rows, labels, bias, survey(rows, monitor)?, None, (threads, monitor))?;
     let lengths = Lengths::new(&problem)?;
     let mut work = Work::new(budget, monitor);
     let mut solution = if bias == Bias::Free && labels.iter().all(|label| *label == labels[0]) {

@@ -25,6 +25,8 @@ pub struct Settings {
     pub penalty: Option<Penalty>,
     /// Each epoch visits a new permutation, drawn from this seed; `None`: the rows in their order.
     pub seed: Option<u64>,
+    /// The number of the data among its parts, for these permutations.
+    pub partition: u64,
     /// Penalties are applied to all weights at the end of each epoch; else they stay pending.
     pub settle: bool,
     /// Mistakes of each example are counted.
@@ -55,6 +57,7 @@ impl Settings {
             joint: None,
             penalty: None,
             seed: None,
+            partition: 0,
             settle: true,
             track_mistakes: false,
             record: false,

@@ -150,11 +150,11 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
                 Weights::Counts { w, stride } if self.facts.ones => {
                     let rows = &self.of_ones(&mut ones);
                     let body = Counts { rows, weights: w, stride: *stride, limit };
-                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
+                    Learn { body, visit, at, end, heads, noise, record, log }.go()
                 }
                 Weights::Counts { w, stride } => {
                     let body = Counts { rows: self, weights: w, stride: *stride, limit };
-                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
+                    Learn { body, visit, at, end, heads, noise, record, log }.go()
                 }
                 Weights::ByColumn { w, stride } => {
                     let body = Float { rows: self, weights: w, stride: *stride };
@@ -277,8 +277,8 @@ impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
         columns.binary_search_by_key(&column, |j| j.at()).map_or(0.0, |place| values[place].widen() + 0.0)
     }
 
-    fn survey(&self) -> Survey {
-        survey(self.values)
+    fn survey(&self, rows: Range<usize>) -> Survey {
+        survey(&self.values[self.indptr[rows.start].at()..self.indptr[rows.end].at()])
     }
 
     fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()> {

@@ -327,7 +327,7 @@ impl<T: Value> Examples for Dense<'_, T> {
                 // The guard is a constant: the loop is compiled for bytes alone.
                 Weights::Halves(weights) if T::BYTE => {
                     let body = Exact { rows: self, weights, limit };
-                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
+                    Learn { body, visit, at, end, heads, noise, record, log }.go()
                 }
                 Weights::ByPlane(weights) => {
                     // One plane reads each row as it is stored.
@@ -429,8 +429,8 @@ impl<T: Value> Matrix for Dense<'_, T> {
         self.row(row)[column].widen() + 0.0
     }
 
-    fn survey(&self) -> Survey {
-        dispatch(Surveyed(self.values))
+    fn survey(&self, rows: Range<usize>) -> Survey {
+        dispatch(Surveyed(&self.values[rows.start * self.columns..rows.end * self.columns]))
     }
 
     fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()> {

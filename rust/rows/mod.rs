@@ -114,8 +114,8 @@ pub trait Matrix: Rows {
     /// One value; +0.0 where none is stored.
     fn value(&self, row: usize, column: usize) -> f64;
 
-    /// Looks at all stored values once.
-    fn survey(&self) -> Survey;
+    /// Looks once at all stored values of some rows.
+    fn survey(&self, rows: Range<usize>) -> Survey;
 
     /// Appends the columns in which a row is not 0, and its values there.
     fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()>;

@@ -12,6 +12,21 @@ pub struct Survey {
     pub finite: bool,
 }
 
+impl Survey {
+    /// Of no values.
+    pub const EMPTY: Self = Self { largest: 0.0, nonzeros: 0, finite: true };
+
+    /// Of the values of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            largest: self.largest.max(other.largest),
+            nonzeros: self.nonzeros + other.nonzeros,
+            finite: self.finite && other.finite,
+        }
+    }
+}
+
 const LANES: usize = 8;
 
 #[inline(always)]

@@ -33,6 +33,8 @@ pub struct Settings {
     pub mending: Mending,
     /// Key of the orders; `None`: as the sequences stand.
     pub seed: Option<u64>,
+    /// The number of the sequences among parts of the data, for these orders.
+    pub partition: u64,
     /// Whether to keep the answer to each sequence, before the update that it led to.
     pub record: bool,
 }
@@ -182,7 +184,7 @@ impl Run {
         let mut order = std::mem::take(&mut self.order);
         refill(&mut order, self.chain.chosen.iter().copied())?;
         if let Some(seed) = self.chain.settings.seed {
-            shuffle(&mut order, seed, number, 0);
+            shuffle(&mut order, seed, number, self.chain.settings.partition);
         }
         let (mut sequences, mut tokens, mut interrupted) = (0, 0, false);
         for (i, &sequence) in order.iter().enumerate() {

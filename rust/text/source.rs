@@ -1,7 +1,7 @@
 //! Files cut into blocks at line ends.
 
 use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -10,6 +10,7 @@ use memchr::memrchr;
 use super::gzip::Gzip;
 use super::lines::{Examples, PADDING};
 use crate::error::{Error, Result};
+use crate::memory::boxed;
 use crate::online::{Flow, Monitor};
 
 /// What other kinds of files begin with; none of it can begin a label.
@@ -47,7 +48,7 @@ impl Block {
 pub struct Source<'a> {
     paths: &'a [PathBuf],
     file: usize,
-    open: Option<Box<dyn Read + Send>>,
+    open: Option<Box<dyn Read + Send + 'a>>,
     /// The beginning of a line whose end is in the next block.
     rest: Vec<u8>,
     failed: bool,
@@ -66,6 +67,12 @@ impl<'a> Source<'a> {
     ) -> Self {
         let (file, open, rest, failed) = (0, None, Vec::new(), false);
         Self { paths, file, open, rest, failed, block, spare, monitor }
+    }
+
+    /// Goes on in the first file with this text of it, instead of opening it.
+    pub fn going_on_with(mut self, text: &'a [u8]) -> Result<Self> {
+        self.open = Some(boxed(text)?);
+        Ok(self)
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
@@ -106,7 +113,7 @@ impl<'a> Source<'a> {
                     Flow::Continue => continue,
                     Flow::Break => return Err(Trouble::Interrupted),
                 },
-                Err(error) => return Err(Trouble::File(error)),
+                Err(error) => return Err(error.into()),
             };
             filled += count;
             if count == 0 {
@@ -146,7 +153,7 @@ impl Iterator for Source<'_> {
 
 /// What may go wrong while a block is filled.
 enum Trouble {
-    File(std::io::Error),
+    File(io::Error),
     Memory,
     Interrupted,
 }
@@ -161,6 +168,12 @@ impl Trouble {
     }
 }
 
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == ErrorKind::OutOfMemory { Self::Memory } else { Self::File(error) }
+    }
+}
+
 /// Makes room for so many bytes and the padding.
 fn grow(room: &mut Vec<u8>, length: usize) -> std::result::Result<(), Trouble> {
     let more = (length + PADDING).saturating_sub(room.len());
@@ -171,18 +184,26 @@ fn grow(room: &mut Vec<u8>, length: usize) -> std::result::Result<(), Trouble> {
 
 /// Opens a file; the first bytes of a plain one are looked at, and go to `rest`.
 fn open(path: &Path, rest: &mut Vec<u8>) -> Result<Box<dyn Read + Send>> {
-    let mut open = || {
-        let mut file = File::open(path)?;
-        if path.extension().is_some_and(|extension| extension == "gz") {
-            let gzip = Gzip::new(BufReader::with_capacity(1 << 16, file))?;
-            return Ok(Box::new(gzip) as Box<dyn Read + Send>);
-        }
-        file.by_ref().take(8).read_to_end(rest)?;
-        Ok(Box::new(file) as Box<dyn Read + Send>)
-    };
-    let reader = open().map_err(|error| Error::of_file(path, &error))?;
-    match NO_TEXT.iter().find(|(magic, _)| rest.starts_with(magic)) {
+    let reader = begin(path, rest).map_err(|trouble| trouble.at(path))?;
+    check_text(rest, path)?;
+    Ok(reader)
+}
+
+/// Refuses what begins like another kind of file.
+pub fn check_text(begin: &[u8], path: &Path) -> Result<()> {
+    match NO_TEXT.iter().find(|(magic, _)| begin.starts_with(magic)) {
         Some((_, what)) => Err(Error::Invalid(format!("{} {what}", path.display()))),
-        None => Ok(reader),
+        None => Ok(()),
     }
+}
+
+fn begin(path: &Path, rest: &mut Vec<u8>) -> std::result::Result<Box<dyn Read + Send>, Trouble> {
+    let mut file = File::open(path)?;
+    if path.extension().is_some_and(|extension| extension == "gz") {
+        let gzip = Gzip::new(BufReader::with_capacity(1 << 16, file))?;
+        return Ok(boxed(gzip).map_err(|_| Trouble::Memory)?);
+    }
+    rest.try_reserve(8).map_err(|_| Trouble::Memory)?;
+    file.by_ref().take(8).read_to_end(rest)?;
+    Ok(boxed(file).map_err(|_| Trouble::Memory)?)
 }

@@ -32,7 +32,7 @@ def test_a_later_file_without_the_first_column_is_read_as_the_first_one(
     call, tmp_path, base, command, learner
 ):
     (tmp_path / "train.svm").write_text(svmlight(X, Y, base))
-    call("train", tmp_path / "train.svm", "--model", tmp_path / "m", "--learner", learner, "--quiet")
+    call("train", learner, tmp_path / "train.svm", "--model", tmp_path / "m", "--quiet")
     (tmp_path / "later.svm").write_text(svmlight(LATER, Y, base))
     answer = call(command, tmp_path / "m", tmp_path / "later.svm", "--json")
     expected = load(tmp_path / "m").predict(LATER)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_rs.cli import main
-from perceptron_rs.cli.options import parser
+from perceptron_rs.cli.options import parse, parser
 
 from .support import environment, process
 
@@ -36,9 +36,9 @@ sys.exit(f"imported {heavy}" if heavy else status)
 """
 
 
-@pytest.mark.parametrize("command", [None, *COMMANDS])
+@pytest.mark.parametrize("command", ["", *COMMANDS, "train kernel", "parity multilayer"])
 def test_help_imports_no_library(command):
-    argv = [*([] if command is None else [command]), "--help"]
+    argv = [*command.split(), "--help"]
     done = subprocess.run(
         [sys.executable, "-c", LIGHT, *argv], capture_output=True, text=True, env=environment(), check=False
     )
@@ -55,9 +55,16 @@ def test_help_names_every_command(call):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_explained(command):
-    actions = parser()._subparsers._group_actions[0].choices[command]._actions
-    for action in actions:
-        assert action.help, f"{command} {action.dest}"
+    for place in leaves(parser()._subparsers._group_actions[0].choices[command]):
+        for action in place._actions:
+            assert action.help, f"{place.prog} {action.dest}"
+
+
+def leaves(place):
+    """Return the parsers below this one that take options; or this one."""
+    if place._subparsers is None:
+        return [place]
+    return list(place._subparsers._group_actions[0].choices.values())
 
 
 def test_version(call):
@@ -79,8 +86,12 @@ def test_version(call):
         (["train", "x.svm", "--model", "m", "--tol", "inf"], "of at least 0, or none"),
         (["train", "x.svm", "--model", "m", "--threads", "0"], "must not be 0"),
         (["train", "x.svm", "--model", "m", "--tie", "no"], "invalid choice: 'no'"),
-        (["train", "x.svm", "--model", "m", "--learner", "svm"], "perceptron"),
-        (["train", "x.svm", "--mod", "m"], "required: --model"),
+        (["train", "x.svm", "--model", "m", "--learner", "svm"], "as in: train averaged DATA"),
+        (["train", "averged", "x.svm", "--model", "m"], "did you mean averaged?"),
+        (["train", "x.svm", "--mod", "m"], "unrecognized option --mod; did you mean --model?"),
+        (["train", "x.svm", "--model", "m", "--max-itr", "3"], "--max-itr; did you mean --max-iter?"),
+        (["trian", "x.svm"], "invalid choice: 'trian'; did you mean train?"),
+        (["predict", "m", "x.svm", "--", "--scores"], "unrecognized arguments: --scores"),
         (["predict", "m"], "required: DATA"),
         (["inspect"], "required: MODEL"),
         (["parity", "x.svm", "--rows", "0"], "from 1 to"),
@@ -107,13 +118,18 @@ def test_version(call):
         (["margin", "x.svm", "--bias", "some"], "invalid choice: 'some'"),
         (["margin", "x.svm", "--tol", "0"], "must be a finite number above 0, got '0'"),
         (["margin", "x.svm", "--max-steps", "-1"], "must be a whole number from 0"),
-        (["separable", "x.svm", "--tol", "1"], "unrecognized arguments: --tol 1"),
+        (
+            ["separable", "x.svm", "--tol", "1"],
+            "unrecognized option --tol; see perceptron-rs separable --help",
+        ),
         (["separable", "x.svm", "--solver", "lp"], "invalid choice: 'lp'"),
     ],
 )
 def test_wrong_usage(call, argv, text):
     answer = call(*argv)
     assert answer.status == 2
+    assert answer.err.startswith("perceptron-rs: error: ")
+    assert answer.err.count("\n") == 1
     assert text in answer.err
     assert answer.out == ""
 
@@ -139,4 +155,4 @@ def test_the_commands_in_the_readme():
     lines = [line.removeprefix("$ perceptron-rs ") for line in text.splitlines() if line.startswith("$ perc")]
     assert len(lines) >= 5
     for line in lines:
-        parser().parse_args(shlex.split(line.split(" | ")[0]))
+        parse(shlex.split(line.split(" | ")[0]))

@@ -13,9 +13,9 @@ from .support import svmlight
 RANDOM = np.random.default_rng(8)
 A = RANDOM.integers(-3, 4, (60, 4)) / 2
 B = (A[:, 0] * A[:, 1] > 0).astype(int) + (A[:, 2] > 1)  # no planes separate them
-KERNEL = ("--learner", "kernel", "--kernel", "poly", "--degree", 2, "--coef0", 1, "--gamma", 1, "--epochs", 9)
-BUDGETED = ("--learner", "budgeted-kernel", "--gamma", 1, "--budget", 9, "--budget-policy", "random")
-LAYERS = ("--learner", "multilayer", "--hidden-layer-sizes", "6,3", "--activation", "tanh", "--epochs", 9)
+KERNEL = ("kernel", "--kernel", "poly", "--degree", 2, "--coef0", 1, "--gamma", 1, "--epochs", 9)
+BUDGETED = ("budgeted-kernel", "--gamma", 1, "--budget", 9, "--budget-policy", "random")
+LAYERS = ("multilayer", "--hidden-layer-sizes", "6,3", "--activation", "tanh", "--epochs", 9)
 
 
 @pytest.fixture(name="data")
@@ -26,10 +26,10 @@ def fixture_data(tmp_path):
     return path
 
 
-@pytest.fixture(name="model", params=[KERNEL, BUDGETED, LAYERS], ids=lambda options: options[1])
+@pytest.fixture(name="model", params=[KERNEL, BUDGETED, LAYERS], ids=lambda options: options[0])
 def fixture_model(request, call, tmp_path, data):
     path = tmp_path / "the.model"
-    assert call("train", data, "--model", path, "--quiet", "--tol", "none", *request.param).status == 0
+    assert call("train", *request.param, data, "--model", path, "--quiet", "--tol", "none").status == 0
     return path
 
 
@@ -48,7 +48,7 @@ def test_predict_and_evaluate(call, data, model):
 
 def test_inspect_a_kernel_perceptron(call, data, tmp_path):
     out = tmp_path / "m"
-    assert call("train", data, "--model", out, "--quiet", *KERNEL).status == 0
+    assert call("train", *KERNEL, data, "--model", out, "--quiet").status == 0
     model = modelfile.load_model(out)
     found = call("inspect", out, "--json", "--top", 3).json
     assert found["kernel"] == {"name": "poly", "gamma": 1.0, "coef0": 1.0, "degree": 2}
@@ -71,7 +71,7 @@ def test_inspect_a_kernel_perceptron(call, data, tmp_path):
 
 def test_inspect_a_kernel_perceptron_on_a_budget(call, data, tmp_path):
     out = tmp_path / "m"
-    assert call("train", data, "--model", out, "--quiet", *BUDGETED).status == 0
+    assert call("train", *BUDGETED, data, "--model", out, "--quiet").status == 0
     model = modelfile.load_model(out)
     found = call("inspect", out, "--json", "--top", 3).json
     assert found["n_support"] == len(model.support_)
@@ -83,7 +83,7 @@ def test_inspect_a_kernel_perceptron_on_a_budget(call, data, tmp_path):
 
 def test_inspect_a_multilayer_perceptron(call, data, tmp_path):
     out = tmp_path / "m"
-    assert call("train", data, "--model", out, "--quiet", "--tol", "none", *LAYERS).status == 0
+    assert call("train", *LAYERS, data, "--model", out, "--quiet", "--tol", "none").status == 0
     model = modelfile.load_model(out)
     found = call("inspect", out, "--json").json
     assert found["history"] == {
@@ -107,15 +107,15 @@ def test_what_has_no_weights_to_print(refused, model):
 
 
 def test_the_story_of_a_fit(call, data, tmp_path):
-    found = call("train", data, "--model", tmp_path / "m", "--quiet", "--json", *KERNEL).json
+    found = call("train", *KERNEL, data, "--model", tmp_path / "m", "--quiet", "--json").json
     assert (found["learner"], len(found["mistakes_per_epoch"])) == ("kernel", found["n_iter"])
-    answer = call("train", data, "--model", tmp_path / "m", *KERNEL)
+    answer = call("train", *KERNEL, data, "--model", tmp_path / "m")
     assert answer.err.startswith("epoch 1: ")
     assert "mistakes" in answer.out
-    found = call("train", data, "--model", tmp_path / "m", "--quiet", "--json", *LAYERS).json
+    found = call("train", *LAYERS, data, "--model", tmp_path / "m", "--quiet", "--json").json
     assert len(found["losses"]) == found["n_iter"] <= 9
     assert len(found["mistakes_per_epoch"]) == found["n_iter"]
-    answer = call("train", data, "--model", tmp_path / "m", *LAYERS)
+    answer = call("train", *LAYERS, data, "--model", tmp_path / "m")
     assert "the maximum of 9 epochs was reached before the stopping criterion; raise --epochs" in answer.err
     assert f"loss      {found['losses'][-1]:.6g} in the last epoch\n" in answer.out
 
@@ -127,7 +127,7 @@ def test_defaults_are_those_of_the_learner(call, data, tmp_path):
         "multilayer": MultilayerPerceptron,
     }
     for learner, kind in kinds.items():
-        call("train", data, "--model", tmp_path / learner, "--quiet", "--learner", learner)
+        call("train", learner, data, "--model", tmp_path / learner, "--quiet")
         assert modelfile.load_model(tmp_path / learner).get_params() == kind(audit=True).get_params()
 
 
@@ -135,21 +135,19 @@ def test_precomputed_values(call, tmp_path):
     gram = A @ A.T
     np.savez(tmp_path / "gram.npz", X=gram, y=B)
     np.savez(tmp_path / "some.npz", X=gram[:7], y=B[:7])
-    options = ("--learner", "kernel", "--kernel", "precomputed", "--quiet")
-    assert call("train", tmp_path / "gram.npz", "--model", tmp_path / "m", *options).status == 0
+    options = ("kernel", "--kernel", "precomputed", "--quiet")
+    assert call("train", *options, tmp_path / "gram.npz", "--model", tmp_path / "m").status == 0
     expected = KernelPerceptron("linear").fit(A, B)
     out = call("predict", tmp_path / "m", tmp_path / "some.npz").out
     assert out.split() == [str(label) for label in expected.predict(A[:7])]
-    answer = call("train", tmp_path / "some.npz", "--model", tmp_path / "n", *options)
+    answer = call("train", *options, tmp_path / "some.npz", "--model", tmp_path / "n")
     assert (answer.status, answer.out) == (1, "")
     assert "X must be a square matrix with kernel='precomputed', got shape (7, 60)" in answer.err
 
 
-@pytest.mark.parametrize(
-    "options", [KERNEL[:-2], LAYERS[:-2], BUDGETED, ("--learner", "kernel", "--gamma", "auto")]
-)
+@pytest.mark.parametrize("options", [KERNEL[:-2], LAYERS[:-2], BUDGETED, ("kernel", "--gamma", "auto")])
 def test_parity(call, data, options):
-    found = call("parity", data, "--rows", 20, "--epochs", 2, "--json", *options).json
+    found = call("parity", *options, data, "--rows", 20, "--epochs", 2, "--json").json
     assert found["difference"] is None
     assert len({way["sha256"] for way in found["ways"]}) == 2  # of a fit, and of one epoch in fixed order
     assert any("partial_fit" in way["way"] for way in found["ways"])

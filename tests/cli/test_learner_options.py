@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from perceptron_rs import Perceptron
 from perceptron_rs.cli import learning, modelfile
-from perceptron_rs.cli.learning import COMMON, OPTIONS
-from perceptron_rs.cli.options import LEARNER_NAMES, LINEAR_NAMES, parser
+from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of
+from perceptron_rs.cli.options import parse
 from perceptron_rs.common.options import Option
-from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.linear import options as linear
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
 from .support import svmlight
+from .test_train import OPTIONS as COMMON
 
 LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in LEARNER_NAMES}
 
@@ -96,14 +96,14 @@ def test_the_model_is_that_of_the_estimator(call, tmp_path, examples, learner, o
     if parameters.get("kernel") == "precomputed":
         X = X @ X.T
         path.write_text(svmlight(X, y), encoding="ascii")
-    answer = call("train", path, "--model", out, "--learner", learner, "--epochs", 7, "--quiet", *options)
+    answer = call("train", learner, path, "--model", out, "--epochs", 7, "--quiet", *options)
     if lacking(learner, parameters) or (options[0] == "--alpha" and learner == "perceptron"):
         assert answer.status == 2
         assert not out.exists()
         return
     if (learner, parameters) == ("kernel", {"prediction": "longest"}):  # a choice of the voted one alone
-        assert answer.status == 1
-        assert "prediction" in answer.err
+        assert answer.status == 2
+        assert "invalid choice: 'longest'" in answer.err
         return
     assert (answer.status, answer.err) == (0, "")
     found = modelfile.load_model(out)
@@ -126,47 +126,52 @@ def test_the_model_is_that_of_the_estimator(call, tmp_path, examples, learner, o
     assert stories[0] != stories[1], "the case does not show that the option does anything"
 
 
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.flag)
-def test_each_option_is_a_parameter_of_some_learner_and_is_tried(option):
-    having = [name for name, learner in LEARNERS.items() if option.parameter in learner._get_param_names()]
-    assert having
-    assert any(option.parameter in parameters for _, parameters in CASES)
+OPTIONS = {name: options_of(name) for name in LEARNERS}
+
+
+@pytest.mark.parametrize(
+    "parameter", sorted({option.parameter for part in OPTIONS.values() for option in part})
+)
+def test_each_option_is_tried(parameter):
+    in_common = [parameters for _, parameters in COMMON]
+    assert any(parameter in parameters for parameters in [*in_common, *(part for _, part in CASES)])
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_every_parameter_of_a_learner_has_an_option(learner):
-    """Those that are left out have no meaning on a command line, or are always set there."""
-    same = ("tol", "n_iter_no_change", "shuffle", "eta0", "tie", "class_weight", "engine")
-    common = {"max_iter": "epochs", "random_state": "seed", "fit_intercept": "intercept", "n_jobs": "threads"}
-    common |= {name: name for name in same}
+def test_a_learner_has_an_option_for_every_parameter(learner):
+    """Those that are left out have no meaning on a command line, or are set by each command."""
     left_out = {"verbose", "warm_start", "track_mistakes", "callback", "keep_on_interrupt", "audit"}
-    parameters = set(LEARNERS[learner]().get_params())
-    assert parameters <= {*common, *left_out, *(option.parameter for option in OPTIONS)}
-    without = {"fit_intercept"} if learner == "budgeted-kernel" else set()
-    assert learner == "multilayer" or set(common) - parameters == without
-    given = ["--epochs=1", "--seed=1", "--no-intercept", "--tol=1", "--n-iter-no-change=1", "--no-shuffle"]
-    given += ["--eta0=1", "--tie=mistake", "--class-weight=balanced"]
-    arguments = parser().parse_args(["train", "x.svm", "--model", "m", *given])
-    assert {place for place, name in COMMON.items() if name in common} == {*common.values()} - {
-        "threads",
-        "engine",
-    }
-    for dest in common.values():
-        assert hasattr(arguments, dest)
-    arguments = parser().parse_args(["train", "x.svm", "--model", "m"])
-    assert not set(vars(arguments)) & set(COMMON)  # the learner's defaults
-    for option in OPTIONS:
-        assert getattr(arguments, option.parameter) is None
+    left_out |= {"n_jobs", "engine"}
+    options = OPTIONS[learner]
+    assert {option.parameter for option in options} == set(LEARNERS[learner]().get_params()) - left_out
+    arguments = parse(["train", learner, "x.svm", "--model", "m"])
+    assert not set(vars(arguments)) & {option.parameter for option in options}  # the learner's defaults
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_help_says_the_defaults(learner):
+    """In brackets at the end, or in words."""
+    defaults = LEARNERS[learner]().get_params()
+    in_words = {"none", "the default", "by default there is none"}
+    for option in OPTIONS[learner]:
+        value = defaults[option.parameter]
+        said = option.help.rpartition(" (")[2].removesuffix(")") if option.help.endswith(")") else None
+        if option.parameter == "fit_intercept":
+            assert said == ("the default" if value else "by default there is none")
+        elif said is None:
+            assert value in (None, False), option
+        elif said not in in_words:
+            assert said == str(value).strip("(),").removesuffix(".0"), option
 
 
 @pytest.mark.parametrize("command", [["train", "no.svm", "--model", "no/m"], ["parity", "no.svm"]])
 def test_an_option_that_the_learner_lacks(call, command):
     """It is said before DATA, which does not exist, is opened."""
-    answer = call(*command, "--learner", "averaged", "--penalty", "l1")
+    answer = call(command[0], "averaged", *command[1:], "--penalty", "l1")
     assert (answer.status, answer.out) == (2, "")
     assert answer.err == (
         "perceptron-rs: error: the learner averaged has no option --penalty; "
-        "leave it out, or choose --learner perceptron\n"
+        "leave it out, or choose the learner perceptron\n"
     )
 
 
@@ -195,29 +200,30 @@ def test_an_option_that_the_learner_lacks(call, command):
         (["--l1-ratio", 1.5], "must be a number from 0 to 1, got '1.5'"),
         (["--validation-fraction", 1], "must be a number above 0 and below 1, got '1'"),
         (["--validation-fraction", 0], "must be a number above 0 and below 1, got '0'"),
-        (["--learner", "kernel", "--degree", 2], "--degree has no effect without --kernel poly"),
-        (["--learner", "kernel", "--coef0", 2], "--coef0 has no effect without --kernel poly or sigmoid"),
+        (["kernel", "--degree", 2], "--degree has no effect without --kernel poly"),
+        (["kernel", "--coef0", 2], "--coef0 has no effect without --kernel poly or sigmoid"),
         (
-            ["--learner", "kernel", "--kernel", "linear", "--gamma", 2],
+            ["kernel", "--kernel", "linear", "--gamma", 2],
             "--gamma has no effect without --kernel rbf or poly or sigmoid",
         ),
-        (["--gamma", 0], "must be scale, auto or a finite number above 0, got '0'"),
-        (["--gamma", "nan"], "must be scale, auto or a finite number above 0, got 'nan'"),
-        (["--coef0", "inf"], "must be a finite number, got 'inf'"),
-        (["--degree", 0], "must be a whole number from 1"),
-        (["--cache-size", 0], "must be a finite number above 0, got '0'"),
-        (["--hidden-layer-sizes", "5,0"], "must be a whole number from 1"),
-        (["--hidden-layer-sizes", ""], "must be a whole number from 1"),
-        (["--kernel", "cubic"], "invalid choice: 'cubic'"),
+        (["kernel", "--gamma", 0], "must be scale, auto or a finite number above 0, got '0'"),
+        (["kernel", "--gamma", "nan"], "must be scale, auto or a finite number above 0, got 'nan'"),
+        (["kernel", "--coef0", "inf"], "must be a finite number, got 'inf'"),
+        (["kernel", "--degree", 0], "must be a whole number from 1"),
+        (["kernel", "--cache-size", 0], "must be a finite number above 0, got '0'"),
+        (["multilayer", "--hidden-layer-sizes", "5,0"], "must be a whole number from 1"),
+        (["multilayer", "--hidden-layer-sizes", ""], "must be a whole number from 1"),
+        (["kernel", "--kernel", "cubic"], "invalid choice: 'cubic'"),
         (
-            ["--learner", "multilayer", "--eta0", 1],
+            ["multilayer", "--eta0", 1],
             "the learner multilayer has no option --eta0; leave it out",
         ),
-        (["--learner", "kernel", "--init-text", "no"], "--init-text needs weights of features"),
+        (["kernel", "--init-text", "no"], "unrecognized option --init-text"),
     ],
 )
 def test_wrong_usage(call, options, expected):
-    answer = call("train", "no.svm", "--model", "no/m", *options)
+    learner = () if str(options[0]).startswith("-") else options[:1]
+    answer = call("train", *learner, "no.svm", "--model", "no/m", *options[len(learner) :])
     assert answer.status == 2
     assert expected in answer.err
     assert answer.out == ""
@@ -230,24 +236,29 @@ def test_what_the_estimator_refuses(refused, tmp_path, examples):
     assert line == "margin_threshold=1.0 is not available with multi_class='joint'; set margin_threshold=0"
 
 
-def test_options_of_a_new_learner_need_one_entry(call, monkeypatch):
-    class Other(LinearLearner):
-        def __init__(self, novelty="some"):
-            self.novelty = novelty
+def test_names_of_scikit_learn(call):
+    given = ["--max-iter", "3", "--random-state", "4", "--no-fit-intercept", "--n-jobs", "2"]
+    ours = ["--epochs", "3", "--seed", "4", "--no-intercept", "--threads", "2"]
+    assert parse(["train", "x.svm", "--model", "m", *given]) == parse(
+        ["train", "x.svm", "--model", "m", *ours]
+    )
 
+
+def test_the_learner_may_be_left_out():
+    with_it = parse(["train", "perceptron", "x.svm", "--model", "m"])
+    assert parse(["train", "x.svm", "--model", "m"]) == with_it
+    assert parse(["parity", "x.svm"]).learner == "perceptron"
+
+
+def test_an_option_is_one_entry(call, monkeypatch):
     entry = Option("novelty", "what is new", {"choices": ("some", "much")})
-    monkeypatch.setattr(learning, "OPTIONS", (*OPTIONS, entry))
-    monkeypatch.setitem(
-        REGISTRY, "averaged", SimpleNamespace(kind=Other, data="examples", family="linear", in_epochs=True)
-    )
-    arguments = ["train", "no.svm", "--model", "m", "--novelty", "much", "--learner"]
-    assert learning.chosen(parser().parse_args([*arguments, "averaged"])) == {"novelty": "much"}
-    answer = call(*arguments, "perceptron")
+    of_averaged = {**linear.OPTIONS, "averaged": (*linear.OPTIONS["averaged"], entry)}
+    monkeypatch.setattr(linear, "OPTIONS", of_averaged)
+    arguments = ["no.svm", "--model", "m", "--novelty", "much"]
+    assert learning.chosen(parse(["train", "averaged", *arguments])) == {"novelty": "much"}
+    answer = call("train", *arguments)
     assert answer.status == 2
-    assert (
-        "the learner perceptron has no option --novelty; leave it out, or choose --learner averaged"
-        in answer.err
-    )
+    assert "the learner perceptron has no option --novelty; leave it out" in answer.err
 
 
 def test_parity_takes_them(call, examples):

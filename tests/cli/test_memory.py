@@ -1,5 +1,6 @@
 """Tables under an address-space limit that grows in steps: read, or refused with a MemoryError's words."""
 
+import gzip
 import subprocess
 import sys
 
@@ -16,7 +17,7 @@ import pyarrow, pyarrow.csv, pyarrow.parquet
 from perceptron_rs.cli import errors
 from perceptron_rs.cli.readers import examples, formats, tables, wanted
 
-for extra in range(0, 1500 << 20, 125 << 20):
+for extra in map(int, sys.argv[2:]):
     child = os.fork()
     if child == 0:
         now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -34,16 +35,29 @@ for extra in range(0, 1500 << 20, 125 << 20):
 """
 
 
+def under_limits(path, limits):
+    argv = [sys.executable, "-c", STEPS, path, *map(str, limits)]
+    done = subprocess.run(argv, capture_output=True, text=True, env=environment(), check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
 def test_no_limit_ends_the_process(tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / "a.csv"
     path.write_text("a,b,y\n" + "1.5,2,0\n" * 100_000)
-    argv = [sys.executable, "-c", STEPS, path]
-    done = subprocess.run(argv, capture_output=True, text=True, env=environment(), check=False)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    lines = under_limits(path, range(0, 1500 << 20, 125 << 20))
     assert len(lines) == 12
     assert all(line == "ok" or "out of memory: reading a file of 800006 bytes" in line for line in lines), (
         lines
     )
     assert lines[0] != "ok"
+
+
+def test_room_for_what_a_file_unpacks_to(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b,y\n" + b"1.5,2,0\n" * 8_000_000, 1, mtime=0))
+    lines = under_limits(path, [850 << 20])
+    assert len(lines) == 1
+    assert "out of memory: reading a file of 64000006 bytes" in lines[0]

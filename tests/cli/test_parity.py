@@ -58,7 +58,7 @@ def test_what_the_ways_are(call, data):
 
 
 def test_averages_are_part_of_the_digest(call, data):
-    answer = call("parity", data, "--learner", "averaged", "--json")
+    answer = call("parity", "averaged", data, "--json")
     model = AveragedPerceptron(max_iter=5, tol=None).fit(X, Y)
     parts = (model._coef_u, model._intercept_u, model.coef_, model.intercept_)
     parts += (model.last_coef_, model.last_intercept_)

@@ -17,7 +17,7 @@ NAMES = [name for name, learner in LEARNERS.items() if learner.in_epochs and lea
 def fixture_trained(call, tmp_path):
     def run(*options, X=X, y=Y):
         (tmp_path / "a.svm").write_text(svmlight(X, y))
-        assert call("train", tmp_path / "a.svm", "--model", tmp_path / "m", "--quiet", *options).status == 0
+        assert call("train", *options, tmp_path / "a.svm", "--model", tmp_path / "m", "--quiet").status == 0
         return tmp_path / "m", tmp_path / "a.svm"
 
     return run
@@ -25,7 +25,7 @@ def fixture_trained(call, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_train_has_made_is_reproduced(call, trained, name):
-    model, data = trained("--learner", name)
+    model, data = trained(name)
     answer = call("reproduce", model, data)
     assert answer.status == 0
     lines = [line.split(maxsplit=1) for line in answer.out.splitlines()]
@@ -63,7 +63,7 @@ def test_other_parameters(call, trained):
 
 
 def test_the_other_engine(call, trained):
-    found = call("reproduce", *trained("--learner", "averaged"), "--engine", "reference", "--json").json
+    found = call("reproduce", *trained("averaged"), "--engine", "reference", "--json").json
     assert found["equal"] is True
     assert found["digest"] == found["digest_again"]
 

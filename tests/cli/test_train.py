@@ -7,7 +7,7 @@ import pytest
 
 from perceptron_rs import AveragedPerceptron, Perceptron
 from perceptron_rs.cli import modelfile
-from perceptron_rs.cli.options import LEARNER_NAMES, LINEAR_NAMES
+from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
 from .support import X, Y, svmlight
@@ -40,12 +40,12 @@ def test_a_model_is_that_of_the_estimator(call, tmp_path, learner, options, para
     A[0] = 1
     path, out = tmp_path / "noise.svm", tmp_path / "out.model"
     path.write_text(svmlight(A, b), encoding="ascii")
-    answer = call("train", path, "--model", out, "--learner", learner, "--quiet", *options)
+    answer = call("train", learner, path, "--model", out, "--quiet", *options)
     if "n_jobs" in parameters and "n_jobs" not in LEARNERS[learner]._get_param_names():
         parameters = {}  # the threads are those of the reader
     if not set(parameters) <= set(LEARNERS[learner]._get_param_names()):
         assert answer.status == 2
-        flag = options[0].partition("=")[0].replace("--no-", "--")
+        flag = options[0].partition("=")[0]
         assert f"the learner {learner} has no option {flag}; leave it out" in answer.err
         assert not out.exists()
         return
@@ -203,5 +203,5 @@ def test_bad_class_weights(refused, text_file, tmp_path, options, expected):
 def test_both_learners_differ(call, text_file, tmp_path):
     for learner, kind in (("perceptron", Perceptron), ("averaged", AveragedPerceptron)):
         out = tmp_path / learner
-        assert call("train", text_file, "--model", out, "--learner", learner, "--quiet").status == 0
+        assert call("train", learner, text_file, "--model", out, "--quiet").status == 0
         assert type(modelfile.load_model(out)) is kind

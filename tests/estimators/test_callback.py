@@ -8,7 +8,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs import AveragedPerceptron, EpochRecord, Perceptron, PocketPerceptron, VotedPerceptron
+from perceptron_rs import (
+    AveragedPerceptron,
+    BudgetedKernelPerceptron,
+    EpochRecord,
+    KernelPerceptron,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+)
 
 LEARNERS = [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron]
 
@@ -48,6 +56,42 @@ def test_it_may_end_the_fit(learner, engine_name, noise):
     assert model.n_iter_ == 3
     assert not model.converged_
     assert model.coef_.tobytes() == plain.coef_.tobytes()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Perceptron(),
+        Perceptron(penalty="l2", multi_class="joint"),
+        AveragedPerceptron(n_jobs=2),
+        PocketPerceptron(),
+        VotedPerceptron(),
+        KernelPerceptron(kernel="rbf"),
+        KernelPerceptron(prediction="random"),
+        BudgetedKernelPerceptron(budget=10, kernel="rbf"),
+        BudgetedKernelPerceptron(budget=10, budget_policy="random"),
+    ],
+    ids=str,
+)
+def test_it_sees_the_learner_of_each_epoch(model, engine_name, noise):
+    X, y = noise
+    model = clone(model).set_params(engine=engine_name, max_iter=3, tol=None, random_state=1)
+    seen = []
+    model.set_params(callback=lambda record: seen.append((record.model(), record))).fit(X, y)
+    for epochs, (found, _) in enumerate(seen, start=1):
+        expected = clone(model).set_params(max_iter=epochs, callback=None).fit(X, y)
+        assert found.decision_function(X).tobytes() == expected.decision_function(X).tobytes()
+        assert found.callback is None
+        assert found is not model
+    with pytest.raises(RuntimeError, match="is there while callback runs"):
+        seen[0][1].model()
+    assert repr(seen[0][1]).endswith(f"seconds={seen[0][1].seconds})")
+
+
+def test_a_record_of_no_fit_has_no_learner():
+    record = EpochRecord(0, 0, np.zeros(1, dtype=np.int64), 0.0, np.zeros(1), 1, 0.0)
+    with pytest.raises(RuntimeError, match="no learner is behind it"):
+        record.model()
 
 
 def test_verbose(engine_name, noise, capsys):

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
 from perceptron_rs.reference.order import below
@@ -94,6 +95,34 @@ def test_counts_add_up_to_the_examples_seen(engine_name, classes):
     if classes == 4:
         assert model.n_vectors_.tolist() == [len(counts) for counts in model.survival_]
         assert model.n_vectors_.dtype == np.int64
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_each_vector_can_be_looked_at(engine_name, weighted):
+    X, y = data()
+    steps = [2, 1, 3, 1] * 10 if weighted else None
+    every = EveryVector(X, y, 3, steps=steps)
+    model = VotedPerceptron(engine=engine_name, **FIXED).fit(sp.csr_matrix(X), y, sample_weight=steps)
+    found = list(model.vectors())
+    assert [[*w, b] for w, b, _ in found] == every.vectors
+    assert [votes for *_, votes in found] == every.counts
+    found[0][0][:] = 7  # the caller's own
+    assert next(model.vectors())[0].tolist() == [0, 0, 0]
+
+
+def test_each_class_has_vectors_of_its_own(engine_name):
+    X, y = data(3)
+    model = VotedPerceptron(engine=engine_name, max_vectors=5, **FIXED).fit(X, y)
+    for k in range(3):
+        binary = VotedPerceptron(engine=engine_name, max_vectors=5, **FIXED).fit(X, y == k)
+        found = [(w.tobytes(), b, votes) for w, b, votes in model.vectors(class_index=k)]
+        assert found == [(w.tobytes(), b, votes) for w, b, votes in binary.vectors()]
+        assert len(found) == 5
+    for index in (-1, 3, None):
+        with pytest.raises(ValueError, match="class_index must be a whole number below 3"):
+            model.vectors(class_index=index)
+    with pytest.raises(NotFittedError):
+        VotedPerceptron().vectors()
 
 
 @pytest.mark.parametrize("classes", [2, 3])

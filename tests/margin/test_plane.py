@@ -6,6 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Perceptron as SkPerceptron
+
+from perceptron_rs import (
+    AveragedPerceptron,
+    KernelPerceptron,
+    MaxMarginClassifier,
+    Perceptron,
+    VotedPerceptron,
+)
+from perceptron_rs import margin as measured
 
 from .problems import planted, rows_of
 
@@ -96,3 +107,52 @@ def test_extreme_scales(engine, scale):
 def test_what_is_refused(engine, coef, intercept, text):
     with pytest.raises(ValueError, match=text):
         margin(engine, X, Y, np.array(coef), intercept)
+
+
+MODELS = [
+    Perceptron(tol=None),
+    AveragedPerceptron(fit_intercept=False),
+    VotedPerceptron(prediction="average"),
+    MaxMarginClassifier(),
+    SkPerceptron(),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__module__ + type(model).__name__)
+def test_of_a_fitted_classifier(model):
+    rows, signs = planted(seed=2, n=40, d=3, margin=0.1)[:2]
+    labels = np.where(np.asarray(signs) > 0, "yes", "no")
+    model.fit(rows, labels)
+    weights = model._predicting() if hasattr(model, "_predicting") else (model.coef_, model.intercept_)
+    assert measured(model, rows, labels) == measured(rows, labels, *weights)
+    # Labels of one class are read as the model reads them.
+    own = labels == "no"
+    expected = measured(rows[own], np.zeros(own.sum(), dtype=int), *weights, return_offending=True)
+    found = measured(model, rows[own], labels[own], return_offending=True)
+    assert found[0] == expected[0]
+    assert found[1].tolist() == expected[1].tolist()
+
+
+def test_a_sparsified_classifier():
+    model = Perceptron(tol=None).fit(X, Y)
+    interval = measured(model, X, Y)
+    assert measured(model.sparsify(), X, Y) == interval
+
+
+def test_which_classifiers_are_refused():
+    three = Perceptron(max_iter=2, tol=None).fit(X, [0, 1, 2])
+    with pytest.raises(ValueError, match="must predict with one hyperplane, but Perceptron has 3"):
+        measured(three, X, [0, 1, 2])
+    with pytest.raises(ValueError, match="set prediction='average'"):
+        measured(VotedPerceptron(tol=None).fit(X, Y), X, Y)
+    with pytest.raises(ValueError, match="KernelPerceptron has no coef_"):
+        measured(KernelPerceptron(prediction="last", tol=None).fit(X, Y), X, Y)
+    with pytest.raises(NotFittedError):
+        measured(Perceptron(), X, Y)
+    fitted = Perceptron(tol=None).fit(X, Y)
+    with pytest.raises(TypeError, match="y must be given"):
+        measured(fitted, X)
+    with pytest.raises(ValueError, match="takes the intercept of the model"):
+        measured(fitted, X, Y, 1.0)
+    with pytest.raises(TypeError, match="coef must be given"):
+        measured(X, Y)

@@ -110,8 +110,26 @@ def test_the_table_of_a_lecture():
             "    0  1    0      1  +1          0         -1      yes    +1  (2, 1)   1",
             "    0  2    1      1  -1          0         -1      yes    -1  (3, 0)   0",
             "    0  3    2      1  -1          0         -1      yes    -1  (3, 1)  -1",
+            "w . x + b is 0 at t = 2, 3: a mistake, so an update, but no wrong prediction",
         ]
     )
+
+
+def test_the_slide_of_a_teacher():
+    """Six rows, three mistakes; the first one has an activation of 0 and is predicted right."""
+    X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
+    y = [-1, 1, 1, -1, -1, 1]
+    found = trace(Perceptron(fit_intercept=False, shuffle=False, tol=None), X, y)
+    assert str(found) == "\n".join(
+        [
+            "epoch  t  row  class   y  w . x + b  predicted  mistake  step        w  b",
+            "    0  1    0      1  -1          0         -1      yes    -1  (1, -2)  0",
+            "    0  3    2      1  +1         -1         -1      yes    +1  (2, -1)  0",
+            "    0  5    4      1  -1          0         -1      yes    -1   (3, 1)  0",
+            "w . x + b is 0 at t = 1, 5: a mistake, so an update, but no wrong prediction",
+        ]
+    )
+    assert [step.error for step in found] == [False, True, False]
 
 
 def test_an_activation_of_0_can_be_a_mistake_that_predicts_right():
@@ -147,9 +165,12 @@ def test_steps_are_made_when_they_are_asked_for():
 def test_longer_tables_end_in_dots():
     X, y = drawn(2)
     found = trace(Perceptron(max_iter=5, tol=None, random_state=0), X, y)
-    assert str(found).count("\n") == 21
-    assert str(found).endswith("\n...")
-    assert len(found.table(None).split("\n")) == 1 + len(list(found))
+    assert str(found).count("\n") == 22
+    assert str(found).splitlines()[-2:] == [
+        "...",
+        "w . x + b is 0 at t = 1: a mistake, so an update, but no wrong prediction",
+    ]
+    assert len(found.table(None).split("\n")) == 2 + len(list(found))
 
 
 def test_a_frame_has_a_column_for_each_weight():

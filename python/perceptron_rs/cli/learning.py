@@ -1,81 +1,66 @@
-"""From options to an estimator: those that nearly all learners have, and those that each family adds.
+"""From options to an estimator: each learner has the options that its family says.
 
-No library is imported before it is needed, so that ``--help`` is quick. ``options.py`` has the options of the
-group "learning"; the parameters that they set are in ``COMMON``.
+No library is imported before it is needed, so that ``--help`` is quick.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.registry import FAMILIES, LEARNERS, family_part
+from perceptron_rs.common.options import SWITCH, Option
+from perceptron_rs.registry import FAMILIES, LEARNERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["COMMON", "OPTIONS", "add_options", "chosen", "learner"]
+__all__ = ["LEARNER_NAMES", "LINEAR_NAMES", "chosen", "learner", "options_of", "others_with"]
 
-#: The parameter that each option of the group "learning" sets, by the option's name in the namespace.
-COMMON = {
-    "epochs": "max_iter",
-    "tol": "tol",
-    "n_iter_no_change": "n_iter_no_change",
-    "shuffle": "shuffle",
-    "seed": "random_state",
-    "eta0": "eta0",
-    "intercept": "fit_intercept",
-    "tie": "tie",
-    "class_weight": "class_weight",
-}
-
-OPTIONS = tuple(option for family in FAMILIES for option in family_part(family, "options").OPTIONS)
+LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.family in FAMILIES)
+LINEAR_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.is_linear)
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add them; one that is not given is None, and leaves the learner's default."""
-    group = command.add_argument_group("learning, for learners that have it")
-    for option in OPTIONS:
-        group.add_argument(option.flag, default=None, help=option.help, **option.how)
+def options_of(name: str) -> tuple[Option, ...]:
+    """Return the options of a learner; one that is not given leaves the learner's default."""
+    found: tuple[Option, ...] = LEARNERS[name].part("options").OPTIONS[name]
+    return found
+
+
+def others_with(name: str) -> dict[str, str]:
+    """Return the options that a learner lacks and others have, and a text that says which."""
+    having: dict[str, list[str]] = {}
+    for other in LEARNER_NAMES:
+        for option in options_of(other):
+            switched_off = ["--no-" + flag[2:] for flag in option.flags] if option.how is SWITCH else []
+            for flag in (*option.flags, *switched_off):
+                having.setdefault(flag, []).append(other)
+    texts = {
+        flag: f"the learner {name} has no option {flag}; leave it out, "
+        f"or choose the learner {' or '.join(others)}"
+        for flag, others in having.items()
+        if name not in others
+    }
+    return texts | {"--learner": "the learner is a word behind the command, as in: train averaged DATA"}
 
 
 def chosen(arguments: Namespace) -> dict[str, Any]:
-    """Return the parameters that are given; UsageError for one that is missing there or does nothing."""
-    given = {COMMON[name]: value for name, value in vars(arguments).items() if name in COMMON}
-    own = {option.parameter: vars(arguments)[option.parameter] for option in OPTIONS}
-    given |= {name: value for name, value in own.items() if value is not None}
-    if not given:
-        return given  # the learners need not be imported
-    parameters = {
-        name: learner.kind._get_param_names()
-        for name, learner in LEARNERS.items()
-        if learner.family in FAMILIES
-    }
-    flags = {parameter: "--" + name.replace("_", "-") for name, parameter in COMMON.items()}
-    flags |= {option.parameter: option.flag for option in OPTIONS}
-    for parameter, flag in flags.items():
-        if parameter in given and parameter not in parameters[arguments.learner]:
-            others = [name for name, names in parameters.items() if parameter in names]
-            raise UsageError(
-                f"the learner {arguments.learner} has no option {flag}; "
-                f"leave it out, or choose --learner {' or '.join(others)}"
-            )
-    for option in OPTIONS:
+    """Return the parameters that are given; UsageError for one that does nothing without another."""
+    options = {option.parameter: option for option in options_of(arguments.learner)}
+    given = {name: value for name, value in vars(arguments).items() if name in options}
+    for option in options.values():
         for name, values in option.needs.items() if option.parameter in given else ():
-            if name in parameters[arguments.learner] and given.get(name) not in values:
-                raise UsageError(f"{option.flag} has no effect without {_written(name, values)}")
+            if name in options and given.get(name) not in values:
+                raise UsageError(f"{option.flag} has no effect without {_written(options[name], values)}")
     return given
 
 
-def _written(name: str, values: tuple[Any, ...]) -> str:
-    flag: str = next(option.flag for option in OPTIONS if option.parameter == name)
+def _written(option: Option, values: tuple[Any, ...]) -> str:
     if values == (True,):
-        return flag
-    return f"{flag} {' or '.join(str(value) for value in values if value)}"
+        return option.flag
+    return f"{option.flag} {' or '.join(str(value) for value in values if value)}"
 
 
 def learner(arguments: Namespace, y: NDArray[Any]) -> Any:
@@ -83,7 +68,7 @@ def learner(arguments: Namespace, y: NDArray[Any]) -> Any:
     kind = LEARNERS[arguments.learner].kind
     parameters = chosen(arguments)
     if "class_weight" in parameters:
-        parameters["class_weight"] = _class_weights(arguments.class_weight, y)
+        parameters["class_weight"] = _class_weights(parameters["class_weight"], y)
     if "n_jobs" in kind._get_param_names():
         parameters["n_jobs"] = getattr(arguments, "threads", None)
     return kind(engine=getattr(arguments, "engine", "rust"), **parameters)

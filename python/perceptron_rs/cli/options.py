@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
 
 from perceptron_rs.cli.errors import PROGRAM
-from perceptron_rs.cli.learning import add_options
+from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of, others_with
+from perceptron_rs.cli.parsing import Parser
+from perceptron_rs.cli.status import EPILOG
 from perceptron_rs.common import options as kinds
-from perceptron_rs.registry import FAMILIES, LEARNERS, OTHER_FAMILIES, family_part
+from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 
-__all__ = ["LEARNER_NAMES", "LINEAR_NAMES", "parser"]
-
-LINEAR_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.is_linear)
-LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.family in FAMILIES)
+__all__ = ["FORMATS", "parse", "parser"]
 
 DATA = """\
-The suffix of DATA names its format: .svm .libsvm .svmlight .txt (svmlight text) or .csv, also compressed as
-.gz; .npz (as written by scipy.sparse.save_npz; or with arrays X, or data, indices, indptr and shape;
-labels in y or --labels); .npy with --labels; .parquet."""
+DATA is a file, or - for standard input. Its suffix names its format: .svm .libsvm .svmlight .txt (svmlight
+text), .csv or .tsv, also compressed as .gz; .npz (as written by scipy.sparse.save_npz; or with arrays X, or
+data, indices, indptr and shape; labels in y or --labels); .npy with --labels; .parquet."""
 TOKENS = """\
-DATA holds one token per line, with columns separated by tabs (or by blanks, if the first line has no tab),
-and an empty line between sentences. UTF-8, also compressed as .gz."""
-STATUS = """\
-exit status: 0 success; 1 bad data or model, or a difference found by parity or reproduce; 2 wrong usage;
-3 not separable; 4 undecided; 130 interrupted by Ctrl-C; 141 standard output was closed."""
+DATA is a file, or - for standard input. It holds one token per line, with columns separated by tabs (or by
+blanks, if the first line has no tab), and an empty line between sentences. UTF-8, also compressed as .gz.
+Comments of CoNLL-U files and lines of -DOCSTART- are no tokens."""
+FORMATS = ("svmlight", "csv", "tsv", "lines", "npz", "npy", "parquet")
+
+
+@dataclass(frozen=True)
+class _Command:
+    """A command: what its help says, and what adds its options."""
+
+    name: str
+    help: str
+    fill: Callable[[Any], None]
+    about: str = DATA
+    #: The learners that have a command of their own below it.
+    learners: tuple[str, ...] = ()
 
 
 class _Version(argparse.Action):
@@ -36,58 +50,78 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
-    top = argparse.ArgumentParser(
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments; UsageError if they are none. ``train DATA`` is ``train perceptron DATA``."""
+    argv = list(argv)
+    name = argv[0] if argv else None
+    if name in WITH_LEARNERS and len(argv) > 1:
+        is_learner = argv[1] in ("-h", "--help") or get_close_matches(argv[1], LEARNER_NAMES)
+        argv[1:1] = [] if is_learner else ["perceptron"]
+    return parser(name).parse_args(argv)
+
+
+def parser(only: str | None = None) -> Parser:
+    """Return the parser of the whole command line, or one that knows the options of one command only."""
+    top = Parser(
         PROGRAM,
         description="Train perceptrons, predict, compare the bits of every way to train, and measure "
         "margins.",
-        epilog=STATUS,
+        epilog=EPILOG,
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _train(_add(commands, "train", "train a model on DATA"))
-    _predict(_add(commands, "predict", "predict the class of each example in DATA"))
-    _evaluate(_add(commands, "evaluate", "evaluate a model on the labels of DATA"))
-    _inspect(_add(commands, "inspect", "show what is in a model file", about=""))
-    _parity(_add(commands, "parity", "train on DATA in every possible way and compare the bits"))
-    _reproduce(_add(commands, "reproduce", "train a model again on its DATA and compare the bits"))
-    for family in OTHER_FAMILIES:
-        for own in family_part(family, "options").COMMANDS:
-            examples = own.data == "examples"
-            command = _add(commands, own.name, own.help, about=DATA if examples else TOKENS)
-            if examples:
-                _data(command, model=False)
-            own.add_options(command)
-            _output(command, own.json)
-    demo = _add(
-        commands, "demo", "train on data that comes with scikit-learn and compare both engines", about=""
-    )
-    demo.set_defaults(quiet=False)
+    places = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in (*COMMANDS, *_of_families()):
+        about = f"{command.help[0].upper()}{command.help[1:]}. {command.about}".rstrip()
+        place = places.add_parser(command.name, help=command.help, description=about, epilog=EPILOG)
+        if only not in (None, command.name):
+            continue
+        if not command.learners:
+            command.fill(place)
+            continue
+        learners = place.add_subparsers(
+            dest="learner", metavar="LEARNER", required=True, help="perceptron, if it is left out"
+        )
+        for name in command.learners:
+            text = LEARNERS[name].about
+            below = learners.add_parser(
+                name, help=text, description=about, epilog=EPILOG, elsewhere=others_with(name)
+            )
+            below.set_defaults(learner=name)
+            command.fill(below)
     return top
 
 
-def _add(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str, *, about: str = DATA
-) -> argparse.ArgumentParser:
-    """Add a command; ``about`` describes the data that it reads."""
-    return commands.add_parser(
-        name,
-        help=text,
-        description=f"{text[0].upper()}{text[1:]}. {about}".rstrip(),
-        epilog=STATUS,
-        allow_abbrev=False,
-    )
+def _of_families() -> list[_Command]:
+    """Return the commands that families bring."""
+    found = []
+    for family in OTHER_FAMILIES:
+        for own in family_part(family, "options").COMMANDS:
+            found.append(
+                _Command(own.name, own.help, _filler(own), DATA if own.data == "examples" else TOKENS)
+            )
+    return found
+
+
+def _filler(own: kinds.Command) -> Callable[[Any], None]:
+    def fill(command: argparse.ArgumentParser) -> None:
+        if own.data == "examples":
+            _data(command, model=False)
+        own.add_options(command)
+        _output(command, own.json)
+
+    return fill
 
 
 def _train(command: argparse.ArgumentParser) -> None:
     _data(command, model=False)
     command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
-    command.add_argument(
-        "--init-text", metavar="FILE", help="start from the weights in FILE, as inspect --text writes them"
-    )
+    if _learner(command) in LINEAR_NAMES:
+        command.add_argument(
+            "--init-text",
+            metavar="FILE",
+            help="start from the weights in FILE, as inspect --text writes them",
+        )
     _learning(command)
-    add_options(command)
     kinds.add_engine(command)
     _output(command)
 
@@ -132,10 +166,14 @@ def _parity(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="use N rows, evenly spaced (default: as many as fit into 128 MB when dense)",
     )
-    _learning(command, threads=False)
-    command.set_defaults(epochs=5, tol=None)
-    add_options(command)
+    texts = {"max_iter": "maximum number of epochs (5)", "tol": "stop when the loss improves by less (never)"}
+    _learning(command, texts, threads=False)
+    command.set_defaults(max_iter=5, tol=None)
     _output(command)
+
+
+def _demo(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(quiet=False)
 
 
 def _data(command: argparse.ArgumentParser, *, model: bool) -> None:
@@ -169,50 +207,37 @@ def _data(command: argparse.ArgumentParser, *, model: bool) -> None:
         kinds.add_threads(group)
 
 
-def _learning(command: argparse.ArgumentParser, *, threads: bool = True) -> None:
-    """Add what (nearly) all learners have; an option that is not given leaves the learner's default."""
-    group = command.add_argument_group("learning", argument_default=argparse.SUPPRESS)
-    group.add_argument("--learner", choices=LEARNER_NAMES, default="perceptron", help="default: perceptron")
-    epochs = "1000; kernel 10, multilayer 200" if threads else "5"
-    tol = "0.001; kernel none, multilayer 0.0001" if threads else "none"
-    group.add_argument(
-        "--epochs", type=kinds.positive, metavar="N", help=f"maximum number of epochs ({epochs})"
-    )
-    group.add_argument(
-        "--tol", type=kinds.tolerance, metavar="X", help=f"stop when the loss improves by less than X ({tol})"
-    )
-    group.add_argument(
-        "--n-iter-no-change",
-        type=kinds.positive,
-        metavar="N",
-        help="epochs without improvement before stopping (5; multilayer 10)",
-    )
-    group.add_argument(
-        "--shuffle",
-        action=argparse.BooleanOptionalAction,
-        help="shuffle the examples in each epoch (the default)",
-    )
-    group.add_argument("--seed", type=kinds.seed, metavar="N", help="seed of the random generator (0)")
-    group.add_argument("--eta0", type=kinds.rate, metavar="X", help="learning rate (1)")
-    group.add_argument(
-        "--intercept",
-        action=argparse.BooleanOptionalAction,
-        help="fit an intercept (the default, except for kernel)",
-    )
-    group.add_argument(
-        "--tie", choices=("mistake", "positive"), help="how to treat an activation of exactly 0 (mistake)"
-    )
-    group.add_argument(
-        "--class-weight",
-        action="append",
-        metavar="LABEL=X",
-        help="weight of the examples of a class; repeat for more classes; or: balanced",
-    )
+def _learning(
+    command: argparse.ArgumentParser, texts: Mapping[str, str] | None = None, *, threads: bool = True
+) -> None:
+    """Add the options of the learner whose command it is; ``texts`` of those with another default."""
+    group = command.add_argument_group("learning")
+    for option in options_of(_learner(command)):
+        replace(option, help=(texts or {}).get(option.parameter, option.help)).add_to(group)
     if threads:
         kinds.add_threads(group)
+
+
+def _learner(command: argparse.ArgumentParser) -> str:
+    name: str = command.get_default("learner")
+    return name
 
 
 def _output(command: argparse.ArgumentParser, text: str = kinds.JSON) -> None:
     group = command.add_argument_group("output")
     group.add_argument("--json", action="store_true", help=text)
     group.add_argument("--quiet", action="store_true", help="print no progress and no warnings")
+
+
+COMMANDS = (
+    _Command("train", "train a model on DATA", _train, learners=LEARNER_NAMES),
+    _Command("predict", "predict the class of each example in DATA", _predict),
+    _Command("evaluate", "evaluate a model on the labels of DATA", _evaluate),
+    _Command("inspect", "show what is in a model file", _inspect, about=""),
+    _Command(
+        "parity", "train on DATA in every possible way and compare the bits", _parity, learners=LEARNER_NAMES
+    ),
+    _Command("reproduce", "train a model again on its DATA and compare the bits", _reproduce),
+    _Command("demo", "train on data that comes with scikit-learn and compare both engines", _demo, about=""),
+)
+WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.learners)

@@ -11,14 +11,11 @@ from contextlib import suppress
 from importlib import import_module
 
 from perceptron_rs.cli.errors import PROGRAM, CommandError, UsageError, one_line
-from perceptron_rs.cli.options import parser
+from perceptron_rs.cli.options import parse
 from perceptron_rs.cli.signals import Terminated, raise_terminated
+from perceptron_rs.cli.status import Status
 
 __all__ = ["main"]
-
-# 128 + the number of the signal that would have ended the process, as shells report it.
-INTERRUPTED, CLOSED_PIPE = 130, 141
-WRONG_USAGE = 2  # as argparse has it
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,9 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 for success; 1 for bad data, a bad model, or a difference found by ``parity``; 2 for
-        wrong usage; 3 and 4 if ``separable`` answers no or is undecided; 130 after Ctrl-C, 143 after
-        SIGTERM, 129 after SIGHUP; 141 if the reader of standard output closed it.
+        Exit status, one of ``perceptron_rs.cli.status.Status``.
 
     Examples
     --------
@@ -54,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     try:
         with warnings.catch_warnings():
-            arguments = parser().parse_args(argv)
+            arguments = parse(sys.argv[1:] if argv is None else argv)
             warnings.filterwarnings("default", category=UserWarning)
             warnings.showwarning = _quiet if getattr(arguments, "quiet", False) else _show_warning
             command = import_module(f"perceptron_rs.cli.commands.{arguments.command.replace('-', '_')}")
@@ -66,7 +61,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         _silence_stdout(argv)
         _complain("interrupted")
-        return INTERRUPTED
+        return Status.INTERRUPTED
     except Terminated as end:
         _silence_stdout(argv)
         with suppress(OSError):  # with SIGHUP the terminal may be gone
@@ -74,10 +69,10 @@ def _run(argv: Sequence[str] | None) -> int:
         return end.status
     except BrokenPipeError:
         _silence_stdout(argv)
-        return CLOSED_PIPE
+        return Status.CLOSED_PIPE
     except UsageError as error:
         _complain(f"error: {one_line(error)}")
-        return WRONG_USAGE
+        return Status.WRONG_USAGE
     except (CommandError, ValueError, TypeError, MemoryError, OverflowError) as error:
         return _complain(f"error: {one_line(error)}")
     except OSError as error:
@@ -90,7 +85,7 @@ def _run(argv: Sequence[str] | None) -> int:
 def _complain(text: str) -> int:
     if sys.stderr is not None:
         print(f"{PROGRAM}: {text}", file=sys.stderr, flush=True)
-    return 1
+    return Status.FAILURE
 
 
 def _silence_stdout(argv: Sequence[str] | None) -> None:

@@ -31,7 +31,18 @@ class OnlineClassifier(Scoring):
     tol: float | None
     max_iter: int
     classes_: NDArray[Any]
+    n_iter_: int
+    n_iter_per_class_: NDArray[np.int64]
+    n_mistakes_: int
+    mistakes_per_epoch_: NDArray[np.int64]
+    mistakes_per_example_: NDArray[np.int64]
+    converged_: bool
+    loss_curve_: list[float]
     _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the score of each example."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each example.

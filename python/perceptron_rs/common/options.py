@@ -50,11 +50,25 @@ class Option:
     #: Values of other parameters without which this one would do nothing, of learners that have those; None
     #: stands for the default.
     needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    #: A shorter name, which comes before that of scikit-learn.
+    name: str | None = None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The option as it may be written; the name of the parameter is the last."""
+        names = (self.parameter,) if self.name is None else (self.name, self.parameter)
+        return tuple("--" + name.replace("_", "-") for name in names)
 
     @property
     def flag(self) -> str:
-        """The option as it is written."""
-        return "--" + self.parameter.replace("_", "-")
+        """The option as messages write it."""
+        return self.flags[0]
+
+    def add_to(self, place: argparse._ActionsContainer) -> None:
+        """Add it; without it on the command line, the learner's default is left."""
+        place.add_argument(
+            *self.flags, dest=self.parameter, default=argparse.SUPPRESS, help=self.help, **self.how
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +98,7 @@ def add_threads(place: argparse._ActionsContainer) -> None:
     """Add the option --threads."""
     place.add_argument(
         "--threads",
+        "--n-jobs",
         type=threads,
         default=None,
         metavar="N",

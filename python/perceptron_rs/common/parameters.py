@@ -11,22 +11,25 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
+from perceptron_rs.common.mixing import MIXINGS, is_whole
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.engines import ENGINES
+from perceptron_rs.typed import fit_context
 
 __all__ = [
     "CONSTRAINTS",
     "JOINT",
     "NOISE",
+    "PARTITIONS",
     "are_accepted",
     "check_parameters",
     "draw_seed",
     "n_threads",
     "noise_settings",
+    "refuse_partitions",
     "validated",
 ]
 
@@ -69,6 +72,11 @@ NOISE: dict[str, list[Any]] = {
     "added_feature": [Interval(Real, 0, None, closed="left")],
     "max_mistakes_per_example": [Interval(Integral, 1, _LARGEST, closed="both"), None],
 }
+#: Of the learners that can learn from partitions.
+PARTITIONS: dict[str, list[Any]] = {
+    "n_partitions": [Interval(Integral, 1, _LARGEST, closed="both"), "array-like"],
+    "mixing": [StrOptions(set(MIXINGS))],
+}
 
 
 def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
@@ -83,6 +91,8 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
         raise ValueError(f"multi_class must be 'ovr' or 'joint', got {estimator.multi_class!r:.80}")
     if is_joint(estimator):
         _check_joint(estimator)
+    if not is_whole(getattr(estimator, "n_partitions", 1)):
+        _check_partitions(estimator, for_partial_fit)
     for name in ("alpha", "margin_threshold", "added_feature"):
         value = getattr(estimator, name, 0.0)
         if not _is_float64(value) or not float(value) >= 0:
@@ -129,6 +139,29 @@ def _check_joint(estimator: Any) -> None:
             raise ValueError(f"{name}={value!r} is not available with multi_class='joint'; set {name}=0")
 
 
+def refuse_partitions(n_partitions: Any) -> None:
+    """Raise ValueError for partitions of one pass in the given order."""
+    if not is_whole(n_partitions):
+        raise ValueError(
+            f"n_partitions={n_partitions!r:.80} is not available with partial_fit, which is a single pass "
+            f"over all examples; set n_partitions=1"
+        )
+
+
+def _check_partitions(estimator: Any, for_partial_fit: bool) -> None:
+    """Refuse what partitions do not have."""
+    if for_partial_fit:
+        refuse_partitions(estimator.n_partitions)
+    for name, without in (("added_feature", 0), ("max_mistakes_per_example", None)):
+        value = getattr(estimator, name)
+        if value != without:
+            raise ValueError(
+                f"{name}={value!r} is not available with n_partitions={estimator.n_partitions!r:.80}, "
+                f"because each pass starts from the mixed weights alone; set {name}={without} or "
+                f"n_partitions=1"
+            )
+
+
 def _is_float64(value: Any) -> bool:
     """Whether ``value`` is a number that float64 holds; a Python integer may be too large."""
     try:
@@ -156,7 +189,7 @@ def validated(method: Method) -> Method:
 
     For a small batch its validation takes longer than learning.
     """
-    checked = _fit_context(prefer_skip_nested_validation=True)(method)
+    checked = fit_context(prefer_skip_nested_validation=True)(method)
 
     @wraps(method)
     def call(self: Any, *args: Any, **options: Any) -> Any:

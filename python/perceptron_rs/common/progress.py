@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,6 +38,8 @@ class EpochRecord:
         Number of examples visited for each class that is still training.
     seconds : float
         Time since training began.
+    learnt : callable, default=None
+        Makes what `model` returns.
 
     Examples
     --------
@@ -57,15 +60,65 @@ class EpochRecord:
     losses: NDArray[np.float64]
     n_examples: int
     seconds: float
+    learnt: Callable[[], Any] | None = field(default=None, repr=False)
+
+    def model(self) -> Any:
+        """Return the learner as it is after this epoch: a fitted copy that predicts and has its weights.
+
+        The copy has no story: ``n_iter_``, ``mistakes_per_epoch_`` and the like are those of the fit before,
+        if there was one.
+
+        Returns
+        -------
+        estimator : object
+            A new copy in each call.
+
+        Raises
+        ------
+        RuntimeError
+            After ``callback`` has returned: what was learnt has not been kept.
+
+        Examples
+        --------
+        >>> from perceptron_rs import Perceptron
+        >>> X, y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, -1, -1, 1]
+        >>> def show(record):
+        ...     print(record.epoch, record.model().coef_)
+        >>> model = Perceptron(shuffle=False, tol=None, callback=show).fit(X, y)
+        0 [[3. 1.]]
+        1 [[3. 1.]]
+        """
+        if self.learnt is None:
+            raise RuntimeError("record was not made by a fit, so that no learner is behind it")
+        return self.learnt()
 
 
 Callback: TypeAlias = Callable[[EpochRecord], Any]
 
 
+class _Learnt:
+    """What has been learnt so far, on a copy of the estimator; only while a callback looks at it."""
+
+    def __init__(self, estimator: Any, publish: Callable[[Any, State], None], run: Run) -> None:
+        self.estimator, self.publish = estimator, publish
+        self.run: Run | None = run
+
+    @standard()
+    def __call__(self) -> Any:
+        if self.run is None:
+            raise RuntimeError(
+                "record.model() is there while callback runs; call it there, and keep the model"
+            )
+        model = copy.copy(self.estimator)
+        model.callback = None
+        self.publish(model, self.run.state())
+        return model
+
+
 class Observer:
     """Watches the epochs of a run for callbacks and ``verbose``.
 
-    ``task`` tells scikit-learn's callbacks, for which ``publish`` puts what has been learnt on an estimator.
+    ``task`` tells scikit-learn's callbacks. ``publish`` puts what has been learnt on an estimator.
     """
 
     def __init__(
@@ -76,7 +129,7 @@ class Observer:
         publish: Callable[[Any, State], None] | None = None,
     ) -> None:
         self.task = task if task is not None and task.is_watched else None
-        self.publish = publish
+        self.estimator, self.publish = estimator, publish
         self.callback: Callable[[Any], Any] | None = estimator.callback
         self.verbose = bool(estimator.verbose)
         self.n_examples = n_examples
@@ -88,7 +141,12 @@ class Observer:
         return self.verbose or self.callback is not None or self.task is not None
 
     def describe(
-        self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], seconds: float
+        self,
+        epoch: int,
+        mistakes: NDArray[np.int64],
+        losses: NDArray[np.float64],
+        seconds: float,
+        learnt: Callable[[], Any] | None,
     ) -> tuple[Any, str]:
         """Return what ``callback`` is given, and what ``verbose`` prints."""
         record = EpochRecord(
@@ -99,6 +157,7 @@ class Observer:
             losses=losses,
             n_examples=self.n_examples,
             seconds=seconds,
+            learnt=learnt,
         )
         return record, f"{record.mistakes} mistakes, mean loss {record.loss:.6g}"
 
@@ -108,11 +167,14 @@ class Observer:
     ) -> bool:
         """Tell of an epoch; return whether it was the last."""
         seconds = time.perf_counter() - self.start
-        record, text = self.describe(epoch, mistakes, losses, seconds)
+        learnt = None if self.publish is None else _Learnt(self.estimator, self.publish, run)
+        record, text = self.describe(epoch, mistakes, losses, seconds, learnt)
         if self.verbose:
             print(f"-- epoch {epoch + 1}: {text}, {seconds:.2f} s")
         with foreign():
             ends = self.callback is not None and bool(self.callback(record))
+        if learnt is not None:
+            learnt.run = None
         if self.task is not None and self.publish is not None:
             publish, state = self.publish, run.state()
             ends |= self.task.epoch(lambda model: publish(model, state))

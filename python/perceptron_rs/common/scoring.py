@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
-from sklearn.base import ClassifierMixin
+from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import label_array
+from perceptron_rs.typed import ClassifierMixin
 
 __all__ = ["Scoring"]
 
 
-class Scoring(ClassifierMixin):  # type: ignore[misc]
+class Scoring(ClassifierMixin):
     """The method ``score`` of scikit-learn's classifiers, with errors that name their argument."""
+
+    @abstractmethod
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each example."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the given examples and labels.

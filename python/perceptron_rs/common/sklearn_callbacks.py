@@ -11,19 +11,7 @@ from typing import Any
 
 from perceptron_rs.float_mode import foreign, standard
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn 1.8 or older
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to mix in."""
-
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the method as it is."""
-        return method
-
-
-__all__ = ["CallbackSupportMixin", "FitTask", "with_callbacks"]
+__all__ = ["FitTask"]
 
 
 class FitTask:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from perceptron_rs.features.window import word_attributes
 
@@ -10,7 +11,7 @@ __all__ = ["column_attributes"]
 
 
 def column_attributes(
-    tokens: Sequence[Sequence[str]], *, kind: str = "words", window: int = 2
+    tokens: Sequence[Sequence[str]], *, kind: Literal["words", "columns"] = "words", window: int = 2
 ) -> list[list[str]]:
     """Return the attributes of the tokens of a sentence, for ``SequencePerceptron`` or an encoder.
 

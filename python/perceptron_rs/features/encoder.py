@@ -11,16 +11,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.features.entries import chunks, collect
+from perceptron_rs.typed import BaseEstimator, TransformerMixin
 
 __all__ = ["AttributeEncoder"]
 
 
-class AttributeEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class AttributeEncoder(TransformerMixin, BaseEstimator):
     """Encode the attributes of tokens as rows of a sparse matrix.
 
     The attributes of a token are a list (or tuple or set) of strings, each with the value 1, or a dict as

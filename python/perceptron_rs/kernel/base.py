@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,17 +24,19 @@ from perceptron_rs.kernel.fitting import Train, check_terms, learn, start
 from perceptron_rs.kernel.values import KERNELS, check_kernel, matrix_of
 from perceptron_rs.kernel.vectors import counts_of, stored
 from perceptron_rs.models.saved import Saved
+from perceptron_rs.typed import BaseEstimator, fit_context
 
 __all__ = ["KernelLearner"]
 
 _LEFT_OUT = ("early_stopping", "validation_fraction", "fit_intercept", "added_feature")
 
 
-class KernelLearner(OnlineClassifier, Saved, BaseEstimator):  # type: ignore[misc]
+class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
     """A perceptron in the space of a kernel: its vectors are sums over mistaken examples.
 
     A subclass gives its parameters (``__init__``), what it starts from (``_begin``), one call of an engine
-    (``_run``), which leaves the log of mistakes in ``_vectors``, and what predicts (``_answer``).
+    (``_run``), what it keeps of the engine's state (``_keep``), with the log of mistakes in ``_vectors``,
+    and what predicts (``_answer``).
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -52,8 +53,6 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):  # type: ignore[mis
     kernel: Any
     warm_start: bool
     shuffle: bool
-    n_iter_: int
-    n_features_in_: int
     n_seen_: NDArray[np.int64]
     _vectors: State
     _spec: KernelSpec  # with its gamma settled
@@ -68,10 +67,14 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):  # type: ignore[mis
         """Learn, and keep what has been learnt; ``shared`` are the settings of every kernel perceptron."""
 
     @abstractmethod
+    def _keep(self, data: Examples, state: State) -> None:
+        """Keep what has been learnt from these examples."""
+
+    @abstractmethod
     def _answer(self) -> str:
         """Return what predicts, as the engines call it."""
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit the model to X and y, in epochs, until a stopping criterion is met.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -14,13 +14,14 @@ from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, joined
-from perceptron_rs.engines import Engine, State
+from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train
 from perceptron_rs.kernel.kept import log_of, nothing
 from perceptron_rs.kernel.values import KERNELS
 from perceptron_rs.kernel.vectors import rows_of, stored
 from perceptron_rs.settings import POLICIES, Budget
+from perceptron_rs.typed import ClassWeight, Gamma, JointUpdate, KernelName, MultiClass, Tie
 
 __all__ = ["BudgetedKernelPerceptron"]
 
@@ -148,6 +149,9 @@ class BudgetedKernelPerceptron(KernelLearner):
         Number of mistakes in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
+    loss_curve_ : list of float
+        Mean perceptron loss of an example in each epoch, before its update, averaged over the classes; a
+        class that has stopped counts as 0. Only available after ``fit``.
     converged_ : bool
         Whether the last epoch of every class was without a mistake.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
@@ -206,13 +210,13 @@ class BudgetedKernelPerceptron(KernelLearner):
 
     def __init__(
         self,
-        kernel: str = "rbf",
+        kernel: KernelName = "rbf",
         *,
         budget: int = 100,
-        budget_policy: str = "oldest",
+        budget_policy: Literal["oldest", "random", "forgetron", "projectron"] = "oldest",
         projection_distance: float = 0.0,
         degree: int = 3,
-        gamma: float | str = "scale",
+        gamma: Gamma = "scale",
         coef0: float = 0.0,
         max_iter: int = 10,
         tol: float | None = None,
@@ -222,15 +226,15 @@ class BudgetedKernelPerceptron(KernelLearner):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
         n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight | None = None,
         warm_start: bool = False,
-        tie: str = "mistake",
+        tie: Tie = "mistake",
         margin_threshold: float = 0.0,
         max_mistakes_per_example: int | None = None,
-        multi_class: str = "ovr",
-        joint_update: str = "max",
+        multi_class: MultiClass = "ovr",
+        joint_update: JointUpdate = "max",
         track_mistakes: bool = False,
-        engine: str = "rust",
+        engine: EngineName = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,
@@ -284,8 +288,12 @@ class BudgetedKernelPerceptron(KernelLearner):
             distance=float(self.projection_distance),
         )
         report = train(stored_rows, given | {"seen": self.n_seen_}, settings)
-        state = report.state
-        kept = {name: state[name] for name in given}
+        self._keep(data, report.state)
+        return report
+
+    def _keep(self, data: Examples, state: State) -> None:
+        origin = self._vectors["origin"]
+        kept = {name: state[name] for name in self._kept}
         distinct, place = np.unique(kept["kept_row"], return_inverse=True)
         if self.kernel == "precomputed":
             rows, found = {"rows": np.zeros((len(distinct), 1), dtype=np.uint8)}, distinct
@@ -299,7 +307,6 @@ class BudgetedKernelPerceptron(KernelLearner):
         self._kept = kept | {"kept_row": place.reshape(-1).astype(np.int64)}
         self._vectors = log_of(self._kept, len(self.classes_)) | rows | {"origin": found.astype(np.int64)}
         self.n_seen_ = state["seen"]
-        return report
 
     def _answer(self) -> str:
         return "last"

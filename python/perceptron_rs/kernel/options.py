@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from perceptron_rs.common import options
+from perceptron_rs.common.learner_options import (
+    ADDED_FEATURE,
+    JOINT,
+    NOISE,
+    PREDICTION,
+    UPDATES,
+    epochs,
+    intercept,
+)
 from perceptron_rs.common.options import SWITCH, Option, number, one_of
 
 __all__ = ["OPTIONS"]
 
-OPTIONS = (
+_ALL = (
+    *epochs(10, "none", 5),
+    *UPDATES,
+    *JOINT,
+    *NOISE,
     Option(
         "kernel",
         "kernel function (rbf)",
@@ -31,8 +44,13 @@ OPTIONS = (
         number(options.finite),
         needs={"kernel": ("poly", "sigmoid")},
     ),
+)
+_VECTORS = (
+    Option("prediction", "how the weight vectors of a run predict (vote)", one_of(*PREDICTION)),
     Option("normalize", "divide each score by the norm of its weight vector", SWITCH),
     Option("cache_size", "size of the kernel cache in MB (200)", number(options.rate)),
+)
+_BUDGET = (
     Option(
         "budget",
         "maximum number of mistakes to keep (100)",
@@ -50,3 +68,9 @@ OPTIONS = (
         needs={"budget_policy": ("projectron",)},
     ),
 )
+
+#: By the names of the learners.
+OPTIONS = {
+    "kernel": (*_ALL, intercept(False), ADDED_FEATURE, *_VECTORS),
+    "budgeted-kernel": (*_ALL, *_BUDGET),
+}

@@ -15,13 +15,22 @@ from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.engines import Engine
+from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train
 from perceptron_rs.kernel.values import is_number, matrix_of, rows_of_callable
 from perceptron_rs.kernel.vectors import continued, counts_of
 from perceptron_rs.settings import Kernel
+from perceptron_rs.typed import (
+    ClassWeight,
+    Gamma,
+    JointUpdate,
+    KernelName,
+    MultiClass,
+    Prediction,
+    Tie,
+)
 
 __all__ = ["KernelPerceptron"]
 
@@ -169,6 +178,9 @@ class KernelPerceptron(KernelLearner):
         Number of mistakes in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
+    loss_curve_ : list of float
+        Mean perceptron loss of an example in each epoch, before its update, averaged over the classes; a
+        class that has stopped counts as 0. Only available after ``fit``.
     converged_ : bool
         Whether the last epoch of every class was without a mistake.
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
@@ -228,12 +240,12 @@ class KernelPerceptron(KernelLearner):
 
     def __init__(
         self,
-        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        kernel: KernelName | Callable[[Any, Any], Any] = "rbf",
         *,
         degree: int = 3,
-        gamma: float | str = "scale",
+        gamma: Gamma = "scale",
         coef0: float = 0.0,
-        prediction: str = "vote",
+        prediction: Prediction = "vote",
         normalize: bool = False,
         fit_intercept: bool = False,
         max_iter: int = 10,
@@ -244,17 +256,17 @@ class KernelPerceptron(KernelLearner):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
         n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight | None = None,
         warm_start: bool = False,
-        tie: str = "mistake",
+        tie: Tie = "mistake",
         margin_threshold: float = 0.0,
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
-        multi_class: str = "ovr",
-        joint_update: str = "max",
+        multi_class: MultiClass = "ovr",
+        joint_update: JointUpdate = "max",
         track_mistakes: bool = False,
         cache_size: float = 200,
-        engine: str = "rust",
+        engine: EngineName = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,
@@ -327,7 +339,10 @@ class KernelPerceptron(KernelLearner):
             "seen": self.n_seen_,
         }
         report = train(None, state, settings)
-        learnt = report.state
+        self._keep(data, report.state)
+        return report
+
+    def _keep(self, data: Examples, learnt: State) -> None:
         self._vectors = continued(
             self._vectors,
             learnt,
@@ -335,7 +350,6 @@ class KernelPerceptron(KernelLearner):
             fit_intercept=bool(self.fit_intercept),
         )
         self.intercept_, self._norm, self.n_seen_ = learnt["intercept"], learnt["norm"], learnt["seen"]
-        return report
 
     def _sums(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
         """Return S (K, n) of the examples under the vectors so far."""

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from perceptron_rs.common import options
+from perceptron_rs.common.learner_options import (
+    ADDED_FEATURE,
+    JOINT,
+    NOISE,
+    PREDICTION,
+    UPDATES,
+    epochs,
+    intercept,
+)
 from perceptron_rs.common.options import SWITCH, Option, number, one_of
 
 __all__ = ["OPTIONS"]
 
-OPTIONS = (
-    Option("multi_class", "one class against the rest, or all classes jointly (ovr)", one_of("ovr", "joint")),
+_ALL = (*epochs(1000, "0.001", 5), *UPDATES, intercept(True))
+_STOPPING = (
+    Option("early_stopping", "stop when the score on a validation set stops improving", SWITCH),
     Option(
-        "joint_update",
-        "which classes a joint update demotes (max)",
-        one_of("max", "uniform", "proportional"),
-        needs={"multi_class": ("joint",)},
+        "validation_fraction",
+        "share of the examples in the validation set (0.1)",
+        number(options.fraction),
+        needs={"early_stopping": (True,)},
     ),
-    Option(
-        "margin_threshold",
-        "margin that an example must exceed to count as correct (0)",
-        number(options.amount),
-    ),
-    Option(
-        "added_feature", "tolerate noise: value of an extra feature per example (0)", number(options.amount)
-    ),
-    Option(
-        "max_mistakes_per_example",
-        "tolerate noise: maximum number of updates that one example may cause",
-        number(options.positive, "N"),
-    ),
+)
+_PENALTY = (
     Option("penalty", "regularization of the weights (none)", one_of("l2", "l1", "elasticnet")),
     Option(
         "alpha",
@@ -41,26 +40,29 @@ OPTIONS = (
         number(options.ratio),
         needs={"penalty": ("elasticnet",)},
     ),
-    Option(
-        "check",
-        "when the pocket counts training errors (run)",
-        one_of("run", "ratchet", "update", "epoch"),
-    ),
+)
+_CHECK = Option(
+    "check",
+    "when the pocket counts training errors (run)",
+    one_of("run", "ratchet", "update", "epoch"),
+)
+_VECTORS = (
     Option(
         "prediction",
         "how the weight vectors of a run predict (vote)",
-        one_of("vote", "average", "last", "random", "longest"),
+        one_of(*PREDICTION, "longest"),
     ),
     Option(
         "max_vectors",
         "maximum number of vectors that a voted perceptron keeps",
         number(options.positive, "N"),
     ),
-    Option("early_stopping", "stop when the score on a validation set stops improving", SWITCH),
-    Option(
-        "validation_fraction",
-        "share of the examples in the validation set (0.1)",
-        number(options.fraction),
-        needs={"early_stopping": (True,)},
-    ),
 )
+
+#: By the names of the learners.
+OPTIONS = {
+    "perceptron": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE, *_PENALTY),
+    "averaged": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE),
+    "pocket": (*epochs(1000, "0.001", 10), *UPDATES, intercept(True), *_STOPPING, _CHECK),
+    "voted": (*_ALL, *_STOPPING, *NOISE, ADDED_FEATURE, *_VECTORS),
+}

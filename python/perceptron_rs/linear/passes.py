@@ -30,8 +30,8 @@ _PARAMETERS = (
     *("audit", "n_jobs"),
     *("penalty", "multi_class", *NOISE),
 )
-#: What the long way would remove after a pass.
-_STALE = ("mistakes_per_example_", "validation_scores_", PENDING[0], RECORD)
+#: What a run would remove after a pass.
+_STALE = ("mistakes_per_example_", "validation_scores_", "loss_curve_", PENDING[0], RECORD)
 
 #: For each estimator.
 _prepared: dict[ref[Any], OnePass] = {}

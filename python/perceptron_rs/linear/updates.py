@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from perceptron_rs.engines import get_engine
+from perceptron_rs.engines import EngineName, get_engine
 
 __all__ = ["updates_until_right"]
 
@@ -21,7 +21,7 @@ def updates_until_right(
     b: float | None = None,
     *,
     step: float = 1.0,
-    engine: str = "rust",
+    engine: EngineName = "rust",
 ) -> int:
     """Count how many consecutive updates on one example it takes to classify it correctly.
 

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.engines import Engine, Rows, State, get_engine
+from perceptron_rs.engines import Engine, EngineName, Rows, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
 from perceptron_rs.linear.vectors import (
+    Carried,
     Vectors,
     ballots,
     begun,
+    carried,
+    collected,
     continued,
     counts_of,
+    each,
     forgotten,
     rows_of,
 )
+from perceptron_rs.stream.run import Learner
+from perceptron_rs.typed import ClassWeight, Prediction, Tie
 
 __all__ = ["PREDICTIONS", "VotedPerceptron"]
 
@@ -164,6 +172,9 @@ class VotedPerceptron(LinearLearner):
         Number of mistakes, and so of updates, in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
+    loss_curve_ : list of float
+        Mean perceptron loss of an example in each epoch, before its update, averaged over the classes; a
+        class that has stopped counts as 0. Only available after ``fit``.
     converged_ : bool
         Whether the last epoch of every class was without a mistake. For the setting of the convergence
         theorem, set ``tol=None`` and a large ``max_iter``.
@@ -235,7 +246,7 @@ class VotedPerceptron(LinearLearner):
     def __init__(
         self,
         *,
-        prediction: str = "vote",
+        prediction: Prediction | Literal["longest"] = "vote",
         max_vectors: int | None = None,
         fit_intercept: bool = True,
         max_iter: int = 1000,
@@ -248,14 +259,14 @@ class VotedPerceptron(LinearLearner):
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight | None = None,
         warm_start: bool = False,
-        tie: str = "mistake",
+        tie: Tie = "mistake",
         margin_threshold: float = 0.0,
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
         track_mistakes: bool = False,
-        engine: str = "rust",
+        engine: EngineName = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,
@@ -320,6 +331,55 @@ class VotedPerceptron(LinearLearner):
         logs = np.split(self._vectors["log_origin"], self._vectors["log_start"][1:-1])
         return [np.append(first, log) for first, log in zip(self._vectors["first_row"], logs, strict=True)]
 
+    def vectors(self, *, class_index: int = 0) -> Iterator[tuple[NDArray[np.float64], float, int]]:
+        """Yield each weight vector of the run, with its intercept and its votes, from the first to the last.
+
+        They are made one at a time from the log of mistakes, with the bits of training.
+
+        Parameters
+        ----------
+        class_index : int, default=0
+            With more than two classes, the index in ``classes_`` of the class whose vectors to yield. Two
+            classes share their vectors, which have the index 0.
+
+        Yields
+        ------
+        coef : ndarray of shape (n_features,), float64
+            Weights. The first ones are the initial weights.
+        intercept : float
+            Intercept.
+        votes : int
+            Survival count of the vector.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If ``class_index`` is no such index.
+
+        Examples
+        --------
+        >>> from perceptron_rs import VotedPerceptron
+        >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
+        >>> model = VotedPerceptron(fit_intercept=False, shuffle=False, max_iter=1, tol=None).fit(X, y)
+        >>> for coef, _, votes in model.vectors():
+        ...     print(coef, votes)
+        [0. 0.] 0
+        [ 1. -2.] 2
+        [ 2. -1.] 2
+        [3. 1.] 2
+        """
+        check_is_fitted(self)
+        if class_index not in range(len(self.n_seen_)):
+            raise ValueError(
+                f"class_index must be a whole number below {len(self.n_seen_)}, the number of classes with "
+                f"vectors of their own, got {class_index!r:.80}"
+            )
+        found = each(self._vectors, get_engine(self.engine), class_index)
+        votes = self.survival_[class_index].tolist()
+        return ((w.copy(), float(b), count) for (w, b), count in zip(found, votes, strict=True))
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the normalized vote on each example, or the activation of the vector that predicts.
 
@@ -346,23 +406,38 @@ class VotedPerceptron(LinearLearner):
         return super().decision_function(X)
 
     def _begin(self, engine: Engine, data: Examples, state: State, seed: int | None) -> None:
-        if self.max_vectors is not None and not (
-            isinstance(self.max_vectors, Integral) and self.max_vectors >= 1
-        ):
-            raise ValueError(f"max_vectors must be a whole number above 0 or None, got {self.max_vectors!r}")
+        self._most()
         vectors = self._vectors if state["seen"].any() else begun(state)
         self._run = _Run(engine, data, vectors, int(seed or 0))
+
+    def _begin_stream(self, engine: Engine, state: State, seed: int | None) -> tuple[Learner, State]:
+        if self.warm_start:
+            raise ValueError(
+                "warm_start=True is not available with fit_stream of this learner; set it to False"
+            )
+        self._seed = int(seed or 0)
+        learner = Carried(engine, self._most(), fit_intercept=bool(self.fit_intercept))
+        return learner, state | carried(begun(state))
+
+    def _most(self) -> int | None:
+        """Return ``max_vectors``, checked."""
+        most = self.max_vectors
+        if most is not None and not (isinstance(most, Integral) and most >= 1):
+            raise ValueError(f"max_vectors must be a whole number above 0 or None, got {most!r}")
+        return None if most is None else int(most)
 
     def _continued(self, state: State) -> Vectors:
         """Return the vectors of the run so far."""
         engine, data, vectors, _ = self._run
         vectors = continued(vectors, state, data, fit_intercept=bool(self.fit_intercept))
-        return forgotten(vectors, engine, None if self.max_vectors is None else int(self.max_vectors))
+        return forgotten(vectors, engine, self._most())
 
     def _publish(self, state: State) -> None:
         super()._publish(state)
         self._answers = {}
-        if "log_start" in state:
+        if found := collected(state):
+            self._vectors = found
+        elif "log_start" in state:
             self._vectors, self._seed = self._continued(state), self._run.seed
             del self._run
 

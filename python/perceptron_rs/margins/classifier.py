@@ -6,11 +6,10 @@ import math
 import warnings
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -21,21 +20,22 @@ from perceptron_rs.common.labels import check_classes, encode_new, label_array
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.weights import assert_finite_weights
-from perceptron_rs.engines import ENGINES, get_engine
+from perceptron_rs.engines import ENGINES, EngineName, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.maximum import MAX_STEPS, solve
-from perceptron_rs.margins.problem import BIASES, SOLVERS, Problem, check_options, threads
+from perceptron_rs.margins.problem import BIASES, SOLVERS, Bias, Problem, Solver, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
+from perceptron_rs.typed import BaseEstimator, fit_context
 
 __all__ = ["MaxMarginClassifier"]
 
 _BITS = 1200  # behind the binary point: more than the smallest float has
 
 
-class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
     r"""Hyperplane with the largest margin between classes: the hard-margin support vector machine.
 
     The margin is certified: the largest margin lies in ``margin_interval_``, and the margin of the
@@ -145,13 +145,13 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
     def __init__(
         self,
         *,
-        bias: str = "free",
+        bias: Bias = "free",
         tol: float = 1e-8,
         max_steps: int = MAX_STEPS,
-        solver: str = "auto",
-        inseparable: str = "raise",
+        solver: Solver = "auto",
+        inseparable: Literal["raise", "warn"] = "raise",
         n_jobs: int | None = None,
-        engine: str = "rust",
+        engine: EngineName = "rust",
         audit: bool = False,
     ) -> None:
         self.bias = bias
@@ -163,7 +163,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):  # type: ign
         self.engine = engine
         self.audit = audit
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Find the hyperplane with the largest margin, or one for each class.
 

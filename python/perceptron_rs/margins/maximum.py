@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import novikoff
-from perceptron_rs.margins.problem import Problem, check_options, read
+from perceptron_rs.margins.problem import Bias, Problem, Solver, check_options, read
 from perceptron_rs.margins.result import MarginResult
 
 __all__ = ["MAX_STEPS", "is_separable", "max_margin", "solve"]
@@ -18,11 +19,11 @@ def max_margin(
     X: Any,
     y: Any,
     *,
-    bias: str = "free",
+    bias: Bias = "free",
     tol: float = 1e-8,
     max_steps: int = MAX_STEPS,
-    solver: str = "auto",
-    engine: str = "rust",
+    solver: Solver = "auto",
+    engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> MarginResult:
     r"""Compute certified bounds of the largest margin between two classes, without a linear program.
@@ -102,10 +103,10 @@ def is_separable(
     y: Any,
     *,
     explain: bool = False,
-    bias: str = "free",
+    bias: Bias = "free",
     max_steps: int = MAX_STEPS,
-    solver: str = "auto",
-    engine: str = "rust",
+    solver: Solver = "auto",
+    engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> Any:
     """Decide whether a hyperplane separates two classes strictly, without a linear program.

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.common.labels import encode
+from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.problem import read
 from perceptron_rs.margins.result import MarginInterval
@@ -17,15 +20,18 @@ __all__ = ["margin", "plane"]
 def margin(
     X: Any,
     y: Any,
-    coef: Any,
+    coef: Any = None,
     intercept: Any = None,
     *,
     normalize: bool = True,
     return_offending: bool = False,
-    engine: str = "rust",
+    engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> Any:
     """Compute bounds of the margin of a hyperplane: the minimum of ``y (w.x + b) / ||w||`` over all examples.
+
+    Call it as ``margin(X, y, coef, intercept)``, or as ``margin(model, X, y)`` for the hyperplane of a fitted
+    classifier of two classes.
 
     Parameters
     ----------
@@ -33,8 +39,8 @@ def margin(
         The examples.
     y : array-like of shape (n_samples,)
         Labels of at most two classes; the larger one is positive.
-    coef : array-like of shape (n_features,) or (1, n_features)
-        Weights w, not all 0, such as the ``coef_`` of a classifier of two classes.
+    coef : array-like of shape (n_features,) or (1, n_features), default=None
+        Weights w, not all 0. Required, unless a classifier is given.
     intercept : float or array-like of shape (1,), default=None
         Intercept b. None for a hyperplane through the origin.
     normalize : bool, default=True
@@ -58,14 +64,20 @@ def margin(
     Raises
     ------
     ValueError
-        If an argument has an invalid shape, length or value, or if all weights are 0.
+        If an argument has an invalid shape, length or value, if all weights are 0, or if the classifier
+        does not predict with one hyperplane.
     TypeError
         If an argument does not contain numbers (or, for labels, numbers or strings).
+    sklearn.exceptions.NotFittedError
+        If the classifier is not fitted.
 
     Examples
     --------
-    >>> from perceptron_rs import margin
+    >>> from perceptron_rs import Perceptron, margin
     >>> X, y = [[3, 4], [0, 5], [-3, -4]], [1, 1, -1]
+    >>> model = Perceptron(fit_intercept=False, tol=None).fit(X, y)
+    >>> margin(model, X, y).lower > 0
+    True
     >>> interval = margin(X, y, [3, 4])
     >>> round(interval.lower, 9), round(interval.upper, 9)
     (4.0, 4.0)
@@ -75,6 +87,12 @@ def margin(
     for name, value in (("normalize", normalize), ("return_offending", return_offending)):
         if not isinstance(value, bool | np.bool_):
             raise ValueError(f"{name} must be True or False, got {value!r:.80}")
+    if hasattr(X, "predict"):
+        if intercept is not None:
+            raise ValueError("margin(model, X, y) takes the intercept of the model; leave out the fourth one")
+        X, y, coef, intercept = _of_model(X, y, coef)
+    elif coef is None:
+        raise TypeError("coef must be given: margin(X, y, coef, intercept), or margin(model, X, y)")
     with standard():
         problem = read(X, y, engine=engine, n_jobs=n_jobs)
         w, b = plane(coef, intercept, problem.data.rows.shape[1])
@@ -91,6 +109,31 @@ def margin(
             raise problem.refuse(error) from None
     interval = MarginInterval(lower, upper)
     return (interval, offending) if return_offending else interval
+
+
+def _of_model(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[np.uint32], Any, Any]:
+    """Return examples, labels 0 and 1, weights and intercept of a fitted classifier."""
+    check_is_fitted(model)
+    name = type(model).__name__
+    if y is None:
+        raise TypeError("y must be given: margin(model, X, y)")
+    if getattr(model, "prediction", None) == "vote":
+        raise ValueError(
+            f"{name} predicts by the votes of many hyperplanes; set prediction='average', or another one"
+        )
+    if not hasattr(model, "coef_"):
+        raise ValueError(f"model must predict with a hyperplane, and {name} has no coef_; use a linear one")
+    # Ours can predict with others than ``coef_``.
+    coef, intercept = (
+        model._predicting() if hasattr(model, "_predicting") else (model.coef_, model.intercept_)
+    )
+    if coef.shape[0] != 1:
+        raise ValueError(
+            f"model must predict with one hyperplane, but {name} has {coef.shape[0]}; pass the coef and "
+            "intercept of one, and y == label"
+        )
+    coef = coef.toarray() if hasattr(coef, "toarray") else coef
+    return X, encode(np.asarray(y), model.classes_), coef, intercept
 
 
 def plane(coef: Any, intercept: Any, columns: int) -> tuple[NDArray[np.float64], float | None]:

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import novikoff, up
 from perceptron_rs.margins.maximum import MAX_STEPS, solve
 from perceptron_rs.margins.measure import plane
-from perceptron_rs.margins.problem import Problem, check_options, choice, read
+from perceptron_rs.margins.problem import Bias, Problem, check_options, choice, read
 from perceptron_rs.margins.result import MistakeBounds
 
 __all__ = ["mistake_bounds"]
@@ -30,8 +31,8 @@ def mistake_bounds(
     coef: Any = None,
     intercept: Any = None,
     *,
-    bias: str = "augmented",
-    engine: str = "rust",
+    bias: Bias = "augmented",
+    engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> MistakeBounds:
     r"""Compute upper bounds of the mistakes of a perceptron, for separable and for arbitrary data.

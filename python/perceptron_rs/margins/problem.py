@@ -5,26 +5,39 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.typed import BaseEstimator
 
-__all__ = ["BIASES", "SOLVERS", "Problem", "check_options", "choice", "read", "threads", "two_classes"]
+__all__ = [
+    "BIASES",
+    "SOLVERS",
+    "Bias",
+    "Problem",
+    "Solver",
+    "check_options",
+    "choice",
+    "read",
+    "threads",
+    "two_classes",
+]
 
-BIASES = ("free", "augmented", "none")
-SOLVERS = ("auto", "wolfe", "descent")
+Bias: TypeAlias = Literal["free", "augmented", "none"]
+Solver: TypeAlias = Literal["auto", "wolfe", "descent"]
+BIASES: tuple[Bias, ...] = get_args(Bias)
+SOLVERS: tuple[Solver, ...] = get_args(Solver)
 _MOST_THREADS = 256
 _MOST_STEPS = 2**62
 
 
-class _Caller(BaseEstimator):  # type: ignore[misc]
+class _Caller(BaseEstimator):
     """Stands for the estimator that scikit-learn's validation wants to see."""
 
 

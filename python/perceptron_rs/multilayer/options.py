@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from perceptron_rs.common import options
+from perceptron_rs.common.learner_options import epochs
 from perceptron_rs.common.options import Option, number, one_of
 
 __all__ = ["OPTIONS"]
 
-OPTIONS = (
+_ALL = (
+    *epochs(200, "0.0001", 10),
     Option(
         "hidden_layer_sizes",
         "neurons in each hidden layer, such as 100 or 50,20 (100)",
@@ -16,6 +18,10 @@ OPTIONS = (
     Option(
         "activation", "activation function of the hidden layers (relu)", one_of("logistic", "tanh", "relu")
     ),
+    Option("alpha", "strength of the L2 penalty (0.0001)", number(options.amount)),
     Option("learning_rate_init", "learning rate (0.01)", number(options.rate)),
     Option("batch_size", "examples per gradient step (1)", number(options.positive, "N")),
 )
+
+#: By the names of the learners.
+OPTIONS = {"multilayer": _ALL}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +18,7 @@ from perceptron_rs.common.labels import check_classes, encode, encode_new, label
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.engines import ENGINES, Engine, get_engine
+from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
@@ -31,13 +30,14 @@ from perceptron_rs.multilayer.network import (
     sizes_of,
     state_of,
 )
+from perceptron_rs.typed import BaseEstimator, fit_context
 
 __all__ = ["MultilayerPerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):  # type: ignore[misc]
+class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
     """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron cannot learn exclusive or, because no line separates the two classes. One hidden
@@ -170,15 +170,19 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):  # type: ig
     classes_: NDArray[Any]
     coefs_: Layers
     intercepts_: Layers
-    n_features_in_: int
     n_iter_: int
+    n_mistakes_: int
+    mistakes_per_epoch_: NDArray[np.int64]
+    converged_: bool
+    loss_: float
+    loss_curve_: list[float]
     _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     def __init__(
         self,
         hidden_layer_sizes: Any = (100,),
         *,
-        activation: str = "relu",
+        activation: Literal["logistic", "tanh", "relu"] = "relu",
         alpha: float = 0.0001,
         batch_size: int = 1,
         learning_rate_init: float = 0.01,
@@ -188,7 +192,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):  # type: ig
         tol: float | None = 1e-4,
         warm_start: bool = False,
         n_iter_no_change: int = 10,
-        engine: str = "rust",
+        engine: EngineName = "rust",
         audit: bool = False,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
@@ -205,7 +209,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):  # type: ig
         self.engine = engine
         self.audit = audit
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model to X and y, in epochs, until the loss no longer improves.
 
@@ -265,7 +269,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):  # type: ig
             )
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.margins.mistakes import mistake_bounds
+from perceptron_rs.margins.problem import Bias
 from perceptron_rs.plots.drawing import COLOURS, INK, Display
 
 __all__ = ["ErrorsDisplay", "MistakesDisplay", "PocketDisplay", "SurvivalDisplay"]
@@ -78,7 +79,7 @@ class MistakesDisplay(Display):
         check_is_fitted(estimator)
         bound = math.inf
         if X is not None:
-            bias = "augmented" if estimator.fit_intercept else "none"
+            bias: Bias = "augmented" if estimator.fit_intercept else "none"
             bound = float(mistake_bounds(X, y, bias=bias).block_novikoff)
         mistakes = np.asarray(estimator.mistakes_per_epoch_)
         return cls(mistakes.reshape(len(mistakes), -1), bound).plot(ax)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
-from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
-from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.common.parameters import PARTITIONS, n_threads, refuse_partitions
 from perceptron_rs.common.rows.examples import Examples, examples
-from perceptron_rs.engines import ENGINES, State, get_engine
+from perceptron_rs.engines import ENGINES, EngineName, State, get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.saved import Saved
@@ -35,13 +35,14 @@ from perceptron_rs.sequence.input import (
     split_labels,
 )
 from perceptron_rs.sequence.progress import Callback
+from perceptron_rs.typed import BaseEstimator, Mixing, fit_context
 
 __all__ = ["SequencePerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
+class SequencePerceptron(Saved, BaseEstimator):
     """Structured perceptron on linear chains, which labels the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
@@ -88,8 +89,16 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
     hash_columns : int, default=None
         If None, keep a vocabulary of attributes. If a number, hash attributes to that many columns. Only
         used if X contains attributes.
+    n_partitions : int or array-like of int, default=1
+        Number of contiguous parts of the sequences that ``fit`` learns from side by side, in [1, 2**31 - 1],
+        or the number of sequences in each. In each epoch, every partition is visited once from the same
+        weights, and the weights that this leads to are mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows
+        it, the partitions are visited in parallel. Not available with ``partial_fit``.
+    mixing : {"uniform", "mistakes"}, default="uniform"
+        How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
+        the number of mistakes on each partition. Ignored with ``n_partitions=1``.
     n_jobs : int, default=None
-        Number of threads of predictions. The results do not depend on it.
+        Number of threads of predictions, and of passes over partitions. The results do not depend on it.
     verbose : int, default=0
         If above 0, print a line about each epoch.
     callback : callable or None, default=None
@@ -163,7 +172,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
     array([0, 1, 0, 0, 1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012  scikit-learn's name
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_iter": [Interval(Integral, 1, _LARGEST, closed="both")],
         "averaged": ["boolean"],
         "transition_features": ["boolean"],
@@ -178,6 +187,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
         "min_count": [Interval(Integral, 1, None, closed="left")],
         "hash_columns": [Interval(Integral, 1, _LARGEST, closed="both"), None],
+        **PARTITIONS,
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "callback": [callable, None],
@@ -206,19 +216,21 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         eta0: float = 1.0,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = 0,
-        decode: str = "viterbi",
+        decode: Literal["viterbi", "beam"] = "viterbi",
         beam_width: int = 8,
-        update: str = "full",
+        update: Literal["full", "early", "max_violation"] = "full",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 2,
         min_count: int = 1,
         hash_columns: int | None = None,
+        n_partitions: int | Sequence[int] = 1,
+        mixing: Mixing = "uniform",
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
-        engine: str = "rust",
+        engine: EngineName = "rust",
     ) -> None:
         self.max_iter = max_iter
         self.averaged = averaged
@@ -234,13 +246,15 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         self.n_iter_no_change = n_iter_no_change
         self.min_count = min_count
         self.hash_columns = hash_columns
+        self.n_partitions = n_partitions
+        self.mixing = mixing
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
         self.engine = engine
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
         """Fit the model to sequences.
 
@@ -270,7 +284,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         """
         return self._fit(X, y, lengths, None)
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit_encoded(self, encoder: AttributeEncoder, X: Any, y: Any, *, lengths: Any) -> Self:
         """Fit the model to rows made by a fitted encoder. ``predict`` then takes attributes.
 
@@ -312,7 +326,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         check_encoder(self, encoder)
         return self._fit(X, y, lengths, encoder)
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None) -> Self:
         """Make one pass over sequences in the given order, continuing from what was learnt before.
 
@@ -347,7 +361,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
         self._pass(X, y, lengths, classes)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def predict_then_learn(
         self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None
     ) -> tuple[Any, int]:
@@ -522,6 +536,7 @@ class SequencePerceptron(Saved, BaseEstimator):  # type: ignore[misc]
             self._check_parameters()
             if self.early_stopping:
                 raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+            refuse_partitions(self.n_partitions)
             first = not hasattr(self, "classes_")
             given = new_classes(classes, self)
             data, lengths = self._examples(X, lengths, reset=first)

@@ -62,7 +62,12 @@ class SequenceObserver(Observer):
         self.scores = scores
 
     def describe(
-        self, epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], seconds: float
+        self,
+        epoch: int,
+        mistakes: NDArray[np.int64],
+        losses: NDArray[np.float64],
+        seconds: float,
+        learnt: Callable[[], Any] | None,  # noqa: ARG002  nobody publishes what was learnt so far
     ) -> tuple[SequenceEpoch, str]:
         """Return what ``callback`` is given, and what ``verbose`` prints."""
         score = self.scores[-1] if self.scores else None

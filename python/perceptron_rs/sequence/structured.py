@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes, restored_on_error
 from perceptron_rs.common.parameters import draw_seed
-from perceptron_rs.engines import ENGINES, Engine, get_engine
+from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.settings import Epoch, Settings, State
+from perceptron_rs.typed import BaseEstimator, fit_context
 
 __all__ = ["StructuredPerceptron"]
 
@@ -27,7 +27,7 @@ _LARGEST = 2**31 - 1
 Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
-class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[misc]
+class StructuredPerceptron(FittedAttributes, BaseEstimator):
     """Structured perceptron with user-defined features and inference.
 
     The score of a structure y for an input x is ``w . joint_feature(x, y)``. ``inference(x, w)`` returns
@@ -129,7 +129,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
     [[2, 2, -1]]
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012  scikit-learn's name
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "joint_feature": [callable],
         "inference": [callable],
         "loss": [callable, None],
@@ -163,7 +163,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
         eta0: float = 1.0,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = 0,
-        engine: str = "rust",
+        engine: EngineName = "rust",
     ) -> None:
         self.joint_feature = joint_feature
         self.inference = inference
@@ -176,7 +176,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
         self.random_state = random_state
         self.engine = engine
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Sequence[Any], y: Sequence[Any]) -> Self:
         """Fit the model to inputs and their structures.
 
@@ -203,7 +203,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
             self._learn(X, y, max_iter=int(self.max_iter), seed=seed, going_on=False)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Sequence[Any], y: Sequence[Any]) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
@@ -232,7 +232,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):  # type: ignore[mis
             self._learn(X, y, max_iter=1, seed=None, going_on=hasattr(self, "last_coef_"))
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def predict_then_learn(self, X: Sequence[Any], y: Sequence[Any]) -> tuple[list[Any], int]:
         """Predict each example before learning from it (progressive validation).
 

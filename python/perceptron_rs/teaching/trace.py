@@ -68,6 +68,11 @@ class Step:
     w: NDArray[np.float64]
     b: float
 
+    @property
+    def error(self) -> bool:
+        """Whether the prediction was wrong."""
+        return self.prediction != self.y
+
 
 class Trace:
     """The steps of a fit, made anew, one epoch at a time, whenever they are iterated over.
@@ -115,7 +120,8 @@ class Trace:
         Returns
         -------
         str
-            A line for each step, below one of names.
+            A line for each step, below one of names. The last one names the steps whose activation was 0, so
+            that they were mistakes, but predicted right.
         """
         steps = list(islice(self, None if limit is None else limit + 1))
         more = limit is not None and len(steps) > limit
@@ -137,7 +143,14 @@ class Trace:
         text = [
             "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
         ]
-        return "\n".join(text + ["..."] * more)
+        lines_after = ["..."] * more
+        ties = [step.t for step in steps[:limit] if step.mistake and step.activation == 0 and not step.error]
+        if ties and not self.settings.joint:
+            numbers = ", ".join(map(str, dict.fromkeys(ties)))
+            lines_after += [
+                f"w . x + b is 0 at t = {numbers}: a mistake, so an update, but no wrong prediction"
+            ]
+        return "\n".join(text + lines_after)
 
     def to_frame(self) -> Any:
         """Return all steps as a pandas DataFrame, with a column for each weight: ``w[0]``, ``w[1]``, ...
@@ -207,6 +220,7 @@ def trace(
     >>> print(trace(Perceptron(shuffle=False, tol=None), X, y))
     epoch  t  row  class   y  w . x + b  predicted  mistake  step       w   b
         0  1    0      1  -1          0         -1      yes    -1  (1, 1)  -1
+    w . x + b is 0 at t = 1: a mistake, so an update, but no wrong prediction
     """
     if every not in ("update", "example"):
         raise ValueError(f'every must be "update" or "example", got {every!r}')

@@ -224,12 +224,17 @@ impl OnePass {
         changes.object(&report.n_mistakes, number.into_pyobject(py)?.into_any());
         changes.object(&report.converged, (number == 0).into_pyobject(py)?.to_owned().into_any());
         let values_u = learnt.sums.as_ref().map_or(&[][..], |sums| &sums.coef);
-        let next = Known::after(
-            known.as_ref(),
-            &learnt.place,
-            (new.as_ref().map_or(&coef, |new| new.array.as_any()), &learnt.state.coef),
-            coef_u.map(|coef_u| (new_u.as_ref().map_or(coef_u, |new| new.array.as_any()), values_u)),
-        )?;
+        let stays = |new: &Option<Renewed>| new.as_ref().is_none_or(|new| new.in_place);
+        let next = if ours && coef_u.is_none() && stays(&new) {
+            None // what is known of the array stays true
+        } else {
+            Some(Known::after(
+                known.as_ref(),
+                &learnt.place,
+                (new.as_ref().map_or(&coef, |new| new.array.as_any()), &learnt.state.coef),
+                coef_u.map(|coef_u| (new_u.as_ref().map_or(coef_u, |new| new.array.as_any()), values_u)),
+            )?)
+        };
         // Nothing fails from here on but for the dict, whose keys are there.
         if let Some(new) = new_u {
             new.write(values_u, &learnt.place);
@@ -238,7 +243,9 @@ impl OnePass {
             new.write(&learnt.state.coef, &learnt.place);
         }
         changes.publish()?;
-        *known = Some(next);
+        if next.is_some() {
+            *known = next;
+        }
         Ok(true)
     }
 }

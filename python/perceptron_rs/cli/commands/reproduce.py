@@ -11,10 +11,9 @@ from perceptron_rs.cli.modelfile import load_model
 from perceptron_rs.cli.readers.examples import load
 from perceptron_rs.cli.readers.labels import same_kind
 from perceptron_rs.cli.readers.wanted import wanted
+from perceptron_rs.cli.status import Status
 
 __all__ = ["run"]
-
-DIFFERENT = 1  # as of `parity`
 
 
 def run(arguments: Namespace) -> int:
@@ -34,4 +33,4 @@ def run(arguments: Namespace) -> int:
         if answer.digest_again is not None:
             print(f"again      {answer.digest_again}")
         print(f"{'reproduced' if answer else 'different '} {answer.message}")
-    return 0 if answer else DIFFERENT
+    return Status.SUCCESS if answer else Status.FAILURE

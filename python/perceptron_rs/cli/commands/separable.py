@@ -6,11 +6,11 @@ import json
 from argparse import Namespace
 
 from perceptron_rs.cli.commands.margin import read_two_classes
+from perceptron_rs.cli.status import Status
 
 __all__ = ["run"]
 
-#: The exit status for each answer; 1 and 2 mean bad data and wrong usage, as everywhere.
-STATUS = {True: 0, False: 3, None: 4}
+STATUS = {True: Status.SUCCESS, False: Status.NOT_SEPARABLE, None: Status.UNDECIDED}
 TEXT = {True: "separable", False: "not separable", None: "undecided"}
 
 

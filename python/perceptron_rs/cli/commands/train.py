@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.errors import CommandError, UsageError
+from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.learning import chosen, learner
 from perceptron_rs.cli.modelfile import Weights, check_writable, keep_base, read_text, save_model
-from perceptron_rs.cli.options import LINEAR_NAMES
 from perceptron_rs.cli.progress import progress
 from perceptron_rs.cli.readers.examples import Data, load
 from perceptron_rs.cli.readers.wanted import wanted
@@ -28,24 +27,18 @@ def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
     path, out = Path(arguments.data), Path(arguments.model)
     chosen(arguments)  # a wrong choice is said before anything is read
-    if arguments.init_text is not None and arguments.learner not in LINEAR_NAMES:
-        raise UsageError(
-            f"--init-text needs weights of features, but the learner {arguments.learner} has none; "
-            f"leave it out, or choose --learner {' or '.join(LINEAR_NAMES)}"
-        )
     check_writable(out, path)
     times = [time.perf_counter()]
     wish = wanted(arguments)
-    start = None if arguments.init_text is None else read_text(Path(arguments.init_text))
+    init_text = getattr(arguments, "init_text", None) or ""
+    start = None if not init_text else read_text(Path(init_text))
     if start is not None and wish.features is None:
         wish = replace(wish, features=start[0].shape[-1])
     data = load(path, wish)
     model = learner(arguments, data.labels)
     model.audit = True  # reading text costs more
     times.append(time.perf_counter())
-    _fit(
-        model, data, {} if start is None else _start_values(arguments.init_text, start, data), arguments.quiet
-    )
+    _fit(model, data, {} if start is None else _start_values(init_text, start, data), arguments.quiet)
     times.append(time.perf_counter())
     keep_base(model, data.zero_based)
     save_model(model, out)
@@ -139,7 +132,7 @@ def _as_text(model: Any, arguments: Namespace, data: Data, seconds: dict[str, fl
 
 
 def _epochs(model: Any) -> dict[str, str]:
-    if hasattr(model, "loss_curve_"):
+    if hasattr(model, "loss_"):
         return {"epochs": str(model.n_iter_), "loss": f"{model.loss_:.6g} in the last epoch"}
     last = int(np.sum(model.mistakes_per_epoch_[-1]))
     return {

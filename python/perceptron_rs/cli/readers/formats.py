@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,7 +58,7 @@ def _room_for_arrow(path: Path) -> Iterator[None]:
     """
     arrow = import_module("pyarrow")
     threads = arrow.cpu_count() + arrow.io_thread_count()
-    size = path.stat().st_size
+    size = _unpacked_size(path)
     probe_memory(threads * _OF_A_THREAD + _OF_A_BYTE * size, f"reading a file of {size} bytes")
     before = arrow.default_memory_pool()
     arrow.set_memory_pool(arrow.system_memory_pool())
@@ -65,6 +66,16 @@ def _room_for_arrow(path: Path) -> Iterator[None]:
         yield
     finally:
         arrow.set_memory_pool(before)
+
+
+def _unpacked_size(path: Path) -> int:
+    """Return the bytes of a file, or of a gzip file those that its last four bytes promise."""
+    size = path.stat().st_size
+    if path.suffix.lower() != ".gz" or size < 4:
+        return size
+    with path.open("rb") as file:
+        file.seek(-4, os.SEEK_END)
+        return max(size, int.from_bytes(file.read(), "little"))
 
 
 def _with_arrow(csv: Any, path: Path, header: bool, text: str | None, last_is_text: bool) -> list[Column]:

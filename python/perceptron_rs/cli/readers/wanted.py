@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from perceptron_rs.cli.modelfile import base_of
 
@@ -23,7 +23,7 @@ class Wanted:
     features: int | None = None
     names: tuple[str, ...] | None = None  # of the model's columns
     strings: bool = False  # whether the model's classes are strings
-    zero_based: bool | str = "auto"
+    zero_based: bool | Literal["auto"] = "auto"
     base_of_model: bool = False  # whether the model says so, and not an option
     threads: int | None = None
 
@@ -31,7 +31,7 @@ class Wanted:
 def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> Wanted:
     """Return what the options and the model ask of the file."""
     features = getattr(arguments, "features", None)
-    named: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
+    named: dict[str, bool | Literal["auto"]] = {"auto": "auto", "yes": True, "no": False}
     zero_based = named[arguments.zero_based]
     base, names = None, None
     if model is not None:

@@ -99,7 +99,8 @@ class Run:
         """Visit all examples once, for the decisions that go on."""
         self.number, order, D = number, self.kept, len(self.decisions)
         if self.settings.seed is not None:
-            order = order[permutation(len(order), seed=self.settings.seed, epoch=number, partition=0)]
+            key = {"seed": self.settings.seed, "epoch": number, "partition": self.settings.partition}
+            order = order[permutation(len(order), **key)]
         done = Epoch(np.zeros(D, dtype=np.int64), np.zeros(D), np.zeros(D), interrupted=False)
         before = copy.deepcopy(self.decisions) if self.settings.keep_on_interrupt else None
         try:

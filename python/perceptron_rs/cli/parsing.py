@@ -1,0 +1,63 @@
+"""An argument parser whose errors are one line, with what was perhaps meant."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from perceptron_rs.cli.errors import UsageError
+
+__all__ = ["Parser"]
+
+_CHOICE = re.compile(
+    r"(?P<what>.*): invalid choice: '(?P<given>.*)' \(choose from (?P<known>.*)\)", re.DOTALL
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of a command that takes options as they are written, and raises UsageError.
+
+    Parameters
+    ----------
+    elsewhere : mapping of str to str, default={}
+        Options that other commands of the same name have, and an error text for each.
+    """
+
+    def __init__(self, prog: str, elsewhere: Mapping[str, str] | None = None, **options: Any) -> None:
+        super().__init__(prog, **{"allow_abbrev": False} | options)
+        self._elsewhere = elsewhere or {}
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """Look for unknown options first: one that is misspelt is not a required one that is missing."""
+        if self._subparsers is None:
+            for word in args or ():
+                name = word.partition("=")[0]
+                if name == "--":
+                    break
+                if name.startswith("--") and name not in self._option_string_actions:
+                    self.error(self._elsewhere.get(name) or self._unknown(name))
+        return super().parse_known_args(args, namespace)
+
+    def _unknown(self, name: str) -> str:
+        meant = _meant(name, self._option_string_actions) or f"; see {self.prog} --help"
+        return f"unrecognized option {name}{meant}"
+
+    def error(self, message: str) -> NoReturn:
+        """Raise it; the exit status of an error in usage is given to the process elsewhere."""
+        choice = _CHOICE.fullmatch(message)
+        if choice:
+            known = re.findall(r"[^', ]+", choice["known"])
+            meant = _meant(choice["given"], known) or f"; choose from {', '.join(known)}"
+            message = f"{choice['what']}: invalid choice: {choice['given']!r}{meant}"
+        raise UsageError(message)
+
+
+def _meant(given: str, known: Any) -> str:
+    """Return a question for what is like the word that was given; nothing if nothing is."""
+    found = get_close_matches(given, known, n=1, cutoff=0.7)
+    return f"; did you mean {found[0]}?" if found else ""

@@ -1,0 +1,74 @@
+"""Options of learners that several families have. Only argparse may be imported here."""
+
+from __future__ import annotations
+
+from perceptron_rs.common import options
+from perceptron_rs.common.options import SWITCH, Option, number, one_of
+
+__all__ = ["ADDED_FEATURE", "JOINT", "NOISE", "PREDICTION", "UPDATES", "epochs", "intercept"]
+
+
+def epochs(most: int, tol: str, patience: int) -> tuple[Option, ...]:
+    """Return the options of all that learns in epochs; the arguments are the defaults."""
+    return (
+        Option(
+            "max_iter", f"maximum number of epochs ({most})", number(options.positive, "N"), name="epochs"
+        ),
+        Option(
+            "tol", f"stop when the loss improves by less than X, or none ({tol})", number(options.tolerance)
+        ),
+        Option(
+            "n_iter_no_change",
+            f"epochs without improvement before stopping ({patience})",
+            number(options.positive, "N"),
+        ),
+        Option("shuffle", "shuffle the examples in each epoch (the default)", SWITCH),
+        Option("random_state", "seed of the random generator (0)", number(options.seed, "N"), name="seed"),
+    )
+
+
+#: Of all that learn by mistakes.
+UPDATES = (
+    Option("eta0", "learning rate (1)", number(options.rate)),
+    Option("tie", "how to treat an activation of exactly 0 (mistake)", one_of("mistake", "positive")),
+    Option(
+        "class_weight",
+        "weight of the examples of a class; repeat for more classes; or: balanced",
+        {"action": "append", "metavar": "LABEL=X"},
+    ),
+)
+
+JOINT = (
+    Option("multi_class", "one class against the rest, or all classes jointly (ovr)", one_of("ovr", "joint")),
+    Option(
+        "joint_update",
+        "which classes a joint update demotes (max)",
+        one_of("max", "uniform", "proportional"),
+        needs={"multi_class": ("joint",)},
+    ),
+)
+
+NOISE = (
+    Option(
+        "margin_threshold",
+        "margin that an example must exceed to count as correct (0)",
+        number(options.amount),
+    ),
+    Option(
+        "max_mistakes_per_example",
+        "tolerate noise: maximum number of updates that one example may cause",
+        number(options.positive, "N"),
+    ),
+)
+
+ADDED_FEATURE = Option(
+    "added_feature", "tolerate noise: value of an extra feature per example (0)", number(options.amount)
+)
+
+PREDICTION = ("vote", "average", "last", "random")
+
+
+def intercept(default: bool) -> Option:
+    """Return the option that switches the intercept on and off."""
+    said = "the default" if default else "by default there is none"
+    return Option("fit_intercept", f"fit an intercept ({said})", SWITCH, name="intercept")

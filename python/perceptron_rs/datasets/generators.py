@@ -1,0 +1,206 @@
+"""Examples of two classes, -1 and 1: separable by a margin that is known, or not separable."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import make_moons
+
+__all__ = ["make_noisy", "make_separable", "two_moons", "xor"]
+
+Examples = tuple[NDArray[np.float64], NDArray[np.int64]]
+
+_MOST = 0.4  # of the margin: the supporting points are up to sqrt(5) margins from the origin
+_ROOM = 2.0**-30  # between the other points and the margin, much more than rounding takes
+
+
+def make_separable(n: int = 100, d: int = 2, *, margin: float = 0.1, seed: int = 0) -> Examples:
+    """Draw points of the unit ball whose largest margin is exactly ``margin``.
+
+    The hyperplane of largest margin passes through the origin. It is orthogonal to a direction u with the
+    values 3/5 and 4/5, or their negatives, in two columns; other columns do not matter to the classes. Each
+    class has two points whose distance from the hyperplane is exactly ``margin``, without rounding. All
+    other points are further away: their distances are uniform between ``margin`` and 1.
+
+    Parameters
+    ----------
+    n : int, default=100
+        Number of points, at least 4, and half of them in each class.
+    d : int, default=2
+        Number of columns, at least 2.
+    margin : float, default=0.1
+        The largest margin, in (0, 0.4]. A perceptron makes at most ``1 / margin**2`` mistakes without an
+        intercept, and ``2 / margin**2`` with one, whatever n and d are.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d), float64
+        The points. Their norms are at most 1.
+    y : ndarray of shape (n,), int64
+        Their labels, -1 or 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    TypeError
+        If an argument is not a number.
+
+    Examples
+    --------
+    >>> from perceptron_rs import max_margin
+    >>> from perceptron_rs.datasets import make_separable
+    >>> X, y = make_separable(50, 3, margin=0.1)
+    >>> result = max_margin(X, y)
+    >>> result.lower <= 0.1 <= result.upper
+    True
+    """
+    n, d = _whole("n", n, 4), _whole("d", d, 2)
+    if isinstance(margin, bool) or not isinstance(margin, Real):
+        raise TypeError(f"margin must be a real number, got {margin!r:.80}")
+    if not 0 < margin <= _MOST:
+        raise ValueError(f"margin must be above 0 and at most {_MOST}, got {margin}; multiply X to scale it")
+    m, random = float(margin), np.random.RandomState(_whole("seed", seed, 0))
+    i, j = random.permutation(d)[:2]
+    u = np.zeros(d)
+    u[i], u[j] = 0.6, 0.8
+    y = np.where(np.arange(n) % 2 == 0, 1, -1)
+    # Random directions in the hyperplane, at random heights above it.
+    height = m + (1 - m) * random.uniform(_ROOM, 1, n)
+    across = random.normal(size=(n, d))
+    across -= np.outer(across @ u, u)
+    across *= (random.uniform(size=n) ** (1 / (d - 1)) / np.sqrt((across**2).sum(axis=1)))[:, np.newaxis]
+    X = (np.sqrt(1 - height**2)[:, np.newaxis] * across + np.outer(height, u)) * (1 - _ROOM / 2**8)
+    # 3 * m + 4 * m/2 = 5 m = 3 * -m + 4 * 2m: products with powers of two are exact, whatever m is.
+    X[:4] = 0
+    X[:2, i], X[:2, j] = m, m / 2
+    X[2:4, i], X[2:4, j] = -m, 2 * m
+    X *= y[:, np.newaxis]
+    X[:, [i, j]] *= random.choice([-1.0, 1.0], size=2)
+    order = random.permutation(n)
+    return X[order] + 0.0, y[order]
+
+
+def make_noisy(
+    n: int = 100, d: int = 2, *, margin: float = 0.1, flipped: float = 0.1, seed: int = 0
+) -> Examples:
+    """Draw the points of `~perceptron_rs.datasets.make_separable`, and flip the labels of some.
+
+    Parameters
+    ----------
+    n : int, default=100
+        Number of points, at least 4.
+    d : int, default=2
+        Number of columns, at least 2.
+    margin : float, default=0.1
+        The largest margin before labels are flipped, in (0, 0.4].
+    flipped : float, default=0.1
+        Fraction of the labels to flip, in [0, 1]. Their number is ``round(flipped * n)``.
+    seed : int, default=0
+        Seed of the random numbers. `make_separable` with the same seed returns the true labels.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d), float64
+        The points.
+    y : ndarray of shape (n,), int64
+        Their labels, -1 or 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    TypeError
+        If an argument is not a number.
+
+    References
+    ----------
+    R. Khardon, G. Wachman, "Noise tolerant variants of the perceptron algorithm", Journal of Machine
+    Learning Research 8, 2007.
+
+    Examples
+    --------
+    >>> from perceptron_rs.datasets import make_noisy, make_separable
+    >>> X, y = make_noisy(200, flipped=0.05)
+    >>> int((y != make_separable(200)[1]).sum())
+    10
+    """
+    if isinstance(flipped, bool) or not isinstance(flipped, Real):
+        raise TypeError(f"flipped must be a real number, got {flipped!r:.80}")
+    if not 0 <= flipped <= 1:
+        raise ValueError(f"flipped must be from 0 to 1, got {flipped}; it is the fraction of wrong labels")
+    X, y = make_separable(n, d, margin=margin, seed=seed)
+    # Other random numbers than those of the points.
+    wrong = np.random.RandomState([seed, 1]).permutation(n)[: round(flipped * n)]
+    y[wrong] = -y[wrong]
+    return X, y
+
+
+def xor() -> Examples:
+    """Return the four points of "exclusive or", which no hyperplane separates.
+
+    Returns
+    -------
+    X : ndarray of shape (4, 2), float64
+        All pairs of 0 and 1.
+    y : ndarray of shape (4,), int64
+        1 where the two differ, -1 where they are equal.
+
+    References
+    ----------
+    M. Minsky, S. Papert, "Perceptrons", MIT Press, 1969.
+
+    Examples
+    --------
+    >>> from perceptron_rs import is_separable
+    >>> from perceptron_rs.datasets import xor
+    >>> is_separable(*xor())
+    False
+    """
+    return np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1, 1, 1, -1])
+
+
+def two_moons(n: int = 100, *, noise: float = 0.1, seed: int = 0) -> Examples:
+    """Draw two half circles that reach into each other, by `sklearn.datasets.make_moons`.
+
+    No line separates them; a kernel or a hidden layer does, if the noise is small.
+
+    Parameters
+    ----------
+    n : int, default=100
+        Number of points.
+    noise : float, default=0.1
+        Standard deviation of the noise.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2), float64
+        The points.
+    y : ndarray of shape (n,), int64
+        Their labels, -1 or 1.
+
+    Examples
+    --------
+    >>> from perceptron_rs import KernelPerceptron
+    >>> from perceptron_rs.datasets import two_moons
+    >>> X, y = two_moons()
+    >>> KernelPerceptron(kernel="rbf", gamma=2.0, tol=None).fit(X, y).score(X, y)
+    1.0
+    """
+    X, y = make_moons(n, noise=noise, random_state=seed)
+    return X, np.where(y == 1, 1, -1)
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r:.80}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    return int(value)

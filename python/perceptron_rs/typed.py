@@ -1,0 +1,88 @@
+# ruff: noqa: D101, D102, D103 -- scikit-learn documents them
+"""scikit-learn's base classes, with the types that it does not declare.
+
+To a type checker, a class that derives from an untyped one has every attribute, and an untyped decorator
+hides what it decorates. So would each estimator here, and a misspelt ``coef_`` would go unseen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+__all__ = [
+    "BaseEstimator",
+    "CallbackSupportMixin",
+    "ClassWeight",
+    "ClassifierMixin",
+    "Gamma",
+    "JointUpdate",
+    "KernelName",
+    "Mixing",
+    "MultiClass",
+    "Prediction",
+    "Tie",
+    "TransformerMixin",
+    "fit_context",
+    "with_callbacks",
+]
+
+# The words that parameters of several estimators take.
+ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"]
+Gamma: TypeAlias = float | Literal["scale", "auto"]
+JointUpdate: TypeAlias = Literal["max", "uniform", "proportional"]
+KernelName: TypeAlias = Literal["linear", "poly", "rbf", "sigmoid", "precomputed"]
+Mixing: TypeAlias = Literal["uniform", "mistakes"]
+MultiClass: TypeAlias = Literal["ovr", "joint"]
+Prediction: TypeAlias = Literal["vote", "average", "last", "random"]
+Tie: TypeAlias = Literal["mistake", "positive"]
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import ClassVar, Self, TypeVar
+
+    from numpy.typing import NDArray
+
+    Method = TypeVar("Method", bound=Callable[..., Any])
+    Request: TypeAlias = bool | str | None
+
+    class BaseEstimator:
+        _parameter_constraints: ClassVar[dict[str, list[Any]]]
+        n_features_in_: int
+        feature_names_in_: NDArray[Any]
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def get_metadata_routing(self) -> Any: ...
+        def set_fit_request(self, **requests: Request) -> Self: ...
+        def set_partial_fit_request(self, **requests: Request) -> Self: ...
+        def set_score_request(self, **requests: Request) -> Self: ...
+        def __sklearn_tags__(self) -> Any: ...
+        def __getstate__(self) -> dict[str, Any]: ...
+        def __setstate__(self, state: dict[str, Any]) -> None: ...
+
+    class ClassifierMixin:
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+    class TransformerMixin:
+        def fit_transform(self, X: Any, y: Any = None) -> Any: ...
+        def set_output(self, *, transform: str | None = None) -> Self: ...
+
+    class CallbackSupportMixin:
+        def set_callbacks(self, *callbacks: Any) -> Self: ...
+
+    def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
+    def with_callbacks(method: Method) -> Method: ...
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+    from sklearn.base import _fit_context as fit_context
+
+    try:
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+    except ImportError:  # scikit-learn 1.8 or older: no callbacks, and no ``set_callbacks``
+
+        class CallbackSupportMixin:
+            """Nothing to mix in."""
+
+        def with_callbacks(method):
+            """Return the method as it is."""
+            return method

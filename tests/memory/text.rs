@@ -1,0 +1,25 @@
+//! The reader of svmlight text. What decompresses is not ours, and asks for constant sizes.
+
+use std::path::PathBuf;
+use std::{env, fs, process};
+
+use perceptron_rs::text::{Base, Rules, read};
+
+use crate::every_request_refused;
+
+#[test]
+fn lines_across_blocks() {
+    let path = env::temp_dir().join(format!("perceptron-rs-memory-{}.svm", process::id()));
+    let long = format!("1 {}\n", "7:0.25 # far beyond a block ".repeat(40));
+    let text = format!("{}{long}{long}", "-1 1:2 # a comment\n\n+1 3:4.5e0\n".repeat(40));
+    fs::write(&path, text).expect("the temporary folder can be written to");
+    let paths: [PathBuf; 2] = [path.clone(), path.clone()];
+    let rules = Rules { base: Base::Auto, refuse_query_ids: false };
+    let requests = every_request_refused(|| {
+        let read = read(&paths, rules, 1, 64, &())?;
+        assert_eq!(read.labels.len(), 2 * 82);
+        Ok(read)
+    });
+    fs::remove_file(path).expect("it is there");
+    assert!(requests > 20, "{requests}");
+}
