@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::kept::{Budget, Kept};
 use super::kernels::Kernel;
 use super::pool::{Next, Pool, Rooms};
-use crate::arith::simd::{Simd, dispatch};
+use crate::arith::simd::Simd;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, gathered, tried};
 use crate::online::Monitor;

@@ -115,6 +115,18 @@ impl<'a, 'py> Changes<'a, 'py> {
         Self { attributes, new: Vec::with_capacity(16) }
     }
 
+    pub fn number(&mut self, name: &'a Name, value: i64) -> PyResult<()> {
+        let value = value.into_pyobject(self.attributes.py())?.into_any();
+        self.object(name, value);
+        Ok(())
+    }
+
+    pub fn truth(&mut self, name: &'a Name, value: bool) -> PyResult<()> {
+        let value = value.into_pyobject(self.attributes.py())?.to_owned().into_any();
+        self.object(name, value);
+        Ok(())
+    }
+
     pub fn object(&mut self, name: &'a Name, value: Bound<'py, PyAny>) {
         self.new.push((name, value));
     }

@@ -189,7 +189,7 @@ impl OnePass {
         };
         let Some(learnt) = given.learn_from(rows)? else { return Ok(false) };
 
-        let (py, shape) = (attributes.py(), [planes, columns]);
+        let shape = [planes, columns];
         if let Some(activations) = activations {
             activations.try_readwrite()?.as_slice_mut()?.copy_from_slice(&learnt.passed.activations);
         }
@@ -213,16 +213,7 @@ impl OnePass {
         if let Some(new) = new.as_ref().filter(|new| !new.in_place) {
             changes.object(&self.coef, new.array.clone().into_any());
         }
-        for name in &self.caches {
-            changes.nothing(name)?;
-        }
-        let (report, mistakes) = (&self.report, &learnt.passed.mistakes);
-        let number = mistakes.iter().sum::<i64>();
-        changes.matrix(&report.mistakes_per_epoch, mistakes, [1, mistakes.len()])?;
-        changes.vector(&report.n_iter_per_class, &filled(1_i64, mistakes.len())?)?;
-        changes.object(&report.n_iter, 1_i64.into_pyobject(py)?.into_any());
-        changes.object(&report.n_mistakes, number.into_pyobject(py)?.into_any());
-        changes.object(&report.converged, (number == 0).into_pyobject(py)?.to_owned().into_any());
+        self.tell(&mut changes, &learnt.passed.mistakes)?;
         let values_u = learnt.sums.as_ref().map_or(&[][..], |sums| &sums.coef);
         let stays = |new: &Option<Renewed>| new.as_ref().is_none_or(|new| new.in_place);
         let next = if ours && coef_u.is_none() && stays(&new) {
@@ -251,6 +242,19 @@ impl OnePass {
 }
 
 impl OnePass {
+    /// What a call leaves besides its numbers.
+    fn tell<'a>(&'a self, changes: &mut Changes<'a, '_>, mistakes: &[i64]) -> PyResult<()> {
+        for name in &self.caches {
+            changes.nothing(name)?;
+        }
+        let (report, number) = (&self.report, mistakes.iter().sum::<i64>());
+        changes.matrix(&report.mistakes_per_epoch, mistakes, [1, mistakes.len()])?;
+        changes.vector(&report.n_iter_per_class, &filled(1_i64, mistakes.len())?)?;
+        changes.number(&report.n_iter, 1)?;
+        changes.number(&report.n_mistakes, number)?;
+        changes.truth(&report.converged, number == 0)
+    }
+
     fn fits(&self, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
         let py = attributes.py();
         for (name, value) in &self.parameters {
