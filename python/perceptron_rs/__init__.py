@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from perceptron_rs.linear.updates import updates_until_right
     from perceptron_rs.linear.voted import VotedPerceptron
     from perceptron_rs.margins.classifier import MaxMarginClassifier
+    from perceptron_rs.margins.kernel import kernel_matrix
     from perceptron_rs.margins.maximum import is_separable, max_margin
     from perceptron_rs.margins.measure import margin
     from perceptron_rs.margins.mistakes import mistake_bounds
@@ -66,6 +67,7 @@ __all__ = [
     "hinge_loss",
     "hull_weights",
     "is_separable",
+    "kernel_matrix",
     "leave_one_out",
     "load",
     "margin",
@@ -108,6 +110,7 @@ _HOME = {
     "hinge_loss": "teaching.loss",
     "hull_weights": "margins.verification",
     "is_separable": "margins.maximum",
+    "kernel_matrix": "margins.kernel",
     "leave_one_out": "teaching.leave_one_out",
     "load": "models",
     "margin": "margins.measure",
