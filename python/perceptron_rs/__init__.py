@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from perceptron_rs.sequence.perceptron import SequencePerceptron
     from perceptron_rs.sequence.progress import SequenceEpoch
     from perceptron_rs.sequence.structured import StructuredPerceptron
+    from perceptron_rs.teaching.leave_one_out import LeaveOneOut, leave_one_out
     from perceptron_rs.teaching.loss import hinge_loss, perceptron_loss
     from perceptron_rs.teaching.proof import Proof, proof
     from perceptron_rs.teaching.trace import Step, Trace, trace
@@ -43,6 +44,7 @@ __all__ = [
     "EpochRecord",
     "InseparableError",
     "KernelPerceptron",
+    "LeaveOneOut",
     "MarginInterval",
     "MarginResult",
     "MaxMarginClassifier",
@@ -64,6 +66,7 @@ __all__ = [
     "hinge_loss",
     "hull_weights",
     "is_separable",
+    "leave_one_out",
     "load",
     "margin",
     "max_margin",
@@ -83,6 +86,7 @@ _HOME = {
     "BudgetedKernelPerceptron": "kernel.budgeted",
     "EpochRecord": "common.progress",
     "KernelPerceptron": "kernel.perceptron",
+    "LeaveOneOut": "teaching.leave_one_out",
     "MultilayerPerceptron": "multilayer.perceptron",
     "InseparableError": "margins.result",
     "MarginInterval": "margins.result",
@@ -104,6 +108,7 @@ _HOME = {
     "hinge_loss": "teaching.loss",
     "hull_weights": "margins.verification",
     "is_separable": "margins.maximum",
+    "leave_one_out": "teaching.leave_one_out",
     "load": "models",
     "margin": "margins.measure",
     "max_margin": "margins.maximum",
@@ -116,6 +121,7 @@ _HOME = {
     "verify": "margins.verification",
 }
 _MODULES = {
+    "dask",
     "datasets",
     "demo",
     "engines",

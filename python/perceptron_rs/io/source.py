@@ -102,7 +102,20 @@ class Source:
     name: str = "the source"
 
     def mapped(self, change: Callable[[Batch], Batch], n_features: int) -> Source:
-        """Return a source of the batches after a change, which makes so many columns."""
+        """Return a source of the batches after a change.
+
+        Parameters
+        ----------
+        change : callable
+            Takes a batch and returns one.
+        n_features : int
+            Columns of what it returns.
+
+        Returns
+        -------
+        Source
+            The same source, whose batches are changed when they are read.
+        """
         return replace(
             self,
             batches=lambda: (change(Batch(*batch)) for batch in self.batches()),

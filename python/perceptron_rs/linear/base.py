@@ -59,7 +59,6 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
     coef_: Any
     intercept_: Any
     n_seen_: NDArray[np.int64]
-    loss_curve_: list[float]
     validation_scores_: NDArray[np.float64]
     shuffle: bool
     warm_start: bool
@@ -178,7 +177,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         Parameters
         ----------
         source : Source, tuple of arrays, or iterable of batches
-            The examples: what the functions ``open_...`` of :mod:`perceptron_rs.io` return, a tuple
+            The examples: what the functions ``open_...`` of ``perceptron_rs.io`` return, a tuple
             ``(X, y)`` or ``(X, y, sample_weight)``, or an object that gives such tuples each time it is
             iterated over.
         classes : array-like of shape (n_classes,), default=None
@@ -385,7 +384,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
 
     def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets, (n, K)."""
-        weights = (np.ascontiguousarray(numbers, dtype=np.float64) for numbers in self._predicting())
+        weights = (np.require(numbers, np.float64, ["C", "A"]) for numbers in self._predicting())
         return engine.scores(rows, *weights, threads=n_threads(self))
 
     def _predicting(self) -> tuple[Any, Any]:

@@ -135,7 +135,8 @@ class MistakeBounds:
     Attributes
     ----------
     block_novikoff : float
-        Bound of the mistakes in any number of epochs; inf unless the direction separates the classes.
+        Bound of the mistakes in any number of epochs; inf unless the direction separates the classes, or a
+        feature is added.
     freund_schapire : float
         Bound of the mistakes in one pass over the examples, for any data.
     gamma : float
@@ -146,6 +147,8 @@ class MistakeBounds:
     radius : float
         Maximum norm of an example, including the constant feature of the intercept if there is one, rounded
         up.
+    n_examples : int
+        Number of examples.
     """
 
     block_novikoff: float
@@ -153,6 +156,20 @@ class MistakeBounds:
     gamma: float
     deviation: float
     radius: float
+    n_examples: int
+
+    @property
+    def random_error(self) -> float:
+        """Estimate of a bound on the error rate of ``VotedPerceptron(prediction="random")`` after one pass.
+
+        Let all examples be drawn independently from one distribution, and let w_t be the weights after
+        example t of T. The drawn vector is w_t with a t that is uniform from 1 to T. What w_t does on a new
+        example it does on example t + 1, on average, which it has not seen either. So the expected error
+        rate is that of the predictions on examples 2 to T + 1 of a pass, and at most the expected number of
+        its mistakes over T. Here T + 1 is ``n_examples``, and ``freund_schapire`` bounds the mistakes: in the
+        mean over samples, this bounds the error rate (Helmbold and Warmuth 1995; Freund and Schapire 1999).
+        """
+        return min(1.0, self.freund_schapire / (self.n_examples - 1)) if self.n_examples > 1 else 1.0
 
 
 class InseparableError(ValueError):

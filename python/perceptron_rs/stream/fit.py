@@ -66,6 +66,7 @@ def refuse_in_stream(estimator: Any) -> None:
         ("track_mistakes", False, "it keeps a count for each example"),
         ("added_feature", 0, "it keeps a weight for each example"),
         ("max_mistakes_per_example", None, "it keeps a count for each example"),
+        ("n_partitions", 1, "a stream is read from its first block to its last"),
     ):
         value = getattr(estimator, name, off)
         if value != off:
@@ -102,12 +103,11 @@ def _block_size(source: Source, options: Options) -> int:
     """Return the number of examples in a block."""
     if options.block_size is not None:
         return int(options.block_size)
+    sample: Any = None
     if source.between is not None and source.n_rows:
         sample = source.between(0, min(source.n_rows, _USUAL))
     elif source.files:
         sample = next(source.batches(), None)
-    else:
-        sample = None
     if options.shuffle or sample is None:  # no order may depend on how examples are stored
         return _USUAL
     batch = plain(sample)

@@ -258,7 +258,7 @@ class StreamRun:
                         self.known[number] = block
                 yield block
 
-    def _block(self, number: int, batch: Batch) -> Block | None:
+    def _block(self, number: int, batch: Batch) -> Block:
         first, facts = number * self.stream.size, self.stream.facts
         data = read(self.engine, batch.X)
         labels = encode(batch.y, facts.classes)
