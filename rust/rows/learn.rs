@@ -79,11 +79,9 @@ impl<K: LoopBody> Leaf for (K, Learn<'_, ()>) {
         let stop = if learn.heads.len() == 1 && learn.noise.is_none() && learn.record.is_none() {
             Learn { noise: None, record: None, ..learn }.pass(simd, &mut [0.0], None)
         } else {
+            // One loop for all of the rest: another one for joint decisions would be as fast, and as large.
             let mut sums = filled(0.0, learn.heads.len())?;
-            match learn.visit.joint {
-                None => learn.pass(simd, &mut sums, None),
-                how => learn.pass(simd, &mut sums, how),
-            }
+            learn.pass(simd, &mut sums, learn.visit.joint)
         };
         if stop == Stop::Memory { Err(Error::Memory) } else { Ok(stop) }
     }
@@ -96,8 +94,7 @@ impl<K: LoopBody> Learn<'_, K> {
         dispatch((body, Learn { body: (), visit, at, end, heads, noise, record, log }))
     }
 
-    /// `how` is a constant where this is called. A closure in its place is called out of line, without
-    /// the instruction set of the leaf.
+    /// A closure in the place of `how` is called out of line, without the instruction set of the leaf.
     #[inline(always)]
     fn pass<S: Simd>(&mut self, simd: S, sums: &mut [f64], how: Option<Spread>) -> Stop {
         let (visit, start) = (self.visit, self.at.pos);
@@ -148,7 +145,7 @@ impl<K: LoopBody> Learn<'_, K> {
             }
             let positive = label == head.positive;
             let m = signed(a, positive);
-            if visit.tie.is_mistake(m, positive, visit.margin) {
+            if visit.tie.is_mistake(m, positive, visit.margin_threshold) {
                 if m < 0.0 {
                     head.loss -= m;
                 }

@@ -162,7 +162,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         classes: Any = None,
         *,
         shuffle: Literal[False, "block"] = False,
-        block_size: int = 16384,
+        block_size: int | None = None,
         cache: PathLike | None = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: float = 60.0,
@@ -186,8 +186,9 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         shuffle : {False, "block"}, default=False
             Whether to shuffle before each epoch: the blocks, and the examples within each block. Other
             sources than arrays need a ``cache`` for that.
-        block_size : int, default=16384
-            Number of examples in a block. With ``shuffle="block"`` it changes the order, and so the result.
+        block_size : int, default=None
+            Number of examples in a block. With ``shuffle="block"`` it changes the order, and so the result,
+            and None means 16384. Otherwise None means as many as take about 16 MB.
         cache : str or path-like, default=None
             File for the examples in binary form. The first pass writes it, later ones map it into memory,
             and so does a later call, if the files of the source and their times are still the same.
