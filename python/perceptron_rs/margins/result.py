@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from perceptron_rs.settings import KernelSpec
 
 __all__ = ["InseparableError", "MarginInterval", "MarginResult", "MistakeBounds"]
 
@@ -75,6 +77,9 @@ class MarginResult:
         Solver that ended the search.
     work : dict
         Counts of the work done.
+    kernel : KernelSpec or None
+        The kernel, with its ``gamma`` settled; None without one. With a kernel, ``coef`` has a weight for
+        each example, and the hyperplane is ``sum_j coef_j K(x_j, x) + intercept``.
     """
 
     status: str
@@ -92,6 +97,7 @@ class MarginResult:
     proof: str | None
     solver: str
     work: dict[str, int]
+    kernel: KernelSpec | None = None
 
     @property
     def gap(self) -> float:
@@ -101,9 +107,10 @@ class MarginResult:
         return max(0.0, (self.upper - self.lower) / self.upper)
 
     def __str__(self) -> str:
+        kernel = "" if self.kernel is None else f", kernel: {self.kernel.name}"
         lines = [f"status         {self.status}: {_SAID[self.status]}"]
         if self.status not in ("non_separable", "one_class"):
-            lines.append(f"margin         {_interval(self.lower, self.upper)} (bias: {self.bias})")
+            lines.append(f"margin         {_interval(self.lower, self.upper)} (bias: {self.bias}{kernel})")
         if self.status == "separable":
             lines.append(f"relative gap   {self.gap:.1e}")
         lines.append(f"radius         {self.radius:.6g}")
@@ -206,6 +213,8 @@ def _some(rows: NDArray[np.int64], limit: int = 10) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, KernelSpec):
+        return asdict(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
