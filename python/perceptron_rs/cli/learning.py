@@ -63,15 +63,16 @@ def _written(option: Option, values: tuple[Any, ...]) -> str:
     return f"{option.flag} {' or '.join(str(value) for value in values if value)}"
 
 
-def learner(arguments: Namespace, y: NDArray[Any]) -> Any:
-    """Return an estimator with the parameters that are given."""
+def learner(arguments: Namespace, y: NDArray[Any], before: Any = None) -> Any:
+    """Return an estimator with the parameters that are given; one that goes on keeps the others."""
     kind = LEARNERS[arguments.learner].kind
     parameters = chosen(arguments)
     if "class_weight" in parameters:
         parameters["class_weight"] = _class_weights(parameters["class_weight"], y)
     if "n_jobs" in kind._get_param_names():
         parameters["n_jobs"] = getattr(arguments, "threads", None)
-    return kind(engine=getattr(arguments, "engine", "rust"), **parameters)
+    parameters["engine"] = getattr(arguments, "engine", "rust")
+    return kind(**parameters) if before is None else before.set_params(**parameters)
 
 
 def _class_weights(options: Sequence[str] | None, y: NDArray[Any]) -> dict[Any, float] | str | None:

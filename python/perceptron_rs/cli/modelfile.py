@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError, about
+from perceptron_rs.models.input import INPUT, Input
 from perceptron_rs.registry import LEARNERS, Learner, name_of
 
 Weights = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
@@ -23,7 +24,9 @@ __all__ = [
     "check_writable",
     "dump_text",
     "format_name",
+    "input_of",
     "keep_base",
+    "keep_input",
     "learner_of",
     "load_model",
     "read_text",
@@ -89,6 +92,16 @@ def keep_base(model: Any, zero_based: bool | None) -> None:
 def base_of(model: Any) -> int | None:
     """Return the number of the first column in the file that a model learnt from; None: it had no numbers."""
     return getattr(model, "_column_base", None)
+
+
+def keep_input(model: Any, how: Input) -> None:
+    """Keep with a model how its columns were made."""
+    setattr(model, INPUT, how)
+
+
+def input_of(model: Any) -> Input | None:
+    """Return how a model's columns were made of the data that it learnt from; None: it was given a matrix."""
+    return getattr(model, INPUT, None)
 
 
 def learner_of(model: Any) -> Learner:

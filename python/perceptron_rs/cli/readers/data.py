@@ -1,0 +1,80 @@
+"""Examples as they were read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.cli.errors import CommandError
+
+__all__ = ["Csr", "Data", "held_out"]
+
+
+@dataclass(frozen=True)
+class Csr:
+    """The arrays of a CSR matrix, sorted and without duplicates; SciPy is imported when it is asked for."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    values: NDArray[np.float64]
+    shape: tuple[int, int]
+
+    def matrix(self) -> Any:
+        """Return the matrix of SciPy."""
+        from scipy.sparse import csr_matrix
+
+        X = csr_matrix((self.values, self.indices, self.indptr), shape=self.shape, copy=False)
+        X.has_sorted_indices = X.has_canonical_format = True
+        return X
+
+
+@dataclass(frozen=True)
+class Data:
+    """Examples; labels and names of the columns, if there are any."""
+
+    rows: Any
+    y: NDArray[Any] | None = None
+    names: tuple[str, ...] | None = None
+    zero_based: bool | None = None  # of svmlight text
+    #: Columns that were hashed, and those of them that hold strings.
+    hashed: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of examples, number of features."""
+        shape: tuple[int, ...] = self.rows.shape
+        return shape
+
+    @cached_property
+    def X(self) -> Any:  # noqa: N802  as everywhere
+        """The examples as estimators take them."""
+        return self.rows.matrix() if isinstance(self.rows, Csr) else self.rows
+
+    def chosen(self, rows: NDArray[np.bool_]) -> Data:
+        """Return some of the examples."""
+        return replace(self, rows=self.X[rows], y=None if self.y is None else self.y[rows])
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The labels of a file that was loaded with them."""
+        assert self.y is not None
+        return self.y
+
+
+def held_out(n: int, share: float | None) -> NDArray[np.bool_] | None:
+    """Return which of n examples are held out: evenly spaced ones, so that a later run finds the same."""
+    if share is None:
+        return None
+    found: NDArray[np.bool_] = np.diff(np.floor(np.arange(n + 1) * share)) > 0
+    if not found.any() or found.all():
+        raise CommandError(
+            f"--holdout {share}: of {n} examples it leaves none, or takes none; choose another"
+        )
+    return found
