@@ -29,6 +29,7 @@ __all__ = [
     "keep_input",
     "learner_of",
     "load_model",
+    "load_predictor",
     "read_text",
     "save_model",
 ]
@@ -81,6 +82,28 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
             f"{path}: holds {_article(kind)} {kind}, which does not label sequences; use predict and evaluate"
         )
     return model
+
+
+def load_predictor(path: Path) -> Any:
+    """Return what a linear model predicts with, read without scikit-learn; None if that cannot be."""
+    from perceptron_rs.models.container import unpack
+    from perceptron_rs.models.older import updated
+
+    try:
+        document, tensors = updated(*unpack(path))
+        learner = LEARNERS.get(str(document.get("estimator")))
+        if learner is None or not learner.is_linear or "feature_names" in document:
+            return None
+        found = import_module("perceptron_rs.linear.predictor").predictor(document, tensors)
+        if found is not None and document.get("column_base") in (0, 1):
+            found._column_base = document["column_base"]
+        return found if "input" not in document or _is_plain(document["input"]) else None
+    except (OSError, ValueError, MemoryError):
+        return None  # reading it as a model says what is wrong
+
+
+def _is_plain(how: Any) -> bool:
+    return isinstance(how, dict) and how.get("format") == "svmlight" and how.get("scale") is None
 
 
 def keep_base(model: Any, zero_based: bool | None) -> None:

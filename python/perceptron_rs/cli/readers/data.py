@@ -18,8 +18,8 @@ __all__ = ["Csr", "Data", "held_out"]
 class Csr:
     """The arrays of a CSR matrix, sorted and without duplicates; SciPy is imported when it is asked for."""
 
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
+    indptr: NDArray[Any]
+    indices: NDArray[Any]  # of the same type, int32 if all numbers fit
     values: NDArray[np.float64]
     shape: tuple[int, int]
 
@@ -56,6 +56,20 @@ class Data:
     def X(self) -> Any:  # noqa: N802  as everywhere
         """The examples as estimators take them."""
         return self.rows.matrix() if isinstance(self.rows, Csr) else self.rows
+
+    def part(self, begin: int, end: int) -> Data:
+        """Return some examples in a row."""
+        if not isinstance(self.rows, Csr):
+            return replace(self, rows=self.rows[begin:end], y=None)
+        indptr = self.rows.indptr[begin : end + 1]
+        entries = slice(int(indptr[0]), int(indptr[-1]))
+        some = Csr(
+            indptr - indptr[0],
+            self.rows.indices[entries],
+            self.rows.values[entries],
+            (len(indptr) - 1, self.rows.shape[1]),
+        )
+        return replace(self, rows=some, y=None)
 
     def chosen(self, rows: NDArray[np.bool_]) -> Data:
         """Return some of the examples."""

@@ -20,6 +20,7 @@ __all__ = ["SvmlightLines", "read_svmlight"]
 _CONTENT = re.compile(rb"^[ \t]*([^\s#][^\s]*)", re.MULTILINE)
 _COLUMN = re.compile(r"(, line \d+, column )(\d+)")
 _LABEL = b"0 "
+_MOST = 2**31  # of int32
 
 
 class SvmlightLines:
@@ -61,7 +62,9 @@ class SvmlightLines:
         n_features = self._wanted.features or width
         if width > n_features:
             raise CommandError(_too_wide(self._name, width, self._wanted, is_zero_based))
-        rows = Csr(starts, columns, values, (len(y), n_features))
+        index = np.int32 if max(len(values), n_features) < _MOST else np.int64
+        ends, places = starts.astype(index, copy=False), columns.astype(index, copy=False)
+        rows = Csr(ends, places, values, (len(y), n_features))
         return Data(rows, None if self._unlabelled else y, zero_based=is_zero_based)
 
 
