@@ -1,5 +1,6 @@
 """Sphinx configuration; ``make docs`` builds with it. Nothing here needs the network."""
 
+import csv
 import json
 import re
 import sys
@@ -59,7 +60,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "show_memory": False,
-    "min_reported_time": 1000,
+    "write_computation_times": False,
     "plot_gallery": "True",
     "abort_on_example_error": True,
     "doc_module": ("perceptron_rs",),
@@ -97,6 +98,26 @@ class Benchmarks(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines(results)))
 
 
+class CourseMap(SphinxDirective):
+    """``.. course-map:: FILE``: the columns are those of docs/course/map.csv."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        _, name = self.env.relfn2path(self.arguments[0], self.env.docname)
+        self.env.note_dependency(name)
+        text = [".. list-table::", "   :header-rows: 1", ""]
+        cells = [["concept", "function", "reference", "test", "picture"]]
+        with Path(name).open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                first = f":doc:`{row['concept']} <{row['page']}>`"
+                code = f"`{row['function']}`", f"``{row['reference']}``", f"``{row['test']}``"
+                cells.append([first, *code, f"`{row['picture']}`" if row["picture"] else ""])
+        text += [f"   {'  -' if k else '* -'} {cell}" for line in cells for k, cell in enumerate(line)]
+        return self.parse_text_to_nodes("\n".join(text))
+
+
 def escape_shapes(*arguments: Any) -> None:
     """Keep the underscore that ends a name in a shape from being read as the mark of a link."""
     text = arguments[-1]
@@ -107,4 +128,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Make the directive known to Sphinx, and read docstrings before numpydoc does."""
     app.connect("autodoc-process-docstring", escape_shapes, priority=100)
     app.add_directive("benchmarks", Benchmarks)
+    app.add_directive("course-map", CourseMap)
     return {"parallel_read_safe": True}

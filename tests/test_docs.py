@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import doctest
 import importlib.util
 import json
@@ -11,10 +12,12 @@ import shlex
 import struct
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
+import perceptron_rs
 from perceptron_rs.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +26,17 @@ MADE = {"_build", "_templates", "gallery", "generated"}
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.rst"))
 PAGES = [page for page in PAGES if not MADE & set(page.split("/"))]
 #: Pages that have nothing to run.
-SILENT = {"api", "benchmarks", "guide/combinations", "guide/features", "guide/index", "index", "installation"}
+SILENT = {
+    "api",
+    "benchmarks",
+    "guide/combinations",
+    "guide/features",
+    "course/history",
+    "course/index",
+    "guide/index",
+    "index",
+    "installation",
+}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -85,6 +98,8 @@ def run(name: str, text: str) -> int:
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     report: list[str] = []
     runner.run(test, out=report.append)
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
     assert test.examples
     assert runner.failures == 0, "".join(report)
     shell.check()
@@ -133,6 +148,55 @@ def test_links():
         text = (ROOT / document).read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
             assert (ROOT / target).exists(), f"{document} links to {target}"
+
+
+def test_map():
+    """What the map of the course names is there, and is shown whole on the page that it names."""
+    with (ROOT / "docs" / "course" / "map.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) >= 20
+    for row in rows:
+        assert (ROOT / "docs" / "course" / f"{row['page']}.rst").exists(), row
+        assert (ROOT / "python" / "perceptron_rs" / "reference" / row["reference"]).exists(), row
+        assert (ROOT / "tests" / row["test"]).exists(), row
+        for name in row["function"], row["picture"]:
+            assert not name or callable(attrgetter(name)(perceptron_rs)), row
+
+
+COURSE = [
+    "hyperplane",
+    "update",
+    "epochs",
+    "margins",
+    "noise",
+    "variants",
+    "multiclass",
+    "kernel",
+    "sequences",
+]
+
+
+@pytest.mark.parametrize("page", COURSE)
+def test_a_page_of_the_course_goes_from_a_picture_to_the_code(page):
+    text = (ROOT / "docs" / "course" / f"{page}.rst").read_text(encoding="utf-8")
+    picture = re.search(r"^\.\. (plot|image)::", text, re.MULTILINE)
+    assert picture.start() < 1500
+    assert picture.start() < text.index(".. literalinclude:: ../../python/perceptron_rs/reference/")
+
+
+def test_every_page_is_two_clicks_away():
+    docs = ROOT / "docs"
+
+    def linked(page):
+        """Return the pages in the tables of contents of a page."""
+        text = (docs / f"{page}.rst").read_text(encoding="utf-8")
+        blocks = re.findall(r"^\.\. toctree::\n(?:   :.*\n)*\n((?:   .+\n)+)", text, re.MULTILINE)
+        return [(Path(page).parent / name).as_posix() for block in blocks for name in block.split()]
+
+    first = linked("index")
+    assert "gallery/index" in first  # its own pages are the examples
+    second = [page for found in first if found != "gallery/index" for page in linked(found)]
+    assert {f"docs/{page}.rst" for page in ["index", *first, *second]} >= set(PAGES)
 
 
 def test_make():

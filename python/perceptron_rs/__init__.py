@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from perceptron_rs.sequence.perceptron import SequencePerceptron
     from perceptron_rs.sequence.progress import SequenceEpoch
     from perceptron_rs.sequence.structured import StructuredPerceptron
+    from perceptron_rs.teaching.loss import hinge_loss, perceptron_loss
     from perceptron_rs.teaching.proof import Proof, proof
     from perceptron_rs.teaching.trace import Step, Trace, trace
 
@@ -60,12 +61,14 @@ __all__ = [
     "VotedPerceptron",
     "__version__",
     "digest",
+    "hinge_loss",
     "hull_weights",
     "is_separable",
     "load",
     "margin",
     "max_margin",
     "mistake_bounds",
+    "perceptron_loss",
     "proof",
     "reproduce",
     "trace",
@@ -98,12 +101,14 @@ _HOME = {
     "VerificationError": "margins.verification",
     "VotedPerceptron": "linear.voted",
     "digest": "learnt",
+    "hinge_loss": "teaching.loss",
     "hull_weights": "margins.verification",
     "is_separable": "margins.maximum",
     "load": "models",
     "margin": "margins.measure",
     "max_margin": "margins.maximum",
     "mistake_bounds": "margins.mistakes",
+    "perceptron_loss": "teaching.loss",
     "proof": "teaching.proof",
     "reproduce": "rerun",
     "trace": "teaching.trace",

@@ -32,6 +32,7 @@ __all__ = [
     "one_pass",
     "permutation",
     "read_svmlight",
+    "read_svmlight_part",
     "replay",
     "scale_gamma",
     "scores",
@@ -178,6 +179,15 @@ def read_svmlight(
     refuse_query_ids: bool,
     threads: int,
     block: int | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], int, bool]: ...
+def read_svmlight_part(
+    part: bytes,
+    *,
+    path: str | os.PathLike[str],
+    lines_before: int,
+    zero_based: bool | None,
+    refuse_query_ids: bool,
+    threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], int, bool]: ...
 def _swap_float_control(control: int) -> int: ...
 def _enter_standard() -> bool: ...

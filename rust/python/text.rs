@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 
 use super::border::signals::Signals;
-use crate::text::{self, Base, Rules};
+use crate::text::{self, Base, CsrArrays, Part, Rules};
 
 type Parts<'py> = (
     Bound<'py, PyArray1<f64>>,
@@ -30,25 +31,52 @@ fn read_svmlight(
     threads: usize,
     block: Option<usize>,
 ) -> PyResult<Parts<'_>> {
+    let signals = Signals::new();
+    let (rules, block) = (rules(zero_based, refuse_query_ids), block.unwrap_or(text::BLOCK));
+    let table = py.detach(|| text::read(&paths, rules, threads, block, &signals));
+    Ok(parts(py, signals.settle(table, py, false)?))
+}
+
+/// The same of a part of the file of this name: whole lines, with so many before them.
+#[pyfunction]
+#[pyo3(signature = (part, *, path, lines_before, zero_based, refuse_query_ids, threads))]
+#[allow(clippy::needless_pass_by_value)]
+fn read_svmlight_part(
+    py: Python<'_>,
+    part: PyBackedBytes,
+    path: PathBuf,
+    lines_before: usize,
+    zero_based: Option<bool>,
+    refuse_query_ids: bool,
+    threads: usize,
+) -> PyResult<Parts<'_>> {
+    let signals = Signals::new();
+    let (rules, part) = (rules(zero_based, refuse_query_ids), Part { text: &part, lines_before });
+    let table = py.detach(|| text::read_part(&path, part, rules, threads, text::BLOCK, &signals));
+    Ok(parts(py, signals.settle(table, py, false)?))
+}
+
+fn rules(zero_based: Option<bool>, refuse_query_ids: bool) -> Rules {
     let base = match zero_based {
         None => Base::Auto,
         Some(true) => Base::Zero,
         Some(false) => Base::One,
     };
-    let signals = Signals::new();
-    let (rules, block) = (Rules { base, refuse_query_ids }, block.unwrap_or(text::BLOCK));
-    let table = py.detach(|| text::read(&paths, rules, threads, block, &signals));
-    let table = signals.settle(table, py, false)?;
-    Ok((
+    Rules { base, refuse_query_ids }
+}
+
+fn parts(py: Python<'_>, table: CsrArrays) -> Parts<'_> {
+    (
         PyArray1::from_vec(py, table.values),
         PyArray1::from_vec(py, table.columns),
         PyArray1::from_vec(py, table.starts),
         PyArray1::from_vec(py, table.labels),
         table.width,
         table.zero_based,
-    ))
+    )
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(read_svmlight, m)?)
+    m.add_function(wrap_pyfunction!(read_svmlight, m)?)?;
+    m.add_function(wrap_pyfunction!(read_svmlight_part, m)?)
 }

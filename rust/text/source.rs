@@ -48,7 +48,7 @@ impl Block {
 pub struct Source<'a> {
     paths: &'a [PathBuf],
     file: usize,
-    open: Option<Box<dyn Read + Send>>,
+    open: Option<Box<dyn Read + Send + 'a>>,
     /// The beginning of a line whose end is in the next block.
     rest: Vec<u8>,
     failed: bool,
@@ -67,6 +67,12 @@ impl<'a> Source<'a> {
     ) -> Self {
         let (file, open, rest, failed) = (0, None, Vec::new(), false);
         Self { paths, file, open, rest, failed, block, spare, monitor }
+    }
+
+    /// Goes on in the first file with this text of it, instead of opening it.
+    pub fn going_on_with(mut self, text: &'a [u8]) -> Result<Self> {
+        self.open = Some(boxed(text)?);
+        Ok(self)
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
@@ -179,9 +185,15 @@ fn grow(room: &mut Vec<u8>, length: usize) -> std::result::Result<(), Trouble> {
 /// Opens a file; the first bytes of a plain one are looked at, and go to `rest`.
 fn open(path: &Path, rest: &mut Vec<u8>) -> Result<Box<dyn Read + Send>> {
     let reader = begin(path, rest).map_err(|trouble| trouble.at(path))?;
-    match NO_TEXT.iter().find(|(magic, _)| rest.starts_with(magic)) {
+    check_text(rest, path)?;
+    Ok(reader)
+}
+
+/// Refuses what begins like another kind of file.
+pub fn check_text(begin: &[u8], path: &Path) -> Result<()> {
+    match NO_TEXT.iter().find(|(magic, _)| begin.starts_with(magic)) {
         Some((_, what)) => Err(Error::Invalid(format!("{} {what}", path.display()))),
-        None => Ok(reader),
+        None => Ok(()),
     }
 }
 

@@ -1,10 +1,10 @@
 //! svmlight / libsvm files to CSR, on several threads.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::lines::{Base, Fault, Rules, parse};
-use super::source::{Block, Source};
+use super::source::{Block, Source, check_text};
 use crate::error::{Error, Result};
 use crate::memory::Grow;
 use crate::online::Monitor;
@@ -36,9 +36,47 @@ pub fn read(
     block: usize,
     monitor: &dyn Monitor,
 ) -> Result<CsrArrays> {
+    read_parts(paths, None, rules, threads, block, monitor)
+}
+
+/// Some lines of a file, which are already in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    pub text: &'a [u8],
+    /// Lines of the file before them.
+    pub lines_before: usize,
+}
+
+/// Reads a part of the file of this name, which is not opened, as [`read`] does.
+pub fn read_part(
+    path: &Path,
+    part: Part,
+    rules: Rules,
+    threads: usize,
+    block: usize,
+    monitor: &dyn Monitor,
+) -> Result<CsrArrays> {
+    if part.lines_before == 0 {
+        check_text(part.text, path)?;
+    }
+    read_parts(&[path.to_owned()], Some(part), rules, threads, block, monitor)
+}
+
+fn read_parts(
+    paths: &[PathBuf],
+    part: Option<Part>,
+    rules: Rules,
+    threads: usize,
+    block: usize,
+    monitor: &dyn Monitor,
+) -> Result<CsrArrays> {
     let spare = Mutex::default();
-    let joined = Mutex::new(Joined::default());
-    let source = Source::new(paths, block, &spare, monitor);
+    let joined = Joined { lines: part.map_or(0, |part| part.lines_before), ..Joined::default() };
+    let joined = Mutex::new(joined);
+    let mut source = Source::new(paths, block, &spare, monitor);
+    if let Some(part) = part {
+        source = source.going_on_with(part.text)?;
+    }
     each(source.enumerate(), threads, monitor, |(number, block)| {
         let mut block = block?;
         let (text, examples) = block.text_and_examples();

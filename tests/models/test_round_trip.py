@@ -247,7 +247,8 @@ def test_another_process_writes_the_same_bytes(tools, tmp_path):
 def test_the_format_is_the_one_that_is_documented(tools, folder):
     document, tensors = tools.take_apart(folder.saved())
     assert sorted(tensors) == [
-        "coef", "coef_u", "intercept", "intercept_u", "mistakes_per_epoch", "n_iter_per_class", "seen",
+        "coef", "coef_u", "intercept", "intercept_u", "loss_curve", "mistakes_per_epoch", "n_iter_per_class",
+        "seen",
     ]  # fmt: skip
     assert document["format_version"] == FORMAT_VERSION
     assert document["arithmetic_version"] == perceptron_rs.ARITHMETIC_VERSION
@@ -320,7 +321,7 @@ def test_a_fit_that_was_interrupted_in_its_first_epoch(tools, learner, classes, 
     """As keep_on_interrupt leaves it."""
     model = tools.fitted(learner, classes, warm_start=True, keep_on_interrupt=True)
     model.n_iter_per_class_ = model.n_iter_per_class_ * 0
-    model.mistakes_per_epoch_ = model.mistakes_per_epoch_[:0]
+    model.mistakes_per_epoch_, model.loss_curve_ = model.mistakes_per_epoch_[:0], []
     model.n_iter_ = model.n_mistakes_ = 0
     loaded = again(model, tmp_path)
     assert tools.contents(loaded) == tools.contents(model)

@@ -215,14 +215,18 @@ def follow(
     )
 
 
-def publish_report(estimator: Any, report: Report) -> None:
-    """Put the story of a run on the estimator."""
+def publish_report(estimator: Any, report: Report, *, is_fit: bool) -> None:
+    """Put the story of a run on the estimator; a single pass has no curve."""
     mistakes, per_example = report.mistakes, report.mistakes_per_example
     estimator.n_iter_per_class_ = report.n_iter
     estimator.n_iter_ = int(report.n_iter.max())
     estimator.n_mistakes_ = int(mistakes.sum())
     estimator.mistakes_per_epoch_ = mistakes
     estimator.converged_ = all(reason == "clean" for reason in report.stopped)
+    if is_fit:
+        estimator.loss_curve_ = [float(losses.mean()) for losses in report.losses]
+    else:
+        vars(estimator).pop("loss_curve_", None)
     if per_example is not None:
         estimator.mistakes_per_example_ = per_example
     else:

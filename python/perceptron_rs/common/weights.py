@@ -11,7 +11,14 @@ from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_rs.common.errors import naming
 
-__all__ = ["assert_finite_weights", "class_weights", "sample_weights", "start_value", "unvisited"]
+__all__ = [
+    "assert_finite_weights",
+    "class_counts",
+    "class_weights",
+    "sample_weights",
+    "start_value",
+    "unvisited",
+]
 
 Floats = NDArray[np.float64]
 
@@ -34,14 +41,14 @@ def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | N
 
 
 def class_weights(
-    class_weight: Any, classes: NDArray[Any], labels: NDArray[np.uint32], n_planes: int
+    class_weight: Any, classes: NDArray[Any], counts: NDArray[np.int64] | None, n_planes: int
 ) -> Floats:
-    """Return the weights (K, 2) of each plane's negatives and positives."""
+    """Return the weights (K, 2) of each plane's negatives and positives; "balanced" needs the counts."""
     if class_weight is None:
         values = np.ones(len(classes))
     elif isinstance(class_weight, str):
-        counts = np.bincount(labels, minlength=len(classes)).astype(np.float64)
-        values = len(labels) / (len(classes) * counts)
+        assert counts is not None
+        values = int(counts.sum()) / (len(classes) * counts.astype(np.float64))
     else:
         with naming("class_weight"):
             values = compute_class_weight(class_weight, classes=classes, y=classes).astype(np.float64)
@@ -54,10 +61,17 @@ def class_weights(
     return np.stack([np.ones(len(classes)), values], axis=1)
 
 
+def class_counts(class_weight: Any, labels: NDArray[np.uint32], n_classes: int) -> NDArray[np.int64] | None:
+    """Return the number of examples of each class, if ``class_weight`` needs it."""
+    if not isinstance(class_weight, str):
+        return None
+    return np.bincount(labels, minlength=n_classes).astype(np.int64)
+
+
 def unvisited(
-    weights: Floats | None, planes: Floats, labels: NDArray[np.uint32], joint: bool
+    weights: Floats | None, planes: Floats, labels: NDArray[np.uint32], joint: bool, *, is_part: bool = False
 ) -> NDArray[np.bool_] | None:
-    """Return which rows have weight 0 for every plane; None if no row has."""
+    """Return which rows have weight 0 for every plane; None if no row has. Not all may, unless of a part."""
     if len(planes) > 1 and not joint:  # an example is a negative of some plane, where its class weighs 1
         if weights is None:
             return None
@@ -68,7 +82,7 @@ def unvisited(
         with np.errstate(over="ignore"):
             own = planes[labels, 1] if joint else planes[0][labels]
             idle = own * (1.0 if weights is None else weights) == 0
-    if idle.all():
+    if idle.all() and not is_part:
         raise ValueError(
             "sample_weight and class_weight leave no example of positive weight; there is nothing to learn"
         )

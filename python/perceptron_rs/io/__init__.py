@@ -1,5 +1,6 @@
-"""Readers of data files."""
+"""Readers of data files: whole, or batch by batch for ``fit_stream``."""
 
-from perceptron_rs.io.svmlight import load_svmlight
+from perceptron_rs.io.source import Batch, Source, as_source, open_arrays
+from perceptron_rs.io.svmlight import load_svmlight, open_svmlight
 
-__all__ = ["load_svmlight"]
+__all__ = ["Batch", "Source", "as_source", "load_svmlight", "open_arrays", "open_svmlight"]

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+import gzip
 import os
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from perceptron_rs._core import read_svmlight
+from perceptron_rs._core import read_svmlight, read_svmlight_part
+from perceptron_rs.io.source import Batch, PathLike, Source, paths_of
 
-__all__ = ["load_svmlight", "load_with_base"]
+__all__ = ["load_svmlight", "load_with_base", "open_svmlight"]
 
-_Path: TypeAlias = str | os.PathLike[str]
+#: Values, columns, row starts, labels, the least number of columns, and whether they are counted from 0.
+Arrays: TypeAlias = tuple[
+    NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], int, bool
+]
 
 _INT32_MAX, _INT64_MAX = 2**31 - 1, 2**63 - 1
 _MOST_THREADS = 1024
+_CHUNK = 1 << 22  # bytes of text that are parsed at once
+_SMALL = 1 << 24  # so much may be packed as tightly as it likes
 
 
 def load_svmlight(
-    path: _Path | Sequence[_Path],
+    path: PathLike | BinaryIO | Sequence[PathLike | BinaryIO],
     *,
     n_features: int | None = None,
     zero_based: bool | Literal["auto"] = "auto",
     query_id: Literal["ignore", "refuse"] = "ignore",
+    offset: int = 0,
+    length: int = -1,
     n_jobs: int | None = None,
 ) -> tuple[Any, NDArray[np.float64]]:
     r"""Read files in the svmlight / libsvm format into a CSR matrix and a vector of labels.
@@ -39,9 +51,10 @@ def load_svmlight(
 
     Parameters
     ----------
-    path : str, path-like, or list of them
+    path : str, path-like or binary file, or list of them
         File to read. Several files are read as if they were one. A file whose name ends in ".gz" is
-        decompressed while it is read.
+        decompressed while it is read. A file that is already open is read from where it stands, and left
+        open.
     n_features : int, default=None
         Number of features seen during ``fit``.
     zero_based : bool or "auto", default="auto"
@@ -49,6 +62,12 @@ def load_svmlight(
         otherwise from 1. Set it, and ``n_features``, if you read the parts of a data set one at a time.
     query_id : {"ignore", "refuse"}, default="ignore"
         Whether to ignore ``qid:...`` or to raise an error.
+    offset : int, default=0
+        Skip so many bytes, and then the rest of the line that they end in.
+    length : int, default=-1
+        If above 0, read the lines that begin at most so many bytes after ``offset``. Calls whose offsets
+        are a ``length`` apart read each line once, and some may read none. With either of the two,
+        ``path`` must be one file.
     n_jobs : int, default=None
         Number of threads. None means 1, unless in a :obj:`joblib.parallel_backend` context; -1 means all
         processors. The result does not depend on it.
@@ -68,7 +87,7 @@ def load_svmlight(
     OSError
         If a file cannot be opened or read.
     MemoryError
-        If the examples do not fit into memory.
+        If the examples do not fit into memory. `open_svmlight` reads them in parts.
 
     Examples
     --------
@@ -86,54 +105,225 @@ def load_svmlight(
     array([ 1., -1.])
     """
     X, y, _ = load_with_base(
-        path, n_features=n_features, zero_based=zero_based, query_id=query_id, n_jobs=n_jobs
+        path,
+        n_features=n_features,
+        zero_based=zero_based,
+        query_id=query_id,
+        offset=offset,
+        length=length,
+        n_jobs=n_jobs,
     )
     return X, y
 
 
 def load_with_base(
-    path: _Path | Sequence[_Path],
+    path: Any,
     *,
     n_features: int | None,
     zero_based: bool | Literal["auto"],
     query_id: Literal["ignore", "refuse"] = "ignore",
+    offset: int = 0,
+    length: int = -1,
     n_jobs: int | None = None,
 ) -> tuple[Any, NDArray[np.float64], bool]:
     """Return what `load_svmlight` does, and whether the lowest index of the files is 0."""
-    paths = _paths(path)
-    if isinstance(zero_based, np.bool_):
-        zero_based = bool(zero_based)
-    if not isinstance(zero_based, bool) and zero_based != "auto":
-        raise ValueError(f'zero_based must be True, False or "auto", got {zero_based!r}')
-    if query_id not in ("ignore", "refuse"):
-        raise ValueError(f'query_id must be "ignore" or "refuse", got {query_id!r}')
-    if n_features is not None:
-        _check_integer("n_features", n_features)
-        if not 1 <= n_features <= _INT64_MAX:
-            raise ValueError(
-                f"n_features must be at least 1 and at most 2**63 - 1, got {n_features}; "
-                "None takes it from the file"
-            )
-    if n_jobs is not None:
-        _check_integer("n_jobs", n_jobs)
-    values, columns, starts, y, width, is_zero_based = read_svmlight(
-        paths,
-        zero_based=None if isinstance(zero_based, str) else zero_based,
-        refuse_query_ids=query_id == "refuse",
-        threads=min(max(1, int(effective_n_jobs(n_jobs))), _MOST_THREADS),
-    )
-    if len(y) == 0:
-        named = " and ".join(paths) if len(paths) < 3 else f"any of {len(paths)} files, {paths[0]} the first"
+    files = _files(path)
+    base = _check_options(n_features, zero_based, query_id)
+    for name, value in (("n_jobs", n_jobs), ("offset", offset), ("length", length)):
+        if value is not None:
+            _check_integer(name, value)
+    if offset < 0:
+        raise ValueError(f"offset must be at least 0, got {offset}")
+    if (offset > 0 or length > 0) and len(files) > 1:
+        raise ValueError(f"offset and length are places in one file, got {len(files)} files")
+    threads = min(max(1, int(effective_n_jobs(n_jobs))), _MOST_THREADS)
+    options: dict[str, Any] = {
+        "zero_based": base,
+        "refuse_query_ids": query_id == "refuse",
+        "threads": threads,
+    }
+    names = [_name_of(file) for file in files]
+    if offset == 0 and length <= 0 and all(isinstance(file, str) for file in files):
+        values, columns, starts, y, width, is_zero_based = read_svmlight(files, **options)
+    else:
+        options["zero_based"] = True if base is None else base  # as written, until all is read
+        parts = [part for file in files for part in _parts(file, offset, length, **options)]
+        values, columns, starts, y, width, is_zero_based = _joined(parts, base)
+    if len(y) == 0 and offset == 0 and length <= 0:
+        named = " and ".join(names) if len(names) < 3 else f"any of {len(names)} files, {names[0]} the first"
         raise ValueError(f"no examples in {named}; check that it is the right file")
     if n_features is None:
         n_features = width
     elif n_features < width:
         row = int(np.searchsorted(starts, np.argmax(columns >= n_features), side="right")) - 1
         raise ValueError(
-            f"n_features is {n_features}, but {paths[0]}{' and the others' * (len(paths) > 1)} need {width}, "
+            f"n_features is {n_features}, but {names[0]}{' and the others' * (len(names) > 1)} need {width}, "
             f"for row {row} (counted from 0) on; raise n_features or leave it None"
         )
     return _csr(values, columns, starts, (len(y), int(n_features))), y, is_zero_based
+
+
+def open_svmlight(
+    path: PathLike | BinaryIO | Sequence[PathLike | BinaryIO],
+    *,
+    n_features: int | None = None,
+    zero_based: bool | Literal["auto"] = "auto",
+    query_id: Literal["ignore", "refuse"] = "ignore",
+    max_ratio: float = 250.0,
+) -> Source:
+    r"""Read svmlight / libsvm files in parts, for ``fit_stream``.
+
+    Parameters
+    ----------
+    path : str, path-like or binary file, or list of them
+        Files, read as if they were one: as for `load_svmlight`, and patterns such as ``"part-*.svm.gz"``.
+        A file that is already open, such as ``sys.stdin.buffer``, can be passed through only once.
+    n_features : int, default=None
+        Number of features seen during ``fit``. If None, a first pass counts them.
+    zero_based : bool or "auto", default="auto"
+        As for `load_svmlight`. "auto" takes a first pass.
+    query_id : {"ignore", "refuse"}, default="ignore"
+        Whether to ignore ``qid:...`` or to raise an error.
+    max_ratio : float, default=250.0
+        How many times its size a compressed file may unpack to. A file that does so is more likely an
+        accident or an attack than data.
+
+    Returns
+    -------
+    Source
+        The examples.
+
+    Raises
+    ------
+    ValueError
+        When it is read, if a line cannot be parsed or a compressed file is cut. The message names the
+        file, line, column and text.
+    OSError
+        If a file is missing, or when it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from perceptron_rs import Perceptron
+    >>> from perceptron_rs.io import open_svmlight
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "two.svm")
+    ...     _ = file.write_text("+1 1:0.5 3:2\n-1 2:25e-2\n")
+    ...     model = Perceptron().fit_stream(open_svmlight(file))
+    >>> model.classes_
+    array([-1.,  1.])
+    """
+    files = _files(path)
+    base = _check_options(n_features, zero_based, query_id)
+    if not max_ratio > 1:
+        raise ValueError(f"max_ratio must be above 1, got {max_ratio}")
+    named = tuple(Path(file) for file in files if isinstance(file, str))
+    for file in named:
+        file.stat()  # says now that it is missing
+
+    def batches() -> Iterator[Batch]:
+        for file in files:
+            for values, columns, starts, y, width, _ in _parts(
+                file,
+                zero_based=True if base is None else base,
+                refuse_query_ids=query_id == "refuse",
+                threads=1,
+                max_ratio=max_ratio,
+            ):
+                yield Batch(_csr(values, columns, starts, (len(y), width)), y)
+
+    return Source(
+        batches=batches,
+        n_features=n_features,
+        is_shifted=None if base is None else False,
+        files=named,
+        again=len(named) == len(files),
+        reading=f"svmlight, zero_based={base}",
+        name=_name_of(files[0]),
+    )
+
+
+def _parts(
+    file: Any, offset: int = 0, length: int = -1, *, max_ratio: float | None = None, **options: Any
+) -> Iterator[Arrays]:
+    """Give the examples of a file, some lines at a time."""
+    name, lines = _name_of(file), 0
+    for text in _texts(file, offset, length, max_ratio):
+        yield read_svmlight_part(text, path=name, lines_before=lines, **options)
+        lines += text.count(b"\n")
+
+
+def _texts(file: Any, offset: int, length: int, max_ratio: float | None) -> Iterator[bytes]:
+    """Give the text of a file in pieces that end with a line."""
+    with _opened(file) as (text, packed):
+        if offset > 0:
+            text.seek(offset)
+            text.readline()
+        left = offset + length + 1 - text.tell() if length > 0 else None
+        rest, total = b"", 0
+        while left is None or left > 0:
+            more = text.read(_CHUNK if left is None else min(left, _CHUNK))
+            total += len(more)
+            if packed is not None and max_ratio is not None and total > _SMALL + max_ratio * packed.tell():
+                raise ValueError(
+                    f"{_name_of(file)}: unpacks to more than {max_ratio:g} times its size; raise max_ratio "
+                    f"if you know that it is no gzip bomb"
+                )
+            if left is not None:
+                left -= len(more)
+                if left == 0 and not more.endswith(b"\n"):
+                    more += text.readline()
+            end = more.rfind(b"\n") + 1 if more else 0
+            if more and end == 0:
+                rest += more
+                continue
+            if piece := rest + more[:end]:
+                yield piece
+            rest = more[end:]
+            if not more:
+                return
+        if rest:
+            yield rest
+
+
+@contextmanager
+def _opened(file: Any) -> Iterator[tuple[Any, Any]]:
+    """Open a file, if it is a path; and return with it the compressed file that it comes from."""
+    if not isinstance(file, str):
+        yield file, None
+        return
+    with Path(file).open("rb") as raw:
+        if not file.endswith(".gz"):
+            yield raw, None
+            return
+        try:
+            with gzip.GzipFile(fileobj=raw) as text:
+                yield text, raw
+        except EOFError:
+            raise ValueError(f"{file}: the gzip data ends early: the file was cut; get it again") from None
+        except (zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(
+                f"{file}: the gzip data is damaged or none ({error}); get it again, or drop the .gz if it is "
+                f"plain text"
+            ) from None
+
+
+def _joined(parts: list[Arrays], base: bool | None) -> Arrays:
+    """Return the examples of all parts, whose columns are as written if the base is to be found."""
+    none = np.zeros(0, dtype=np.int64)
+    values = np.concatenate([np.zeros(0), *(part[0] for part in parts)])
+    columns = np.concatenate([np.zeros(0, dtype=np.int32), *(part[1] for part in parts)])
+    lengths = np.concatenate([none, *(np.diff(part[2]) for part in parts)])
+    y = np.concatenate([np.zeros(0), *(part[3] for part in parts)])
+    starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
+    width = max((part[4] for part in parts), default=1)
+    is_zero_based = bool(base)
+    if base is None:
+        is_zero_based = bool(len(columns)) and int(columns.min()) == 0
+        if not is_zero_based and len(columns):
+            columns, width = columns - np.int32(1), width - 1
+    return values, columns, starts, y, width, is_zero_based
 
 
 def _csr(
@@ -149,18 +339,40 @@ def _csr(
     return X
 
 
-def _paths(path: Any) -> list[str]:
-    single = isinstance(path, str | bytes | os.PathLike)
-    if not single and not isinstance(path, Sequence):
-        raise TypeError(f"path must be a path or a list of paths, got {path!r}; pass the name of the file")
-    paths = []
-    for item in [path] if single else path:
-        if not isinstance(item, str | bytes | os.PathLike):
-            raise TypeError(f"path must hold names of files, got {item!r}; pass str or path-like objects")
-        paths.append(os.fsdecode(item))
-    if not paths:
-        raise ValueError("path must name at least one file, got an empty list")
-    return paths
+def _files(path: Any) -> list[Any]:
+    """Return names of files, and files that are open."""
+    items = path if isinstance(path, Sequence) and not isinstance(path, str | bytes) else [path]
+    files: list[Any] = []
+    for item in items:
+        if hasattr(item, "read") and not isinstance(item, os.PathLike):
+            if isinstance(item.read(0), str):
+                raise TypeError(f"path must be opened in binary mode, got {item!r:.80}; open it with 'rb'")
+            files.append(item)
+        else:
+            files += paths_of(path if item is path else [item])
+    return files if files else paths_of(path)
+
+
+def _name_of(file: Any) -> str:
+    return file if isinstance(file, str) else str(getattr(file, "name", "the open file"))
+
+
+def _check_options(n_features: Any, zero_based: Any, query_id: Any) -> bool | None:
+    """Return whether columns are counted from 0; None: that is to be found out."""
+    if isinstance(zero_based, np.bool_):
+        zero_based = bool(zero_based)
+    if not isinstance(zero_based, bool) and zero_based != "auto":
+        raise ValueError(f'zero_based must be True, False or "auto", got {zero_based!r}')
+    if query_id not in ("ignore", "refuse"):
+        raise ValueError(f'query_id must be "ignore" or "refuse", got {query_id!r}')
+    if n_features is not None:
+        _check_integer("n_features", n_features)
+        if not 1 <= n_features <= _INT64_MAX:
+            raise ValueError(
+                f"n_features must be at least 1 and at most 2**63 - 1, got {n_features}; "
+                "None takes it from the file"
+            )
+    return None if isinstance(zero_based, str) else zero_based
 
 
 def _check_integer(name: str, value: Any) -> None:

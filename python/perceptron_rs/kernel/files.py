@@ -48,6 +48,8 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     for name in _REPORTS:
         if f"{name}_" in vars(estimator):
             tensors[name] = np.ascontiguousarray(getattr(estimator, f"{name}_"), dtype=np.int64)
+    if "loss_curve_" in vars(estimator):  # not after a pass
+        tensors["loss_curve"] = np.array(estimator.loss_curve_, dtype=np.float64)
     # The settled kernel: the parameter gamma may be "scale", which only the examples of the fit tell.
     tensors["kernel"] = np.array([spec.gamma, spec.coef0, spec.degree], dtype=np.float64)
     history = {name: int(getattr(estimator, place)) for name, place in _COUNTERS.items()}
@@ -63,6 +65,8 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     for name in _REPORTS:
         if name in tensors:
             setattr(estimator, f"{name}_", tensors[name])
+    if "loss_curve" in tensors:
+        estimator.loss_curve_ = tensors["loss_curve"].tolist()
     for name, attribute in _COUNTERS.items():
         setattr(estimator, attribute, history[name])
     estimator.converged_ = history["converged"]
@@ -100,6 +104,8 @@ def _check_reports(left: Tensors, history: dict[str, Any], decisions: int) -> No
     mistakes = take_counts(left, "mistakes_per_epoch", (history["n_iter"], decisions))
     if "mistakes_per_example" in left:
         take_counts(left, "mistakes_per_example", (None, decisions))
+    if "loss_curve" in left and (take(left, "loss_curve", np.float64, (history["n_iter"],)) < 0).any():
+        raise ValueError("the tensor loss_curve must hold a loss of 0 or more for each epoch")
     if n_iter.max() != history["n_iter"] or mistakes.sum() != history["n_mistakes"]:
         raise ValueError("the history and the tensors disagree about the number of epochs or mistakes")
 

@@ -14,7 +14,7 @@ from perceptron_rs.common.parameters import draw_seed, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.common.weights import class_weights, sample_weights, unvisited
+from perceptron_rs.common.weights import class_counts, class_weights, sample_weights, unvisited
 from perceptron_rs.engines import Rows, get_engine
 from perceptron_rs.kernel.values import kernel_spec
 from perceptron_rs.kernel.vectors import begun
@@ -60,7 +60,8 @@ def learn(
     check_terms(model)
     engine, planes = get_engine(model.engine), len(model.n_seen_)
     weights = sample_weights(sample_weight, labels)
-    class_weight = class_weights(model.class_weight, model.classes_, labels, planes)
+    counts = class_counts(model.class_weight, labels, len(model.classes_))
+    class_weight = class_weights(model.class_weight, model.classes_, counts, planes)
     idle = unvisited(weights, class_weight, labels, is_joint(model))
     n_examples = len(labels) if idle is None else int((~idle).sum())
     observer = Observer(model, n_examples, publish=lambda model, state: model._keep(data, state))
@@ -92,7 +93,7 @@ def learn(
         except OverflowError as error:
             raise ValueError(str(error)) from None
     note_end(model, report.stopped, int(report.n_iter.max()))
-    publish_report(model, report)
+    publish_report(model, report, is_fit=method == "fit")
     return report
 
 

@@ -29,7 +29,7 @@ _PARAMETERS = (
     *("penalty", "multi_class", *NOISE),
 )
 #: What the long way would remove after a pass.
-_STALE = ("mistakes_per_example_", "validation_scores_", PENDING[0], RECORD)
+_STALE = ("mistakes_per_example_", "validation_scores_", "loss_curve_", PENDING[0], RECORD)
 
 #: Of the estimators seen last, by their id. That an id comes again does no harm: the parameters are compared.
 _prepared: dict[int, tuple[Any, int, OnePass]] = {}

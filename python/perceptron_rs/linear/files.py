@@ -26,6 +26,7 @@ _ARRAYS: dict[str, tuple[Any, str]] = {
     "mistakes_per_epoch_": (np.int64, "ED"),
     "mistakes_per_example_": (np.int64, "nD"),
     "validation_scores_": (np.float64, "ED"),
+    "loss_curve_": (np.float64, "E"),
     "_pending_coef": (np.float64, "Kd"),
     "_pending_ages": (np.int64, "Kd"),
     "_pending_strengths": (np.float64, "3"),
@@ -66,6 +67,8 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     for attribute in _ARRAYS | estimator._kept:
         if attribute.strip("_") in tensors:
             setattr(estimator, attribute, tensors[attribute.strip("_")])
+    if "loss_curve" in tensors:
+        estimator.loss_curve_ = tensors["loss_curve"].tolist()
     for name, attribute in _COUNTERS.items():
         setattr(estimator, attribute, history[name])
     estimator.converged_ = history["converged"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import Method, note_end, recorded
+from perceptron_rs.audit.record import RECORD, Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
@@ -18,12 +18,13 @@ from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.weights import class_weights, sample_weights, start_value, unvisited
-from perceptron_rs.engines import Engine
-from perceptron_rs.linear.penalty import keep_pending, strengths, take_pending
+from perceptron_rs.common.weights import class_counts, class_weights, sample_weights, start_value, unvisited
+from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.linear.penalty import forget_pending, keep_pending, strengths, take_pending
 from perceptron_rs.settings import Data, Linear, State
+from perceptron_rs.stream.fit import Options, begin, open_stream, refuse_in_stream, run_stream
 
-__all__ = ["check_same_problem", "learn", "read_state", "start_state"]
+__all__ = ["check_same_problem", "learn", "learn_stream", "read_state", "start_state"]
 
 
 def read_state(estimator: Any) -> State:
@@ -68,6 +69,33 @@ def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> N
         )
 
 
+def settings_of(
+    estimator: Any,
+    positive: NDArray[np.uint32],
+    planes: NDArray[np.float64],
+    seed: int | None,
+    **options: Any,
+) -> Linear:
+    """Return the settings of a run; ``options`` are those that depend on the call."""
+    return Linear(
+        learner=estimator._learner,
+        positive=positive,
+        class_weight=planes,
+        eta0=float(estimator.eta0),
+        tie=str(estimator.tie),
+        fit_intercept=bool(estimator.fit_intercept),
+        seed=seed,
+        joint=joint_update(estimator),
+        penalty=strengths(estimator),
+        track_mistakes=bool(estimator.track_mistakes),
+        keep_on_interrupt=bool(estimator.keep_on_interrupt),
+        threads=n_threads(estimator, len(positive)),
+        **noise_settings(estimator),
+        **estimator._own_settings(),
+        **options,
+    )
+
+
 def learn(
     estimator: Any,
     engine: Engine,
@@ -93,7 +121,8 @@ def learn(
     classes = estimator.classes_
     given = weights = sample_weights(sample_weight, labels)
     positive = positive_labels(n_planes(estimator, classes))
-    planes = class_weights(estimator.class_weight, classes, labels, len(positive))
+    counts = class_counts(estimator.class_weight, labels, len(classes))
+    planes = class_weights(estimator.class_weight, classes, counts, len(positive))
     idle = unvisited(weights, planes, labels, is_joint(estimator))
     if idle is not None:
         data.assert_finite_in(idle, estimator)  # the engine does not meet these rows
@@ -112,23 +141,8 @@ def learn(
     observer = Observer(estimator, n_examples, task, publish)
     seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
     estimator._begin(engine, data, state, seed)
-    settings = Linear(
-        learner=estimator._learner,
-        positive=positive,
-        class_weight=planes,
-        eta0=float(estimator.eta0),
-        tie=str(estimator.tie),
-        fit_intercept=bool(estimator.fit_intercept),
-        seed=seed if shuffle else None,
-        joint=joint_update(estimator),
-        penalty=strengths(estimator),
-        settle=settle,
-        track_mistakes=bool(estimator.track_mistakes),
-        record=record,
-        keep_on_interrupt=bool(estimator.keep_on_interrupt),
-        threads=n_threads(estimator, len(positive)),
-        **noise_settings(estimator),
-        **estimator._own_settings(),
+    settings = settings_of(
+        estimator, positive, planes, seed if shuffle else None, settle=settle, record=record
     )
     method: Method = "fit" if settle else "partial_fit"
     with recorded(estimator, method, data.stored, labels, given, state):
@@ -147,8 +161,60 @@ def learn(
             raise ValueError(str(error)) from None
     note_end(estimator, report.stopped, int(report.n_iter.max()))
     publish(estimator, report.state)
-    publish_report(estimator, report)
+    publish_report(estimator, report, is_fit=settle)
     vars(estimator).pop("validation_scores_", None)
     if held_out is not None:
         estimator.validation_scores_ = np.array(held_out.scores).reshape(-1, settings.decisions)
+    return report
+
+
+def learn_stream(estimator: Any, given: Any, classes: Any, options: Options) -> Report:
+    """Learn from a stream as `learn` does from examples in memory, and publish the same."""
+    refuse_in_stream(estimator)
+    engine = get_engine(estimator.engine)
+    balanced = isinstance(estimator.class_weight, str)
+    stream = open_stream(given, classes, options, counts=balanced)
+    classes = stream.facts.classes
+    goes_on = bool(estimator.warm_start) and hasattr(estimator, "classes_")
+    begin(estimator, stream, reset=not goes_on)
+    if goes_on:
+        state = read_state(estimator)
+        check_same_problem(estimator, state, classes)
+    else:
+        estimator.classes_, estimator._n_epochs = classes, 0
+        state = start_state(estimator, classes, None, None, None)
+        begin_record(estimator)
+        forget_pending(estimator)
+    positive = positive_labels(n_planes(estimator, classes))
+    planes = class_weights(estimator.class_weight, classes, stream.facts.counts, len(positive))
+    task = FitTask(estimator, given, None, None)
+
+    def publish(model: Any, state: State) -> None:
+        model._publish(keep_pending(model, engine, state))
+
+    seed = draw_seed(estimator.random_state) if options.shuffle or estimator._draws else None
+    settings = settings_of(estimator, positive, planes, seed if options.shuffle else None)
+    learner, state = estimator._begin_stream(engine, take_pending(estimator, state), seed)
+    report = run_stream(
+        estimator,
+        engine,
+        stream,
+        state,
+        settings,
+        Schedule(
+            estimator._n_epochs,
+            int(estimator.max_iter),
+            None if estimator.tol is None else float(estimator.tol),
+            int(estimator.n_iter_no_change),
+        ),
+        Observer(estimator, 0, task, publish),
+        options,
+        learner,
+    )
+    publish(estimator, report.state)
+    publish_report(estimator, report, is_fit=True)
+    for name in ("validation_scores_", RECORD):
+        vars(estimator).pop(name, None)
+    estimator._n_epochs += estimator.n_iter_
+    task.end()
     return report

@@ -132,6 +132,9 @@ class Perceptron(SparseWeights, LinearLearner):
         Number of mistakes, and so of updates, in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
+    loss_curve_ : list of float
+        Mean perceptron loss of an example in each epoch, before its update, averaged over the classes; a
+        class that has stopped counts as 0. Only available after ``fit``.
     converged_ : bool
         Whether the last epoch of every class was without a mistake. For the setting of the convergence
         theorem, set ``tol=None`` and a large ``max_iter``.

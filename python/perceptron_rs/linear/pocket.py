@@ -39,8 +39,8 @@ class PocketPerceptron(LinearLearner):
     would be a mistake in training; it counts with its sample weight times the weight of its class. With
     more than two classes, each class has its own pocket.
 
-    There is no ``partial_fit`` and no ``predict_then_learn``, because counting errors needs all examples at
-    once.
+    There is no ``partial_fit``, ``fit_stream`` or ``predict_then_learn``, because counting errors needs all
+    examples at once.
 
     Parameters
     ----------
@@ -151,6 +151,9 @@ class PocketPerceptron(LinearLearner):
         Number of mistakes, and so of updates, in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
+    loss_curve_ : list of float
+        Mean perceptron loss of an example in each epoch, before its update, averaged over the classes; a
+        class that has stopped counts as 0. Only available after ``fit``.
     converged_ : bool
         Whether the last epoch of every class was without a mistake. For the setting of the convergence
         theorem, set ``tol=None`` and a large ``max_iter``.
@@ -231,6 +234,7 @@ class PocketPerceptron(LinearLearner):
     _swap_errors: NDArray[np.float64]
 
     partial_fit = _Absent("partial_fit: errors are counted on all examples; use fit, perhaps with warm_start")
+    fit_stream = _Absent("fit_stream: errors are counted on all examples; use fit on arrays that are mapped")
     predict_then_learn = _Absent("predict_then_learn: errors are counted on all examples; use Perceptron")
 
     def __init__(

@@ -21,11 +21,27 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.engines import Engine, Rows, State
+from perceptron_rs.settings import Data
+from perceptron_rs.stream.run import Block, Learner
 
-__all__ = ["Vectors", "ballots", "begun", "continued", "counts_of", "each", "forgotten", "rows_of"]
+__all__ = [
+    "Carried",
+    "Vectors",
+    "ballots",
+    "begun",
+    "carried",
+    "collected",
+    "continued",
+    "counts_of",
+    "each",
+    "forgotten",
+    "rows_of",
+]
 
 Vectors: TypeAlias = dict[str, NDArray[Any]]
 
+#: What their names begin with in the state of a run over a stream.
+_OF_STREAM = "vectors_"
 _ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_origin")
 
 
@@ -50,8 +66,10 @@ def begun(state: State) -> Vectors:
     }
 
 
-def continued(vectors: Vectors, log: State, data: Examples, *, fit_intercept: bool) -> Vectors:
-    """Return the vectors with those that a call of an engine's ``fit`` on these examples has added."""
+def continued(
+    vectors: Vectors, log: State, data: Examples, *, fit_intercept: bool, first_row: int = 0
+) -> Vectors:
+    """Return the vectors with those that a run on these examples, from row ``first_row`` on, has added."""
     if len(log["log_row"]) == 0:
         return vectors
     distinct, place = np.unique(log["log_row"], return_inverse=True)
@@ -60,7 +78,7 @@ def continued(vectors: Vectors, log: State, data: Examples, *, fit_intercept: bo
         "log_t": log["log_t"],
         "log_step": log["log_step"],
         "log_bias": log["log_step"] if fit_intercept else np.zeros(len(log["log_step"])),
-        "log_origin": log["log_row"],
+        "log_origin": log["log_row"] + first_row,
     }
     order = np.argsort(np.concatenate([_planes(vectors), _planes(log)]), kind="stable")
     entries = {name: np.concatenate([vectors[name], added[name]])[order] for name in _ENTRIES}
@@ -86,6 +104,51 @@ def forgotten(vectors: Vectors, engine: Engine, most: int | None) -> Vectors:
     entries["log_row"] = place.reshape(-1).astype(np.int64)
     start = np.concatenate([[0], np.cumsum(lengths - gone)]).astype(np.int64)
     return new | entries | chosen(_stored(vectors), used) | {"log_start": start}
+
+
+class Carried(Learner):
+    """The vectors of a run over a stream: in its state under names of their own, with the rows so far."""
+
+    def __init__(self, engine: Engine, most: int | None, *, fit_intercept: bool) -> None:
+        self.engine, self.most, self.fit_intercept = engine, most, fit_intercept
+
+    def begin(self, block: Block, state: State) -> tuple[Data, State]:
+        """Return what an engine starts with: a run begins with an empty log."""
+        return super().begin(block, {name: w for name, w in state.items() if not name.startswith(_OF_STREAM)})
+
+    def end(self, block: Block, before: State, after: State) -> State:
+        """Return the state with the mistakes of a block added to the log."""
+        vectors = continued(
+            taken_along(before),
+            after,
+            block.data,
+            fit_intercept=self.fit_intercept,
+            first_row=block.first,
+        )
+        vectors = forgotten(vectors, self.engine, self.most)
+        state = {name: w for name, w in after.items() if not name.startswith("log_")}
+        return state | carried(vectors)
+
+
+def carried(vectors: Vectors) -> State:
+    """Return the vectors as they stand in the state of a run over a stream."""
+    return {f"{_OF_STREAM}{name}": w for name, w in vectors.items()}
+
+
+def taken_along(state: State) -> Vectors:
+    """Return the vectors in the state of a run over a stream."""
+    return {name.removeprefix(_OF_STREAM): w for name, w in state.items() if name.startswith(_OF_STREAM)}
+
+
+def collected(state: State) -> Vectors:
+    """Return these vectors with each row stored once, as a run in memory leaves them; or nothing."""
+    vectors = taken_along(state)
+    if not vectors or len(vectors["log_row"]) == 0:
+        return vectors
+    _, entry, place = np.unique(vectors["log_origin"], return_index=True, return_inverse=True)
+    rows = chosen(_stored(vectors), vectors["log_row"][entry])
+    kept = {name: array for name, array in vectors.items() if not name.startswith("rows")}
+    return kept | rows | {"log_row": place.reshape(-1).astype(np.int64)}
 
 
 def counts_of(vectors: Vectors, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -19,15 +19,19 @@ from perceptron_rs.engines import Engine, EngineName, Rows, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
 from perceptron_rs.linear.vectors import (
+    Carried,
     Vectors,
     ballots,
     begun,
+    carried,
+    collected,
     continued,
     counts_of,
     each,
     forgotten,
     rows_of,
 )
+from perceptron_rs.stream.run import Learner
 from perceptron_rs.typed import ClassWeight, Prediction, Tie
 
 __all__ = ["PREDICTIONS", "VotedPerceptron"]
@@ -168,6 +172,9 @@ class VotedPerceptron(LinearLearner):
         Number of mistakes, and so of updates, in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
+    loss_curve_ : list of float
+        Mean perceptron loss of an example in each epoch, before its update, averaged over the classes; a
+        class that has stopped counts as 0. Only available after ``fit``.
     converged_ : bool
         Whether the last epoch of every class was without a mistake. For the setting of the convergence
         theorem, set ``tol=None`` and a large ``max_iter``.
@@ -399,23 +406,38 @@ class VotedPerceptron(LinearLearner):
         return super().decision_function(X)
 
     def _begin(self, engine: Engine, data: Examples, state: State, seed: int | None) -> None:
-        if self.max_vectors is not None and not (
-            isinstance(self.max_vectors, Integral) and self.max_vectors >= 1
-        ):
-            raise ValueError(f"max_vectors must be a whole number above 0 or None, got {self.max_vectors!r}")
+        self._most()
         vectors = self._vectors if state["seen"].any() else begun(state)
         self._run = _Run(engine, data, vectors, int(seed or 0))
+
+    def _begin_stream(self, engine: Engine, state: State, seed: int | None) -> tuple[Learner, State]:
+        if self.warm_start:
+            raise ValueError(
+                "warm_start=True is not available with fit_stream of this learner; set it to False"
+            )
+        self._seed = int(seed or 0)
+        learner = Carried(engine, self._most(), fit_intercept=bool(self.fit_intercept))
+        return learner, state | carried(begun(state))
+
+    def _most(self) -> int | None:
+        """Return ``max_vectors``, checked."""
+        most = self.max_vectors
+        if most is not None and not (isinstance(most, Integral) and most >= 1):
+            raise ValueError(f"max_vectors must be a whole number above 0 or None, got {most!r}")
+        return None if most is None else int(most)
 
     def _continued(self, state: State) -> Vectors:
         """Return the vectors of the run so far."""
         engine, data, vectors, _ = self._run
         vectors = continued(vectors, state, data, fit_intercept=bool(self.fit_intercept))
-        return forgotten(vectors, engine, None if self.max_vectors is None else int(self.max_vectors))
+        return forgotten(vectors, engine, self._most())
 
     def _publish(self, state: State) -> None:
         super()._publish(state)
         self._answers = {}
-        if "log_start" in state:
+        if found := collected(state):
+            self._vectors = found
+        elif "log_start" in state:
             self._vectors, self._seed = self._continued(state), self._run.seed
             del self._run
 

@@ -7,11 +7,11 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 try:
     import fcntl
@@ -32,7 +32,11 @@ def path_of(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
+#: What is written: bytes, or a function that gives them piece by piece, from the start each time.
+Written: TypeAlias = bytes | Callable[[], Iterable[bytes | memoryview]]
+
+
+def write_whole(path: str | os.PathLike[str], data: Written) -> None:
     """Put ``data`` in the place of the file ``path``, at once.
 
     It goes to a new file in the same folder first, which is flushed to the disk and then takes the file's
@@ -66,7 +70,7 @@ class _UnnamedError(Exception):
 
 def _write(
     target: Path,
-    data: bytes,
+    data: Written,
     before: os.stat_result | None,
     open_new: Callable[[Path], tuple[int, Path | None]],
 ) -> None:
@@ -79,7 +83,8 @@ def _write(
             if before is not None and hasattr(os, "fchmod"):
                 with suppress(PermissionError):
                     os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
-            _write_all(descriptor, data)
+            for piece in data() if callable(data) else (data,):
+                _write_all(descriptor, piece)
             os.fsync(descriptor)
             if name is None:
                 name = _linked(descriptor, target, replaces=before is not None)
@@ -201,7 +206,7 @@ def _refuse_other(found: os.stat_result, path: str | os.PathLike[str]) -> None:
         raise OSError(errno.EINVAL, "is a device or a pipe; name a regular file", os.fspath(path))
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def _write_all(descriptor: int, data: bytes | memoryview) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest[:_CHUNK]) :]

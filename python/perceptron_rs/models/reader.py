@@ -128,6 +128,10 @@ def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
 
 
 def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
+    if "checkpoint" in document:
+        raise ValueError(
+            "it is a checkpoint of a run, and no model; go on from it by fit_stream(resume=True)"
+        )
     _check_arithmetic(document.get("arithmetic_version"))
     missing = _KEYS - set(document)
     if missing:

@@ -1,1 +1,1 @@
-"""To look at: runs step by step, and the convergence theorem replayed on one."""
+"""To look at: runs step by step, the convergence theorem replayed on one, losses."""

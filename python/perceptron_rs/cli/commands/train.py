@@ -204,7 +204,7 @@ def _of_holdout(held: dict[str, Any]) -> str:
 
 
 def _epochs(model: Any) -> dict[str, str]:
-    if hasattr(model, "loss_curve_"):
+    if hasattr(model, "loss_"):
         return {"epochs": str(model.n_iter_), "loss": f"{model.loss_:.6g} in the last epoch"}
     last = int(np.sum(model.mistakes_per_epoch_[-1]))
     return {

@@ -16,7 +16,7 @@ from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arra
 from perceptron_rs.common.rows.storage import refuse_type, to_stored
 from perceptron_rs.engines import Engine, Rows
 
-__all__ = ["Examples", "as_array", "examples", "unchecked"]
+__all__ = ["Examples", "as_array", "examples", "read", "refuse_odd", "unchecked"]
 
 _BLOCK = 1 << 20
 
@@ -68,23 +68,28 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
         else:
             X = validate_data(
                 estimator,
-                _refuse_odd(X),
+                refuse_odd(X),
                 reset=reset,
                 accept_sparse="csr",
                 accept_large_sparse=True,
                 ensure_all_finite=False,
             )
-        if not issparse(X):
-            values = to_stored(X)
-            return Examples(engine.dense_rows(values), values, None, {"rows": values})
-        indptr, indices, values = csr_arrays(X)
-        rows = engine.csr_rows(indptr, indices, values, X.shape[1])
-        read = (indptr, indices, values)
-        if not rows.canonical:
-            read = canonical(indptr, indices, values)
-            rows = engine.csr_rows(*read, X.shape[1])
-        names = ("rows_indptr", "rows_indices", "rows_values")
-        return Examples(rows, values, indptr, dict(zip(names, read, strict=True)))
+        return read(engine, X)
+
+
+def read(engine: Engine, X: Any) -> Examples:
+    """Hand an array or a CSR matrix to the engine, in a type that it stores and in order."""
+    if not issparse(X):
+        values = to_stored(X)
+        return Examples(engine.dense_rows(values), values, None, {"rows": values})
+    indptr, indices, values = csr_arrays(X)
+    rows = engine.csr_rows(indptr, indices, values, X.shape[1])
+    arrays = (indptr, indices, values)
+    if not rows.canonical:
+        arrays = canonical(indptr, indices, values)
+        rows = engine.csr_rows(*arrays, X.shape[1])
+    names = ("rows_indptr", "rows_indices", "rows_values")
+    return Examples(rows, values, indptr, dict(zip(names, arrays, strict=True)))
 
 
 def unchecked(engine: Engine, X: Any) -> Examples:
@@ -121,7 +126,7 @@ def as_array(X: Any) -> Any:
     return np.asarray(X)
 
 
-def _refuse_odd(X: Any) -> Any:
+def refuse_odd(X: Any) -> Any:
     """Refuse what scikit-learn would let through, crash on, or refuse without naming it."""
     X = as_array(X)
     if issparse(X):

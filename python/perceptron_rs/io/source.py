@@ -1,0 +1,276 @@
+"""Sources: examples that are read batch by batch, and can be passed through again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from glob import glob, has_magic
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
+
+__all__ = ["Batch", "Files", "PathLike", "Source", "as_source", "open_arrays", "paths_of", "stamps"]
+
+PathLike: TypeAlias = str | os.PathLike[str]
+#: Path, size and time of last change in nanoseconds of the files of a source.
+Files: TypeAlias = list[tuple[str, int, int]]
+
+
+class Batch(NamedTuple):
+    """Some examples.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n, n_features), or list of sequences
+        The examples; of a sequence learner the tokens, or the attributes of the tokens of each sequence.
+    y : array-like of shape (n,), or list of sequences of labels
+        Their labels.
+    sample_weight : array-like of shape (n,), default=None
+        Their weights.
+    lengths : array-like of shape (n_sequences,), default=None
+        Of tokens, how many each sequence has.
+    """
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+    lengths: Any = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Source:
+    """Examples that are read batch by batch.
+
+    The functions ``open_...`` make one of files and arrays. To make your own, give ``batches`` alone.
+
+    Parameters
+    ----------
+    batches : callable
+        Returns an iterator over tuples ``(X, y)``, ``(X, y, sample_weight)`` or `Batch`. It is called once
+        for each pass, and must give the same examples each time.
+    between : callable, default=None
+        Returns examples ``first`` to ``last - 1`` as a `Batch`, where that needs no reading of others.
+    n_rows : int, default=None
+        Number of examples, or of sequences. Needed with ``between``.
+    n_features : int, default=None
+        Number of columns. If None, the widest batch tells it.
+    feature_names : tuple of str, default=None
+        Names of the columns.
+    is_shifted : bool or None, default=False
+        Whether the columns are counted from 1. None: if column 0 never occurs.
+    files : tuple of Path, default=()
+        Files whose size and time of last change tell whether the examples are still the same.
+    again : bool, default=True
+        Whether it can be passed through more than once.
+    reading : str, default=""
+        How the files are read: a cache of another reading is refused.
+    name : str, default="the source"
+        What errors call it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from perceptron_rs import Perceptron
+    >>> from perceptron_rs.io import Source
+    >>> def batches():
+    ...     random = np.random.default_rng(0)
+    ...     for _ in range(10):
+    ...         X = random.normal(size=(100, 3))
+    ...         yield X, X[:, 0] > 0
+    >>> Perceptron().fit_stream(Source(batches=batches), classes=[False, True]).n_features_in_
+    3
+    """
+
+    batches: Callable[[], Iterator[Any]]
+    between: Callable[[int, int], Batch] | None = None
+    n_rows: int | None = None
+    n_features: int | None = None
+    feature_names: tuple[str, ...] | None = None
+    is_shifted: bool | None = False
+    files: tuple[Path, ...] = ()
+    again: bool = True
+    reading: str = ""
+    name: str = "the source"
+
+    def mapped(self, change: Callable[[Batch], Batch], n_features: int) -> Source:
+        """Return a source of the batches after a change, which makes so many columns."""
+        return replace(
+            self,
+            batches=lambda: (change(Batch(*batch)) for batch in self.batches()),
+            between=None,
+            n_features=n_features,
+        )
+
+
+def as_source(given: Any) -> Source:
+    """Return a `Source`; or make one of a tuple (X, y, ...) of arrays, or of what can be iterated over."""
+    if isinstance(given, Source):
+        return given
+    if isinstance(given, tuple) and 2 <= len(given) <= 4:
+        return open_arrays(*given)
+    if isinstance(given, Iterator):
+        return Source(batches=lambda: given, again=False, name="an iterator")
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
+        return Source(batches=lambda: iter(given))
+    raise TypeError(
+        f"source must give batches (X, y), got {given!r:.80}; open a file with perceptron_rs.io, "
+        f"for instance by open_svmlight"
+    )
+
+
+def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Source:
+    """Read examples from arrays, or from ``.npy`` files, which are mapped into memory and not read.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, path, or tuple (data, indices, indptr, n_features) of arrays or paths
+        The examples, or the arrays of a CSR matrix of so many columns.
+    y : array-like or path
+        Class labels.
+    sample_weight : array-like or path, default=None
+        Weights of the examples.
+    lengths : array-like or path, default=None
+        Number of rows of each sequence, for a sequence learner.
+
+    Returns
+    -------
+    Source
+        The examples. Any part of them can be had without reading the others, so
+        ``fit_stream(shuffle="block")`` needs no cache.
+
+    Raises
+    ------
+    ValueError
+        If a file is no ``.npy`` file of numbers, or numbers of examples differ.
+    OSError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from perceptron_rs import Perceptron
+    >>> from perceptron_rs.io import open_arrays
+    >>> X, y = np.eye(4), np.array([0, 1, 0, 1])
+    >>> Perceptron(max_iter=5).fit_stream(open_arrays(X, y)).predict(X)
+    array([0, 1, 0, 1])
+    """
+    files: list[Path] = []
+    if isinstance(X, tuple) and len(X) == 4:
+        *parts, n_features = X
+        data, indices, indptr = (_mapped(part, files) for part in parts)
+        X = _csr(data, indices, indptr, int(n_features))
+    else:
+        X = _mapped(X, files)
+    if issparse(X):
+        X = X.tocsr()
+    elif not hasattr(X, "shape"):
+        X = np.asarray(X)
+    y, sample_weight, lengths = (
+        None if part is None else np.asarray(_mapped(part, files)) for part in (y, sample_weight, lengths)
+    )
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, examples and features, got shape {X.shape}")
+    for name, part in (("y", y), ("sample_weight", sample_weight)):
+        if part is not None and len(part) != X.shape[0]:
+            raise ValueError(
+                f"inconsistent numbers of samples: X has {X.shape[0]} rows, "
+                f"but {name} has {len(part)} entries"
+            )
+    ends = None if lengths is None else np.concatenate([[0], np.cumsum(lengths)])
+    if ends is not None and ends[-1] != X.shape[0]:
+        raise ValueError(f"lengths must add up to the number of rows of X, {X.shape[0]}, got {ends[-1]}")
+
+    def between(first: int, last: int) -> Batch:
+        a, b = (first, last) if ends is None else (int(ends[first]), int(ends[last]))
+        weights = None if sample_weight is None else sample_weight[a:b]
+        return Batch(_rows(X, a, b), y[a:b], weights, None if lengths is None else lengths[first:last])
+
+    n_rows = X.shape[0] if lengths is None else len(lengths)
+    return Source(
+        batches=lambda: iter([between(0, n_rows)]),
+        between=between,
+        n_rows=n_rows,
+        n_features=X.shape[1],
+        files=tuple(files),
+        name=str(files[0]) if files else "the arrays",
+    )
+
+
+def _mapped(part: Any, files: list[Path]) -> Any:
+    """Return the array of a .npy file, mapped; anything else as it is."""
+    if not isinstance(part, (str, os.PathLike)):
+        return part
+    path = Path(part)
+    files.append(path)
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{path}: {error}; write it with numpy.save") from None
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{path}: is an archive, not a .npy file; save each array with numpy.save")
+    return array
+
+
+def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_features: int) -> Any:
+    """Return a CSR matrix of these very arrays: SciPy would read all of them, to check them."""
+    if len(indptr) == 0 or len(data) != len(indices) or indptr[-1] > len(data):
+        raise ValueError(
+            f"indptr must end with the number of entries, {len(data)}, of which indices has {len(indices)}"
+        )
+    X = csr_matrix((len(indptr) - 1, n_features), dtype=data.dtype)
+    X.data, X.indices, X.indptr = data, indices, indptr
+    return X
+
+
+def _rows(X: Any, first: int, last: int) -> Any:
+    """Return some rows, without a copy of their entries."""
+    if not issparse(X):
+        return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]
+    start, end = int(X.indptr[first]), int(X.indptr[last])
+    indptr = np.asarray(X.indptr[first : last + 1]) - X.indptr.dtype.type(start)
+    return _csr(np.asarray(X.data[start:end]), np.asarray(X.indices[start:end]), indptr, X.shape[1])
+
+
+def paths_of(path: PathLike | Sequence[PathLike]) -> list[str]:
+    """Return the files that a path, a list of them or a pattern such as "part-*.svm" names, in order."""
+    single = isinstance(path, str | bytes | os.PathLike)
+    if not single and not isinstance(path, Sequence):
+        raise TypeError(f"path must be a path or a list of paths, got {path!r}; pass the name of the file")
+    found: list[str] = []
+    items: Any = [path] if single else path
+    for item in items:
+        if not isinstance(item, str | bytes | os.PathLike):
+            raise TypeError(f"path must hold names of files, got {item!r}; pass str or path-like objects")
+        name = os.fsdecode(item)
+        if has_magic(name) and not Path(name).exists():
+            matching = sorted(glob(name))  # noqa: PTH207  of any folder
+            if not matching:
+                raise FileNotFoundError(f"no file matches {name!r}; check the pattern and the folder")
+            found += matching
+        else:
+            found.append(name)
+    if not found:
+        raise ValueError("path must name at least one file, got an empty list")
+    return found
+
+
+def stamps(files: Iterable[Path]) -> Files:
+    """Return the size and time of each file: a file that is written to changes them."""
+    found = ((path, path.stat()) for path in files)
+    return [(os.fspath(path.resolve()), stat.st_size, stat.st_mtime_ns) for path, stat in found]
+
+
+def changed(before: Sequence[Any], now: Sequence[Any]) -> str | None:
+    """Return the first file that is not what it was."""
+    names = [new[0] for old, new in zip(before, now, strict=False) if old != new]
+    return names[0] if names else None if len(before) == len(now) else "their number"
+
+
+def borders(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
+    """Cut so many rows into blocks of a size; the last one may be smaller."""
+    return pairwise([*range(0, n_rows, size), n_rows])

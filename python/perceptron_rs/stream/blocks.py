@@ -1,0 +1,320 @@
+"""A source as blocks of one size: cut and glued, surveyed, read ahead on a thread of its own."""
+
+from __future__ import annotations
+
+import zlib
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
+from sklearn.utils import check_array
+
+from perceptron_rs.common.errors import naming
+from perceptron_rs.common.labels import encode, encode_new, label_array
+from perceptron_rs.common.rows.examples import refuse_odd
+from perceptron_rs.float_mode import standard
+from perceptron_rs.io.source import Batch, Source, borders, changed, stamps
+
+__all__ = ["Facts", "Stream", "Survey", "ahead", "cut", "plain", "shifted"]
+
+T = TypeVar("T")
+
+#: Blocks that may wait for the learner.
+_WAITING = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """What a run must know of all examples before it begins."""
+
+    n_features: int
+    classes: NDArray[Any]
+    is_shifted: bool = False  # the columns are counted from 1
+    #: Numbers of examples (or sequences), and of those of each class, where a pass has counted them.
+    n_rows: int | None = None
+    counts: NDArray[np.int64] | None = None
+
+
+_UNKNOWN = Facts(0, np.zeros(0))
+
+
+@dataclass(slots=True, eq=False)
+class Stream:
+    """A source whose facts are known, in blocks of ``size`` examples (or sequences); the last is smaller."""
+
+    source: Source
+    size: int
+    facts: Facts = _UNKNOWN
+    #: Checksums of the blocks of the first pass, where nothing else tells that a later one gives the same.
+    sums: list[int] = field(default_factory=list)
+    passes: int = 0
+
+    @property
+    def n_blocks(self) -> int | None:
+        """Number of blocks, if it is known."""
+        return None if self.facts.n_rows is None else -(-self.facts.n_rows // self.size)
+
+    def batches(self, order: Iterable[int] | None = None, skip: int = 0) -> Iterator[tuple[int, Batch]]:
+        """Give the number and the examples of each block, but for the first ones of the order."""
+        for place, (number, batch) in enumerate(self.raw(order)):
+            if place >= skip:
+                yield number, shifted(batch, self.facts)
+
+    def raw(self, order: Iterable[int] | None = None) -> Iterator[tuple[int, Batch]]:
+        """Give them as the source has them."""
+        with unchanged(self.source, self.passes):
+            self.passes += 1
+            yield from enumerate(self._in_turn()) if order is None else self._in_order(order)
+
+    def _in_order(self, order: Iterable[int]) -> Iterator[tuple[int, Batch]]:
+        source, n_rows = self.source, self.facts.n_rows
+        assert source.between is not None
+        assert n_rows is not None
+        for number in order:
+            first = number * self.size
+            yield number, plain(source.between(first, min(first + self.size, n_rows)))
+
+    def _in_turn(self) -> Iterator[Batch]:
+        source, n_rows, is_first = self.source, 0, not self.sums
+        if source.between is not None and source.n_rows is not None:
+            yield from (plain(source.between(*ends)) for ends in borders(source.n_rows, self.size))
+            return
+        for number, batch in enumerate(cut(map(plain, source.batches()), self.size)):
+            n_rows += length(batch)
+            if not source.files:  # of files the time of change tells it
+                found = checksum(batch)
+                if is_first:
+                    self.sums.append(found)
+                elif number >= len(self.sums) or self.sums[number] != found:
+                    self._refuse_other(f"other examples in block {number} (from {number * self.size} on)")
+            yield batch
+        if self.facts.n_rows is None:
+            self.facts = replace(self.facts, n_rows=n_rows)
+        elif self.facts.n_rows != n_rows:
+            self._refuse_other(f"{n_rows} examples, and {self.facts.n_rows} before")
+
+    def _refuse_other(self, what: str) -> None:
+        raise ValueError(
+            f"{self.source.name} gave {what}, in pass {self.passes}; each pass must give the same examples "
+            f"in the same order, or set cache= to read them once"
+        )
+
+
+@contextmanager
+def unchanged(source: Source, passes: int) -> Iterator[None]:
+    """Refuse a second pass where there is none, and files that are written to while they are read."""
+    if passes and not source.again:
+        raise ValueError(
+            f"{source.name} can be read only once, but another pass is needed; set cache= to keep what is "
+            f"read, or, for one pass, max_iter=1 with classes= and the number of features"
+        )
+    before = stamps(source.files)
+    yield
+    if (name := changed(before, stamps(source.files))) is not None:
+        raise ValueError(f"{name} changed while it was read; start again when nobody writes to it")
+
+
+def ahead(items: Iterator[T]) -> Generator[T]:
+    """Give the items, of which the next ones are made on a thread meanwhile."""
+    end = object()
+
+    def step() -> Any:
+        with standard():
+            return next(items, end)
+
+    thread = ThreadPoolExecutor(1, "perceptron-rs-reader")
+    try:
+        waiting = deque(thread.submit(step) for _ in range(_WAITING))
+        while (item := waiting.popleft().result()) is not end:
+            waiting.append(thread.submit(step))
+            yield item
+            del item  # or it would be there beside the next one
+    finally:
+        thread.shutdown(cancel_futures=True)
+        if hasattr(items, "close"):
+            items.close()
+
+
+def plain(given: Any) -> Batch:
+    """Return a batch of arrays: X a matrix or CSR, y numbers or strings, weights, lengths."""
+    if not isinstance(given, tuple) or not 2 <= len(given) <= 4:
+        raise TypeError(f"a batch must be a tuple (X, y) or (X, y, sample_weight), got {given!r:.80}")
+    batch = Batch(*given)
+    with naming("X"):
+        X = refuse_odd(batch.X)
+        if not (issparse(X) or (type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biuf")):
+            X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+        if issparse(X):
+            X = X.tocsr()
+    y = label_array(None, batch.y, X.shape[0])
+    if y.dtype.kind == "O" and all(isinstance(label, str) for label in y):
+        y = y.astype(str)
+    weights, lengths = batch.sample_weight, batch.lengths
+    if weights is not None:
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != (X.shape[0],):
+            raise ValueError(
+                f"sample_weight must have a weight for each of {X.shape[0]} rows, got shape {weights.shape}"
+            )
+        low, high = weights.min(initial=0.0), weights.max(initial=0.0)
+        if not low >= 0 or not high < np.inf:
+            raise ValueError(f"sample_weight must be finite and >= 0, got {high if low >= 0 else low}")
+    if lengths is not None:
+        lengths = np.asarray(lengths, dtype=np.int64)
+        if lengths.ndim != 1 or lengths.sum() != X.shape[0] or (lengths < 1).any():
+            raise ValueError(f"lengths must be at least 1 and add up to the rows of X, {X.shape[0]}")
+    return Batch(X, y, weights, lengths)
+
+
+def length(batch: Batch) -> int:
+    """Return the number of examples, or of sequences."""
+    return batch.X.shape[0] if batch.lengths is None else len(batch.lengths)
+
+
+def cut(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
+    """Give the same examples in batches of ``size``; parts of large ones are not copied."""
+    waiting: list[Batch] = []
+    missing = size
+    for batch in batches:
+        first, n = 0, length(batch)
+        while first < n:
+            last = min(n, first + missing)
+            waiting.append(part(batch, first, last) if (first, last) != (0, n) else batch)
+            missing -= last - first
+            first = last
+            if missing == 0:
+                yield glued(waiting)
+                waiting, missing = [], size
+    if waiting:
+        yield glued(waiting)
+
+
+def part(batch: Batch, first: int, last: int) -> Batch:
+    """Return examples ``first`` to ``last - 1``."""
+    X, y, weights, lengths = batch
+    if lengths is not None:
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        lengths = lengths[first:last]
+        first, last = int(ends[first]), int(ends[last])
+    weights = None if weights is None else weights[first:last]
+    if not issparse(X):
+        return Batch(X[first:last], y[first:last], weights, lengths)
+    indptr = X.indptr[first : last + 1]
+    entries = slice(int(indptr[0]), int(indptr[-1]))
+    X = csr(X.data[entries], X.indices[entries], indptr - indptr[0], X.shape[1])
+    return Batch(X, y[first:last], weights, lengths)
+
+
+def glued(batches: Sequence[Batch]) -> Batch:
+    """Return the examples of all."""
+    if len(batches) == 1:
+        return batches[0]
+    if len({issparse(batch.X) for batch in batches}) > 1:
+        raise ValueError("X must be dense in all batches, or sparse in all of them")
+    for name in ("sample_weight", "lengths"):
+        if len({getattr(batch, name) is None for batch in batches}) > 1:
+            raise ValueError(f"{name} must be given with all batches, or with none")
+    Xs = [batch.X for batch in batches]
+    if issparse(Xs[0]):
+        ends = np.cumsum([0, *(X.indptr[-1] for X in Xs)])
+        indptr = np.concatenate([[0], *(X.indptr[1:] + end for X, end in zip(Xs, ends, strict=False))])
+        index = np.int32 if ends[-1] < 2**31 else np.int64
+        X = csr(
+            np.concatenate([X.data[: X.indptr[-1]] for X in Xs]),
+            np.concatenate([X.indices[: X.indptr[-1]] for X in Xs]),
+            indptr.astype(index),
+            max(X.shape[1] for X in Xs),
+        )
+    else:
+        _same_width({X.shape[1] for X in Xs})
+        X = np.concatenate(Xs)
+    weights, lengths = batches[0].sample_weight, batches[0].lengths
+    return Batch(
+        X,
+        np.concatenate([batch.y for batch in batches]),
+        None if weights is None else np.concatenate([batch.sample_weight for batch in batches]),
+        None if lengths is None else np.concatenate([batch.lengths for batch in batches]),
+    )
+
+
+def _same_width(widths: set[int]) -> None:
+    if len(widths) > 1:
+        raise ValueError(f"X must have as many columns in each batch, got {sorted(widths)}")
+
+
+def csr(data: Any, indices: Any, indptr: Any, width: int) -> Any:
+    """Return a CSR matrix of these very arrays, which the engine checks."""
+    X = csr_matrix((len(indptr) - 1, width), dtype=data.dtype)
+    X.data, X.indices, X.indptr = data, indices, indptr
+    return X
+
+
+def shifted(batch: Batch, facts: Facts) -> Batch:
+    """Return the batch with the columns of all examples, counted from 0."""
+    X = batch.X
+    if not issparse(X):
+        if X.shape[1] != facts.n_features:
+            raise ValueError(f"X has {X.shape[1]} features, but {facts.n_features} are expected")
+        return batch
+    width = X.shape[1] - facts.is_shifted
+    if width > facts.n_features:
+        raise ValueError(
+            f"X has {width} features, but {facts.n_features} are expected; give the number of features of all"
+        )
+    indices = X.indices - X.indices.dtype.type(1) if facts.is_shifted else X.indices
+    return batch._replace(X=csr(X.data, indices, X.indptr, facts.n_features))
+
+
+class Survey:
+    """What a first pass finds out about a source."""
+
+    def __init__(self, source: Source, classes: NDArray[Any] | None) -> None:
+        self.source, self.classes = source, classes
+        self.labels: list[NDArray[Any]] = []
+        self.counts: list[NDArray[np.int64]] = []
+        self.n_rows, self.width, self.holds_zero = 0, 0, False
+
+    def add(self, batch: Batch) -> None:
+        """Look at a batch."""
+        labels, counts = np.unique(batch.y, return_counts=True)
+        self.labels.append(labels)
+        self.counts.append(counts)
+        if self.n_rows and not issparse(batch.X):
+            _same_width({self.width, batch.X.shape[1]})
+        self.n_rows += length(batch)
+        self.width = max(self.width, batch.X.shape[1])
+        if self.source.is_shifted is None and not self.holds_zero and len(batch.X.indices):
+            self.holds_zero = bool(batch.X.indices.min() == 0)
+
+    def facts(self) -> Facts:
+        """Return what was found, after the last batch."""
+        source, classes = self.source, self.classes
+        if self.n_rows == 0:
+            raise ValueError(f"{source.name} contains no examples; check that it is the right one")
+        is_shifted = (not self.holds_zero) if source.is_shifted is None else source.is_shifted
+        width = max(1, self.width - is_shifted)
+        if source.n_features is not None and width > source.n_features:
+            raise ValueError(f"n_features is {source.n_features}, but {source.name} needs {width}; raise it")
+        every = np.concatenate(self.labels)
+        if classes is None:
+            classes = encode_new(label_array(None, every, None))[0]
+        counts = np.zeros(len(classes), dtype=np.int64)
+        np.add.at(counts, encode(every, classes), np.concatenate(self.counts))
+        return Facts(source.n_features or width, classes, is_shifted, self.n_rows, counts)
+
+
+def checksum(batch: Batch) -> int:
+    """Return a checksum of the examples."""
+    X = batch.X
+    found = 0
+    arrays = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
+    for array in (*arrays, batch.y, batch.sample_weight, batch.lengths):
+        if array is not None:
+            found = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, found)
+    return found

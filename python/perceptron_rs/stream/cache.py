@@ -1,0 +1,183 @@
+"""A cache: the examples of a source in one binary file, which later passes map into memory.
+
+It begins with `MAGIC`. Then come the arrays of each batch, and a JSON text that says where they are and what
+they are of: the files of the source with their sizes and times, and how they are read. At the end stand the
+length and the checksum of that text.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import zlib
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from perceptron_rs.io.source import Batch, PathLike, Source, changed, stamps
+from perceptron_rs.models.files import open_regular, path_of, write_whole
+from perceptron_rs.models.values import decode, encode
+from perceptron_rs.stream.blocks import csr, glued, length, part
+
+__all__ = ["MAGIC", "cached"]
+
+MAGIC = b"perceptron_rs cache 1\n".ljust(64)
+_END = 16
+_ALIGNED = 64
+#: Batches whose pages stay in memory.
+_RECENT = 4
+
+
+def cached(source: Source, path: PathLike, batches: Iterable[Batch]) -> Source:
+    """Return a cache of the source as a source.
+
+    A cache that is there is taken if it is of the same files, read in the same way; a source that is no file
+    writes it anew. ``batches`` are those of the source, which are then read once.
+    """
+    target = path_of(path)
+    known = _index(target) if target.exists() else None
+    of: dict[str, Any] = {"files": [list(stamp) for stamp in stamps(source.files)], "reading": source.reading}
+    if known is not None and source.files:
+        for name, value in of.items():
+            if known[name] != value:
+                what = changed(known["files"], of["files"]) if name == "files" else known["reading"]
+                raise ValueError(
+                    f"cache {str(target)!r} is not of these examples: {what} differs; remove it, or name "
+                    f"another file"
+                )
+    else:
+        write_whole(target, lambda: _written(batches, of))
+        known = _index(target)
+    return _Mapped(target, known).source(source)
+
+
+def _written(batches: Iterable[Batch], of: dict[str, Any]) -> Iterator[bytes | memoryview]:
+    """Give the bytes of a cache."""
+    at, width = len(MAGIC), 0
+    listed: list[dict[str, Any]] = []
+    yield MAGIC
+    for batch in batches:
+        places = {}
+        check = 0
+        for name, array in _arrays(batch).items():
+            array = np.ascontiguousarray(array)
+            places[name] = [array.dtype.str, list(array.shape), at]
+            data = array.reshape(-1).view(np.uint8).data
+            check = zlib.crc32(data, check)
+            padding = -len(data) % _ALIGNED
+            yield data
+            yield bytes(padding)
+            at += len(data) + padding
+        listed.append({"n": length(batch), "arrays": places, "checksum": check})
+        width = max(width, batch.X.shape[1])
+    text = encode(of | {"batches": listed, "width": width}).encode()
+    yield text
+    yield len(text).to_bytes(8, "little") + zlib.crc32(text).to_bytes(8, "little")
+
+
+def _arrays(batch: Batch) -> dict[str, NDArray[Any]]:
+    X = batch.X
+    found = {"values": X.data, "indices": X.indices, "indptr": X.indptr} if issparse(X) else {"rows": X}
+    rest = {"y": batch.y, "sample_weight": batch.sample_weight, "lengths": batch.lengths}
+    found |= {name: array for name, array in rest.items() if array is not None}
+    return dict(sorted(found.items()))  # as the index has them
+
+
+def _index(path: Path) -> dict[str, Any]:
+    """Return the JSON text of a cache; ValueError if it is none, or not sound."""
+    file, size = open_regular(path)
+    with file:
+        if file.read(len(MAGIC)) != MAGIC:
+            raise ValueError(f"cache {str(path)!r} is another kind of file; remove it, or name another file")
+        file.seek(max(len(MAGIC), size - _END))
+        end = file.read(_END)
+        count = int.from_bytes(end[:8], "little")
+        if len(end) == _END and count <= size - len(MAGIC) - _END:
+            file.seek(size - _END - count)
+            text = file.read(count)
+            if count and zlib.crc32(text) == int.from_bytes(end[8:], "little"):
+                index: dict[str, Any] = decode(text.decode())
+                places = [place for batch in index["batches"] for place in batch["arrays"].values()]
+                if all(_fits(place, size) for place in places):
+                    return index
+    raise ValueError(f"cache {str(path)!r} is damaged; remove it")
+
+
+def _fits(place: list[Any], size: int) -> bool:
+    kind, shape, at = place
+    return bool(at >= 0 and at + np.dtype(kind).itemsize * math.prod(shape) <= size)
+
+
+class _Mapped:
+    """The examples of a cache, mapped into memory."""
+
+    def __init__(self, path: Path, index: dict[str, Any]) -> None:
+        self.path, self.index = path, index
+        with path.open("rb") as file:
+            self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self.ends = np.cumsum([0, *(batch["n"] for batch in index["batches"])]).tolist()
+        self.checked: set[int] = set()
+        self.recent: deque[int] = deque()
+
+    def source(self, of: Source) -> Source:
+        """Return them as a source."""
+        return replace(
+            of,
+            batches=lambda: map(self.batch, range(len(self.ends) - 1)),
+            between=self.between,
+            n_rows=self.ends[-1],
+            again=True,
+            name=str(self.path),
+        )
+
+    def between(self, first: int, last: int) -> Batch:
+        """Return examples ``first`` to ``last - 1``: without a copy if they are of one batch."""
+        parts = []
+        number = bisect_right(self.ends, first) - 1
+        while first < last:
+            begin, end = self.ends[number], min(last, self.ends[number + 1])
+            batch = self.batch(number)
+            whole = (first, end) == (begin, self.ends[number + 1])
+            parts.append(batch if whole else part(batch, first - begin, end - begin))
+            first, number = end, number + 1
+        return glued(parts)
+
+    def batch(self, number: int) -> Batch:
+        """Return a batch; its checksum is compared the first time."""
+        listed = self.index["batches"][number]
+        arrays = {name: self._array(*place) for name, place in listed["arrays"].items()}
+        if number not in self.checked:
+            check = 0
+            for name in arrays:
+                check = zlib.crc32(arrays[name].reshape(-1).view(np.uint8).data, check)
+            if check != listed["checksum"]:
+                raise ValueError(f"cache {str(self.path)!r} is damaged in batch {number}; remove it")
+            self.checked.add(number)
+        self._let_go(number)
+        if "rows" in arrays:
+            X = arrays["rows"]
+        else:
+            X = csr(arrays["values"], arrays["indices"], arrays["indptr"], self.index["width"])
+        return Batch(X, arrays["y"], arrays.get("sample_weight"), arrays.get("lengths"))
+
+    def _array(self, kind: str, shape: list[int], at: int) -> NDArray[Any]:
+        count = math.prod(shape)
+        return np.frombuffer(self.memory, dtype=kind, count=count, offset=at).reshape(shape)
+
+    def _let_go(self, number: int) -> None:
+        """Take the pages of batches that were read long ago out of memory; they are in the file."""
+        self.recent.append(number)
+        if len(self.recent) <= _RECENT or not hasattr(mmap, "MADV_DONTNEED"):
+            return
+        old = self.recent.popleft()
+        places = self.index["batches"][old]["arrays"].values()
+        first = min(at for _, _, at in places) // mmap.PAGESIZE * mmap.PAGESIZE
+        last = max(at + np.dtype(kind).itemsize * math.prod(shape) for kind, shape, at in places)
+        self.memory.madvise(mmap.MADV_DONTNEED, first, last - first)

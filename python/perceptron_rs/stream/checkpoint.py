@@ -1,0 +1,88 @@
+"""Checkpoints: where a run over a stream stands, in a file that is written whole or not at all.
+
+The file is of the kind of model files (`perceptron_rs.models.container`): safetensors, with a digest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs.models.container import pack, unpack
+from perceptron_rs.models.files import path_of, write_whole
+from perceptron_rs.settings import Epoch
+from perceptron_rs.stream.run import Place
+
+__all__ = ["Checkpoint"]
+
+_STATE = "state_"
+
+
+class Checkpoint:
+    """A file that is replaced every so many seconds.
+
+    Parameters
+    ----------
+    path : str or path-like
+    every : float
+        Seconds from one to the next, at least 0; it is written behind a block.
+    identity : dict
+        What the run is of: a checkpoint of another one is refused, and the first name that differs is said.
+    resume : bool
+        Whether to go on from the file if it is there. If not, it may not be there.
+    """
+
+    def __init__(self, path: Any, every: float, identity: dict[str, Any], *, resume: bool) -> None:
+        self.path, self.every, self.identity = path_of(path), every, identity
+        self.last = time.monotonic()
+        if not resume and self.path.exists():
+            raise FileExistsError(
+                f"checkpoint {str(self.path)!r} is there; set resume=True to go on from it, or remove it"
+            )
+
+    def load(self) -> tuple[Place, list[str]] | None:
+        """Return where the run stood, and why its decisions have ended, if all have; None without a file.
+
+        ValueError if the file is not sound, or of another run.
+        """
+        if not Path(self.path).exists():
+            return None
+        try:
+            document, tensors = unpack(self.path)
+            if "checkpoint" not in document:
+                raise ValueError("it is a model and no checkpoint; name another file")
+        except ValueError as error:
+            raise ValueError(f"checkpoint {str(self.path)!r}: {error}") from None
+        found = document["checkpoint"]
+        for name, value in self.identity.items():
+            if found["of"].get(name) != value:
+                raise ValueError(
+                    f"checkpoint {str(self.path)!r} is of a run with another {name}: "
+                    f"{found['of'].get(name)!r:.200}, now {value!r:.200}; give the same, or remove the "
+                    f"checkpoint"
+                )
+        state = {name.removeprefix(_STATE): w for name, w in tensors.items() if name.startswith(_STATE)}
+        story = (tensors["mistakes"], tensors["losses"], tensors["objectives"])
+        done = tuple(Epoch(*parts, interrupted=False) for parts in zip(*story, strict=True))
+        return Place(state, done, int(found["blocks"]), tensors.get("so_far")), found["ended"]
+
+    def save(self, place: Place) -> None:
+        """Write the file, if it is time to."""
+        if time.monotonic() - self.last >= self.every:
+            self.write(place)
+
+    def write(self, place: Place, ended: Sequence[str] = ()) -> None:
+        """Write the file; ``ended`` says why each decision has ended, if all have."""
+        tensors = {f"{_STATE}{name}": np.ascontiguousarray(array) for name, array in place.state.items()}
+        for name, kind in (("mistakes", np.int64), ("losses", np.float64), ("objectives", np.float64)):
+            epochs = [getattr(epoch, name) for epoch in place.done]
+            tensors[name] = np.array(epochs, dtype=kind).reshape(len(epochs), -1 if epochs else 0)
+        if place.so_far is not None:
+            tensors["so_far"] = place.so_far
+        found = {"of": self.identity, "blocks": place.blocks, "ended": list(ended)}
+        write_whole(self.path, pack({"checkpoint": found}, tensors))
+        self.last = time.monotonic()

@@ -1,0 +1,193 @@
+"""A fit over a stream: what it is told, the passes that it needs before it begins, and the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.common.driver import Report, Schedule, follow
+from perceptron_rs.common.labels import encode_new, label_array
+from perceptron_rs.common.progress import Observer
+from perceptron_rs.engines import Engine, Run
+from perceptron_rs.io.source import as_source, stamps
+from perceptron_rs.models.classes import classes_to_json
+from perceptron_rs.models.parameters import values_to_json
+from perceptron_rs.models.values import decode, encode
+from perceptron_rs.registry import name_of
+from perceptron_rs.settings import Settings, State
+from perceptron_rs.stream.blocks import Facts, Stream, Survey, ahead
+from perceptron_rs.stream.cache import cached
+from perceptron_rs.stream.checkpoint import Checkpoint
+from perceptron_rs.stream.run import Learner, Place, StreamRun
+
+__all__ = ["Options", "begin", "open_stream", "refuse_in_stream", "run_stream"]
+
+#: Parameters that belong to a process, or that a run that goes on may change.
+_NOT_OF_RUN = {
+    "n_jobs",
+    "engine",
+    "verbose",
+    "callback",
+    "keep_on_interrupt",
+    "audit",
+    "warm_start",
+    "max_iter",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What ``fit_stream`` takes beside examples and classes; the method says what each means."""
+
+    shuffle: Any = False
+    block_size: Any = 16384
+    cache: Any = None
+    checkpoint: Any = None
+    checkpoint_every: Any = 60.0
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        if self.shuffle not in (False, "block"):
+            raise ValueError(f"shuffle must be False or 'block', got {self.shuffle!r:.80}")
+        size = self.block_size
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"block_size must be a whole number of at least 1, got {size!r:.80}")
+        every = self.checkpoint_every
+        if not isinstance(every, Real) or not float(every) >= 0:
+            raise ValueError(f"checkpoint_every must be a number of seconds of at least 0, got {every!r:.80}")
+        if self.resume and self.checkpoint is None:
+            raise ValueError("resume=True needs checkpoint=, the file to go on from")
+
+
+def refuse_in_stream(estimator: Any) -> None:
+    """Raise ValueError for parameters that need memory for each example, or examples that are held out."""
+    for name, off, remedy in (
+        ("early_stopping", False, "stop by a callback that looks at examples of your own"),
+        ("track_mistakes", False, "it keeps a count for each example"),
+        ("added_feature", 0, "it keeps a weight for each example"),
+        ("max_mistakes_per_example", None, "it keeps a count for each example"),
+    ):
+        value = getattr(estimator, name, off)
+        if value != off:
+            raise ValueError(f"{name}={value!r} is not available with fit_stream: {remedy}; set {name}={off}")
+
+
+def open_stream(given: Any, classes: Any, options: Options, *, counts: bool = False) -> Stream:
+    """Return the examples as a stream whose facts are known: after a first pass, if it takes one.
+
+    ``counts`` says whether the numbers of examples are among the facts.
+    """
+    source, size = as_source(given), int(options.block_size)
+    if classes is not None:
+        classes = encode_new(label_array(None, classes, None, "classes"), "classes")[0]
+    if options.cache is not None:
+        unread = Stream(source, size)
+        source = cached(source, options.cache, (batch for _, batch in ahead(unread.raw())))
+    if options.shuffle and source.between is None:
+        raise ValueError("shuffle='block' reads blocks in any order, for which this source needs cache=")
+    stream = Stream(source, size)
+    width = source.n_features
+    if classes is not None and width is not None and source.is_shifted is not None and not counts:
+        stream.facts = Facts(int(width), classes, source.is_shifted, source.n_rows)
+        return stream
+    survey = Survey(source, classes)
+    for _, batch in ahead(stream.raw()):
+        survey.add(batch)
+    stream.facts = survey.facts()
+    return stream
+
+
+def begin(estimator: Any, stream: Stream, *, reset: bool) -> None:
+    """Put on the estimator what is known of the columns; or compare it, if it goes on."""
+    names, n_features = stream.source.feature_names, stream.facts.n_features
+    if not reset:
+        if estimator.n_features_in_ != n_features:
+            raise ValueError(
+                f"X has {n_features} features, but {type(estimator).__name__} is expecting "
+                f"{estimator.n_features_in_} features as input"
+            )
+        return
+    estimator.n_features_in_ = n_features
+    for name in ("feature_names_in_", "_column_base"):
+        vars(estimator).pop(name, None)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def run_stream(
+    estimator: Any,
+    engine: Engine,
+    stream: Stream,
+    state: State,
+    settings: Settings,
+    schedule: Schedule,
+    observer: Observer,
+    options: Options,
+    learner: Learner | None = None,
+) -> Report:
+    """Learn from a stream; what `drive` is for examples in memory."""
+    checkpoint, place = None, Place(state)
+    ended: list[str] = []
+    if options.checkpoint is not None:
+        identity = _identity(estimator, stream, settings, schedule, options)
+        checkpoint = Checkpoint(
+            options.checkpoint, float(options.checkpoint_every), identity, resume=options.resume
+        )
+        place, ended = checkpoint.load() or (place, ended)
+        if len(place.done) > schedule.max_iter:
+            raise ValueError(
+                f"max_iter={schedule.max_iter} is less than the {len(place.done)} epochs of the checkpoint; "
+                f"raise it, or remove the checkpoint"
+            )
+    run = StreamRun(
+        estimator,
+        engine,
+        stream,
+        settings,
+        place,
+        learner,
+        first_epoch=schedule.first_epoch,
+        save=None if checkpoint is None else checkpoint.save,
+    )
+
+    def watch(epoch: int, mistakes: Any, losses: Any, _: Run) -> Any:
+        if run.is_again:
+            is_last = run.told == len(place.done)
+            return np.array([is_last and reason == "callback" for reason in ended or [""]])
+        observer.n_examples = run.n_examples
+        return observer(epoch, mistakes, losses, run) if observer.is_needed else False
+
+    try:
+        report = follow(run, settings, schedule, watch)
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
+    if checkpoint is not None and "interrupt" not in report.stopped:
+        checkpoint.write(run.place, report.stopped)
+    return report
+
+
+def _identity(
+    estimator: Any, stream: Stream, settings: Settings, schedule: Schedule, options: Options
+) -> dict[str, Any]:
+    """Return what two runs have in common if one may go on from the other's checkpoint."""
+    facts, source = stream.facts, stream.source
+    parameters = values_to_json(estimator.get_params(deep=False))
+    of = {
+        "learner": name_of(estimator) or type(estimator).__name__,
+        "shuffle": options.shuffle,
+        "block_size": stream.size,
+        "parameters": {name: value for name, value in parameters.items() if name not in _NOT_OF_RUN},
+        "arithmetic_version": ARITHMETIC_VERSION,
+        "files": stamps(source.files),
+        "reading": source.reading,
+        "n_features": facts.n_features,
+        "classes": classes_to_json(facts.classes),
+        "seed": settings.seed,
+        "first_epoch": schedule.first_epoch,
+    }
+    plain = decode(encode(of))
+    return {name: plain[name] for name in of}  # in this order: the first that differs is told

@@ -1,0 +1,283 @@
+"""A run over blocks: for each an engine's run, which goes on from what the one before it has learnt.
+
+- Problem: learn in epochs from examples that are not in memory at once.
+- Rule: an engine starts on a block with the state that the last block has left, makes one epoch, and gives
+  its state. What it keeps of the examples themselves (a log, the members of a budget) a `Learner` carries.
+- Result: in stored order the bits of a run over all examples at once: updates do not know of blocks, and
+  losses are added up here in the order of the visits (rule 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.labels import encode
+from perceptron_rs.common.rows.examples import Examples, read
+from perceptron_rs.common.weights import unvisited
+from perceptron_rs.engines import Engine, Run, below
+from perceptron_rs.io.source import Batch
+from perceptron_rs.settings import Chain, Data, Epoch, Linear, Sequences, Settings, State
+from perceptron_rs.stream.blocks import Stream, ahead
+
+__all__ = ["Block", "Learner", "Place", "StreamRun"]
+
+S = TypeVar("S", bound=Settings)
+#: The epoch of rule 7 that draws the seeds of blocks; no other order is drawn from it.
+_OF_BLOCKS = 2**64 - 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Examples as an engine takes them, the first of which is example number ``first`` of the stream."""
+
+    number: int
+    first: int
+    data: Examples
+    labels: NDArray[np.uint32]
+    weights: NDArray[np.float64] | None = None
+    lengths: NDArray[np.int64] | None = None
+    #: Numbers of the examples that weigh something; None: all.
+    visited: NDArray[np.intp] | None = None
+
+
+class Learner:
+    """What stands between the state of a run over blocks and that of an engine on one of them.
+
+    This one is for learners whose state knows no examples.
+    """
+
+    def begin(self, block: Block, state: State) -> tuple[Data, State]:
+        """Return what an engine starts with."""
+        if block.lengths is not None:
+            return Sequences(block.data.rows, block.labels, lengths=block.lengths), state
+        return Data(block.data.rows, block.labels, block.weights), state
+
+    def end(self, block: Block, before: State, after: State) -> State:  # noqa: ARG002
+        """Return the state of the run, of what it was and of that of the engine."""
+        return after
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where a run stands: all that another process needs to go on, beside the source."""
+
+    state: State
+    #: The epochs that are done.
+    done: tuple[Epoch, ...] = ()
+    #: Blocks of the next one that are done, and what it has come to: mistakes, sums of losses, and of how
+    #: many visits, by decisions.
+    blocks: int = 0
+    so_far: NDArray[np.float64] | None = None
+
+
+class StreamRun:
+    """A learner at work on a stream; see `perceptron_rs.engines.Run`.
+
+    Epochs of a ``place`` to go on from are told again, not learnt again: so the driver comes to where it was.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        engine: Engine,
+        stream: Stream,
+        settings: Settings,
+        place: Place,
+        learner: Learner | None = None,
+        *,
+        first_epoch: int = 0,
+        save: Callable[[Place], None] | None = None,
+        see: Callable[[Block], None] | None = None,
+    ) -> None:
+        self.estimator, self.engine, self.stream = estimator, engine, stream
+        self.settings, self.place = settings, place
+        self.learner = Learner() if learner is None else learner
+        self.first_epoch, self.save, self.see = first_epoch, save, see
+        self.told = 0  # epochs
+        self.is_again = False  # whether the last one was told again
+        self.ended: list[int] = []
+        self.last: Run | None = None  # of no examples, to end decisions
+        self.n_examples = 0  # in the last epoch
+
+    def epoch(self, number: int) -> Epoch:
+        """Visit all examples once, block by block."""
+        self.last = None
+        self.is_again = self.told < len(self.place.done)
+        if self.is_again:
+            self.told += 1
+            return self.place.done[self.told - 1]
+        so_far = self.place.so_far
+        if so_far is None:
+            so_far = np.zeros((3, self.settings.decisions))
+        interrupted, self.n_examples = False, 0
+        order = self._order(number)
+        skip = self.place.blocks
+        try:
+            with closing(ahead(self._blocks(order, skip))) as blocks:
+                for block in blocks:
+                    so_far, interrupted = self._learn(number, block, so_far)
+                    self.place = replace(self.place, blocks=self.place.blocks + 1, so_far=so_far)
+                    if interrupted:
+                        break
+                    if self.save is not None:
+                        self.save(self.place)
+        except KeyboardInterrupt:
+            if not self.settings.keep_on_interrupt:
+                raise
+            interrupted = True
+        if self.n_examples == 0 and skip == 0 and not interrupted:
+            raise ValueError(
+                "sample_weight and class_weight leave no example of positive weight; "
+                "there is nothing to learn"
+            )
+        mistakes, losses, visits = so_far
+        if isinstance(self.settings, Linear):
+            losses = losses / np.maximum(visits, 1.0)
+        state = self.settled(self.place.state)
+        done = Epoch(mistakes.astype(np.int64), losses, losses, interrupted=interrupted)
+        self.place = Place(state, (*self.place.done, done))
+        self.told += 1
+        return done
+
+    def end(self, decision: int) -> None:
+        """Say that a decision goes on no more."""
+        self.ended.append(decision)
+        if self.last is None:
+            self.last = self._start(self._nothing(), self._settings(None))
+            self.last.epoch(self.first_epoch + self.told - 1)  # which it names in an error
+        self.last.end(decision)
+
+    def state(self) -> State:
+        """Return a copy of what has been learnt."""
+        return {name: array.copy() for name, array in self.settled(self.place.state).items()}
+
+    def record(self) -> State:
+        """Return nothing: what is recorded of each example would need memory for all."""
+        return {}
+
+    def settled(self, state: State) -> State:
+        """Return a state without pending penalties, as it is at the end of an epoch."""
+        settings = self.settings
+        if not isinstance(settings, Linear) or settings.penalty is None or not state["ages"].any():
+            return state
+        coef = self.engine.settled(state, eta0=settings.eta0, penalty=settings.penalty)
+        return state | {"coef": coef, "ages": np.zeros_like(state["ages"])}
+
+    def _learn(
+        self, number: int, block: Block, so_far: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], bool]:
+        """Learn from a block; return what the epoch has come to, and whether Ctrl-C ended it."""
+        settings = self._settings(block)
+        before = self.place.state
+        run = self._start(block, settings)
+        for decision in self.ended:
+            run.end(decision)
+        try:
+            done = run.epoch(number)
+        except OverflowError:
+            block.data.assert_finite(self.estimator)
+            raise
+        mistakes, losses, visits = so_far
+        if not isinstance(settings, Linear):
+            losses = losses + done.losses  # whole numbers
+        else:
+            order = self._visits(number, block, settings)
+            losses, n_visits = add_losses(
+                losses, run.record()["activations"][order], block.labels[order], settings
+            )
+            visits = visits + n_visits
+        self.n_examples += len(block.labels) if block.visited is None else len(block.visited)
+        self.place = replace(self.place, state=self.learner.end(block, before, run.state()))
+        return np.array([mistakes + done.mistakes, losses, visits]), done.interrupted
+
+    def _visits(self, number: int, block: Block, settings: Linear) -> Any:
+        """Return the examples of a block in the order in which they were visited."""
+        kept = block.visited
+        if settings.seed is None:
+            return slice(None) if kept is None else kept
+        n = len(block.labels) if kept is None else len(kept)
+        order = self.engine.permutation(n, seed=settings.seed, epoch=number, partition=0)
+        return order if kept is None else kept[order]
+
+    def _start(self, block: Block, settings: Settings) -> Run:
+        data, state = self.learner.begin(block, self.place.state)
+        return self.engine.start(data, state, settings)
+
+    def _nothing(self) -> Block:
+        """Return a block of no examples."""
+        rows = np.zeros((0, self.stream.facts.n_features), dtype=np.uint8)
+        lengths = np.zeros(0, dtype=np.int64) if isinstance(self.settings, Chain) else None
+        return Block(0, 0, read(self.engine, rows), np.zeros(0, dtype=np.uint32), None, lengths)
+
+    def _settings(self, block: Block | None) -> Settings:
+        """Return the settings of a block: with a seed of its own, and what is needed of its examples."""
+        seed = self.settings.seed
+        if seed is not None and block is not None:
+            seed = self._seed_of(block.number)
+        if isinstance(self.settings, Linear):
+            return replace(self.settings, seed=seed, settle=False, record=block is not None)
+        return replace(self.settings, seed=seed)
+
+    def _seed_of(self, block: int) -> int:
+        assert self.settings.seed is not None
+        return below(2**64, seed=self.settings.seed, epoch=_OF_BLOCKS, partition=block)
+
+    def _order(self, number: int) -> NDArray[np.uint32] | None:
+        """Return the numbers of the blocks in the order of an epoch; None: in their own."""
+        if self.settings.seed is None:
+            return None
+        n_blocks = self.stream.n_blocks
+        assert n_blocks is not None
+        return self.engine.permutation(n_blocks, seed=self.settings.seed, epoch=number, partition=0)
+
+    def _blocks(self, order: NDArray[np.uint32] | None, skip: int) -> Iterator[Block]:
+        for number, batch in self.stream.batches(None if order is None else order.tolist(), skip):
+            block = self._block(number, batch)
+            if block is not None:
+                yield block
+
+    def _block(self, number: int, batch: Batch) -> Block | None:
+        first, facts = number * self.stream.size, self.stream.facts
+        data = read(self.engine, batch.X)
+        labels = encode(batch.y, facts.classes)
+        weights, visited = batch.sample_weight, None
+        if isinstance(self.settings, Linear):
+            planes, joint = self.settings.class_weight, self.settings.joint is not None
+            idle = unvisited(weights, planes, labels, joint, is_part=True)
+            if idle is not None:
+                data.assert_finite_in(idle, self.estimator)  # the engine does not meet these rows
+                visited = np.flatnonzero(~idle)
+        block = Block(number, first, data, labels, weights, batch.lengths, visited)
+        if self.see is not None:
+            self.see(block)
+        return block
+
+
+def add_losses(
+    losses: NDArray[np.float64],
+    activations: NDArray[np.float64],
+    labels: NDArray[np.uint32],
+    settings: Linear,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Add the losses (D,) of examples in the order of the visits, one by one; and count the visits.
+
+    An activation that is NaN was not computed: that plane did not visit the example.
+    """
+    if settings.joint is not None:
+        each = np.arange(len(labels))
+        of_class = activations[each, labels]
+        others = activations.copy()
+        others[each, labels] = -np.inf
+        over = (others.max(axis=1, initial=-np.inf) - of_class)[:, np.newaxis]
+    else:
+        is_positive = labels[:, np.newaxis] == settings.positive
+        over = np.where(is_positive, -activations, activations)
+    lost = over > 0  # a loss of 0 changes no sum
+    sums = [np.cumsum(np.append(losses[k], over[lost[:, k], k]))[-1] for k in range(len(losses))]
+    return np.array(sums), np.count_nonzero(~np.isnan(over), axis=0)

@@ -1,0 +1,143 @@
+"""The losses that perceptrons go down, one example at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.margins.problem import two_classes
+
+__all__ = ["hinge_loss", "perceptron_loss"]
+
+
+def perceptron_loss(
+    y_true: Any, pred_decision: Any, *, labels: Any = None, sample_weight: Any = None
+) -> float:
+    """Compute the mean perceptron loss: what a wrong prediction is off by, and 0 for a right one.
+
+    Let a be the activation of an example with the label y = -1 or 1. Its loss is ``max(0, -y a)``. Its
+    subgradient step is the perceptron's update, which is also made at ``a = 0``, where the loss is 0 but the
+    prediction undecided. With more than two classes the loss is ``max(0, max_r s_r - s_y)``, over the scores
+    of all classes r but the true class y: that of ``multi_class="joint"``.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels. Of two, the larger one is positive; a single one is if it is a string or above 0.
+    pred_decision : array-like of shape (n_samples,) or (n_samples, n_classes)
+        What ``decision_function`` returns.
+    labels : array-like of shape (n_classes,), default=None
+        All labels, if ``y_true`` may lack one.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the examples in the mean.
+
+    Returns
+    -------
+    float
+        The mean loss of an example.
+
+    Raises
+    ------
+    ValueError
+        If the arguments have shapes or labels that do not belong together.
+
+    See Also
+    --------
+    hinge_loss : The same with a margin of 1.
+
+    References
+    ----------
+    L. Bottou, "Large-scale machine learning with stochastic gradient descent", COMPSTAT 2010, table 1.
+
+    Examples
+    --------
+    >>> from perceptron_rs import perceptron_loss
+    >>> perceptron_loss([1], [-0.1]), perceptron_loss([1], [-10]), perceptron_loss([1], [0.1])
+    (0.1, 10.0, 0.0)
+    """
+    return _mean_loss(y_true, pred_decision, labels, sample_weight, 0.0)
+
+
+def hinge_loss(y_true: Any, pred_decision: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
+    """Compute the mean hinge loss ``max(0, 1 - y a)``: that of `Perceptron` with ``margin_threshold=1``.
+
+    It is `sklearn.metrics.hinge_loss`, except that labels of one class need no ``labels``.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels. Of two, the larger one is positive; a single one is if it is a string or above 0.
+    pred_decision : array-like of shape (n_samples,) or (n_samples, n_classes)
+        What ``decision_function`` returns.
+    labels : array-like of shape (n_classes,), default=None
+        All labels, if ``y_true`` may lack one.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the examples in the mean.
+
+    Returns
+    -------
+    float
+        The mean loss of an example.
+
+    Raises
+    ------
+    ValueError
+        If the arguments have shapes or labels that do not belong together.
+
+    See Also
+    --------
+    perceptron_loss : The same without a margin.
+
+    References
+    ----------
+    K. Crammer, Y. Singer, "On the algorithmic implementation of multiclass kernel-based vector machines",
+    Journal of Machine Learning Research 2, 2001.
+
+    Examples
+    --------
+    >>> from perceptron_rs import hinge_loss
+    >>> hinge_loss([1], [-10]), hinge_loss([1], [0.25]), hinge_loss([1], [1])
+    (11.0, 0.75, 0.0)
+    """
+    return _mean_loss(y_true, pred_decision, labels, sample_weight, 1.0)
+
+
+def _mean_loss(y_true: Any, pred_decision: Any, labels: Any, sample_weight: Any, margin: float) -> float:
+    y, scores = np.asarray(y_true), np.asarray(pred_decision, dtype=np.float64)
+    if y.ndim != 1 or scores.ndim not in (1, 2) or len(scores) != len(y) or not len(y):
+        raise ValueError(
+            "y_true and pred_decision must hold a label and a score, or one score for each class, of every "
+            f"example, got the shapes {y.shape} and {scores.shape}"
+        )
+    if not np.isfinite(scores).all():
+        raise ValueError("pred_decision must be finite")
+    won = _won_by(y, scores, None if labels is None else np.unique(labels))
+    losses = np.maximum(0.0, margin - won)
+    return float(np.average(losses, weights=sample_weight))
+
+
+def _won_by(
+    y: NDArray[Any], scores: NDArray[np.float64], classes: NDArray[Any] | None
+) -> NDArray[np.float64]:
+    """Return by how much the true class is ahead of the best other one."""
+    if classes is not None and not np.isin(y, classes).all():
+        raise ValueError(f"y_true must hold labels of {classes.tolist()!r:.200} alone")
+    if scores.ndim == 1:
+        if classes is not None and len(classes) != 2:
+            raise ValueError(f"labels must be two for one score for each example, got {len(classes)}")
+        positive = two_classes(y)[0] == 1 if classes is None else y == classes[1]
+        signed: NDArray[np.float64] = np.where(positive, scores, -scores)
+        return signed
+    classes = np.unique(y) if classes is None else classes
+    if scores.shape[1] != len(classes) or len(classes) < 2:
+        raise ValueError(
+            f"pred_decision must have a column for each of {len(classes)} labels, got {scores.shape[1]}; "
+            "pass labels if y_true lacks one"
+        )
+    index, rows = np.searchsorted(classes, y), np.arange(len(y))
+    others = scores.copy()
+    others[rows, index] = -np.inf
+    ahead: NDArray[np.float64] = scores[rows, index] - others.max(axis=1)
+    return ahead

@@ -1,0 +1,198 @@
+"""Sources: what is read part by part is what is read at once; what is wrong is named."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+from perceptron_rs import AveragedPerceptron, Perceptron, digest
+from perceptron_rs.io import load_svmlight, open_arrays, open_svmlight
+from perceptron_rs.io import svmlight as module
+
+rng = np.random.default_rng(8)
+X = sp.random(80, 30, 0.2, "csr", random_state=3)
+X.data = np.round(X.data, 3)
+Y = rng.integers(1, 4, 80)
+SHORT = {"max_iter": 3, "tol": None, "shuffle": False}
+
+
+@pytest.fixture
+def text() -> bytes:
+    file = io.BytesIO()
+    dump_svmlight_file(X, Y, file, zero_based=False, comment="one\ntwo")
+    return file.getvalue()
+
+
+@pytest.fixture(params=[7, 100, 1 << 20])
+def chunk(request, monkeypatch) -> int:
+    monkeypatch.setattr(module, "_CHUNK", request.param)
+    return request.param
+
+
+def same(ours, peer):
+    assert ours[0].shape == peer[0].shape
+    for name in ("indptr", "indices", "data"):
+        assert np.array_equal(getattr(ours[0], name), getattr(peer[0], name))
+    assert np.array_equal(ours[1], peer[1])
+
+
+@pytest.mark.parametrize("zero_based", ["auto", True, False])
+def test_open_files(text, chunk, zero_based):
+    options = {"zero_based": zero_based}
+    same(load_svmlight(io.BytesIO(text), **options), load_svmlight_file(io.BytesIO(text), **options))
+    moved = text.replace(b" 1:", b" 0:")
+    same(load_svmlight(io.BytesIO(moved)), load_svmlight_file(io.BytesIO(moved)))
+    both = load_svmlight([io.BytesIO(text), io.BytesIO(text)], **options)
+    same((both[0][:80], both[1][80:]), load_svmlight_file(io.BytesIO(text), **options))
+
+
+# Where a line is longer than ``length``, scikit-learn reads it twice.
+@pytest.mark.parametrize("suffix", [".svm", ".svm.gz"])
+@pytest.mark.parametrize("length", [-1, 0, 333, 5000])
+def test_parts_of_a_file_are_those_of_scikit_learn(tmp_path, text, chunk, length, suffix):
+    text = b"".join(line for line in text.splitlines(True) if not line.startswith(b"#"))
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(gzip.compress(text, 1, mtime=0) if suffix.endswith("gz") else text)
+    for offset in (0, 1, 39, 40, 1000):
+        options = {"offset": offset, "length": length, "n_features": 30, "zero_based": False}
+        peer = load_svmlight_file(io.BytesIO(text), **options)
+        same(load_svmlight(path, **options), peer)
+        same(load_svmlight(io.BytesIO(text), **options), peer)
+
+
+@pytest.mark.parametrize("length", [40, 700])
+def test_parts_cover_a_file_once(tmp_path, text, length):
+    (tmp_path / "a").write_bytes(text)
+    options = {"n_features": 30, "zero_based": False, "length": length}
+    offsets = range(0, len(text), length)
+    parts = [load_svmlight(tmp_path / "a", offset=offset, **options) for offset in offsets]
+    same(
+        (sp.vstack([part[0] for part in parts]).tocsr(), np.concatenate([part[1] for part in parts])), (X, Y)
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"offset": -1}, ValueError, "offset must be at least 0"),
+        ({"length": 2.5}, TypeError, "length must be an integer"),
+        ({"path": ["a", "b"], "length": 3}, ValueError, "places in one file, got 2 files"),
+        ({"path": io.StringIO("1 1:1")}, TypeError, "opened in binary mode"),
+        ({"path": "none-*.svm"}, FileNotFoundError, "no file matches 'none-"),
+    ],
+)
+def test_bad_arguments(options, error, text):
+    with pytest.raises(error, match=text):
+        load_svmlight(**({"path": io.BytesIO(b"1 1:1")} | options))
+
+
+@pytest.mark.parametrize("suffix", ["svm", "svm.gz"])
+def test_streamed_text_gives_the_bits_of_fit(tmp_path, text, chunk, suffix):
+    lines = text.splitlines(True)
+    for number, part in enumerate((lines[:30], lines[30:33], lines[33:])):
+        packed = b"".join(part)
+        name = f"part-{number}.{suffix}"
+        (tmp_path / name).write_bytes(gzip.compress(packed, 1, mtime=0) if "gz" in suffix else packed)
+    expected = AveragedPerceptron(**SHORT).fit(*load_svmlight(sorted(map(str, tmp_path.iterdir()))))
+    source = open_svmlight(tmp_path / f"part-*.{suffix}")
+    for options in ({}, {"block_size": 7}, {"classes": [1, 2, 3], "cache": tmp_path / "cache"}):
+        assert digest(AveragedPerceptron(**SHORT).fit_stream(source, **options)) == digest(expected)
+
+
+def test_columns_from_0_that_a_late_line_tells(tmp_path):
+    path = tmp_path / "late"
+    path.write_bytes(b"1 1:1 2:1\n2 2:3\n" * 9 + b"1 0:1 4:1\n")
+    expected = Perceptron(**SHORT).fit(*load_svmlight(path))
+    for cache in (None, tmp_path / "cache"):
+        found = Perceptron(**SHORT).fit_stream(open_svmlight(path), block_size=4, cache=cache)
+        assert digest(found) == digest(expected)
+        assert found.n_features_in_ == 5
+    with pytest.raises(ValueError, match=r"late, line 19, column 3: .*0"):
+        Perceptron().fit_stream(open_svmlight(path, zero_based=False))
+    with pytest.raises(ValueError, match="needs 5; raise it"):
+        Perceptron().fit_stream(open_svmlight(path, n_features=3))
+    with pytest.raises(ValueError, match="X has 5 features, but 3"):
+        Perceptron().fit_stream(open_svmlight(path, n_features=3, zero_based=True), classes=[1, 2])
+
+
+def test_a_pipe_is_read_once(text):
+    reader, writer = os.pipe()
+    os.write(writer, text)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        source = open_svmlight(pipe, n_features=30, zero_based=False)
+        model = Perceptron(max_iter=1, tol=None).fit_stream(source, classes=[1, 2, 3])
+    assert digest(model) == digest(Perceptron(max_iter=1, tol=None, shuffle=False).fit(X, Y.astype(float)))
+    with pytest.raises(ValueError, match="read only once"):
+        Perceptron().fit_stream(open_svmlight(io.BytesIO(text)))
+
+
+def test_errors_name_the_line(tmp_path, chunk):
+    path = tmp_path / "bad.svm"
+    path.write_bytes(b"1 1:1\n# nothing\n\n2 1:1\n" * 50 + b"1 1:1 x:2\n")
+    model = Perceptron()
+    with pytest.raises(ValueError, match=r"bad\.svm, line 201, column 7"):
+        model.fit_stream(open_svmlight(path))
+    assert not hasattr(model, "classes_")
+
+
+def test_bad_files(tmp_path):
+    packed = gzip.compress(b"".join(b"%d 1:%d\n" % (i % 2, i) for i in range(5000)), 1, mtime=0)
+    for name, data, text in (
+        ("cut.gz", packed[:-20], "cut.gz: the gzip data ends early"),
+        ("worse.gz", packed[:900] + bytes(9) + packed[909:], "worse.gz: the gzip data is damaged"),
+        ("plain.gz", b"1 1:1\n", "plain.gz: the gzip data is damaged or none"),
+        ("packed.svm", packed, "is compressed by gzip; give it a name"),
+        ("empty.svm", b"", "contains no examples"),
+    ):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(ValueError, match=text):
+            Perceptron().fit_stream(open_svmlight(tmp_path / name))
+    with pytest.raises(FileNotFoundError):
+        open_svmlight(tmp_path / "none")
+
+
+def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_SMALL", 1 << 16)
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"1 1:1\n0 1:2\n" * 100_000, 9, mtime=0))
+    source = open_svmlight(tmp_path / "bomb.gz", max_ratio=20)
+    with pytest.raises(ValueError, match="more than 20 times its size; raise max_ratio"):
+        Perceptron().fit_stream(source)
+    Perceptron(max_iter=1, tol=None).fit_stream(open_svmlight(tmp_path / "bomb.gz", max_ratio=2000))
+    with pytest.raises(ValueError, match="max_ratio must be above 1"):
+        open_svmlight(tmp_path / "bomb.gz", max_ratio=1)
+
+
+def test_mapped_arrays(tmp_path):
+    dense = np.asfortranarray(X.toarray())
+    parts = {"dense": dense, "data": X.data, "indices": X.indices, "indptr": X.indptr, "y": Y}
+    for name, array in parts.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    path: dict[str, Path] = {name: tmp_path / f"{name}.npy" for name in parts}
+    expected = digest(Perceptron(**SHORT).fit(X, Y))
+    sources = [
+        open_arrays(path["dense"], path["y"]),
+        open_arrays((path["data"], path["indices"], path["indptr"], 30), path["y"]),
+        open_arrays(X.tocsc(), Y),
+        open_arrays(X.toarray().tolist(), Y.tolist()),
+    ]
+    for source in sources:
+        assert digest(Perceptron(**SHORT).fit_stream(source, block_size=11)) == expected
+    (tmp_path / "y.npy").write_bytes(b"no array")
+    with pytest.raises(ValueError, match=r"write it with numpy.save"):
+        open_arrays(path["dense"], path["y"])
+    with pytest.raises(ValueError, match="X has 80 rows, but y has 79"):
+        open_arrays(path["dense"], Y[1:])
+    with pytest.raises(ValueError, match="indptr must end with"):
+        open_arrays((X.data[:-9], X.indices[:-9], X.indptr, 30), Y)
+    wrong = X.indices.copy()
+    wrong[70] = 40
+    with pytest.raises(ValueError, match="40"):
+        Perceptron().fit_stream(open_arrays((X.data, wrong, X.indptr, 30), Y))

@@ -1,0 +1,157 @@
+"""Caches: the same bits, of the same files only, sound or refused."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_rs import AveragedPerceptron, Perceptron, digest
+from perceptron_rs.io import Batch, Source, open_arrays
+from perceptron_rs.models import files
+from perceptron_rs.stream import cache as caches
+
+rng = np.random.default_rng(4)
+N = 50
+X = rng.integers(-3, 4, (N, 6)).astype(np.float32) * (rng.random((N, 6)) < 0.4)
+Y = np.array(["no", "yes"])[(X[:, 0] + rng.normal(size=N) > 0).astype(int)]
+WEIGHT = rng.random(N)
+SHORT = {"max_iter": 4, "tol": None, "shuffle": False}
+
+
+def source(form=np.asarray, size=9):
+    """Batches of odd sizes that can be passed through again."""
+    parts = [slice(first, first + size) for first in range(0, N, size)]
+    return Source(batches=lambda: (Batch(form(X[part]), Y[part], WEIGHT[part]) for part in parts))
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A source of files, and its cache, written."""
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    opened = open_arrays(tmp_path / "X.npy", tmp_path / "y.npy")
+    cache = tmp_path / "cache"
+    Perceptron(**SHORT).fit_stream(opened, cache=cache, block_size=8)
+    return opened, cache
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_a_cache_changes_no_bit(tmp_path, form):
+    expected = AveragedPerceptron(**SHORT).fit(X, Y, sample_weight=WEIGHT)
+    found = AveragedPerceptron(**SHORT).fit_stream(source(form), cache=tmp_path / "cache", block_size=8)
+    assert digest(found) == digest(expected)
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
+def test_blocks_are_shuffled_out_of_a_cache(tmp_path):
+    shuffled = {"shuffle": "block", "block_size": 8}
+    expected = Perceptron(**SHORT).fit_stream((X, Y, WEIGHT), **shuffled)
+    found = Perceptron(**SHORT).fit_stream(source(), cache=tmp_path / "cache", **shuffled)
+    assert digest(found) == digest(expected)
+    with pytest.raises(ValueError, match="needs cache="):
+        Perceptron().fit_stream(source(), **shuffled)
+
+
+def test_a_cache_is_read_once_and_in_blocks_of_any_size(tmp_path, stored):
+    opened, cache = stored
+    written = cache.stat().st_mtime_ns
+    expected = Perceptron(**SHORT).fit(X, Y)
+    for size in (1, 5, 8, 100):
+        found = Perceptron(**SHORT).fit_stream(opened, cache=cache, block_size=size)
+        assert digest(found) == digest(expected)
+    assert cache.stat().st_mtime_ns == written
+
+
+def test_an_iterator_needs_a_cache(tmp_path):
+    found = Perceptron(**SHORT).fit_stream(source().batches(), cache=tmp_path / "cache")
+    assert digest(found) == digest(Perceptron(**SHORT).fit(X, Y, sample_weight=WEIGHT))
+    again = Perceptron(**SHORT).fit_stream(((X[:9], Y[:9]) for _ in range(2)), cache=tmp_path / "cache")
+    assert again.n_seen_.tolist() == [18 * again.n_iter_]  # it is written anew
+
+
+def test_a_cache_of_other_files_is_refused(tmp_path, stored):
+    opened, cache = stored
+    np.save(tmp_path / "y.npy", Y[::-1].copy())
+    before = cache.read_bytes()
+    with pytest.raises(ValueError, match=r"y\.npy differs; remove it"):
+        Perceptron().fit_stream(opened, cache=cache)
+    assert cache.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", [b"", b"my thesis", caches.MAGIC, caches.MAGIC + bytes(100)])
+def test_what_is_no_cache_is_left_alone(tmp_path, text):
+    path = tmp_path / "precious"
+    path.write_bytes(text)
+    with pytest.raises(ValueError, match="remove it"):
+        Perceptron().fit_stream(source(), cache=path)
+    assert path.read_bytes() == text
+
+
+def test_no_changed_byte_goes_unnoticed(stored):
+    opened, cache = stored
+    sound = cache.read_bytes()
+    for at in range(0, len(sound), 29):
+        damaged = bytearray(sound)
+        damaged[at] ^= 1 << at % 8
+        cache.write_bytes(bytes(damaged))
+        said = ""
+        try:
+            model = Perceptron(**SHORT).fit_stream(opened, cache=cache)
+        except ValueError as error:
+            said = str(error)
+        # Between two arrays nothing is read.
+        assert "remove it" in said or digest(model) == digest(Perceptron(**SHORT).fit(X, Y))
+    cache.write_bytes(sound[:-40])
+    with pytest.raises(ValueError, match="is damaged; remove it"):
+        Perceptron().fit_stream(opened, cache=cache)
+
+
+def test_an_index_that_claims_terabytes_is_refused(stored):
+    opened, cache = stored
+    text = caches.encode({"batches": [{"arrays": {"rows": ["<f8", [2**40, 6], 64]}}]}).encode()
+    end = len(text).to_bytes(8, "little") + caches.zlib.crc32(text).to_bytes(8, "little")
+    cache.write_bytes(caches.MAGIC + bytes(640) + text + end)
+    with pytest.raises(ValueError, match="is damaged"):
+        Perceptron().fit_stream(opened, cache=cache)
+
+
+def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
+    writes = []
+
+    def write(descriptor, data):
+        writes.append(len(data))
+        if len(writes) > 5:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return len(data)
+
+    monkeypatch.setattr(files.os, "write", write)
+    model = Perceptron()
+    with pytest.raises(OSError, match="nothing was saved") as caught:
+        model.fit_stream(source(), cache=tmp_path / "cache")
+    assert caught.value.errno == errno.ENOSPC
+    assert list(tmp_path.iterdir()) == []
+    assert not hasattr(model, "classes_")
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    opened = open_arrays(tmp_path / "X.npy", Y)
+    told = []
+
+    def touch(record):
+        told.append(record.epoch)
+        os.utime(tmp_path / "X.npy", ns=(0, record.epoch))
+
+    found = Perceptron(callback=touch, **SHORT)
+    with pytest.raises(ValueError, match=r"X\.npy changed"):
+        found.fit_stream(Source(batches=lambda: late(tmp_path), files=opened.files))
+    assert told == []
+
+
+def late(folder):
+    yield X, Y
+    os.utime(folder / "X.npy", ns=(0, 1))

@@ -1,0 +1,148 @@
+"""Runs that are stopped and go on end on the bits of runs that were not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, digest, load
+from perceptron_rs.io import Source
+
+rng = np.random.default_rng(5)
+N = 40
+X = rng.normal(size=(N, 4))
+Y = np.array(["a", "b", "c"])[np.argmax(X[:, :3] + rng.normal(size=(N, 3)), axis=1)]
+SHORT = {"max_iter": 5, "n_iter_no_change": 1}
+LEARNERS = [
+    Perceptron(**SHORT, penalty="l2", alpha=1e-3),
+    AveragedPerceptron(**SHORT),
+    AveragedPerceptron(**SHORT, multi_class="joint"),
+    VotedPerceptron(**SHORT, max_vectors=9),
+]
+BLOCK = 7
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+class StoppedError(Exception):
+    """What ends a run."""
+
+
+def source(stop_at=None):
+    """Blocks that can be had in any order; ``stop_at`` of them, in all passes."""
+    given = []
+
+    def between(first, last):
+        given.append(first)
+        if len(given) == stop_at:
+            raise StoppedError
+        return X[first:last], Y[first:last]
+
+    return Source(batches=lambda: iter([(X, Y)]), between=between, n_rows=N, n_features=4)
+
+
+def story(model):
+    return digest(model), model.mistakes_per_epoch_.tolist(), model.n_iter_per_class_.tolist()
+
+
+@pytest.mark.parametrize("shuffle", [False, "block"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_run_goes_on_from_anywhere(learner, shuffle, tmp_path):
+    options = {"shuffle": shuffle, "block_size": BLOCK}
+    expected = story(clone(learner).fit_stream(source(), **options))
+    options |= {"checkpoint": tmp_path / "run", "checkpoint_every": 0, "resume": True}
+    stops = 0
+    for stop_at in (2, 9, 12, 16, 17, None):
+        try:
+            found = clone(learner).fit_stream(source(stop_at), **options)
+            break
+        except StoppedError:
+            stops += 1
+    assert stops >= 3
+    assert story(found) == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    # It is over: the source is only looked at, and nothing is learnt.
+    assert story(clone(learner).fit_stream(source(8), **options)) == expected
+
+
+def test_more_epochs_may_be_made(tmp_path):
+    short, long = AveragedPerceptron(max_iter=2, tol=None), AveragedPerceptron(max_iter=5, tol=None)
+    options = {"checkpoint": tmp_path / "run", "resume": True, "block_size": BLOCK}
+    short.fit_stream(source(), **options)
+    expected = story(clone(long).fit_stream(source()))
+    assert story(long.fit_stream(source(), **options)) == expected
+    with pytest.raises(ValueError, match="max_iter=2 is less than the 5 epochs"):
+        short.fit_stream(source(), **options)
+
+
+def test_a_callback_is_told_of_each_epoch_once(tmp_path):
+    told = []
+    options = {"checkpoint": tmp_path / "run", "checkpoint_every": 0, "resume": True, "block_size": BLOCK}
+    model = Perceptron(
+        tol=None, max_iter=9, callback=lambda record: told.append(record.epoch) or record.epoch == 3
+    )
+    with pytest.raises(StoppedError):
+        model.fit_stream(source(20), **options)
+    for _ in range(2):
+        model.fit_stream(source(), **options)
+        assert told == [0, 1, 2, 3]
+        assert model.n_iter_ == 4
+
+
+def test_a_checkpoint_is_not_overwritten_by_chance(tmp_path):
+    path = tmp_path / "run"
+    Perceptron(max_iter=1).fit_stream(source(), checkpoint=path)
+    with pytest.raises(FileExistsError, match="set resume=True"):
+        Perceptron(max_iter=1).fit_stream(source(), checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "text"),
+    [
+        ({"eta0": 2.0}, {}, "another parameters"),
+        ({}, {"block_size": 8}, "another block_size: 7, now 8"),
+        ({}, {"shuffle": "block"}, "another shuffle"),
+        ({}, {"classes": ["a", "b", "c", "d"]}, "another classes"),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused(change, options, text, tmp_path):
+    path = tmp_path / "run"
+    Perceptron(max_iter=1).fit_stream(source(), checkpoint=path, block_size=BLOCK)
+    before = path.read_bytes()
+    options = {"block_size": BLOCK, "checkpoint": path, "resume": True} | options
+    with pytest.raises(ValueError, match=text):
+        Perceptron(max_iter=1, **change).fit_stream(source(), **options)
+    with pytest.raises(ValueError, match="another learner"):
+        VotedPerceptron(max_iter=1).fit_stream(source(), checkpoint=path, resume=True, block_size=BLOCK)
+    assert path.read_bytes() == before
+
+
+def test_damage_is_noticed_and_a_model_is_no_checkpoint(tmp_path):
+    path = tmp_path / "run"
+    model = Perceptron(max_iter=1).fit_stream(source(), checkpoint=path)
+    sound = path.read_bytes()
+    with pytest.raises(ValueError, match="it is a checkpoint of a run"):
+        load(path)
+    for damaged in (sound[:-1], sound[:200] + b"?" + sound[201:], b"", sound[:-9] + b"?" + sound[-8:]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"checkpoint '.*run'"):
+            Perceptron(max_iter=1).fit_stream(source(), checkpoint=path, resume=True)
+    path.unlink()
+    model.save(path)
+    with pytest.raises(ValueError, match="no checkpoint"):
+        Perceptron(max_iter=1).fit_stream(source(), checkpoint=path, resume=True)
+
+
+def test_runs_that_are_killed_go_on(tmp_path):
+    """SIGKILL behind a drawn number of Python's calls and returns, in either thread."""
+    kills = 50 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 4
+    run = [sys.executable, str(Path(__file__).with_name("killed.py")), str(tmp_path), str(kills)]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == kills
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "data.npy", "labels.npy", "run"]

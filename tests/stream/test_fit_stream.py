@@ -1,0 +1,266 @@
+"""A fit over blocks has the bits of the fit in memory; what it cannot do it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, digest
+from perceptron_rs.engines import get_engine
+from perceptron_rs.io import Source
+from perceptron_rs.reference.order import below
+
+rng = np.random.default_rng(3)
+N = 60
+WHOLE = rng.integers(-3, 4, (N, 5)).astype(np.int8)
+REAL = rng.normal(size=(N, 5))
+Y = np.array(["b", "a", "c"])[np.argmax(WHOLE[:, :3] + rng.normal(size=(N, 3)), axis=1)]
+TWO = np.where(WHOLE[:, 0] + rng.normal(size=N) > 0, 1, 0)
+WEIGHT = rng.integers(0, 3, N) / 4.0
+WEIGHT[8:24] = 0  # whole blocks weigh nothing
+
+SHORT = {"max_iter": 6, "shuffle": False, "n_iter_no_change": 2}
+LEARNERS = [
+    Perceptron(**SHORT),
+    Perceptron(**SHORT, penalty="l1", alpha=1e-2),
+    Perceptron(**SHORT, penalty="l2", alpha=1e-3),  # of one factor for all weights
+    Perceptron(**SHORT, penalty="elasticnet", alpha=0.1, multi_class="joint"),
+    AveragedPerceptron(**SHORT, margin_threshold=0.5, tie="positive"),
+    AveragedPerceptron(**SHORT, multi_class="joint", joint_update="proportional", class_weight={"a": 3}),
+    AveragedPerceptron(**SHORT, class_weight="balanced"),
+    AveragedPerceptron(**SHORT, class_weight={"a": 0.0}, fit_intercept=False),
+    VotedPerceptron(**SHORT),
+    VotedPerceptron(**SHORT, max_vectors=4, prediction="random"),
+]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def batches_of(*arrays, size):
+    """A source of its own that can be iterated over again."""
+
+    class Batches:
+        def __iter__(self):
+            for first in range(0, N, size):
+                yield tuple(array[first : first + size] for array in arrays)
+
+    return Batches()
+
+
+def story(model):
+    return (
+        digest(model),
+        model.n_iter_,
+        model.converged_,
+        model.mistakes_per_epoch_.tolist(),
+        model.n_iter_per_class_.tolist(),
+        model.n_mistakes_,
+        model.loss_curve_,
+    )
+
+
+@pytest.mark.parametrize("size", [1, 8, N, 100])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_blocks_change_no_bit(learner, size, engine_name):
+    model = clone(learner).set_params(engine=engine_name)
+    if size == 1 and engine_name == "reference":
+        size = 13
+    for X, weight in ((WHOLE, None), (REAL, WEIGHT)):
+        expected = clone(model).fit(X, Y, sample_weight=weight)
+        found = clone(model).fit_stream((X, Y, weight), block_size=size)
+        assert story(found) == story(expected)
+        assert vars(found).keys() - {"_calls"} == vars(expected).keys() - {"_calls"}
+
+
+@pytest.mark.parametrize("give", [sp.csr_matrix, np.asarray, lambda X: X.tolist()])
+def test_what_the_batches_are_changes_no_bit(give):
+    expected = AveragedPerceptron(**SHORT).fit(WHOLE, TWO)
+    for size in (1, 7, N):
+        source = batches_of(WHOLE, TWO, size=size)
+        given = Source(batches=lambda source=source: ((give(X), y) for X, y in source))
+        found = AveragedPerceptron(**SHORT).fit_stream(given, block_size=16)
+        assert story(found) == story(expected)
+
+
+def test_labels_of_later_blocks_are_found():
+    X, y = np.eye(4), np.array(["a", "a", "a", "longer"])
+    model = Perceptron(**SHORT).fit_stream((X, y), block_size=1)
+    assert model.classes_.tolist() == ["a", "longer"]
+    assert digest(model) == digest(Perceptron(**SHORT).fit(X, y))
+
+
+def test_warm_start_goes_on():
+    warm = {**SHORT, "warm_start": True, "max_iter": 2, "tol": None}
+    expected = AveragedPerceptron(**warm).fit(REAL, Y).fit(WHOLE, Y)
+    found = (
+        AveragedPerceptron(**warm).fit_stream((REAL, Y), block_size=9).fit_stream((WHOLE, Y), block_size=7)
+    )
+    assert story(found) == story(expected)
+    with pytest.raises(ValueError, match="5 features"):
+        found.fit_stream((REAL[:, :4], Y))
+    with pytest.raises(ValueError, match="warm_start=True is not available"):
+        VotedPerceptron(warm_start=True).fit_stream((REAL, Y))
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_shuffled_blocks_are_visited_by_rule_7(weight, engine_name):
+    size, seed, engine = 8, 5, get_engine(engine_name)
+    model = Perceptron(max_iter=3, tol=None, random_state=seed, engine=engine_name)
+    model.fit_stream((REAL, TWO, weight), shuffle="block", block_size=size)
+    by_hand = Perceptron(engine=engine_name)
+    kept = np.arange(N) if weight is None else np.flatnonzero(weight)
+    for epoch in range(3):
+        for block in engine.permutation(8, seed=seed, epoch=epoch, partition=0).tolist():
+            rows = kept[(kept >= block * size) & (kept < (block + 1) * size)]
+            own = below(2**64, seed=seed, epoch=2**64 - 2, partition=block)
+            rows = rows[engine.permutation(len(rows), seed=own, epoch=epoch, partition=0)]
+            if len(rows):
+                weights = None if weight is None else weight[rows]
+                by_hand.partial_fit(REAL[rows], TWO[rows], classes=[0, 1], sample_weight=weights)
+    assert model.coef_.tobytes() == by_hand.coef_.tobytes()
+
+
+def test_shuffled_losses_are_added_in_the_order_of_the_visits():
+    told = []
+    model = Perceptron(max_iter=2, tol=None, random_state=1, callback=lambda record: told.append(record.loss))
+    model.fit_stream((REAL, TWO), shuffle="block", block_size=N)
+    own = below(2**64, seed=1, epoch=2**64 - 2, partition=0)
+    expected = []
+    engine, by_hand = get_engine("rust"), Perceptron()
+    for epoch in range(2):
+        total = 0.0
+        for i in engine.permutation(N, seed=own, epoch=epoch, partition=0).tolist():
+            a = 0.0 if not hasattr(by_hand, "coef_") else float(by_hand.decision_function(REAL[i : i + 1])[0])
+            total += max(0.0, -a if TWO[i] else a)
+            by_hand.partial_fit(REAL[i : i + 1], TWO[i : i + 1], classes=[0, 1])
+        expected.append(total / N)
+    assert told == expected
+
+
+def test_callbacks_and_verbose_are_told_what_fit_tells(capsys):
+    def told(fit):
+        found = []
+
+        def callback(record):
+            found.append((record.epoch, record.mistakes, record.loss, record.n_examples))
+            return len(found) == 3
+
+        fit(AveragedPerceptron(**SHORT, callback=callback, verbose=1))
+        printed = [line.rsplit(",", 1)[0] for line in capsys.readouterr().out.splitlines()]
+        return found, printed
+
+    expected = told(lambda model: model.fit(REAL, Y, sample_weight=WEIGHT))
+    assert told(lambda model: model.fit_stream((REAL, Y, WEIGHT), block_size=7)) == expected
+
+
+def test_ctrl_c_keeps_what_was_learnt_if_asked():
+    def source():
+        yield REAL[:20], TWO[:20]
+        yield REAL[20:40], TWO[20:40]
+        raise KeyboardInterrupt
+
+    options = {"classes": [0, 1], "block_size": 20}
+    with pytest.warns(ConvergenceWarning, match="ctrl-c"):
+        model = Perceptron(keep_on_interrupt=True).fit_stream(Source(batches=source, n_features=5), **options)
+    assert model.coef_.tobytes() == Perceptron().partial_fit(REAL[:40], TWO[:40], [0, 1]).coef_.tobytes()
+    with pytest.raises(KeyboardInterrupt):
+        Perceptron().fit_stream(Source(batches=source, n_features=5), **options)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"early_stopping": True}, "early_stopping=True is not available with fit_stream"),
+        ({"track_mistakes": True}, "set track_mistakes=False"),
+        ({"added_feature": 1.0}, "added_feature=1.0"),
+        ({"max_mistakes_per_example": 2}, "set max_mistakes_per_example=None"),
+    ],
+)
+def test_what_needs_all_examples_is_refused(parameters, text):
+    model = AveragedPerceptron(**parameters)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=text):
+        model.fit_stream((REAL, TWO))
+    assert vars(model) == before
+    assert not hasattr(PocketPerceptron(), "fit_stream")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"shuffle": True}, ValueError, "shuffle must be False or 'block'"),
+        ({"block_size": 0}, ValueError, "block_size must be a whole number"),
+        ({"block_size": True}, ValueError, "block_size must be a whole number"),
+        ({"checkpoint_every": -1}, ValueError, "checkpoint_every must be"),
+        ({"resume": True}, ValueError, "resume=True needs checkpoint="),
+        ({"classes": [0]}, ValueError, "greater than one"),
+        ({"classes": [0, 2]}, ValueError, "not in classes_"),
+        ({"cache": 3}, TypeError, "path must be a str"),
+    ],
+)
+def test_bad_options(options, error, text):
+    with pytest.raises(error, match=text):
+        Perceptron().fit_stream((REAL, TWO), **options)
+
+
+@pytest.mark.parametrize(
+    ("batches", "error", "text"),
+    [
+        ([], ValueError, "contains no examples"),
+        ([(REAL, TWO[:5])], ValueError, "X has 60 rows, but y has 5"),
+        ([(REAL, TWO), (REAL[:, :2], TWO)], ValueError, r"as many columns in each batch, got \[2, 5\]"),
+        ([(REAL, TWO), (sp.csr_matrix(REAL), TWO)], ValueError, "dense in all batches"),
+        ([(REAL, TWO, WEIGHT), (REAL, TWO)], ValueError, "sample_weight must be given with all"),
+        ([(REAL, TWO, WEIGHT - 1)], ValueError, "finite and >= 0"),
+        ([(REAL, TWO, 0 * WEIGHT)], ValueError, "nothing to learn"),
+        ([(REAL, TWO, WEIGHT[:4])], ValueError, "a weight for each of 60 rows"),
+        ([REAL], TypeError, "must be a tuple"),
+        ([(REAL, np.zeros(N))], ValueError, "greater than one"),
+        ([(np.where(np.eye(N, 5, -9) > 0, np.nan, REAL), TWO)], ValueError, "contains NaN"),
+        ([(REAL * 1e300, TWO)], ValueError, "in epoch 0"),
+    ],
+)
+def test_bad_batches(batches, error, text):
+    model = Perceptron()
+    with pytest.raises(error, match=text):
+        model.fit_stream(Source(batches=lambda: iter(batches)), block_size=100)
+    assert not hasattr(model, "classes_")
+
+
+def test_no_source():
+    with pytest.raises(TypeError, match="open_svmlight"):
+        Perceptron().fit_stream(3)
+
+
+def test_an_iterator_is_read_once():
+    once = iter(batches_of(REAL, TWO, size=10))
+    with pytest.raises(ValueError, match="read only once"):
+        Perceptron().fit_stream(once)
+    once = Source(batches=lambda: iter(batches_of(REAL, TWO, size=10)), n_features=5, again=False)
+    model = Perceptron(max_iter=1, tol=None).fit_stream(once, classes=[0, 1])
+    assert model.coef_.tobytes() == Perceptron().partial_fit(REAL, TWO, [0, 1]).coef_.tobytes()
+    with pytest.raises(ValueError, match="read only once"):
+        Perceptron(max_iter=2).fit_stream(once, classes=[0, 1])
+
+
+def test_passes_that_differ_are_refused():
+    passes = []
+
+    def rows(change):
+        def batches():
+            passes.append(1)
+            yield change(REAL.copy(), TWO, len(passes))
+
+        return Source(batches=batches)
+
+    def other_value(X, y, number):
+        X[17, 2] += number == 3
+        return X, y
+
+    with pytest.raises(ValueError, match=r"other examples in block 1 \(from 10 on\), in pass 3"):
+        Perceptron(max_iter=5).fit_stream(rows(other_value), block_size=10)
+    passes.clear()
+    with pytest.raises(ValueError, match="gave"):
+        Perceptron(max_iter=5).fit_stream(rows(lambda X, y, number: (X[number:], y[number:])), block_size=10)
