@@ -10,7 +10,7 @@ import numpy as np
 
 from perceptron_rs.common.options import FORMATS, SCALES
 
-__all__ = ["INPUT", "MOST_BITS", "Input", "Scale"]
+__all__ = ["INPUT", "MOST_BITS", "Input", "Scale", "ScaleFit"]
 
 #: The attribute of an estimator, and the part of the description of a model file.
 INPUT = "_input"
@@ -37,14 +37,9 @@ class Scale:
     @classmethod
     def fitted(cls, kind: str, X: Any) -> Scale:
         """Fit scikit-learn's scaler to the examples; of sparse ones the zeros stay zero."""
-        scaler = _scaler(kind, centred=isinstance(X, np.ndarray)).fit(X)
-        offset = {"standard": "mean_", "minmax": "min_"}.get(kind)
-        has_offset = offset is not None and isinstance(X, np.ndarray)
-        return cls(
-            kind,
-            tuple(np.asarray(scaler.scale_).tolist()),
-            tuple(np.asarray(getattr(scaler, offset)).tolist()) if has_offset and offset else None,
-        )
+        fit = ScaleFit(kind)
+        fit.add(X)
+        return fit.scale()
 
     def applied(self, X: Any) -> Any:
         """Return what the scaler makes of the examples."""
@@ -54,6 +49,28 @@ class Scale:
         if self.offset is not None:
             setattr(scaler, "mean_" if self.kind == "standard" else "min_", np.array(self.offset))
         return scaler.transform(X.toarray() if self.offset is not None and hasattr(X, "toarray") else X)
+
+
+class ScaleFit:
+    """A scaler of scikit-learn that is fitted to one block of examples after another."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind, self._centred = kind, False
+        self._scaler: Any = None
+
+    def add(self, X: Any) -> None:
+        """Learn from some examples."""
+        if self._scaler is None:
+            self._centred = isinstance(X, np.ndarray)
+            self._scaler = _scaler(self._kind, centred=self._centred)
+        self._scaler.partial_fit(X)
+
+    def scale(self) -> Scale:
+        """Return what was learnt."""
+        offset = {"standard": "mean_", "minmax": "min_"}.get(self._kind) if self._centred else None
+        found = None if offset is None else tuple(np.asarray(getattr(self._scaler, offset)).tolist())
+        numbers = np.asarray(getattr(self._scaler, "scale_", None))
+        return Scale(self._kind, tuple(numbers.tolist()), found)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
 
-__all__ = ["Csr", "Data", "held_out"]
+__all__ = ["Csr", "Data", "held_out", "is_held_out"]
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,17 @@ class Data:
         return self.y
 
 
+def is_held_out(begin: int, end: int, share: float) -> NDArray[np.bool_]:
+    """Return which of some examples are held out: evenly spaced ones, so that a later run finds the same."""
+    held: NDArray[np.bool_] = np.diff(np.floor(np.arange(begin, end + 1) * share)) > 0
+    return held
+
+
 def held_out(n: int, share: float | None) -> NDArray[np.bool_] | None:
-    """Return which of n examples are held out: evenly spaced ones, so that a later run finds the same."""
+    """Return which of n examples are held out; None if none shall be."""
     if share is None:
         return None
-    found: NDArray[np.bool_] = np.diff(np.floor(np.arange(n + 1) * share)) > 0
+    found = is_held_out(0, n, share)
     if not found.any() or found.all():
         raise CommandError(
             f"--holdout {share}: of {n} examples it leaves none, or takes none; choose another"
