@@ -129,7 +129,7 @@ def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
         model.feature_names_in_ = np.array(data.names, dtype=object)
     columns = data.hashed[0] if data.hashed else None
     how = Input(stream.form, wish.hash_bits, columns, wish.texts, wish.scale, arguments.holdout)
-    result = None if arguments.holdout is None else _judged(model, stream.held_out())
+    result = None if arguments.holdout is None else _judged(model, stream.held_out(model.n_features_in_))
     return Fitted(model, (stream.rows, model.n_features_in_), stream.zero_based, how, result, seconds)
 
 

@@ -70,8 +70,9 @@ class Stream:
             name=name_of(self.path),
         )
 
-    def held_out(self) -> Iterator[Data]:
-        """Give the examples that are not learnt from."""
+    def held_out(self, n_features: int) -> Iterator[Data]:
+        """Give the examples that were not learnt from; by now it is known how columns are counted."""
+        self._settle(not self._holds_zero, n_features)
         return self._read(held_out=True)
 
     def _learnt(self) -> Iterator[Batch]:
@@ -95,6 +96,12 @@ class Stream:
             if chosen.any():
                 yield data.chosen(chosen)
 
+    def _settle(self, is_shifted: bool, n_features: int) -> None:
+        """Read on with columns that are counted as by the model."""
+        if self._asks:
+            self.wanted = replace(self.wanted, zero_based=not is_shifted)
+        self.wanted, self._asks = replace(self.wanted, features=n_features), False
+
     def _first_pass(self, scale: str | None) -> None:
         """Find the strings of a table, the width of text and the numbers of a scaler."""
         texts: dict[str, None] = {}
@@ -102,9 +109,8 @@ class Stream:
         if self.form == "svmlight" and self.wanted.features is None:
             for data in self._read(held_out=False):
                 width = max(width, data.shape[1])
-            shifted = self._asks and not self._holds_zero
-            self.wanted = replace(self.wanted, zero_based=not shifted, features=width - shifted)
-            self._asks = False
+            is_shifted = self._asks and not self._holds_zero
+            self._settle(is_shifted, width - is_shifted)
         for data in self._read(held_out=False):
             texts |= dict.fromkeys(data.hashed[1] if data.hashed else ())
             if fit is not None:
