@@ -18,7 +18,7 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-quick test-deep test-oldest test-aarch64 test-s390x miri tsan fuzz lint bench freund-schapire docs picture examples golden licenses dist valgrind clean
+.PHONY: help demo test test-cluster test-quick test-deep test-oldest test-aarch64 test-s390x miri tsan fuzz lint bench freund-schapire docs picture examples golden licenses dist valgrind clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ demo: $(VENV)/quick  ## train on real data with both engines and compare every b
 test: $(VENV)/quick $(VENV)/test  ## all tests: the core without Python, then the package; lists what is skipped
 	cargo test
 	$(BIN)/python -m pytest --numprocesses auto
+
+test-cluster: $(VENV)/quick $(VENV)/test  ## on clusters of processes of this machine, whose workers are killed
+	$(BIN)/python -m pytest -m cluster tests/distributed
 
 # Of folders whose tests have an oracle of their own, on both engines.
 QUICK = arith rows online kernel/test_train.py kernel/test_budget.py mlp structured test_golden.py test_order.py test_engines.py

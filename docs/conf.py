@@ -8,9 +8,12 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
+from cycler import cycler
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+from perceptron_rs.plots.drawing import COLOURS
 
 sys.path.insert(0, str(Path(__file__).parent))
 from benchmarks import lines
@@ -51,7 +54,12 @@ plot_include_source = True
 plot_html_show_source_link = False
 plot_html_show_formats = False
 plot_formats = [("png", 90)]
-plot_rcparams = {"figure.figsize": (5, 4), "figure.constrained_layout.use": True, "legend.fontsize": "small"}
+plot_rcparams = {
+    "figure.figsize": (5, 4),
+    "figure.constrained_layout.use": True,
+    "legend.fontsize": "small",
+    "axes.prop_cycle": cycler(color=COLOURS),
+}
 plot_apply_rcparams = True
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

@@ -108,6 +108,7 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         beam,
         mending,
         seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
+        partition: 0,
         record: true,
     };
     let (first, most) = (case.number::<u64>("first_epoch"), case.number::<u64>("max_iter"));

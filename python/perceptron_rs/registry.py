@@ -79,7 +79,11 @@ LEARNERS: dict[str, Learner] = {
     ),
     "kernel": Learner("kernel", "perceptron", "KernelPerceptron", "the perceptron in the space of a kernel"),
     "budgeted-kernel": Learner(
-        "kernel", "budgeted", "BudgetedKernelPerceptron", "a kernel perceptron that keeps few mistakes"
+        "kernel",
+        "budgeted",
+        "BudgetedKernelPerceptron",
+        "a kernel perceptron that keeps few mistakes",
+        in_streams=True,
     ),
     "multilayer": Learner(
         "multilayer",

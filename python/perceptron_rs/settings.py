@@ -190,6 +190,8 @@ class Linear(Settings):
         Whether to count the mistakes made on each example.
     record : bool
         Whether to keep the activations of the last epoch, each before the update that it led to.
+    partition : int
+        Number of the data among the parts that are learnt from side by side, for the orders (rule 7).
     threads : int
         They change no result; the reference has one.
     """
@@ -209,6 +211,7 @@ class Linear(Settings):
     check: str = "run"
     track_mistakes: bool = False
     record: bool = False
+    partition: int = 0
     threads: int = 1
 
     @property
@@ -406,6 +409,8 @@ class Chain(Settings):
         The prefix that is learnt from; all but the first need a beam.
     record : bool
         Whether to keep the answer to each sequence, before the update that it led to.
+    partition : int
+        Number of the data among the parts that are learnt from side by side, for the orders (rule 7).
     """
 
     learner: str = field(default="chain", init=False)
@@ -413,6 +418,7 @@ class Chain(Settings):
     beam: int | None = None
     update: str = "full"
     record: bool = False
+    partition: int = 0
 
     def __post_init__(self) -> None:
         if not 0 < self.eta0 < math.inf:

@@ -17,6 +17,7 @@ __all__ = [
     "Gamma",
     "JointUpdate",
     "KernelName",
+    "Mixing",
     "MultiClass",
     "Prediction",
     "Tie",
@@ -30,6 +31,7 @@ ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"]
 Gamma: TypeAlias = float | Literal["scale", "auto"]
 JointUpdate: TypeAlias = Literal["max", "uniform", "proportional"]
 KernelName: TypeAlias = Literal["linear", "poly", "rbf", "sigmoid", "precomputed"]
+Mixing: TypeAlias = Literal["uniform", "mistakes"]
 MultiClass: TypeAlias = Literal["ovr", "joint"]
 Prediction: TypeAlias = Literal["vote", "average", "last", "random"]
 Tie: TypeAlias = Literal["mistake", "positive"]

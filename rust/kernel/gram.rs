@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::memory::{collected, filled, matrix, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
-use crate::rows::{Matrix, Weights, strip};
+use crate::rows::{Matrix, Weights, arranged_otherwise, strip};
 
 /// Bytes of the rows that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
@@ -126,6 +126,24 @@ impl DotsMut<'_> {
         }
     }
 
+    /// Sets a dot product: a whole number where those are kept.
+    #[inline(always)]
+    pub fn put(&mut self, j: usize, dot: f64) {
+        match self {
+            Self::Whole(dots) => dots[j] = dot as i32,
+            Self::Wide(dots) => dots[j] = dot,
+        }
+    }
+
+    /// Sets a whole dot product.
+    #[inline(always)]
+    pub fn put_whole(&mut self, j: usize, dot: i32) {
+        match self {
+            Self::Whole(dots) => dots[j] = dot,
+            Self::Wide(dots) => dots[j] = f64::from(dot),
+        }
+    }
+
     /// The dot products as f64, in `out`.
     #[inline(always)]
     pub fn widen(&self, out: &mut [f64]) {
@@ -197,20 +215,18 @@ impl Side {
                     let row = row as usize;
                     rows.scores(row..row + 1, weights, bias, &mut sums)?;
                     for (out, sum) in out.iter_mut().zip(&sums) {
-                        let DotsMut::Wide(out) = out else { unreachable!("of another form") };
-                        out[j] = *sum;
+                        out.put(j, *sum);
                     }
                 }
             }
             (Self::Numbers(left), Self::Numbers(right)) => {
                 for (out, &support) in out.iter_mut().zip(left) {
-                    let DotsMut::Wide(out) = out else { unreachable!("of another form") };
-                    for (out, &row) in out.iter_mut().zip(right).skip(first) {
-                        *out = rows.value(row as usize, support as usize);
+                    for (j, &row) in right.iter().enumerate().skip(first) {
+                        out.put(j, rows.value(row as usize, support as usize));
                     }
                 }
             }
-            _ => unreachable!("two forms"),
+            _ => return Err(arranged_otherwise()),
         }
         Ok(())
     }

@@ -170,7 +170,7 @@ impl Run {
             Some(kept) => refill(&mut self.order, kept.iter().copied())?,
             None => refill(&mut self.order, 0..problem.examples.len() as u32)?,
         }
-        shuffle(&mut self.order, seed, number, 0);
+        shuffle(&mut self.order, seed, number, problem.settings.partition);
         Ok(())
     }
 

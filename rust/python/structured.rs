@@ -146,6 +146,7 @@ struct Settings {
     beam: Option<usize>,
     update: String,
     seed: Option<u64>,
+    partition: u64,
     record: bool,
 }
 
@@ -163,10 +164,11 @@ impl Sequenced {
         settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let Data { rows, labels, lengths, chosen } = data.extract()?;
-        let Settings { eta0: eta, beam, update, seed, record } = settings.extract()?;
+        let Settings { eta0: eta, beam, update, seed, partition, record } = settings.extract()?;
         let sequences = Sequences::new(lengths.as_slice()?, shape(rows.bind(data.py()))?.0)?;
         let chosen = chosen.map(|chosen| collected(chosen.as_array().iter().copied())).transpose()?;
-        let settings = structured::Settings { eta, beam, mending: parse_update(&update)?, seed, record };
+        let mending = parse_update(&update)?;
+        let settings = structured::Settings { eta, beam, mending, seed, partition, record };
         // A copy, so that another thread that writes to the labels cannot make them too large.
         let labels = collected(labels.as_array().iter().copied())?;
         let chain = Chain::new(labels, sequences, chosen, settings)?;

@@ -73,19 +73,16 @@ impl<K: LoopBody> Leaf for Learn<'_, K> {
         let stop = if self.heads.len() == 1 && self.noise.is_none() && self.record.is_none() {
             Learn { noise: None, record: None, ..self }.pass(simd, &mut [0.0], None)
         } else {
+            // One loop for all of the rest: another one for joint decisions would be as fast, and as large.
             let mut sums = filled(0.0, self.heads.len())?;
-            match self.visit.joint {
-                None => self.pass(simd, &mut sums, None),
-                how => self.pass(simd, &mut sums, how),
-            }
+            self.pass(simd, &mut sums, self.visit.joint)
         };
         if stop == Stop::Memory { Err(Error::Memory) } else { Ok(stop) }
     }
 }
 
 impl<K: LoopBody> Learn<'_, K> {
-    /// `how` is a constant where this is called. A closure in its place is called out of line, without
-    /// the instruction set of the leaf.
+    /// A closure in the place of `how` is called out of line, without the instruction set of the leaf.
     #[inline(always)]
     fn pass<S: Simd>(&mut self, simd: S, sums: &mut [f64], how: Option<Spread>) -> Stop {
         let (visit, start) = (self.visit, self.at.pos);
@@ -136,7 +133,7 @@ impl<K: LoopBody> Learn<'_, K> {
             }
             let positive = label == head.positive;
             let m = signed(a, positive);
-            if visit.tie.is_mistake(m, positive, visit.margin) {
+            if visit.tie.is_mistake(m, positive, visit.margin_threshold) {
                 if m < 0.0 {
                     head.loss -= m;
                 }

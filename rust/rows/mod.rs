@@ -121,7 +121,7 @@ pub trait Matrix: Rows {
 }
 
 /// For weights that rows of another storage have arranged.
-fn arranged_otherwise() -> Error {
+pub(crate) fn arranged_otherwise() -> Error {
     Error::Invalid("weights must be arranged by the rows whose scores are asked for".into())
 }
 

@@ -14,7 +14,7 @@ from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, label_array, new_classes
-from perceptron_rs.common.parameters import are_accepted, check_parameters, validated
+from perceptron_rs.common.parameters import are_accepted, are_valid, check_parameters, validated
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import Engine, get_engine
@@ -37,6 +37,7 @@ class OnlineClassifier(Scoring):
     mistakes_per_epoch_: NDArray[np.int64]
     mistakes_per_example_: NDArray[np.int64]
     converged_: bool
+    loss_curve_: list[float]
     _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     @abstractmethod
@@ -160,6 +161,11 @@ class OnlineClassifier(Scoring):
         record: bool = False,
     ) -> Report:
         """Learn from one pass in the given order; ``first`` if nothing has been learnt before."""
+
+    def _validate_params(self) -> None:
+        # Called by scikit-learn before each ``fit``: a third of the time of a fit to few examples.
+        if not are_valid(self):
+            super()._validate_params()  # type: ignore[misc]  # BaseEstimator is beside this class
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         """Raise ValueError for what scikit-learn's look at single parameters lets through."""

@@ -14,6 +14,7 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
+from perceptron_rs.common.mixing import MIXINGS, is_whole
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.engines import ENGINES
 from perceptron_rs.typed import fit_context
@@ -22,11 +23,14 @@ __all__ = [
     "CONSTRAINTS",
     "JOINT",
     "NOISE",
+    "PARTITIONS",
     "are_accepted",
+    "are_valid",
     "check_parameters",
     "draw_seed",
     "n_threads",
     "noise_settings",
+    "refuse_partitions",
     "validated",
 ]
 
@@ -69,6 +73,11 @@ NOISE: dict[str, list[Any]] = {
     "added_feature": [Interval(Real, 0, None, closed="left")],
     "max_mistakes_per_example": [Interval(Integral, 1, _LARGEST, closed="both"), None],
 }
+#: Of the learners that can learn from partitions.
+PARTITIONS: dict[str, list[Any]] = {
+    "n_partitions": [Interval(Integral, 1, _LARGEST, closed="both"), "array-like"],
+    "mixing": [StrOptions(set(MIXINGS))],
+}
 
 
 def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
@@ -83,6 +92,8 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
         raise ValueError(f"multi_class must be 'ovr' or 'joint', got {estimator.multi_class!r:.80}")
     if is_joint(estimator):
         _check_joint(estimator)
+    if not is_whole(getattr(estimator, "n_partitions", 1)):
+        _check_partitions(estimator, for_partial_fit)
     for name in ("alpha", "margin_threshold", "added_feature"):
         value = getattr(estimator, name, 0.0)
         if not _is_float64(value) or not float(value) >= 0:
@@ -129,6 +140,29 @@ def _check_joint(estimator: Any) -> None:
             raise ValueError(f"{name}={value!r} is not available with multi_class='joint'; set {name}=0")
 
 
+def refuse_partitions(n_partitions: Any) -> None:
+    """Raise ValueError for partitions of one pass in the given order."""
+    if not is_whole(n_partitions):
+        raise ValueError(
+            f"n_partitions={n_partitions!r:.80} is not available with partial_fit, which is a single pass "
+            f"over all examples; set n_partitions=1"
+        )
+
+
+def _check_partitions(estimator: Any, for_partial_fit: bool) -> None:
+    """Refuse what partitions do not have."""
+    if for_partial_fit:
+        refuse_partitions(estimator.n_partitions)
+    for name, without in (("added_feature", 0), ("max_mistakes_per_example", None)):
+        value = getattr(estimator, name)
+        if value != without:
+            raise ValueError(
+                f"{name}={value!r} is not available with n_partitions={estimator.n_partitions!r:.80}, "
+                f"because each pass starts from the mixed weights alone; set {name}={without} or "
+                f"n_partitions=1"
+            )
+
+
 def _is_float64(value: Any) -> bool:
     """Whether ``value`` is a number that float64 holds; a Python integer may be too large."""
     try:
@@ -167,11 +201,20 @@ def validated(method: Method) -> Method:
 
 def are_accepted(estimator: Any) -> bool:
     """Whether the parameters are valid for a pass; False also if that cannot be remembered."""
-    if estimator.callback is not None or "_skl_callbacks" in vars(estimator):
-        return False
+    return "_skl_callbacks" not in vars(estimator) and _remembered(_accept, estimator)
+
+
+def are_valid(estimator: Any) -> bool:
+    """Whether scikit-learn's validation accepts the parameters; False also if that cannot be remembered."""
+    return _remembered(_validate, estimator)
+
+
+def _remembered(check: Callable[..., bool], estimator: Any) -> bool:
+    if estimator.callback is not None:
+        return False  # it would be kept alive
     kind: Any = type(estimator)
     try:
-        return _accept(kind, *_values(kind)(estimator))
+        return check(kind, *_values(kind)(estimator))
     except (AttributeError, TypeError, ValueError):
         return False  # unhashable, or wrong: scikit-learn says so
 
@@ -182,8 +225,14 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
 
 
 @lru_cache(maxsize=64, typed=True)  # 1.0 is not 1
-def _accept(kind: Any, *values: Any) -> bool:
+def _validate(kind: Any, *values: Any) -> bool:
     parameters = dict(zip(kind._get_param_names(), values, strict=True))
     validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
-    kind(**parameters)._check_parameters(for_partial_fit=True)
+    return True
+
+
+@lru_cache(maxsize=64, typed=True)
+def _accept(kind: Any, *values: Any) -> bool:
+    _validate(kind, *values)
+    kind(**dict(zip(kind._get_param_names(), values, strict=True)))._check_parameters(for_partial_fit=True)
     return True

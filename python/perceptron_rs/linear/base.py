@@ -59,7 +59,6 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
     coef_: Any
     intercept_: Any
     n_seen_: NDArray[np.int64]
-    loss_curve_: list[float]
     validation_scores_: NDArray[np.float64]
     shuffle: bool
     warm_start: bool
@@ -162,7 +161,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         classes: Any = None,
         *,
         shuffle: Literal[False, "block"] = False,
-        block_size: int = 16384,
+        block_size: int | None = None,
         cache: PathLike | None = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: float = 60.0,
@@ -178,7 +177,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         Parameters
         ----------
         source : Source, tuple of arrays, or iterable of batches
-            The examples: what the functions ``open_...`` of :mod:`perceptron_rs.io` return, a tuple
+            The examples: what the functions ``open_...`` of ``perceptron_rs.io`` return, a tuple
             ``(X, y)`` or ``(X, y, sample_weight)``, or an object that gives such tuples each time it is
             iterated over.
         classes : array-like of shape (n_classes,), default=None
@@ -186,8 +185,9 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         shuffle : {False, "block"}, default=False
             Whether to shuffle before each epoch: the blocks, and the examples within each block. Other
             sources than arrays need a ``cache`` for that.
-        block_size : int, default=16384
-            Number of examples in a block. With ``shuffle="block"`` it changes the order, and so the result.
+        block_size : int, default=None
+            Number of examples in a block. With ``shuffle="block"`` it changes the order, and so the result,
+            and None means 16384. Otherwise None means as many as take about 16 MB.
         cache : str or path-like, default=None
             File for the examples in binary form. The first pass writes it, later ones map it into memory,
             and so does a later call, if the files of the source and their times are still the same.
@@ -384,7 +384,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
 
     def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets, (n, K)."""
-        weights = (np.ascontiguousarray(numbers, dtype=np.float64) for numbers in self._predicting())
+        weights = (np.require(numbers, np.float64, ["C", "A"]) for numbers in self._predicting())
         return engine.scores(rows, *weights, threads=n_threads(self))
 
     def _predicting(self) -> tuple[Any, Any]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD, Method, begin_record, note_end, recorded
-from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
+from perceptron_rs.common.driver import Report, Schedule, drive, follow, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
+from perceptron_rs.common.mixing import Mixed, bounds, in_threads, is_whole
 from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.selection import part, rows_of
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import class_counts, class_weights, sample_weights, start_value, unvisited
@@ -24,7 +28,7 @@ from perceptron_rs.linear.penalty import forget_pending, keep_pending, strengths
 from perceptron_rs.settings import Data, Linear, State
 from perceptron_rs.stream.fit import Options, begin, open_stream, refuse_in_stream, run_stream
 
-__all__ = ["check_same_problem", "learn", "learn_stream", "read_state", "start_state"]
+__all__ = ["check_same_problem", "learn", "learn_stream", "read_state", "settings_of", "start_state"]
 
 
 def read_state(estimator: Any) -> State:
@@ -67,6 +71,24 @@ def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> N
             f"X and y need weights of the shape {needed}, but the estimator continues with weights of the "
             f"shape {state['coef'].shape}; set warm_start=False or pass X with the same features"
         )
+
+
+def partitions(
+    engine: Engine,
+    data: Examples,
+    labels: NDArray[np.uint32],
+    weights: NDArray[np.float64] | None,
+    n_partitions: Any,
+) -> list[Data]:
+    """Cut the examples into partitions."""
+    return [
+        Data(
+            rows_of(engine, part(data.stored, begin, end), data.rows.shape[1]),
+            labels[begin:end],
+            None if weights is None else weights[begin:end],
+        )
+        for begin, end in pairwise(bounds(n_partitions, len(labels)).tolist())
+    ]
 
 
 def settings_of(
@@ -132,12 +154,12 @@ def learn(
 
     n_examples, held_out = len(labels) if idle is None else int((~idle).sum()), None
     if validation is not None:
-        part = split(estimator, labels)
-        weight = None if weights is None else weights[part]
-        held_out = Validation(estimator, engine, validation(part).rows, labels[part], weight, positive)
-        n_examples -= len(part)
+        others = split(estimator, labels)
+        weight = None if weights is None else weights[others]
+        held_out = Validation(estimator, engine, validation(others).rows, labels[others], weight, positive)
+        n_examples -= len(others)
         weights = np.ones(len(labels)) if weights is None else weights.copy()
-        weights[part] = 0  # an example of weight 0 is not visited
+        weights[others] = 0  # an example of weight 0 is not visited
     observer = Observer(estimator, n_examples, task, publish)
     seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
     estimator._begin(engine, data, state, seed)
@@ -147,15 +169,18 @@ def learn(
     method: Method = "fit" if settle else "partial_fit"
     with recorded(estimator, method, data.stored, labels, given, state):
         try:
-            report = drive(
-                engine,
-                Data(data.rows, labels, weights),
-                take_pending(estimator, state),
-                settings,
-                Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change)),
-                observer if observer.is_needed else None,
-                held_out,
-            )
+            state = take_pending(estimator, state)
+            schedule = Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change))
+            watch = observer if observer.is_needed else None
+            n_partitions = getattr(estimator, "n_partitions", 1)
+            if is_whole(n_partitions):
+                whole = Data(data.rows, labels, weights)
+                report = drive(engine, whole, state, settings, schedule, watch, held_out)
+            else:
+                parts = partitions(engine, data, labels, weights, n_partitions)
+                alone = replace(settings, threads=1)
+                rounds = in_threads(engine, parts, alone, str(estimator.mixing), n_threads(estimator))
+                report = follow(Mixed(state, rounds), settings, schedule, watch, held_out)
         except OverflowError as error:
             data.assert_finite(estimator)
             raise ValueError(str(error)) from None
@@ -193,7 +218,7 @@ def learn_stream(estimator: Any, given: Any, classes: Any, options: Options) -> 
         model._publish(keep_pending(model, engine, state))
 
     seed = draw_seed(estimator.random_state) if options.shuffle or estimator._draws else None
-    settings = settings_of(estimator, positive, planes, seed if options.shuffle else None)
+    settings = settings_of(estimator, positive, planes, seed if options.shuffle else None, settle=False)
     learner, state = estimator._begin_stream(engine, take_pending(estimator, state), seed)
     report = run_stream(
         estimator,

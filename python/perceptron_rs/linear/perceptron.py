@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -9,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
+from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.sparse_weights import SparseWeights
 from perceptron_rs.engines import EngineName
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.typed import ClassWeight, JointUpdate, MultiClass, Tie
+from perceptron_rs.typed import ClassWeight, JointUpdate, Mixing, MultiClass, Tie
 
 __all__ = ["Perceptron"]
 
@@ -105,6 +106,15 @@ class Perceptron(SparseWeights, LinearLearner):
         Maximum number of updates on one example in a call, for each class. If None, there is no limit.
     track_mistakes : bool, default=False
         Whether to count the mistakes on each example, as ``mistakes_per_example_``.
+    n_partitions : int or array-like of int, default=1
+        Number of contiguous parts of the examples that ``fit`` learns from side by side, in [1, 2**31 - 1],
+        or the number of examples in each. In each epoch, every partition is visited once from the same
+        weights, and the weights that this leads to are mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows
+        it, the partitions are visited in parallel. Not available with ``partial_fit``,
+        ``added_feature`` and ``max_mistakes_per_example``.
+    mixing : {"uniform", "mistakes"}, default="uniform"
+        How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
+        the number of mistakes on each partition. Ignored with ``n_partitions=1``.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits; the reference is slow, and written to be read.
     callback : callable or None, default=None
@@ -199,6 +209,7 @@ class Perceptron(SparseWeights, LinearLearner):
         **CONSTRAINTS,
         **JOINT,
         **NOISE,
+        **PARTITIONS,
         "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
@@ -233,6 +244,8 @@ class Perceptron(SparseWeights, LinearLearner):
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
         track_mistakes: bool = False,
+        n_partitions: int | Sequence[int] = 1,
+        mixing: Mixing = "uniform",
         engine: EngineName = "rust",
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
@@ -261,6 +274,8 @@ class Perceptron(SparseWeights, LinearLearner):
         self.added_feature = added_feature
         self.max_mistakes_per_example = max_mistakes_per_example
         self.track_mistakes = track_mistakes
+        self.n_partitions = n_partitions
+        self.mixing = mixing
         self.engine = engine
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.driver import Report, Schedule, drive
+from perceptron_rs.common.driver import Report, Schedule, follow
+from perceptron_rs.common.mixing import Mixed, bounds, in_threads, is_whole
 from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.common.rows.selection import chosen
-from perceptron_rs.engines import Engine, Rows, get_engine
+from perceptron_rs.common.rows.selection import chosen, part, rows_of
+from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.settings import Chain, Sequences, State
 
@@ -31,12 +33,12 @@ def learn(
     """Learn in epochs, or from one pass in the given order; publish what was learnt on the model."""
     engine, averaged = get_engine(model.engine), bool(model.averaged)
     seed = None if one_pass or not (model.shuffle or model.early_stopping) else draw_seed(model.random_state)
-    part, held_out = None, None
+    some, held_out = None, None
     if model.early_stopping:
-        part, others = split(model, len(lengths), seed)
+        some, others = split(model, len(lengths), seed)
         held_out = HeldOutPart(model, engine, data, labels, lengths, others)
     observer = SequenceObserver(
-        model, len(lengths) if part is None else len(part), None if held_out is None else held_out.scores
+        model, len(lengths) if some is None else len(some), None if held_out is None else held_out.scores
     )
     settings = Chain(
         eta0=float(model.eta0),
@@ -52,9 +54,13 @@ def learn(
         n_iter_no_change=int(model.n_iter_no_change),
         keep_best=held_out is not None,
     )
-    sequences = Sequences(data.rows, labels, lengths=lengths, chosen=part)
     watch = observer if observer.is_needed else None
-    report = drive(engine, sequences, state, settings, schedule, watch, held_out)
+    if one_pass or is_whole(model.n_partitions):
+        run = engine.start(Sequences(data.rows, labels, lengths=lengths, chosen=some), state, settings)
+    else:
+        parts = partitions(engine, data, labels, lengths, some, model.n_partitions)
+        run = Mixed(state, in_threads(engine, parts, settings, str(model.mixing), n_threads(model)))
+    report = follow(run, settings, schedule, watch, held_out)
     model._state, model._weights = report.state, predicting(engine, report.state, averaged)
     model.sequence_errors_per_epoch_ = report.mistakes[:, 0]
     model.token_errors_per_epoch_ = report.losses[:, 0].astype(np.int64)
@@ -65,6 +71,33 @@ def learn(
     if held_out is not None:
         model.validation_scores_ = np.array(held_out.scores).reshape(-1, 1)
     return report
+
+
+def partitions(
+    engine: Engine,
+    data: Examples,
+    labels: NDArray[np.uint32],
+    lengths: NDArray[np.int64],
+    some: NDArray[np.uint32] | None,
+    n_partitions: Any,
+) -> list[Sequences]:
+    """Cut the sequences, of which ``some`` are learnt from, into partitions."""
+    cuts = bounds(n_partitions, len(lengths))
+    rows = np.concatenate([[0], np.cumsum(lengths)])
+    found = []
+    for begin, end in pairwise(cuts.tolist()):
+        first, last = int(rows[begin]), int(rows[end])
+        own = None if some is None else some[(some >= begin) & (some < end)] - np.uint32(begin)
+        stored = part(data.stored, first, last)
+        found.append(
+            Sequences(
+                rows_of(engine, stored, data.rows.shape[1]),
+                labels[first:last],
+                lengths=lengths[begin:end],
+                chosen=own,
+            )
+        )
+    return found
 
 
 class HeldOutPart:
@@ -100,14 +133,6 @@ class HeldOutPart:
         wrong = int(np.count_nonzero(path != self.labels))
         self.scores.append((len(self.labels) - wrong) / len(self.labels))
         return np.array([float(wrong)])
-
-
-def rows_of(engine: Engine, stored: dict[str, NDArray[Any]], columns: int) -> Rows:
-    """Return stored rows as the engine has them."""
-    if "rows" in stored:
-        return engine.dense_rows(stored["rows"])
-    indptr, indices, values = (stored[f"rows_{name}"] for name in ("indptr", "indices", "values"))
-    return engine.csr_rows(indptr, indices, values, columns)
 
 
 def split(model: Any, n: int, seed: int | None) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

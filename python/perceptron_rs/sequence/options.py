@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from perceptron_rs.common import options as kinds
+from perceptron_rs.common.learner_options import PARTITIONS
 from perceptron_rs.common.options import SWITCH, Command, Option, number, one_of
 
 __all__ = ["COMMANDS"]
@@ -41,6 +42,7 @@ LEARNING = (
         "epochs without improvement on --held-out before stopping (2)",
         number(kinds.positive, "N"),
     ),
+    *PARTITIONS,
 )
 
 

@@ -100,11 +100,7 @@ fn one_pass(
             eta: eta0,
             tie: parse_tie(tie)?,
             fit_intercept,
-            tolerance: Tolerance {
-                margin: margin_threshold,
-                added_feature,
-                max_mistakes: max_mistakes_per_example,
-            },
+            tolerance: Tolerance { margin_threshold, added_feature, max_mistakes: max_mistakes_per_example },
             joint: joint.map(parse_joint).transpose()?,
             ..Settings::new(copied(&positive)?)
         },

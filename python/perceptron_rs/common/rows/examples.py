@@ -19,6 +19,7 @@ from perceptron_rs.engines import Engine, Rows
 __all__ = ["Examples", "as_array", "examples", "read", "refuse_odd", "unchecked"]
 
 _BLOCK = 1 << 20
+_LARGE = ("values", "indices")  # those of a CSR matrix that have all entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,12 @@ class Examples:
     values: NDArray[Any]
     indptr: NDArray[Any] | None
     stored: dict[str, NDArray[Any]]
+
+    def is_view_of(self, X: Any) -> bool:
+        """Whether the engine reads the very arrays of X, which are parts of others."""
+        given = (X,) if self.indptr is None else (X.data, X.indices)
+        read = (self.values,) if self.indptr is None else (self.stored[f"rows_{name}"] for name in _LARGE)
+        return all(a is b and not a.flags.owndata for a, b in zip(given, read, strict=True))
 
     def assert_finite(self, estimator: Any) -> None:
         """Raise scikit-learn's error if there is a NaN or an infinity in X."""

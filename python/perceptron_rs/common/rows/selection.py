@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-__all__ = ["chosen", "joined"]
+from perceptron_rs.engines import Engine, Rows
+
+__all__ = ["chosen", "joined", "part", "rows_of"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -29,6 +31,27 @@ def chosen(stored: Arrays, numbers: NDArray[Any]) -> Arrays:
         "rows_indices": stored["rows_indices"][places],
         "rows_values": stored["rows_values"][places],
     }
+
+
+def part(stored: Arrays, begin: int, end: int) -> Arrays:
+    """Return the rows from ``begin`` to ``end``, as views where that is possible."""
+    if "rows" in stored:
+        return {"rows": stored["rows"][begin:end]}
+    indptr = stored["rows_indptr"][begin : end + 1]
+    entries = slice(int(indptr[0]), int(indptr[-1]))
+    return {
+        "rows_indptr": indptr - indptr[0],
+        "rows_indices": stored["rows_indices"][entries],
+        "rows_values": stored["rows_values"][entries],
+    }
+
+
+def rows_of(engine: Engine, stored: Arrays, columns: int) -> Rows:
+    """Return stored rows as the engine has them."""
+    if "rows" in stored:
+        return engine.dense_rows(stored["rows"])
+    indptr, indices, values = (stored[f"rows_{name}"] for name in ("indptr", "indices", "values"))
+    return engine.csr_rows(indptr, indices, values, columns)
 
 
 def joined(first: Arrays, second: Arrays) -> Arrays:

@@ -99,7 +99,8 @@ class Run:
         """Visit all examples once, for the decisions that go on."""
         self.number, order, D = number, self.kept, len(self.decisions)
         if self.settings.seed is not None:
-            order = order[permutation(len(order), seed=self.settings.seed, epoch=number, partition=0)]
+            key = {"seed": self.settings.seed, "epoch": number, "partition": self.settings.partition}
+            order = order[permutation(len(order), **key)]
         done = Epoch(np.zeros(D, dtype=np.int64), np.zeros(D), np.zeros(D), interrupted=False)
         before = copy.deepcopy(self.decisions) if self.settings.keep_on_interrupt else None
         try:
@@ -211,7 +212,7 @@ def start_linear(data: Data, state: State, settings: Linear) -> Run:
             elif settings.learner == "voted":
                 decision.learners.append(Voted())
             elif settings.learner == "pocket":
-                decision.learners.append(Pocket(plane_of(k), data.rows, decision, settings.check))
+                decision.learners.append(Pocket(plane_of(k), data.rows, decision, settings))
             else:
                 decision.learners.append(Learner())
     return Run(data.rows, found, settings, lambda found: ages | memory(found))

@@ -35,7 +35,8 @@ class Run:
         """Visit the chosen sequences once."""
         self.number, order, c = number, self.chosen, float(self.settings.eta0)
         if self.settings.seed is not None:
-            order = order[permutation(len(order), seed=self.settings.seed, epoch=number, partition=0)]
+            key = {"seed": self.settings.seed, "epoch": number, "partition": self.settings.partition}
+            order = order[permutation(len(order), **key)]
         before = copy.deepcopy((self.w, self.u, self.answers)) if self.settings.keep_on_interrupt else None
         try:
             log = learn(self.x, self.y, c, self.w, order.tolist(), self.T, self.answers, self.settings)

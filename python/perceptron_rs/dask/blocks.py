@@ -1,0 +1,86 @@
+"""From what callers give as X and y to a list of blocks, none of which is read here."""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
+
+from dask import delayed
+from dask.base import is_dask_collection
+from dask.delayed import Delayed
+
+__all__ = ["Block", "blocks", "is_lazy", "rows_of"]
+
+
+class Block(NamedTuple):
+    """Rows, labels and weights of a partition, or promises of them; without y, X is a source of all."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether X is a collection of Dask, or a list of blocks."""
+    return is_dask_collection(X) or _is_list(X)
+
+
+def blocks(X: Any, y: Any, sample_weight: Any = None) -> list[Block]:
+    """Return the blocks of X, each with its labels and weights."""
+    if _is_list(X):
+        parts, lengths = list(X), None
+    elif is_dask_collection(X):
+        parts, lengths = rows_of(X), _lengths(X)
+    else:
+        raise TypeError(
+            f"X must be a Dask array or dataframe, or a list of blocks, got {type(X).__name__}; use the "
+            f"learners of perceptron_rs for data in memory"
+        )
+    labels = [None] * len(parts) if y is None else _beside(y, "y", len(parts), lengths)
+    if y is None and not all(callable(part) and not isinstance(part, Delayed) for part in parts):
+        raise ValueError("y must be given, unless each block is a callable that returns X and y")
+    weights = [None] * len(parts)
+    if sample_weight is not None:
+        weights = _beside(sample_weight, "sample_weight", len(parts), lengths)
+    # A callable is wrapped, because Dask would take it for a task and call it.
+    parts = [delayed(part, pure=False) if y is None else part for part in parts]
+    return [Block(*block) for block in zip(parts, labels, weights, strict=True)]
+
+
+def rows_of(X: Any) -> list[Any]:
+    """Return promises of the blocks of rows of a collection."""
+    if hasattr(X, "rechunk") and X.ndim == 2 and X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    return list(X.to_delayed().ravel()) if hasattr(X, "rechunk") else list(X.to_delayed())
+
+
+def _is_list(X: Any) -> bool:
+    """Whether X is a list of blocks, not one of rows."""
+    return isinstance(X, (list, tuple)) and any(
+        isinstance(part, Delayed) or callable(part) or hasattr(part, "shape") or hasattr(part, "key")
+        for part in X
+    )
+
+
+def _lengths(X: Any) -> tuple[int, ...] | None:
+    """Return the numbers of rows of the blocks, if they are known."""
+    chunks = getattr(X, "chunks", None)
+    return None if chunks is None or any(map(math.isnan, chunks[0])) else tuple(chunks[0])
+
+
+def _beside(values: Any, name: str, parts: int, lengths: tuple[int, ...] | None) -> list[Any]:
+    """Return the parts of y or of the weights that belong to the blocks of X."""
+    if _is_list(values):
+        found = list(values)
+    elif is_dask_collection(values):
+        if lengths is not None and _lengths(values) not in (None, lengths):
+            values = values.rechunk({0: lengths})
+        found = rows_of(values)
+    elif lengths is not None:
+        found = [values[begin:end] for begin, end in pairwise(accumulate(lengths, initial=0))]
+    else:
+        raise TypeError(f"{name} must be a Dask collection or a list, with a block for each of X")
+    if len(found) != parts:
+        raise ValueError(f"{name} must have as many blocks as X, {parts}, got {len(found)}; rechunk it")
+    return found

@@ -1,0 +1,271 @@
+"""The learners on a Dask cluster."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Self
+
+import dask.array as da
+import numpy as np
+from dask import delayed
+from dask.base import is_dask_collection
+from distributed import Client, default_client
+from numpy.typing import NDArray
+
+from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.labels import label_array
+from perceptron_rs.dask.blocks import blocks, is_lazy, rows_of
+from perceptron_rs.dask.cluster import DaskCluster
+from perceptron_rs.distributed.fitting import PartitionReport, fit
+from perceptron_rs.float_mode import standard
+from perceptron_rs.linear.averaged import AveragedPerceptron as LocalAveragedPerceptron
+from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron
+from perceptron_rs.typed import fit_context
+
+__all__ = ["AveragedPerceptron", "Perceptron"]
+
+
+class DaskLearner(LinearLearner):
+    """A linear learner whose data lies in blocks on a cluster."""
+
+    _local: ClassVar[Any]
+
+    client: Client | None
+    partition_report_: list[PartitionReport]
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return sorted([*cls._local._get_param_names(), "client"])
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a learner with the same parameters and the same client."""
+        return type(self)(**self.get_params(deep=False))
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:  # type: ignore[override]
+        """Fit the model to the blocks of X and y, on the workers that have them.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features), or list of blocks
+            The examples. Blocks are NumPy arrays, SciPy's sparse matrices or data frames, or
+            ``dask.delayed`` promises of them; each is a partition. A block can also be a callable that
+            returns X and y, and perhaps weights, which are read on the worker; y must then be None.
+        y : Dask collection or list with a block for each of X, or array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : like y, default=None
+            Weights of the examples.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has an invalid shape, length or value, or if training overflows. The estimator then
+            stays as it was before the call. Errors of a block name its partition.
+        TypeError
+            If X is no Dask collection, or an argument does not contain numbers.
+        PartitionError
+            If a partition ended each worker that tried it.
+        PartitionChangedError
+            If a block that was read again, because its worker died, has other rows than at first.
+        """
+        with restored_on_error(self):
+            self._check_parameters()
+            found = blocks(X, y, sample_weight)
+            with standard():
+                stopped = fit(self, DaskCluster(self._client(), found))
+            self._warn(stopped)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the activation w.x + b of each example.
+
+        Parameters
+        ----------
+        X : Dask collection, list of blocks, {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        scores : dask.array.Array, list of dask.delayed.Delayed or ndarray
+            Of shape (n_samples,) or (n_samples, n_classes), computed block by block when asked for: an array
+            of Dask for a collection of it, a list of promises for a list of blocks.
+        """
+        wide = len(self.intercept_) > 1 and len(self.classes_) > 2
+        return self._by_block("decision_function", X, np.dtype(np.float64), len(self.classes_) if wide else 0)
+
+    def predict(self, X: Any) -> Any:
+        """Predict the class of each example.
+
+        Parameters
+        ----------
+        X : Dask collection, list of blocks, {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        y : dask.array.Array, list of dask.delayed.Delayed or ndarray
+            Of shape (n_samples,), computed block by block when asked for.
+        """
+        return self._by_block("predict", X, self.classes_.dtype, 0)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy on the given examples and labels, computed where they are.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+            Examples and their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the examples, only for data in memory.
+
+        Returns
+        -------
+        float
+            Mean accuracy.
+
+        Raises
+        ------
+        ValueError
+            If there are weights for blocks, or an argument has an invalid shape or length.
+        """
+        if not is_lazy(X):
+            return float(self.to_local().score(X, y, sample_weight))
+        if sample_weight is not None:
+            raise ValueError("sample_weight must be None for blocks; compute the predictions and weight them")
+        model = delayed(self.to_local(), traverse=False)
+        counts = [delayed(right)(model, block.X, block.y) for block in blocks(X, y)]
+        found: list[tuple[int, int]] = self._client().gather(self._client().compute(counts))
+        good, n = map(sum, zip(*found, strict=True))
+        accuracy: float = good / n
+        return accuracy
+
+    def to_local(self) -> Any:
+        """Return the fitted model as a learner of `perceptron_rs`, which knows of no cluster.
+
+        Its ``n_partitions`` are the lengths of the blocks, so that a fit on the same data has the same bits.
+        """
+        parameters = {name: value for name, value in self.get_params(deep=False).items() if name != "client"}
+        model: Any = self._local(**parameters)
+        learnt = {name: value for name, value in vars(self).items() if name not in (*parameters, "client")}
+        reports = learnt.pop("partition_report_", None)
+        vars(model).update(learnt)
+        if reports is not None:
+            model.set_params(n_partitions=tuple(report.rows for report in reports))
+        return model
+
+    def _client(self) -> Client:
+        return default_client() if self.client is None else self.client
+
+    def _by_block(self, method: str, X: Any, dtype: np.dtype[Any], width: int) -> Any:
+        local = self.to_local()
+        if not is_lazy(X):
+            return getattr(local, method)(X)
+        model, array = delayed(local, traverse=False), is_dask_collection(X)
+        found = [delayed(answer)(model, method, block) for block in (rows_of(X) if array else X)]
+        if not array:
+            return found
+        lengths = X.chunks[0] if hasattr(X, "chunks") else [math.nan] * len(found)
+        shapes = [(n, width) if width else (n,) for n in lengths]
+        parts = zip(found, shapes, strict=True)
+        return da.concatenate([da.from_delayed(part, shape, dtype) for part, shape in parts])
+
+
+def answer(model: Any, method: str, X: Any) -> NDArray[Any]:
+    """Return what a method of a model says of a block; nothing of a block without rows."""
+    if X.shape[0]:
+        found: NDArray[Any] = getattr(model, method)(X)
+        return found
+    wide = method == "decision_function" and len(model.classes_) > 2
+    return np.zeros((0, len(model.classes_)) if wide else 0)
+
+
+def right(model: Any, X: Any, y: Any) -> tuple[int, int]:
+    """Return how many examples of a block are predicted correctly, and how many there are."""
+    if y is None:
+        X, y = X()[:2]
+    if not X.shape[0]:
+        return 0, 0
+    predicted = model.predict(X)
+    truth = label_array(model, y, len(predicted))
+    return int(np.count_nonzero(predicted == truth)), len(truth)
+
+
+class Perceptron(DaskLearner, LocalPerceptron):
+    """`perceptron_rs.Perceptron` on a Dask cluster.
+
+    Each epoch visits all blocks of X side by side, and mixes the weights; see `perceptron_rs.Perceptron`
+    for the parameters and attributes, and :doc:`/guide/scale` for the rule. Not available are
+    ``n_partitions``, ``early_stopping``, ``track_mistakes``, ``audit``, ``added_feature`` and
+    ``max_mistakes_per_example``.
+
+    Parameters
+    ----------
+    client : distributed.Client, default=None
+        Client of the cluster. By default, the one that was made last.
+    **parameters
+        Those of `perceptron_rs.Perceptron`.
+
+    Attributes
+    ----------
+    partition_report_ : list of PartitionReport
+        Rows, entries, digest, mistakes and seconds of each partition. Further attributes are those of
+        `perceptron_rs.Perceptron`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.utils import shuffle
+    >>> from perceptron_rs.dask import Perceptron
+    >>> X, y = shuffle(*load_iris(return_X_y=True), random_state=0)
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    ...     model = Perceptron(client=client, max_iter=10, tol=None)
+    ...     model = model.fit(da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50))
+    >>> [report.rows for report in model.partition_report_]
+    [50, 50, 50]
+    >>> bool((model.coef_ == model.to_local().fit(X, y).coef_).all())
+    True
+    """
+
+    _local = LocalPerceptron
+
+    def __init__(self, *, client: Client | None = None, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.client = client
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LocalPerceptron._parameter_constraints,
+        "client": [Client, None],
+    }
+
+
+class AveragedPerceptron(DaskLearner, LocalAveragedPerceptron):
+    """`perceptron_rs.AveragedPerceptron` on a Dask cluster: as `Perceptron` of this module.
+
+    Predicts with the mean of all weight vectors of all blocks and epochs.
+
+    Parameters
+    ----------
+    client : distributed.Client, default=None
+        Client of the cluster. By default, the one that was made last.
+    **parameters
+        Those of `perceptron_rs.AveragedPerceptron`.
+    """
+
+    _local = LocalAveragedPerceptron
+
+    def __init__(self, *, client: Client | None = None, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.client = client
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LocalAveragedPerceptron._parameter_constraints,
+        "client": [Client, None],
+    }

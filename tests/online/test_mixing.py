@@ -1,0 +1,364 @@
+"""Partitions that are learnt from side by side, against oracles in fractions and in single numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron, load, reproduce
+from perceptron_rs.common.driver import Schedule, follow
+from perceptron_rs.common.mixing import Mixed, bounds, in_threads, mean, mean_sums
+from perceptron_rs.engines import below, get_engine
+from perceptron_rs.settings import Data, Linear
+
+MIXINGS = ("uniform", "mistakes")
+#: The halves end with the weights (1, -1) and (2, 1), whose mean gets the first point wrong.
+ONE_SHOT = np.array([[1.0, 2.0], [1.0, -1.0], [1.0, 0.0], [-2.0, -1.0]]), np.array([-1, 1, 1, -1])
+
+
+def order(n, epoch, partition, seed=0):
+    return get_engine("reference").permutation(n, seed=seed, epoch=epoch, partition=partition).tolist()
+
+
+def dot(w, x):
+    """Add products in the order of rule 3, for up to four columns."""
+    products = [a * b for a, b in zip(w, x, strict=True)] + [0] * (4 - len(w))
+    return (products[0] + products[2]) + (products[1] + products[3])
+
+
+def oracle(X, y, cuts, mixing, epochs, number=Fraction):
+    """Return w, the average, and the mistakes (epochs, P); planes without intercept, y = +1 or -1.
+
+    Every vector is there in full: the sum of all is made of them one by one.
+    """
+    parts = [(X[a:b], y[a:b]) for a, b in pairwise(cuts)]
+    w = [number(0)] * X.shape[1]
+    total, T, made = list(w), 0, []
+    for epoch in range(epochs):
+        ends, counts = [], []
+        for p, (rows, labels) in enumerate(parts):
+            v, count = list(w), 0
+            for i in order(len(rows), epoch, p):
+                x = [number(int(value)) for value in rows[i]]
+                if labels[i] * dot(v, x) <= 0:
+                    v = [a + int(labels[i]) * b for a, b in zip(v, x, strict=True)]
+                    count += 1
+                total = [a + b for a, b in zip(total, v, strict=True)]
+                T += 1
+            ends.append(v)
+            counts.append(count)
+        weights = [1] * len(parts) if mixing == "uniform" or not any(counts) else counts
+        made.append(counts)
+        mixed = []
+        for terms in zip(*ends, strict=True):
+            found = weights[0] * terms[0]
+            for k, term in zip(weights[1:], terms[1:], strict=True):
+                found = found + k * term
+            mixed.append(terms[0] if len(set(terms)) == 1 else found / sum(weights))
+        w = mixed
+    return w, [a / (T + 1) for a in total], np.array(made)
+
+
+def integers(seed, n=24, d=4, reach=3):
+    rng = np.random.default_rng(seed)
+    return rng.integers(-reach, reach + 1, (n, d)).astype(np.float64), np.where(rng.random(n) < 0.5, -1, 1)
+
+
+@pytest.mark.parametrize("engine", ["rust", "reference"])
+@pytest.mark.parametrize("n_partitions", [2, 4, (3, 0, 20, 1)])
+def test_exact_where_all_is_dyadic(engine, n_partitions):
+    X, y = integers(1)
+    w, average, made = oracle(X, y, bounds(n_partitions, len(y)).tolist(), "uniform", 5)
+    options = {"max_iter": 5, "tol": None, "fit_intercept": False, "engine": engine}
+    plain = Perceptron(n_partitions=n_partitions, **options).fit(X, y)
+    averaged = AveragedPerceptron(n_partitions=n_partitions, **options).fit(sp.csr_matrix(X), y)
+    assert plain.coef_[0].tolist() == [float(number) for number in w]
+    assert averaged.coef_[0].tolist() == [float(number) for number in average]
+    for model in (plain, averaged):
+        assert model.mistakes_per_epoch_[:, 0].tolist() == made.sum(axis=1).tolist()
+        assert model.n_seen_.tolist() == [5 * len(y)]
+
+
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize("n_partitions", [1, 3, 5, 7, (24,), (1, 22, 1), 30])
+def test_every_addition_where_numbers_are_rounded(mixing, n_partitions):
+    X, y = integers(2)
+    cuts = bounds(n_partitions, len(y)).tolist()
+    w, average, made = oracle(X, y, cuts, mixing, 6, float)
+    options = {"max_iter": 6, "tol": None, "fit_intercept": False, "n_partitions": n_partitions}
+    model = Perceptron(mixing=mixing, **options).fit(X, y)
+    assert model.coef_[0].tolist() == w
+    assert model.mistakes_per_epoch_[:, 0].tolist() == made.sum(axis=1).tolist()
+    averaged = AveragedPerceptron(mixing=mixing, **options).fit(X, y)
+    np.testing.assert_allclose(
+        averaged.coef_[0], [float(number) for number in average], rtol=1e-13, atol=1e-13
+    )
+
+
+@st.composite
+def separable(draw):
+    d = draw(st.integers(1, 4))
+    u = draw(st.lists(st.integers(-3, 3), min_size=d, max_size=d).filter(any))
+    row = st.lists(st.integers(-4, 4), min_size=d, max_size=d)
+    rows = draw(st.lists(row, min_size=2, max_size=14))
+    rows = [x for x in rows if np.dot(u, x) != 0]
+    rows += [u, [-value for value in u]]
+    X = np.array(rows, dtype=np.float64)
+    return X, np.sign(X @ u).astype(int), np.array(u), draw(st.integers(1, 5))
+
+
+@given(separable(), st.sampled_from(MIXINGS))
+def test_bounds_on_mistakes_and_epochs(problem, mixing):
+    """Weighted as they are mixed, the mistakes obey Novikoff's bound for any number of partitions."""
+    X, y, u, P = problem
+    squared = max(int(x @ x) for x in X)
+    margin = min(int(abs(x @ u)) for x in X)
+    bound = Fraction(squared * int(u @ u), margin**2)  # (R / gamma)^2
+    model = Perceptron(
+        n_partitions=P, mixing=mixing, fit_intercept=False, tol=None, max_iter=int(P * bound) + 2
+    ).fit(X, y)
+    assert model.converged_
+    assert (model.predict(X) == y).all()
+    epochs = len(model.mistakes_per_epoch_) - 1  # all but the last had a mistake
+    assert epochs <= (P * bound if mixing == "uniform" else bound)
+    _, _, made = oracle(X, y, bounds(P, len(y)).tolist(), mixing, min(epochs, 12))
+    weighted = sum(
+        Fraction(int(k.sum()), P) if mixing == "uniform" else Fraction(int((k * k).sum()), int(k.sum()))
+        for k in made
+        if k.any()
+    )
+    assert weighted <= bound
+
+
+def test_one_mean_of_finished_perceptrons_can_fail():
+    """Each half is learnt without a mistake, and yet the mean of the two is wrong; mixing epochs is not."""
+    X, y = ONE_SHOT
+    halves = [
+        Perceptron(fit_intercept=False, tol=None).fit(X[part], y[part])
+        for part in (slice(0, len(y) // 2), slice(len(y) // 2, None))
+    ]
+    assert all(half.converged_ for half in halves)
+    once = (halves[0].coef_[0] + halves[1].coef_[0]) / 2
+    assert (y * (X @ once) <= 0).any()
+    model = Perceptron(n_partitions=2, fit_intercept=False, tol=None).fit(X, y)
+    assert model.converged_
+    assert (model.predict(X) == y).all()
+
+
+def attributes(model):
+    found = {}
+    for name, value in vars(model).items():
+        if isinstance(value, dict) and name.startswith("_"):
+            found |= {f"{name}.{key}": array.tobytes() for key, array in value.items()}
+        elif isinstance(value, np.ndarray):
+            found[name] = value.tobytes()
+    return found
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"multi_class": "joint", "joint_update": "proportional"},
+        {"mixing": "mistakes", "class_weight": "balanced", "tie": "positive"},
+        {"mixing": "mistakes", "early_stopping": True, "tol": 1e-3, "max_iter": 60},
+        {"margin_threshold": 0.5, "track_mistakes": True, "eta0": 0.3},
+        {"fit_intercept": False, "shuffle": False, "n_partitions": (0, 30, 2, 28)},
+        {"class_weight": {0: 0.0}, "mixing": "mistakes", "n_partitions": 61},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+def test_engines_storages_and_threads_agree(kind, options):
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((60, 4)).round(1), rng.integers(0, 3, 60)
+    weights = rng.integers(0, 3, 60) * 0.5
+    found = []
+    for engine, form, threads in (
+        ("reference", np.asarray, 1),
+        ("reference", sp.csr_matrix, 3),
+        ("rust", np.asarray, 1),
+        ("rust", np.asarray, 3),
+        ("rust", sp.csr_matrix, 2),
+    ):
+        settings = {"n_partitions": 4, "max_iter": 5, "tol": None} | options
+        model = kind(engine=engine, n_jobs=threads, **settings)
+        found.append(attributes(model.fit(form(X), y, sample_weight=weights)))
+    assert all(each == found[0] for each in found[1:])
+
+
+def test_a_penalty_is_settled_before_weights_are_mixed():
+    X, y = integers(3)
+    found = [
+        Perceptron(penalty="l1", alpha=0.01, n_partitions=3, max_iter=4, tol=None, engine=engine).fit(X, y)
+        for engine in ("rust", "reference")
+    ]
+    assert found[0].coef_.tobytes() == found[1].coef_.tobytes()
+    assert (found[0].coef_ != Perceptron(n_partitions=3, max_iter=4, tol=None).fit(X, y).coef_).any()
+
+
+@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("mixing", MIXINGS)
+def test_one_partition_is_a_plain_fit_bit_for_bit(kind, mixing):
+    rng = np.random.default_rng(7)
+    X, y = rng.standard_normal((40, 3)), rng.integers(0, 2, 40).astype(np.uint32)
+    plain = kind(max_iter=6, tol=None).fit(X, y)
+    for n_partitions in (1, [40]):
+        model = kind(max_iter=6, tol=None, mixing=mixing, n_partitions=n_partitions).fit(X, y)
+        assert attributes(model) == attributes(plain)
+    # The rule itself, of which the estimator knows a short way.
+    engine = get_engine("rust")
+    settings = Linear(
+        learner=kind._learner,
+        positive=np.array([1], dtype=np.uint32),
+        class_weight=np.ones((1, 2)),
+        eta0=1.0,
+        seed=0,
+    )
+    state = {name: np.zeros((1, 3) if name.startswith("coef") else 1) for name in kind._stored}
+    state["seen"] = np.zeros(1, dtype=np.int64)
+    rounds = in_threads(engine, [Data(engine.dense_rows(X), y)], settings, mixing, 1)
+    report = follow(Mixed(state, rounds), settings, Schedule(max_iter=6))
+    for name, attribute in kind._stored.items():
+        assert report.state[name].tobytes() == vars(plain)[attribute].tobytes()
+
+
+def test_partitions_have_orders_of_their_own():
+    X, y = integers(4, n=40)
+    same = np.concatenate([X, X]), np.concatenate([y, y])
+    model = Perceptron(n_partitions=2, max_iter=1, tol=None, track_mistakes=True).fit(*same)
+    halves = model.mistakes_per_example_[:40], model.mistakes_per_example_[40:]
+    assert (halves[0] != halves[1]).any()
+    still = Perceptron(n_partitions=2, max_iter=1, tol=None, track_mistakes=True, shuffle=False).fit(*same)
+    assert (still.mistakes_per_example_[:40] == still.mistakes_per_example_[40:]).all()
+    assert order(40, 0, 1) != order(40, 0, 0)
+    assert below(10**9, seed=0, epoch=0, partition=1) != below(10**9, seed=0, epoch=0, partition=0)
+
+
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize("options", [{}, {"transition_features": True, "early_stopping": True}], ids=str)
+def test_sequences(mixing, options):
+    rng = np.random.default_rng(11)
+    lengths = rng.integers(1, 6, 30)
+    X = rng.integers(0, 2, (lengths.sum(), 6)).astype(np.float64)
+    y = rng.integers(0, 3, len(X))
+    found = []
+    for engine, form, threads in (
+        ("reference", np.asarray, 1),
+        ("rust", np.asarray, 2),
+        ("rust", sp.csr_matrix, 1),
+    ):
+        model = SequencePerceptron(
+            n_partitions=4, mixing=mixing, max_iter=4, engine=engine, n_jobs=threads, **options
+        )
+        found.append(attributes(model.fit(form(X), y, lengths=lengths)))
+    assert all(each == found[0] for each in found[1:])
+    plain = SequencePerceptron(max_iter=4, **options).fit(X, y, lengths=lengths)
+    assert attributes(plain) != found[0]
+
+
+def test_sequences_are_mixed_as_their_definition_says():
+    """Passes over each partition by itself, and means of the dense weights."""
+    rng = np.random.default_rng(12)
+    lengths = np.full(12, 3)
+    X, y = rng.integers(0, 2, (36, 5)).astype(np.float64), rng.integers(0, 3, 36)
+    options = {"max_iter": 1, "averaged": False, "shuffle": False}
+    parts = [
+        SequencePerceptron(**options).partial_fit(X[rows], y[rows], lengths=lengths[:4], classes=np.unique(y))
+        for rows in (slice(0, 12), slice(12, 24), slice(24, 36))
+    ]
+    model = SequencePerceptron(n_partitions=3, **options).fit(X, y, lengths=lengths)
+    for name in ("coef_", "transition_", "start_", "end_"):
+        terms = [getattr(part, name) for part in parts]
+        np.testing.assert_array_equal(getattr(model, name), (terms[0] + terms[1] + terms[2]) / 3)
+    assert model.n_seen_ == 12
+    vectors = [SequencePerceptron(**options | {"averaged": True}) for _ in range(3)]
+    sums = np.zeros_like(model.coef_)
+    for p, part in enumerate(vectors):
+        rows = slice(12 * p, 12 * p + 12)
+        part.partial_fit(X[rows], y[rows], lengths=lengths[:4], classes=np.unique(y))
+        sums += part.coef_ * 5  # of the start vector, 0, and four others
+    averaged = SequencePerceptron(n_partitions=3, **options | {"averaged": True}).fit(X, y, lengths=lengths)
+    np.testing.assert_allclose(averaged.coef_, sums / 13, rtol=1e-14, atol=1e-14)
+
+
+def test_files_and_records_keep_partitions(tmp_path):
+    X, y = integers(6)
+    model = AveragedPerceptron(n_partitions=(4, 20), mixing="mistakes", audit=True).fit(X, y)
+    model.save(tmp_path / "model")
+    read = load(tmp_path / "model")
+    assert read.n_partitions == (4, 20)
+    assert read.mixing == "mistakes"
+    assert reproduce(read, X, y, engine="reference")
+
+
+def test_warm_start_goes_on():
+    X, y = integers(8)
+    whole = AveragedPerceptron(n_partitions=2, max_iter=6, tol=None).fit(X, y)
+    parts = AveragedPerceptron(n_partitions=2, max_iter=3, tol=None, warm_start=True).fit(X, y).fit(X, y)
+    assert parts.coef_.tobytes() == whole.coef_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"n_partitions": 0}, "n_partitions"),
+        ({"n_partitions": (4, 4)}, "add up to the number of examples, 24; got"),
+        ({"n_partitions": (-1, 25)}, "at least 0"),
+        ({"n_partitions": 2, "mixing": "median"}, "mixing"),
+        ({"n_partitions": 2, "added_feature": 1.0}, "added_feature=1.0 is not available with n_partitions=2"),
+        ({"n_partitions": 2, "max_mistakes_per_example": 3}, "set max_mistakes_per_example=None"),
+    ],
+    ids=str,
+)
+def test_what_partitions_do_not_have_is_refused(options, text):
+    X, y = integers(9)
+    with pytest.raises(ValueError, match=text):
+        Perceptron(**options).fit(X, y)
+
+
+def test_partial_fit_has_no_partitions():
+    X, y = integers(9)
+    with pytest.raises(ValueError, match="n_partitions=2 is not available with partial_fit"):
+        Perceptron(n_partitions=2).partial_fit(X, y, classes=[-1, 1])
+    with pytest.raises(ValueError, match="n_partitions=2 is not available with partial_fit"):
+        SequencePerceptron(n_partitions=2).partial_fit(X, y, classes=[-1, 1])
+
+
+def test_a_mean_that_overflows_is_an_error():
+    X, y = np.array([[1e308], [1e308], [1e308]]), np.array([1, 1, -1])
+    model = Perceptron(n_partitions=2, fit_intercept=False, max_iter=2)
+    with pytest.raises(ValueError, match="overflowed in epoch 0"):
+        model.fit(X * [1.0], y)
+    assert not hasattr(model, "coef_")
+
+
+def test_a_mean_of_equal_numbers_is_that_number():
+    tenth = np.full(5, 0.1)
+    weights = [np.array([1])] * 7
+    assert mean([tenth] * 7, weights).tolist() == tenth.tolist()
+    added = tenth + tenth + tenth + tenth + tenth + tenth + tenth
+    assert (added / 7 != tenth).any()  # what adding up makes of it
+    halves = mean([np.array([1.0, 2.0]), np.array([2.0, 2.0])], [np.array([0])] * 2)
+    assert halves.tolist() == [1.5, 2.0]
+
+
+def test_what_no_pass_has_changed_keeps_its_sum():
+    w, u, T = np.array([[1 / 3, 0.1]]), np.array([[0.1, 0.7]]), np.array([10])
+    passes = [(w, u, T + n) for n in (3, 1, 2)]
+    assert mean_sums((w, u, T), passes, w, T + 6).tobytes() == u.tobytes()
+
+
+def test_a_class_that_has_ended_is_visited_no_more():
+    rng = np.random.default_rng(13)
+    X, y = rng.standard_normal((30, 3)), rng.integers(0, 3, 30)
+    X[y == 0, 0] += 20
+    model = AveragedPerceptron(n_partitions=3, max_iter=12, tol=None).fit(X, y)
+    assert model.n_iter_per_class_[0] < 12
+    assert model.n_seen_.tolist() == (30 * model.n_iter_per_class_).tolist()
