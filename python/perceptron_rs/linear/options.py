@@ -7,6 +7,7 @@ from perceptron_rs.common.learner_options import (
     ADDED_FEATURE,
     JOINT,
     NOISE,
+    PARTITIONS,
     PREDICTION,
     UPDATES,
     epochs,
