@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from perceptron_rs.linear.updates import updates_until_right
     from perceptron_rs.linear.voted import VotedPerceptron
     from perceptron_rs.margins.classifier import MaxMarginClassifier
+    from perceptron_rs.margins.joint import JointMargin, joint_margin
     from perceptron_rs.margins.kernel import kernel_matrix
     from perceptron_rs.margins.maximum import is_separable, max_margin
     from perceptron_rs.margins.measure import margin
@@ -44,6 +45,7 @@ __all__ = [
     "BudgetedKernelPerceptron",
     "EpochRecord",
     "InseparableError",
+    "JointMargin",
     "KernelPerceptron",
     "LeaveOneOut",
     "MarginInterval",
@@ -67,6 +69,7 @@ __all__ = [
     "hinge_loss",
     "hull_weights",
     "is_separable",
+    "joint_margin",
     "kernel_matrix",
     "leave_one_out",
     "load",
@@ -110,6 +113,8 @@ _HOME = {
     "hinge_loss": "teaching.loss",
     "hull_weights": "margins.verification",
     "is_separable": "margins.maximum",
+    "JointMargin": "margins.joint",
+    "joint_margin": "margins.joint",
     "kernel_matrix": "margins.kernel",
     "leave_one_out": "teaching.leave_one_out",
     "load": "models",

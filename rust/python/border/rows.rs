@@ -67,6 +67,15 @@ pub fn shape(rows: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
     Err(PyTypeError::new_err(format!("rows must be made by dense_rows or csr_rows, got {kind}")))
 }
 
+/// How many values are stored in a `DenseRows` or a `CsrRows`, and whether it is the latter.
+pub fn entries(rows: &Bound<'_, PyAny>) -> PyResult<(usize, bool)> {
+    let (len, columns) = shape(rows)?;
+    Ok(match rows.cast::<CsrRows>() {
+        Ok(csr) => (csr.get().values.bind(rows.py()).len()?, true),
+        Err(_) => (len * columns, false),
+    })
+}
+
 /// Calls `f` on the rows behind a `DenseRows` or a `CsrRows`, detached from the interpreter.
 pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Matrix) -> R + Send) -> PyResult<R> {
     with_many_or_few(rows, true, f)

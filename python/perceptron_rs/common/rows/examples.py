@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
@@ -69,7 +69,7 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
             vars(estimator).pop(name, None)
     with naming("X"):
         if _is_known(X, estimator, reset):
-            pass
+            X = checked_format(X) if issparse(X) else X
         elif _is_plain(X):  # scikit-learn's checks of the array would take longer than a small fit
             validate_data(estimator, X, reset=reset, skip_check_array=True)
         else:
@@ -112,6 +112,17 @@ def _is_plain(X: Any) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype.kind in "biuf"
 
 
+def _is_plain_csr(X: Any) -> bool:
+    # The arrays may be anything, for who has them may assign to them.
+    return (
+        type(X) in (csr_matrix, csr_array)
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and type(X.data) is np.ndarray
+        and X.data.dtype.kind in "biuf"
+    )
+
+
 def _is_known(X: Any, estimator: Any, reset: bool) -> bool:
     """Whether X has as many columns as before, and nobody names them: scikit-learn would find nothing.
 
@@ -120,7 +131,7 @@ def _is_known(X: Any, estimator: Any, reset: bool) -> bool:
     known = vars(estimator)
     return (
         not reset
-        and _is_plain(X)
+        and (_is_plain(X) or _is_plain_csr(X))
         and known.get("n_features_in_") == X.shape[1]
         and "feature_names_in_" not in known
     )
