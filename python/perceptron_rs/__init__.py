@@ -125,6 +125,7 @@ _MODULES = {
     "models",
     "plots",
     "reference",
+    "spark",
     "testing",
 }
 

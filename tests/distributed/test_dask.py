@@ -126,6 +126,30 @@ def test_answers_are_lazy_and_come_block_by_block(client):
     assert model.score(lazy, Y) == local.score(X, Y) == model.score(X, Y)
 
 
+def test_a_fit_goes_on_from_a_checkpoint(client, tmp_path):
+    blocks, path = [Part(p) for p in range(P)], tmp_path / "checkpoint"
+    options = {"client": client, "max_iter": 6, "tol": None}
+
+    def fail(record):
+        if record.epoch == 2:
+            raise KeyboardInterrupt
+
+    model = on_dask.AveragedPerceptron(callback=fail, **options)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(blocks, checkpoint=path)
+    epochs = []
+    model = on_dask.AveragedPerceptron(callback=lambda record: epochs.append(record.mistakes), **options)
+    with pytest.raises(FileExistsError, match="set resume=True"):
+        model.fit(blocks, checkpoint=path)
+    model.fit(blocks, checkpoint=path, resume=True)
+    assert same(model, perceptron_rs.AveragedPerceptron(n_partitions=P, max_iter=6, tol=None).fit(X, Y))
+    assert sum(report.mistakes for report in model.partition_report_) == sum(epochs[3:])
+    with pytest.raises(ValueError, match="is of a run with another partitions"):
+        model.fit(blocks[:-1], checkpoint=path, resume=True)
+    with pytest.raises(ValueError, match="resume=True needs checkpoint="):
+        model.fit(blocks, resume=True)
+
+
 def test_a_clone_keeps_the_client(client):
     model = on_dask.Perceptron(client=client, eta0=0.5)
     assert clone(model).client is client

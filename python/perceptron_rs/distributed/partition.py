@@ -54,7 +54,8 @@ class Partition:
     def __init__(self, source: Source, classes: NDArray[Any]) -> None:
         self.number, self.stored, self.weights = source.number, source.stored, source.weights
         self.columns = source.facts.columns
-        self.labels = encode(source.labels, classes)
+        no_labels = np.zeros(0, dtype=np.uint32)  # of no rows, whose type nobody may know
+        self.labels = encode(source.labels, classes) if source.facts.rows else no_labels
         found = Digests().with_call(self.stored, self.columns, self.labels, self.weights)
         self.digest = sha256(repr(found).encode()).hexdigest()
         self._data: dict[str, Data] = {}  # by engine
