@@ -66,6 +66,7 @@ lint: $(VENV)/quick $(VENV)/lint  ## format, warnings, types, stubs, golden file
 bench: $(VENV)/release $(VENV)/bench  ## side by side with scikit-learn (real data: DATA=folder), then the kernels
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/compare.py --json $(VENV)/bench.json
 	$(BIN)/python benches/bytes.py
+	$(BIN)/python benches/sparse.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/memory.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/voted.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/pocket.py

@@ -22,8 +22,8 @@ DIST = ROOT / "dist"
 LARGEST = 3_000_000  # bytes of the wheel
 GLIBC = (2, 17)
 
-#: What git tracks and the sdist leaves out: how this repository is hosted, not what is built or tested.
-NOT_SHIPPED = (".gitignore", ".github/", ".ci/")
+#: What git tracks and the sdist leaves out: how this repository is hosted, and a cargo package of its own.
+NOT_SHIPPED = (".gitignore", ".github/", ".ci/", "fuzz/")
 BUILT = (".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".pyc")
 
 

@@ -106,7 +106,7 @@ fn run(
     let tie = if case.text("tie") == "positive" { Tie::Positive } else { Tie::Mistake };
     let eta = case.floats("eta0")[0];
     let tolerance = Tolerance {
-        margin: case.floats("margin")[0],
+        margin_threshold: case.floats("margin")[0],
         added_feature: case.floats("added_feature")[0],
         max_mistakes: (case.text("most") != "none").then(|| case.number("most")),
     };

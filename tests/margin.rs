@@ -17,7 +17,7 @@ const CLOSE: f64 = 1e-14;
 const OPTIONS: Options = Options {
     bias: Bias::Free,
     tol: 1e-6,
-    budget: 100_000,
+    max_steps: 100_000,
     solver: Solver::Auto,
     goal: Goal::Margin,
     threads: 1,
@@ -179,13 +179,13 @@ fn tiny_problems() {
         }
         let one_class = labels.iter().all(|label| *label == labels[0]);
         let want = largest(&x, &labels, bias);
-        // Descent is slow where the margin is small, and spends its budget where there is none.
-        let (budget, gap) = match solver {
+        // Descent is slow where the margin is small, and spends its steps where there is none.
+        let (max_steps, gap) = match solver {
             Solver::Descent if want == 0.0 => (300, 0.5),
             Solver::Descent => (3000, 0.5),
-            _ => (OPTIONS.budget, 1e-6),
+            _ => (OPTIONS.max_steps, 1e-6),
         };
-        let options = Options { bias, solver, budget, ..OPTIONS };
+        let options = Options { bias, solver, max_steps, ..OPTIONS };
         let what = format!("{i}: {options:?} {x:?} {labels:?}");
         let found = solve(&x, &labels, d, &options);
         if one_class && bias == Bias::Free {
@@ -203,7 +203,7 @@ fn tiny_problems() {
 
         let early = solve(&x, &labels, d, &Options { goal: Goal::Separable, ..options });
         check(&early, &x, &labels, &options, want, &format!("early {what}"));
-        let short = solve(&x, &labels, d, &Options { budget: (i % 4) as u64, ..options });
+        let short = solve(&x, &labels, d, &Options { max_steps: (i % 4) as u64, ..options });
         assert!(short.lower <= want * (1.0 + CLOSE), "{what}: {short:?}");
         let refuted = short.status == "non_separable";
         assert!(if refuted { want == 0.0 } else { want <= short.upper * (1.0 + CLOSE) }, "{what}: {short:?}");

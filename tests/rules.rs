@@ -42,7 +42,7 @@ impl Rule for Part {
         self.at(Place::Absorb)
     }
 
-    fn end_epoch(&mut self, _: &Visit, _: u64, _: bool, _: &dyn Monitor) -> Result<(), Error> {
+    fn end_epoch(&mut self, _: &Visit, _: u64, _: &dyn Monitor) -> Result<(), Error> {
         self.at(Place::Epoch)
     }
 

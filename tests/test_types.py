@@ -6,11 +6,13 @@ import inspect
 import re
 import subprocess
 import sys
+from typing import Literal, get_args, get_origin
 
 import pytest
 from sklearn.base import BaseEstimator
 
 import perceptron_rs
+from perceptron_rs import datasets, features, io, models, plots
 
 PUBLIC = [getattr(perceptron_rs, name) for name in perceptron_rs.__all__]
 ESTIMATORS = [kind for kind in PUBLIC if inspect.isclass(kind) and issubclass(kind, BaseEstimator)]
@@ -77,3 +79,41 @@ def test_a_slip_is_found(found, number):
 def test_all_documented_attributes_are_known(found, kind):
     assert len(attributes(kind)) >= 4
     assert found[f"right_{kind.__name__}.py"] == []
+
+
+def described(item):
+    """Return the words that the docstring lists for each parameter that takes one of a few."""
+    text = (inspect.getdoc(item) or "").partition("\nParameters\n----------\n")[2]
+    lines = re.findall(r"^(\w+) : (\{\".*)$", re.split(r"\n\w[\w ]*\n---", text)[0], re.MULTILINE)
+    return {name: set(re.findall(r'"(\w+)"', kind.partition("default")[0])) for name, kind in lines}
+
+
+def words(annotation):
+    """Return the strings in the literals of a type."""
+    if get_origin(annotation) is Literal:
+        return {word for word in get_args(annotation) if isinstance(word, str)}
+    return set().union(*(words(part) for part in get_args(annotation)))
+
+
+MODULES = [perceptron_rs, datasets, features, io, models, plots]
+NAMED = {f"{home.__name__}.{name}": getattr(home, name) for home in MODULES for name in home.__all__}
+for kind in [item for item in NAMED.values() if inspect.isclass(item)]:
+    for name, method in inspect.getmembers(kind, inspect.isroutine):
+        if not name.startswith("_") and getattr(method, "__module__", "").startswith("perceptron_rs"):
+            NAMED[f"{kind.__name__}.{name}"] = method
+CHOOSING = {name: item for name, item in NAMED.items() if callable(item) and described(item)}
+
+
+def test_there_are_choices():
+    assert len(CHOOSING) >= 15
+
+
+@pytest.mark.parametrize("name", CHOOSING)
+def test_the_words_of_the_docstring_are_those_of_the_type(name):
+    item = CHOOSING[name]
+    known = sys.modules[item.__module__].__dict__
+    signature = inspect.signature(item)
+    for parameter, expected in described(item).items():
+        annotation = signature.parameters[parameter].annotation
+        found = eval(annotation, dict(known)) if isinstance(annotation, str) else annotation
+        assert words(found) == expected, parameter

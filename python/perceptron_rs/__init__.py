@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from perceptron_rs.linear.updates import updates_until_right
     from perceptron_rs.linear.voted import VotedPerceptron
     from perceptron_rs.margins.classifier import MaxMarginClassifier
+    from perceptron_rs.margins.joint import JointMargin, joint_margin
+    from perceptron_rs.margins.kernel import kernel_matrix
     from perceptron_rs.margins.maximum import is_separable, max_margin
     from perceptron_rs.margins.measure import margin
     from perceptron_rs.margins.mistakes import mistake_bounds
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from perceptron_rs.sequence.perceptron import SequencePerceptron
     from perceptron_rs.sequence.progress import SequenceEpoch
     from perceptron_rs.sequence.structured import StructuredPerceptron
+    from perceptron_rs.teaching.leave_one_out import LeaveOneOut, leave_one_out
     from perceptron_rs.teaching.loss import hinge_loss, perceptron_loss
     from perceptron_rs.teaching.proof import Proof, proof
     from perceptron_rs.teaching.trace import Step, Trace, trace
@@ -42,7 +45,9 @@ __all__ = [
     "BudgetedKernelPerceptron",
     "EpochRecord",
     "InseparableError",
+    "JointMargin",
     "KernelPerceptron",
+    "LeaveOneOut",
     "MarginInterval",
     "MarginResult",
     "MaxMarginClassifier",
@@ -64,6 +69,9 @@ __all__ = [
     "hinge_loss",
     "hull_weights",
     "is_separable",
+    "joint_margin",
+    "kernel_matrix",
+    "leave_one_out",
     "load",
     "margin",
     "max_margin",
@@ -83,6 +91,7 @@ _HOME = {
     "BudgetedKernelPerceptron": "kernel.budgeted",
     "EpochRecord": "common.progress",
     "KernelPerceptron": "kernel.perceptron",
+    "LeaveOneOut": "teaching.leave_one_out",
     "MultilayerPerceptron": "multilayer.perceptron",
     "InseparableError": "margins.result",
     "MarginInterval": "margins.result",
@@ -104,6 +113,10 @@ _HOME = {
     "hinge_loss": "teaching.loss",
     "hull_weights": "margins.verification",
     "is_separable": "margins.maximum",
+    "JointMargin": "margins.joint",
+    "joint_margin": "margins.joint",
+    "kernel_matrix": "margins.kernel",
+    "leave_one_out": "teaching.leave_one_out",
     "load": "models",
     "margin": "margins.measure",
     "max_margin": "margins.maximum",

@@ -84,7 +84,14 @@ class Run:
 
 @final
 class OnePass:
-    def learn(self, attributes: dict[str, Any], rows: Any, y: NDArray[Any]) -> bool: ...
+    def learn(
+        self,
+        attributes: dict[str, Any],
+        rows: Any,
+        y: NDArray[Any],
+        encoded: bool = False,
+        activations: NDArray[np.float64] | None = None,
+    ) -> bool: ...
 
 def one_pass(
     *,

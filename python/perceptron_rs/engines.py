@@ -78,9 +78,16 @@ class Run(Protocol):
 
 
 class OnePass(Protocol):
-    """Passes over few rows on the attributes of an estimator: made by ``one_pass``, never changed."""
+    """Passes on the attributes of an estimator, made by ``one_pass``."""
 
-    def learn(self, attributes: dict[str, Any], rows: Any, y: NDArray[Any]) -> bool:
+    def learn(
+        self,
+        attributes: dict[str, Any],
+        rows: Any,
+        y: NDArray[Any],
+        encoded: bool = False,
+        activations: NDArray[np.float64] | None = None,
+    ) -> bool:
         """Learn from the rows in their order and replace the attributes that change."""
 
 
@@ -121,7 +128,7 @@ class Engine(Protocol):
         max_mistakes_per_example: int | None = None,
         joint: str | None = None,
     ) -> OnePass:
-        """Read the parameters once, for many passes over few rows."""
+        """Read the parameters once, for many passes."""
 
     def scores(
         self, rows: Any, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int

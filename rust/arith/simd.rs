@@ -137,6 +137,26 @@ pub trait Leaf {
 
     type Output;
     fn run<S: Simd>(self, simd: S) -> Self::Output;
+
+    /// The copy for AVX2. It is a method because the compiler puts methods with the module of their type: so leaves of
+    /// different modules are compiled side by side, and anew only where one has changed.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    #[doc(hidden)]
+    unsafe fn run_avx2(self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run(avx2::Avx2(()))
+    }
+
+    #[doc(hidden)]
+    fn run_portable(self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run(Portable)
+    }
 }
 
 /// Runs the leaf on the best instruction set, or on the forced one.
@@ -144,13 +164,7 @@ pub fn dispatch<L: Leaf>(leaf: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
     if L::WIDE && FORCED.load(Ordering::Relaxed) == AUTOMATIC && std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the line above saw that the processor has AVX2.
-        return unsafe { run_avx2(leaf) };
+        return unsafe { leaf.run_avx2() };
     }
-    leaf.run(Portable)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn run_avx2<L: Leaf>(leaf: L) -> L::Output {
-    leaf.run(avx2::Avx2(()))
+    leaf.run_portable()
 }

@@ -8,12 +8,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::kept::{Budget, Kept};
 use super::kernels::Kernel;
-use super::pool::{Pool, Rooms};
-use crate::arith::simd::{Simd, dispatch};
+use super::pool::{Next, Pool, Rooms};
+use crate::arith::simd::Simd;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, gathered, tried};
 use crate::online::Monitor;
-use crate::rows::{Cursor, Examples, Learn, LoopBody, Matrix, Mistake, Planes, Stop, Visit};
+use crate::rows::{Cursor, Examples, Learn, LoopBody, Matrix, Mistake, Planes, Stop, Visit, row_entries};
 
 /// Examples of a window.
 const WINDOW: usize = 64;
@@ -113,8 +113,7 @@ struct Window<'a> {
     memory: &'a mut Memory,
     /// The planes that are trained, by their numbers.
     planes: Vec<usize>,
-    numbers: &'a [u32],
-    squares: Vec<f64>,
+    next: Next<'a>,
     /// Kernel values of each slot with the examples.
     values: Vec<f64>,
     /// How many have been visited.
@@ -133,10 +132,8 @@ impl Window<'_> {
         if self.values.len() < (slot + 1) * STRIDE {
             self.values.try_resize((slot + 1) * STRIDE, 0.0)?;
         }
-        let (len, squares) = (self.numbers.len(), self.squares.get(from..).unwrap_or(&[]));
-        let out = &mut self.values[slot * STRIDE..][from..len];
-        self.memory.pool.values(self.rooms.rows, slot, &self.numbers[from..], squares, out);
-        Ok(())
+        let out = &mut self.values[slot * STRIDE..][..self.next.numbers.len()];
+        self.memory.pool.values(&self.next, slot, from, out)
     }
 
     /// Takes the last mistake in.
@@ -144,9 +141,9 @@ impl Window<'_> {
         if self.update.is_empty() {
             return Ok(());
         }
-        let number = self.memory.pool.stored + self.numbers[self.visited - 1] as usize;
+        let number = self.memory.pool.stored + self.next.numbers[self.visited - 1] as usize;
         let (slot, new) = self.memory.pool.put(self.rooms, number)?;
-        if new && self.visited < self.numbers.len() {
+        if new && self.visited < self.next.numbers.len() {
             self.look(slot, self.visited)?;
         }
         let width = self.width;
@@ -172,7 +169,7 @@ impl Window<'_> {
         let values = |one: usize, others: &[usize], out: &mut Vec<f64>| pool.between(rows, one, others, out);
         self.finite &= kept.take(slot, steps, number, self.budget, &values)?;
         let members = kept.members.len();
-        self.work += members * (members + rows.columns());
+        self.work += members * (members + row_entries(rows));
         for &member in &kept.members {
             pool.uses[member] += 1;
         }
@@ -250,6 +247,7 @@ impl Examples for BudgetRows<'_> {
         let numbers = collected((at.pos..end).map(|pos| visit.row(pos) as u32))?;
         let of_rows = &memory.pool.squares[1];
         let squares = gathered(numbers.iter().filter_map(|&row| of_rows.get(row as usize).copied()))?;
+        let postings = memory.pool.postings(self.rooms.rows, &numbers)?;
         let used = collected(memory.pool.slots.values().copied())?;
         let mut update = Vec::new();
         update.try_reserve_exact(planes.heads.len()).map_err(|_| Error::Memory)?;
@@ -259,8 +257,7 @@ impl Examples for BudgetRows<'_> {
             width: *width,
             memory: &mut memory,
             planes: collected(planes.heads.iter().map(|head| head.plane as usize))?,
-            numbers: &numbers,
-            squares,
+            next: Next { rows: self.rooms.rows, numbers: &numbers, squares, postings },
             values: Vec::new(),
             visited: 0,
             update,
@@ -273,7 +270,7 @@ impl Examples for BudgetRows<'_> {
             window.look(slot, 0)?;
         }
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = dispatch(Learn { body: &mut window, visit, at, end, heads, noise, record, log })?;
+        let stop = Learn { body: &mut window, visit, at, end, heads, noise, record, log }.go()?;
         if let Some(error) = window.error {
             return Err(error);
         }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::memory::{collected, filled, matrix, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
-use crate::rows::{Matrix, Weights, strip};
+use crate::rows::{Listed, Matrix, Renamed, Weights, arranged_otherwise, row_entries, strip};
 
 /// Bytes of the rows that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
@@ -28,7 +28,7 @@ pub enum Form {
     Whole,
     /// Rows laid out in f64.
     Wide,
-    /// One side laid out as weights, the other read where it is stored.
+    /// One side laid out as weights or listed by columns, the other read where it is stored.
     Sparse,
     /// They are looked up: column k of row i.
     Given,
@@ -41,8 +41,7 @@ impl Form {
             return Ok(Self::Given);
         }
         let columns = sides[0].columns();
-        let sparse = |rows: &&dyn Matrix| rows.entries(0..rows.len()) < rows.len() * columns / 4;
-        if sides.iter().any(sparse) || columns == 0 {
+        if sides.iter().any(|rows| is_sparse(*rows)) || columns == 0 {
             return Ok(Self::Sparse);
         }
         if columns > MOST_COLUMNS {
@@ -65,9 +64,18 @@ impl Form {
 
     /// Rows that are laid out at a time.
     pub(super) fn tile(self, columns: usize) -> usize {
-        let row = columns * if self == Self::Whole { 2 } else { 8 };
+        let row = match self {
+            Self::Whole => columns * 2,
+            Self::Wide => columns * 8,
+            Self::Sparse | Self::Given => 0, // nothing is laid out
+        };
         (TILE_BYTES / row.max(1)).clamp(8, 64) / 4 * 4
     }
+}
+
+/// Whether lists of the entries take less time than rows written out.
+pub(super) fn is_sparse(rows: &dyn Matrix) -> bool {
+    rows.entries(0..rows.len()) < rows.len() * rows.columns() / 4
 }
 
 /// Dot products of one row with many.
@@ -126,6 +134,24 @@ impl DotsMut<'_> {
         }
     }
 
+    /// Sets a dot product: a whole number where those are kept.
+    #[inline(always)]
+    pub fn put(&mut self, j: usize, dot: f64) {
+        match self {
+            Self::Whole(dots) => dots[j] = dot as i32,
+            Self::Wide(dots) => dots[j] = dot,
+        }
+    }
+
+    /// Sets a whole dot product.
+    #[inline(always)]
+    pub fn put_whole(&mut self, j: usize, dot: i32) {
+        match self {
+            Self::Whole(dots) => dots[j] = dot,
+            Self::Wide(dots) => dots[j] = f64::from(dot),
+        }
+    }
+
     /// The dot products as f64, in `out`.
     #[inline(always)]
     pub fn widen(&self, out: &mut [f64]) {
@@ -142,17 +168,30 @@ pub enum Side {
     Wide(Packed<f64>),
     /// As weights, for [`Rows::scores`] of the other side, which has arranged them.
     Weights(Weights, Vec<f64>),
+    Listed(Listed),
     /// Numbers of rows that stay where they are.
     Numbers(Vec<u32>),
 }
 
 impl Side {
-    /// Lays rows out for products with a tile of `others`.
-    pub fn left(form: Form, rows: &dyn Matrix, numbers: &[u32], others: &dyn Matrix) -> Result<Self> {
+    /// Lays rows out for products with tiles of `others`, `count` rows in all.
+    pub fn left(
+        form: Form,
+        rows: &dyn Matrix,
+        numbers: &[u32],
+        others: &dyn Matrix,
+        count: usize,
+    ) -> Result<Self> {
         if form != Form::Sparse {
             return Self::tile(form, rows, numbers);
         }
-        let d = rows.columns();
+        // Many rows have weights in most columns that are read beside them, unless there are far more columns. One
+        // row is written out if that costs less than what is read.
+        let (d, read) = (rows.columns(), row_entries(others) * count);
+        let most = if numbers.len() > 1 { row_entries(rows) * numbers.len() * 4 } else { read / 4 };
+        if d > most {
+            return Ok(Self::Listed(Listed::new(rows, numbers)?));
+        }
         let mut coef = matrix(0.0, numbers.len(), d)?;
         for (w, &row) in coef.chunks_mut(d.max(1)).zip(numbers) {
             rows.axpy(row as usize, 1.0, w);
@@ -192,28 +231,45 @@ impl Side {
             (Self::Whole(left), Self::Whole(right)) => dispatch(Whole { left, right, first, out }),
             (Self::Wide(left), Self::Wide(right)) => dispatch(WideProducts { left, right, first, out })?,
             (Self::Weights(weights, bias), Self::Numbers(numbers)) => {
-                let mut sums = filled(0.0, bias.len())?;
-                for (j, &row) in numbers.iter().enumerate().skip(first) {
-                    let row = row as usize;
-                    rows.scores(row..row + 1, weights, bias, &mut sums)?;
-                    for (out, sum) in out.iter_mut().zip(&sums) {
-                        let DotsMut::Wide(out) = out else { unreachable!("of another form") };
-                        out[j] = *sum;
-                    }
-                }
+                row_by_row(&numbers[first..], first, bias.len(), out, |row, sums| {
+                    rows.scores(row..row + 1, weights, bias, sums)
+                })?;
+            }
+            (Self::Listed(listed), Self::Numbers(numbers)) => {
+                let mut room = Renamed::default();
+                row_by_row(&numbers[first..], first, listed.len(), out, |row, sums| {
+                    listed.dots(rows, row, &mut room, sums)
+                })?;
             }
             (Self::Numbers(left), Self::Numbers(right)) => {
                 for (out, &support) in out.iter_mut().zip(left) {
-                    let DotsMut::Wide(out) = out else { unreachable!("of another form") };
-                    for (out, &row) in out.iter_mut().zip(right).skip(first) {
-                        *out = rows.value(row as usize, support as usize);
+                    for (j, &row) in right.iter().enumerate().skip(first) {
+                        out.put(j, rows.value(row as usize, support as usize));
                     }
                 }
             }
-            _ => unreachable!("two forms"),
+            _ => return Err(arranged_otherwise()),
         }
         Ok(())
     }
+}
+
+/// Puts what `dots` gives for each of the rows, `width` numbers, into the columns of `out` from `first` on.
+fn row_by_row(
+    numbers: &[u32],
+    first: usize,
+    width: usize,
+    out: &mut [DotsMut],
+    mut dots: impl FnMut(usize, &mut [f64]) -> Result<()>,
+) -> Result<()> {
+    let mut sums = filled(0.0, width)?;
+    for (j, &row) in (first..).zip(numbers) {
+        dots(row as usize, &mut sums)?;
+        for (out, sum) in out.iter_mut().zip(&sums) {
+            out.put(j, *sum);
+        }
+    }
+    Ok(())
 }
 
 /// `x·x` of every row, by the same rules; empty if the kernel does not need it.
@@ -329,7 +385,8 @@ fn fill(
         let first = (i * step) as u32;
         let mine = collected(first..first + (out.len() / width) as u32)?;
         // Laid out on the left: the rows of `out`, so that each of its rows is filled from left to right.
-        let left = if form == Form::Given { None } else { Some(Side::left(form, rows, &mine, others)?) };
+        let left =
+            if form == Form::Given { None } else { Some(Side::left(form, rows, &mine, others, width)?) };
         let mut dots = tried(mine.iter().map(|_| Dots::new(form, tile)))?;
         for others_here in numbers.chunks(tile) {
             monitor.pause()?;

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::gram::squares;
+use super::gram::{is_sparse, squares};
 use super::kernels::Kernel;
 use crate::arith::factor::inner;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
-use crate::memory::Grow;
+use crate::memory::{Grow, filled};
 use crate::online::Monitor;
-use crate::rows::Matrix;
+use crate::rows::{Listed, Matrix, Postings, Renamed};
 
 /// Where the examples are: the rows of the run, and those that are stored.
 #[derive(Clone, Copy)]
@@ -25,14 +25,41 @@ pub struct Pool {
     pub squares: [Vec<f64>; 2],
     /// How many rows are stored.
     pub stored: usize,
-    /// Each slot's row, written out; no columns for precomputed rows.
-    columns: usize,
-    wide: Vec<f64>,
+    pub sparse: bool,
+    /// Each slot's row.
+    members: Vec<Member>,
     /// Each slot's number: that of a stored row, or behind these of a row of the run.
     pub numbers: Vec<usize>,
     pub uses: Vec<usize>,
     free: Vec<usize>,
     pub slots: HashMap<usize, usize>,
+}
+
+/// Rows of the run that are visited next, with their squares if the kernel needs them.
+pub struct Next<'a> {
+    pub rows: &'a dyn Matrix,
+    pub numbers: &'a [u32],
+    pub squares: Vec<f64>,
+    pub postings: Option<Postings>,
+}
+
+/// A row that is kept, laid out for products.
+enum Member {
+    Wide(Vec<f64>),
+    Listed(Listed),
+    /// Precomputed rows are looked up.
+    Given,
+}
+
+impl Member {
+    fn new(rows: &dyn Matrix, row: usize, sparse: bool) -> Result<Self> {
+        if sparse {
+            return Ok(Self::Listed(Listed::new(rows, &[row as u32])?));
+        }
+        let mut wide = filled(0.0, rows.columns())?;
+        rows.axpy(row, 1.0, &mut wide);
+        Ok(Self::Wide(wide))
+    }
 }
 
 impl Pool {
@@ -41,8 +68,8 @@ impl Pool {
             kernel,
             squares: [squares(kernel, stored, monitor)?, squares(kernel, rows, monitor)?],
             stored: stored.len(),
-            columns: if kernel == Kernel::Precomputed { 0 } else { rows.columns() },
-            wide: Vec::new(),
+            sparse: is_sparse(rows) || is_sparse(stored),
+            members: Vec::new(),
             numbers: Vec::new(),
             uses: Vec::new(),
             free: Vec::new(),
@@ -62,13 +89,11 @@ impl Pool {
         };
         self.numbers[slot] = number;
         self.slots.insert(number, slot);
-        if self.columns > 0 {
-            let wide = &mut self.wide[slot * self.columns..][..self.columns];
-            wide.fill(0.0);
-            match number.checked_sub(stored.len()) {
-                None => stored.axpy(number, 1.0, wide),
-                Some(row) => rows.axpy(row, 1.0, wide),
-            }
+        if self.kernel != Kernel::Precomputed {
+            self.members[slot] = match number.checked_sub(stored.len()) {
+                None => Member::new(stored, number, self.sparse),
+                Some(row) => Member::new(rows, row, self.sparse),
+            }?;
         }
         Ok((slot, true))
     }
@@ -77,7 +102,7 @@ impl Pool {
         let slot = self.numbers.len();
         self.numbers.try_push(0)?;
         self.uses.try_push(0)?;
-        self.wide.try_resize(self.wide.len() + self.columns, 0.0)?;
+        self.members.try_push(Member::Given)?;
         // Room for all slots, so that none has to ask for it when it is released.
         self.free.try_reserve(slot + 1).map_err(|_| Error::Memory)?;
         Ok(slot)
@@ -90,10 +115,6 @@ impl Pool {
         }
     }
 
-    fn wide(&self, slot: usize) -> &[f64] {
-        &self.wide[slot * self.columns..][..self.columns]
-    }
-
     fn square(&self, slot: usize) -> f64 {
         let [stored, rows] = &self.squares;
         let number = self.numbers[slot];
@@ -104,26 +125,46 @@ impl Pool {
             .unwrap_or(0.0)
     }
 
-    /// Kernel values of a slot with rows of the run, of these squares.
-    pub fn values(&self, rows: &dyn Matrix, slot: usize, numbers: &[u32], squares: &[f64], out: &mut [f64]) {
-        if self.kernel == Kernel::Precomputed {
-            for (&row, out) in numbers.iter().zip(&mut *out) {
-                *out = rows.value(row as usize, self.numbers[slot]);
+    /// The next rows of the run, as the products with sparse slots need them.
+    pub fn postings(&self, rows: &dyn Matrix, numbers: &[u32]) -> Result<Option<Postings>> {
+        let needed = self.sparse && self.kernel != Kernel::Precomputed;
+        needed.then(|| Postings::new(rows, numbers)).transpose()
+    }
+
+    /// Kernel values of a slot with the next rows of the run from one of them on.
+    pub fn values(&self, next: &Next, slot: usize, from: usize, out: &mut [f64]) -> Result<()> {
+        let Next { rows, numbers, squares, postings } = next;
+        let (here, squares) = (&mut out[from..], squares.get(from..).unwrap_or(&[]));
+        match &self.members[slot] {
+            Member::Wide(wide) => rows.dots(&numbers[from..], wide, here),
+            Member::Listed(listed) => {
+                let all = postings.as_ref().map(|postings| postings.dots(listed, &mut Vec::new(), out));
+                if !all.transpose()?.unwrap_or(false) {
+                    let mut room = Renamed::default();
+                    for (&row, out) in numbers.iter().zip(out.chunks_mut(1)).skip(from) {
+                        listed.dots(*rows, row as usize, &mut room, out)?;
+                    }
+                }
             }
-        } else {
-            rows.dots(numbers, self.wide(slot), out);
+            Member::Given => {
+                for (&row, out) in numbers[from..].iter().zip(here) {
+                    *out = rows.value(row as usize, self.numbers[slot]);
+                }
+            }
         }
         let square = self.square(slot);
-        dispatch(Finish { kernel: self.kernel, square, squares, out });
+        dispatch(Finish { kernel: self.kernel, square, squares, out: &mut out[from..] });
+        Ok(())
     }
 
     /// Kernel values of a slot with others, appended.
     pub fn between(&self, rows: &dyn Matrix, one: usize, others: &[usize], out: &mut Vec<f64>) -> Result<()> {
+        let mut room = Renamed::default();
         for &other in others {
-            let mut value = [if self.kernel == Kernel::Precomputed {
-                rows.value(self.numbers[one], self.numbers[other])
-            } else {
-                inner(self.wide(other), self.wide(one))
+            let mut value = [match (&self.members[one], &self.members[other]) {
+                (Member::Wide(one), Member::Wide(other)) => inner(other, one),
+                (Member::Listed(one), Member::Listed(other)) => one.dot(other, &mut room)?,
+                _ => rows.value(self.numbers[one], self.numbers[other]),
             }];
             self.kernel.finish(&mut value, self.square(one), &[self.square(other)]);
             out.try_push(value[0])?;

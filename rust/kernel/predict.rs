@@ -232,7 +232,7 @@ impl Judge<'_> {
             return Ok(values);
         }
         let numbers = collected(first as u32..(first + count) as u32)?;
-        let left = Side::left(self.form, self.rows, &numbers, stored)?;
+        let left = Side::left(self.form, self.rows, &numbers, stored, stored.len())?;
         let mut dots = tried(numbers.iter().map(|_| Dots::new(self.form, self.step)))?;
         let mut finished = filled(0.0, self.step)?;
         for ((i, tile), values) in self.tiles.iter().enumerate().zip(values.chunks_mut(self.step)) {

@@ -56,10 +56,7 @@ impl Leaf for Whole<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let Self { left, right, first, out } = self;
-        let mut put = |i: usize, j: usize, dot: i32| {
-            let DotsMut::Whole(out) = &mut out[i] else { unreachable!("of another form") };
-            out[j] = dot;
-        };
+        let mut put = |i: usize, j: usize, dot: i32| out[i].put_whole(j, dot);
         let mut i = 0;
         while i < left.len {
             let count = left.len - i;
@@ -130,8 +127,7 @@ impl Leaf for WideProducts<'_, '_> {
             }
             let end = self.right.len.min(j + Tile::RIGHT);
             for (out, lanes) in self.out.iter_mut().zip(&lanes) {
-                let DotsMut::Wide(out) = out else { unreachable!("of another form") };
-                out[j..end].iter_mut().zip(lanes).for_each(|(out, lanes)| *out = fold(*lanes));
+                (j..end).zip(lanes).for_each(|(j, lanes)| out.put(j, fold(*lanes)));
             }
             j += Tile::RIGHT;
         }

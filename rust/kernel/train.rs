@@ -33,9 +33,9 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
-use crate::rows::{Cursor, Examples, Learn, Matrix, Mistake, Planes, Stop, Visit, Weights};
+use crate::rows::{Cursor, Examples, Learn, Matrix, Mistake, Planes, Stop, Visit, Weights, row_entries};
 
-/// Mistaken examples whose rows are computed together, and their bytes as weights at most.
+/// Mistaken examples whose rows are computed together, and the bytes of what is laid out for them at most.
 const BATCH: usize = 32;
 const BATCH_BYTES: usize = 64 * 1024 * 1024;
 
@@ -102,7 +102,11 @@ impl Dual {
         }
         let form = Form::of(kernel, &[rows], monitor)?;
         // A source's rows are held until they are added to the sums: no more of them than may be kept.
-        let (bytes, width) = if asked { (cache, n) } else { (BATCH_BYTES, rows.columns()) };
+        let (bytes, width) = match form {
+            Form::Given => (if asked { cache } else { BATCH_BYTES }, n),
+            Form::Sparse => (BATCH_BYTES, BATCH * row_entries(rows)),
+            Form::Whole | Form::Wide => (BATCH_BYTES, rows.columns()),
+        };
         let batch = (bytes / (8 * width).max(1)).clamp(1, BATCH);
         let norms = tried(norms.iter().map(|&norm| collected(std::iter::once(start(norm)))))?;
         let memory = Memory { cache: Cache::new(cache), norms, window: WINDOW, interrupted: false };
@@ -151,8 +155,9 @@ impl DualRows<'_> {
         }
         let numbers = collected(missing.iter().map(|&slot| updates.supports[slot]))?;
         // No weights can be laid out for no rows.
-        let left = (!numbers.is_empty()).then(|| Side::left(self.dual.form, self.rows, &numbers, self.rows));
-        let (left, updates) = (left.transpose()?, &*updates);
+        let left = || Side::left(self.dual.form, self.rows, &numbers, self.rows, n);
+        let left = (!numbers.is_empty()).then(left).transpose()?;
+        let updates = &*updates;
         let empty = |first| Strip { range: first..n.min(first + STRIP), rows: Vec::new(), sums: Vec::new() };
         let mut strips = collected((0..n).step_by(STRIP).map(empty))?;
         for row in &mut kept {
@@ -283,7 +288,7 @@ impl Examples for DualRows<'_> {
         let mut window = Window::new(*self, &mut memory.cache, &numbers, sums)?;
         let logged = log.len();
         let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = dispatch(Learn { body: &mut window, visit, at, end, heads, noise, record, log })?;
+        let stop = Learn { body: &mut window, visit, at, end, heads, noise, record, log }.go()?;
         let Window { mut updates, before, error, interrupted, .. } = window;
         if let Some(error) = error {
             return Err(error);

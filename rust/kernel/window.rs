@@ -84,7 +84,7 @@ impl<'a> Window<'a> {
         if let Some(source) = source {
             return self.ask(source, here);
         }
-        let left = Side::left(dual.form, rows, &[here], rows)?;
+        let left = Side::left(dual.form, rows, &[here], rows, self.numbers.len() - self.at)?;
         let mut row = Dots::new(dual.form, self.numbers.len())?;
         left.dots(rows, &self.tile, self.at, &mut [row.all_mut()])?;
         dispatch(Finish {

@@ -110,7 +110,7 @@ impl<'a> Descent<'a> {
     /// separates), or so many sweeps are done, or each row was visited about so often. Returns
     /// whether the gap is reached.
     pub fn run(&mut self, gap: f64, work: &Work, visits: u64, separates: bool) -> Result<bool> {
-        let sweeps = work.budget;
+        let sweeps = work.max_steps;
         let most = visits.saturating_mul(self.weights.len() as u64);
         let reached = |at: &Self| at.lower > 0.0 && (separates || at.upper - at.lower <= gap * at.upper);
         let left = |at: &Self| at.sweeps < sweeps && at.visits < most;

@@ -16,10 +16,10 @@ const REFINEMENTS: usize = 4;
 /// Major cycles in a row that do not shorten v.
 const STALLS: usize = 20;
 
-/// What was done; the budget is counted in passes, majors and sweeps.
+/// What was done; a step is a pass, a major cycle or a sweep.
 pub struct Work<'a> {
     monitor: &'a dyn Monitor,
-    pub budget: u64,
+    pub max_steps: u64,
     pub passes: u64,
     pub rows_scored: u64,
     pub majors: u64,
@@ -29,14 +29,14 @@ pub struct Work<'a> {
 
 impl<'a> Work<'a> {
     #[must_use]
-    pub fn new(budget: u64, monitor: &'a dyn Monitor) -> Self {
-        Self { monitor, budget, passes: 0, rows_scored: 0, majors: 0, refinements: 0, sweeps: 0 }
+    pub fn new(max_steps: u64, monitor: &'a dyn Monitor) -> Self {
+        Self { monitor, max_steps, passes: 0, rows_scored: 0, majors: 0, refinements: 0, sweeps: 0 }
     }
 
-    /// Whether there is budget left. The monitor is asked.
+    /// Whether there are steps left. The monitor is asked.
     pub fn left(&self) -> Result<bool> {
         self.pause()?;
-        Ok(self.passes + self.majors + self.sweeps < self.budget)
+        Ok(self.passes + self.majors + self.sweeps < self.max_steps)
     }
 
     /// Asks the monitor.

@@ -48,7 +48,7 @@ pub struct Options {
     /// Gap of the interval relative to its upper end at which to stop.
     pub tol: f64,
     /// Passes over the rows and major cycles at most.
-    pub budget: u64,
+    pub max_steps: u64,
     pub solver: Solver,
     pub goal: Goal,
     pub threads: usize,
@@ -90,13 +90,13 @@ fn certified(
     monitor: &dyn Monitor,
 ) -> Result<Solution> {
     check_labels(rows, labels)?;
-    let &Options { bias, tol, budget, threads, .. } = options;
+    let &Options { bias, tol, max_steps, threads, .. } = options;
     if !(tol > 0.0 && tol.is_finite()) {
         return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
     }
     let problem = Problem::new(rows, labels, bias, survey(rows, monitor)?, None, (threads, monitor))?;
     let lengths = Lengths::new(&problem)?;
-    let mut work = Work::new(budget, monitor);
+    let mut work = Work::new(max_steps, monitor);
     let mut solution = if bias == Bias::Free && labels.iter().all(|label| *label == labels[0]) {
         Solution {
             status: "one_class",

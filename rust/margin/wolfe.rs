@@ -4,7 +4,7 @@
 //!   hulls).
 //! - Update rule: passes over ever denser samples add the rows that violate the present plane most
 //!   to the working set; there the method runs to a tolerance before the next pass.
-//! - Given: tolerance of the relative gap, a budget of passes and major cycles, whether separability
+//! - Given: tolerance of the relative gap, how many passes and major cycles at most, whether separability
 //!   suffices.
 //! - Result: the plane of the best lower end, the weights of the best upper end.
 //! - Paper: Wolfe 1976, Finding the nearest point in a polytope.
@@ -66,7 +66,7 @@ impl Found {
     }
 }
 
-/// Runs the method until the gap is closed, v is 0, nothing improves or the budget is spent.
+/// Runs the method until the gap is closed, v is 0, nothing improves or no steps are left.
 pub fn nearest_point(
     problem: &Problem,
     tol: f64,

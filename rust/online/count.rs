@@ -6,9 +6,9 @@ use crate::arith::step::{signed, weight};
 use crate::error::Result;
 use crate::memory::filled;
 
-/// Weights of the examples that `(coef, intercept)` gets wrong as plane `plane` of the problem, by
-/// the rule that makes a mistake in training, added in row order from 0. `None` as soon as that is
-/// not below `bound`: weights are not negative, so it never is again.
+/// Weights of the examples that `(coef, intercept)` gets wrong as plane `plane` of the problem, added in row order
+/// from 0. Zeros, which have no side, get all of them wrong. `None` as soon as the sum is not below `bound`: weights
+/// of examples are not negative, so it never is again.
 pub fn count(
     problem: &Problem,
     plane: usize,
@@ -16,7 +16,8 @@ pub fn count(
     bound: f64,
     monitor: &dyn Monitor,
 ) -> Result<Option<f64>> {
-    let (rows, n) = (problem.rows()?, problem.examples.len());
+    let (rows, n, tie) = (problem.rows()?, problem.examples.len(), problem.settings.tie);
+    let has_sides = intercept != 0.0 || coef.iter().any(|w| *w != 0.0);
     let (positive, class_weight) = (problem.settings.positive[plane], problem.settings.class_weight[plane]);
     let weights = rows.arrange(coef, 1)?;
     let block = rows.block(1);
@@ -31,7 +32,7 @@ pub fn count(
             let sample = problem.sample_weight.map(|weights| weights[row]);
             let s = weight(sample, class_weight[usize::from(is_positive)]);
             // An example of weight 0 adds 0, whatever it holds.
-            let wrong = problem.settings.tie.is_mistake(signed(a, is_positive), is_positive, 0.0);
+            let wrong = !has_sides || tie.is_error(signed(a, is_positive), is_positive);
             errors += if wrong { s } else { 0.0 };
         }
         if errors >= bound {

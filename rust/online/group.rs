@@ -131,8 +131,7 @@ impl Group {
         }
         let mut interrupted = stop.is_none();
         if !interrupted {
-            let clean = self.mistakes.iter().all(|&mistakes| mistakes == 0);
-            let ended = rule.end_epoch(&visit, self.planes.heads[0].seen, clean, monitor);
+            let ended = rule.end_epoch(&visit, self.planes.heads[0].seen, monitor);
             interrupted = unless_interrupted(ended)?.is_none();
         }
         let visited = at.pos.max(1) as f64;

@@ -16,9 +16,10 @@ pub mod voted;
 mod votes;
 
 pub use feed::{Flow, Monitor, feed};
-pub use one_pass::one_pass;
+pub use one_pass::{Passed, one_pass};
 pub use problem::{Found, Penalty, Problem, Settings};
 pub use rule::{Learner, Numbers, Rule};
 pub use run::{Epoch, Run, State};
 pub use scores::scores;
+pub use threads::{sharing, worthwhile};
 pub use votes::{Vectors, votes};

@@ -1,4 +1,4 @@
-//! One pass over few rows, in the given order.
+//! One pass, in the given order, that nothing interrupts.
 //!
 //! What a [`super::Run`] does in one epoch of all planes on one thread, without what it needs for more
 //! epochs: for a single example that would take longer than learning.
@@ -16,13 +16,21 @@ use crate::rows::Head;
 /// The number of the pass, for errors.
 const EPOCH: u64 = 0;
 
-/// Learns from all rows and returns the mistakes of each decision. After an error neither the state
-/// nor the memory of the learner is to be used further.
-pub fn one_pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Vec<i64>> {
+/// What a pass did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passed {
+    /// Of each decision.
+    pub mistakes: Vec<i64>,
+    /// Before the update, n x planes; empty unless they are recorded.
+    pub activations: Vec<f64>,
+}
+
+/// Learns from all rows. After an error neither the state nor the memory of the learner is to be used further.
+pub fn one_pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Passed> {
     standard(|| pass(problem, state, learner))
 }
 
-fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Vec<i64>> {
+fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Passed> {
     check_state(problem, state)?;
     learner.check(state)?;
     if !problem.is_plain() || state.ages.is_some() || learner.one_plane_at_a_time() {
@@ -49,5 +57,8 @@ fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Resu
     if !group.heads().iter().all(is_finite) {
         return Err(Error::Overflow { epoch: EPOCH });
     }
-    collected(done.decisions.iter().map(|decision| decision.mistakes as i64))
+    Ok(Passed {
+        mistakes: collected(done.decisions.iter().map(|decision| decision.mistakes as i64))?,
+        activations: collected(group.activations().0.iter().copied())?,
+    })
 }

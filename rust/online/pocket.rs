@@ -200,13 +200,10 @@ impl Rule for PocketRule<'_> {
         Ok(())
     }
 
-    fn end_epoch(&mut self, visit: &Visit, seen: u64, clean: bool, monitor: &dyn Monitor) -> Result<()> {
+    fn end_epoch(&mut self, visit: &Visit, seen: u64, monitor: &dyn Monitor) -> Result<()> {
         self.extend(visit, visit.len(), monitor)?;
         self.plane.seen = seen;
-        if clean || self.check == Check::Epoch {
-            self.consider(seen, self.plane.going, monitor)?;
-        }
-        Ok(())
+        self.consider(seen, self.plane.going, monitor)
     }
 
     fn end_training(&mut self, monitor: &dyn Monitor) -> Result<()> {

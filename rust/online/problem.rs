@@ -86,7 +86,8 @@ impl Settings {
             return Err(Error::Invalid(format!("eta0 must be finite and above 0, got {}", self.eta)));
         }
         let tolerance = self.tolerance;
-        let noise = [("margin_threshold", tolerance.margin), ("added_feature", tolerance.added_feature)];
+        let noise =
+            [("margin_threshold", tolerance.margin_threshold), ("added_feature", tolerance.added_feature)];
         let penalty = self.penalty.map(|Penalty { l1, l2 }| [("l1", l1), ("l2", l2)]);
         for (name, value) in noise {
             not_negative(name, value, value)?;
@@ -116,8 +117,8 @@ impl Settings {
                 "tie must be \"mistake\" for a joint decision, got \"positive\"".into(),
             ));
         }
-        let Tolerance { margin, added_feature, .. } = self.tolerance;
-        for (name, value) in [("margin_threshold", margin), ("added_feature", added_feature)] {
+        let Tolerance { margin_threshold, added_feature, .. } = self.tolerance;
+        for (name, value) in [("margin_threshold", margin_threshold), ("added_feature", added_feature)] {
             if value != 0.0 {
                 return Err(Error::Invalid(format!("{name} must be 0 for a joint decision, got {value}")));
             }
@@ -260,7 +261,7 @@ impl<'a> Problem<'a> {
             eta: self.settings.eta,
             tie: self.settings.tie,
             fit_intercept: self.settings.fit_intercept,
-            margin: self.settings.tolerance.margin,
+            margin_threshold: self.settings.tolerance.margin_threshold,
             joint: self.settings.joint,
             integer_step: self.found.integer_step,
         }

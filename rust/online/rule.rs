@@ -21,9 +21,8 @@ pub trait Rule: Send {
     /// plain update already, and the rows are still in cache. `visit` is that of the epoch.
     fn absorb(&mut self, visit: &Visit, log: &[Mistake], monitor: &dyn Monitor) -> Result<()>;
 
-    /// After a whole epoch; `seen` is that of the first plane trained, `clean` an epoch without a
-    /// mistake.
-    fn end_epoch(&mut self, _visit: &Visit, _seen: u64, _clean: bool, _monitor: &dyn Monitor) -> Result<()> {
+    /// After a whole epoch; `seen` is that of the first plane trained.
+    fn end_epoch(&mut self, _visit: &Visit, _seen: u64, _monitor: &dyn Monitor) -> Result<()> {
         Ok(())
     }
 

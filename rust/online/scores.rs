@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::feed::Monitor;
 use super::threads::each;
 use crate::error::{Error, Result};
+use crate::memory::filled;
 use crate::rows::Rows;
 
 /// Rows for which a thread is worth its start.
@@ -35,6 +36,9 @@ pub fn scores(
         )));
     }
     assert_eq!(out.len(), n * planes);
+    if rows.entries(0..n) <= rows.columns() {
+        return plane_by_plane(rows, coef, intercept, monitor, out);
+    }
     let weights = rows.arrange(coef, planes)?;
     let strip = n.div_ceil(threads.max(1)).max(LEAST);
     let strips = out.chunks_mut(strip * planes).enumerate();
@@ -45,6 +49,27 @@ pub fn scores(
             rows.scores(range, &weights, intercept, out)
         })
     })
+}
+
+/// The same for rows that have fewer entries than there are columns: the weights are read where they stand, for
+/// to arrange them would take longer.
+fn plane_by_plane(
+    rows: &dyn Rows,
+    coef: &[f64],
+    intercept: &[f64],
+    monitor: &dyn Monitor,
+    out: &mut [f64],
+) -> Result<()> {
+    let (n, d, planes) = (rows.len(), rows.columns(), intercept.len());
+    let mut scores = filled(0.0, n)?;
+    for (k, &b) in intercept.iter().enumerate() {
+        monitor.pause()?;
+        rows.scores_of_one(0..n, &coef[k * d..][..d], b, &mut scores)?;
+        for (out, score) in out[k..].iter_mut().step_by(planes).zip(&scores) {
+            *out = *score;
+        }
+    }
+    Ok(())
 }
 
 /// Fills the scores of some rows, with looks at the monitor in between.

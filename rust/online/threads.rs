@@ -12,6 +12,25 @@ use super::feed::Monitor;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 
+/// Products of a value and a weight for which a thread is worth its start.
+const PRODUCTS: usize = 1 << 20;
+
+/// How many of the threads are worth their start, for so many products.
+#[must_use]
+pub fn worthwhile(threads: usize, products: usize) -> usize {
+    threads.min(products / PRODUCTS).max(1)
+}
+
+/// Planes of a thread that share what it takes to find the weights of an entry of a sparse row: on less of
+/// them, threads gain little (20 planes take 1.3 times as long as 10) and lose it to each other's memory.
+const SHARING: usize = 20;
+
+/// How many threads may share out planes that read sparse rows together.
+#[must_use]
+pub fn sharing(threads: usize, planes: usize) -> usize {
+    threads.min(planes / SHARING).max(1)
+}
+
 /// Calls `work` on every item, on this thread and at most `threads - 1` others, and asks the monitor before
 /// each of them.
 pub(crate) fn each<T: Send>(
@@ -56,7 +75,7 @@ pub(crate) fn share_out<T: Send>(
     first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -103,6 +122,13 @@ mod tests {
         fn block(&self) -> Flow {
             if self.0.fetch_add(1, Ordering::Relaxed) < 5 { Flow::Continue } else { Flow::Break }
         }
+    }
+
+    #[test]
+    fn little_work_is_done_on_one_thread() {
+        assert_eq!([0, PRODUCTS - 1, PRODUCTS, 3 * PRODUCTS].map(|n| worthwhile(8, n)), [1, 1, 1, 3]);
+        assert_eq!((worthwhile(2, usize::MAX), worthwhile(0, usize::MAX)), (2, 1));
+        assert_eq!([1, 20, 39, 40, 200].map(|planes| sharing(8, planes)), [1, 1, 1, 2, 8]);
     }
 
     #[test]

@@ -43,7 +43,7 @@ fn separate<'py>(
     let options = Options {
         bias: choice("bias", bias, &biases)?,
         tol,
-        budget: max_steps,
+        max_steps,
         solver: choice("solver", solver, &solvers)?,
         goal: choice("goal", goal, &goals)?,
         threads,

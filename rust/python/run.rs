@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::border::arrays::{ages, counters, numbers, set_array, set_joined};
-use super::border::rows::{shape, with_rows};
+use super::border::rows::{entries, shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
 use super::kernel::Asked;
@@ -83,7 +83,7 @@ impl View {
 type Start = (View, State, Box<dyn Learner>, Settings);
 
 fn start_linear(py: Python<'_>, data: &Data, state: &Bound<'_, PyDict>, given: &Linear) -> PyResult<Start> {
-    let settings = given.settings()?;
+    let mut settings = given.settings()?;
     let (planes, (_, columns)) = (settings.planes(), shape(data.rows.bind(py))?);
     let with_ages = settings.penalty.is_some() || state.contains("ages")?;
     let begin = State {
@@ -93,6 +93,11 @@ fn start_linear(py: Python<'_>, data: &Data, state: &Bound<'_, PyDict>, given: &
         ages: with_ages.then(|| ages(state, planes, columns)).transpose()?,
     };
     let learner = read_learner(given, state, &settings, &begin)?;
+    let (entries, sparse) = entries(data.rows.bind(py))?;
+    settings.threads = online::worthwhile(settings.threads, entries.saturating_mul(planes));
+    if sparse && !learner.one_plane_at_a_time() {
+        settings.threads = online::sharing(settings.threads, planes);
+    }
     Ok((View::Rows, begin, learner, settings))
 }
 

@@ -52,7 +52,7 @@ impl Linear<'_> {
             tie: parse_tie(&self.tie)?,
             fit_intercept: self.fit_intercept,
             tolerance: Tolerance {
-                margin: self.margin_threshold,
+                margin_threshold: self.margin_threshold,
                 added_feature: self.added_feature,
                 max_mistakes: self.max_mistakes_per_example,
             },

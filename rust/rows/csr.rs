@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::ballot::SPARSEST;
 use super::csr_loops::{Counts, Float, products};
-use super::entries::Entries;
+use super::entries::{Chosen, Entries, Renamed};
 use super::facts::Facts;
 use super::learn::Learn;
 use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
@@ -20,6 +20,9 @@ use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, One, Value};
 use crate::error::Result;
 use crate::memory::{collected, refill};
+
+/// So many columns for each entry are many: to go over all weights takes longer than to look for some.
+const MANY: usize = 16;
 
 #[derive(Clone, Copy)]
 pub struct Csr<'a, T, I> {
@@ -147,11 +150,11 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
                 Weights::Counts { w, stride } if self.facts.ones => {
                     let rows = &self.of_ones(&mut ones);
                     let body = Counts { rows, weights: w, stride: *stride, limit };
-                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
+                    Learn { body, visit, at, end, heads, noise, record, log }.go()
                 }
                 Weights::Counts { w, stride } => {
                     let body = Counts { rows: self, weights: w, stride: *stride, limit };
-                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
+                    Learn { body, visit, at, end, heads, noise, record, log }.go()
                 }
                 Weights::ByColumn { w, stride } => {
                     let body = Float { rows: self, weights: w, stride: *stride };
@@ -244,6 +247,29 @@ impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
             out.push(columns.iter().zip(values).map(|(j, value)| (j.at(), *value)))?;
         }
         Ok(())
+    }
+
+    fn rename(&self, row: usize, chosen: &Chosen, out: &mut Renamed) -> Result<()> {
+        let (columns, values) = self.row(row);
+        out.clear(columns.len())?;
+        for (j, value) in columns.iter().zip(values) {
+            out.push(chosen, j.at(), value.widen());
+        }
+        Ok(())
+    }
+
+    fn over_own_columns(&self, work: &mut dyn FnMut(&dyn Matrix, &Chosen) -> Result<()>) -> Result<bool> {
+        let entries = self.values.len();
+        // Places are below eight times the number of entries.
+        if entries > self.columns / MANY || entries > i32::MAX as usize / 8 {
+            return Ok(false);
+        }
+        let mut chosen = Chosen::new(entries)?;
+        let indices = collected(self.indices.iter().map(|j| chosen.choose(j.at()) as i32))?;
+        let indptr = collected(self.indptr.iter().map(|start| start.at() as i32))?;
+        let columns = chosen.places();
+        work(&Csr::again(&indptr, &indices, self.values, columns, self.facts), &chosen)?;
+        Ok(true)
     }
 
     fn value(&self, row: usize, column: usize) -> f64 {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::entries::Entries;
+use super::entries::{Chosen, Entries, Renamed};
 use super::learn::{Learn, LoopBody};
 use super::pending::{Ages, Settle};
 use super::planes::{Magnitude, Planes, Weights, halves};
@@ -327,7 +327,7 @@ impl<T: Value> Examples for Dense<'_, T> {
                 // The guard is a constant: the loop is compiled for bytes alone.
                 Weights::Halves(weights) if T::BYTE => {
                     let body = Exact { rows: self, weights, limit };
-                    dispatch(Learn { body, visit, at, end, heads, noise, record, log })
+                    Learn { body, visit, at, end, heads, noise, record, log }.go()
                 }
                 Weights::ByPlane(weights) => {
                     // One plane reads each row as it is stored.
@@ -406,6 +406,23 @@ impl<T: Value> Matrix for Dense<'_, T> {
             out.push(self.row(i).iter().copied().enumerate())?;
         }
         Ok(())
+    }
+
+    fn rename(&self, row: usize, chosen: &Chosen, out: &mut Renamed) -> Result<()> {
+        let x = self.row(row);
+        out.clear(chosen.columns.len())?;
+        let mut before = 0;
+        for &(column, place) in &chosen.columns {
+            x[before..column].iter().for_each(|value| out.put_other(value.widen()));
+            out.put(place, x[column].widen());
+            before = column + 1;
+        }
+        x[before..].iter().for_each(|value| out.put_other(value.widen()));
+        Ok(())
+    }
+
+    fn over_own_columns(&self, _work: &mut dyn FnMut(&dyn Matrix, &Chosen) -> Result<()>) -> Result<bool> {
+        Ok(false)
     }
 
     fn value(&self, row: usize, column: usize) -> f64 {

@@ -1,8 +1,15 @@
-//! The entries of some rows, collected: for learners that read a row many times.
+//! The entries of some rows, collected: for learners that read a row many times, and for products with many
+//! other rows that cost what the entries are, not what the columns are.
 
+use super::Matrix;
+use super::csr_loops::products;
+use super::planes::column_stride;
 use crate::arith::activation::Row;
+use crate::arith::dot::{LANES, fold};
+use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::error::{Error, Result};
+use crate::memory::{Grow, collected, filled, matrix};
 
 /// Collects the entries of rows that are not 0.
 #[derive(Default)]
@@ -66,5 +73,409 @@ impl Entries {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         let range = start..self.ends[i];
         Row { columns: &self.columns[range.clone()], values: &self.values[range] }
+    }
+}
+
+/// Some of many columns, each with a new number, its place. A column keeps its lane (rule 3), so rows whose
+/// columns are renamed have the dot products of the rows that they were made of.
+pub struct Chosen {
+    /// A hash table: linear probing, at most half full.
+    keys: Vec<u64>,
+    found: Vec<u32>,
+    shift: u32,
+    /// How many places each lane has used.
+    used: [u32; LANES],
+    /// All columns with their places, in the order of the columns once they are [`sorted`](Self::sort).
+    pub columns: Vec<(usize, u32)>,
+}
+
+/// The key of no column.
+const NONE: u64 = u64::MAX;
+
+impl Chosen {
+    /// Room for so many columns.
+    pub fn new(most: usize) -> Result<Self> {
+        let size = most.saturating_mul(2).checked_next_power_of_two().ok_or(Error::Memory)?.max(2);
+        let mut columns = Vec::new();
+        columns.try_reserve_exact(most).map_err(|_| Error::Memory)?;
+        Ok(Self {
+            keys: filled(NONE, size)?,
+            found: filled(0, size)?,
+            shift: 64 - size.ilog2(),
+            used: [0; LANES],
+            columns,
+        })
+    }
+
+    /// Where the column stands in the table, or would stand.
+    #[inline(always)]
+    fn seat(&self, column: usize) -> usize {
+        let mask = self.keys.len() - 1;
+        let mut seat = ((column as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize;
+        while self.keys[seat] != column as u64 && self.keys[seat] != NONE {
+            seat = (seat + 1) & mask;
+        }
+        seat
+    }
+
+    #[inline(always)]
+    #[must_use]
+    pub fn place(&self, column: usize) -> Option<u32> {
+        let seat = self.seat(column);
+        (self.keys[seat] != NONE).then(|| self.found[seat])
+    }
+
+    /// The place of a column, which is a new one for a new column.
+    #[inline(always)]
+    pub fn choose(&mut self, column: usize) -> u32 {
+        let seat = self.seat(column);
+        if self.keys[seat] == NONE {
+            let used = &mut self.used[column % LANES];
+            self.keys[seat] = column as u64;
+            self.found[seat] = *used * LANES as u32 + (column % LANES) as u32;
+            *used += 1;
+            self.columns.push((column, self.found[seat]));
+        }
+        self.found[seat]
+    }
+
+    pub fn sort(&mut self) {
+        self.columns.sort_unstable();
+    }
+
+    /// All places are below this; some may have no column.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        self.used.iter().fold(0, |most, &used| most.max(used)) as usize * LANES
+    }
+}
+
+/// A row in terms of [`Chosen`] columns.
+#[derive(Default)]
+pub struct Renamed {
+    places: Vec<i32>,
+    values: Vec<f64>,
+    /// The sum of what the other entries add to any dot product: 0, or NaN if one of them is not finite.
+    others: f64,
+}
+
+impl Renamed {
+    /// Empties it, and makes room for so many entries.
+    pub(super) fn clear(&mut self, most: usize) -> Result<()> {
+        self.places.clear();
+        self.values.clear();
+        self.others = 0.0;
+        self.places.try_reserve(most).map_err(|_| Error::Memory)?;
+        self.values.try_reserve(most).map_err(|_| Error::Memory)
+    }
+
+    /// Takes in an entry, of larger columns than all before.
+    #[inline(always)]
+    pub(super) fn push(&mut self, chosen: &Chosen, column: usize, value: f64) {
+        match chosen.place(column) {
+            Some(place) => self.put(place, value),
+            None => self.others += value * 0.0,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn put(&mut self, place: u32, value: f64) {
+        self.places.push(place as i32);
+        self.values.push(value);
+    }
+
+    #[inline(always)]
+    pub(super) fn put_other(&mut self, value: f64) {
+        self.others += value * 0.0;
+    }
+}
+
+/// Rows laid out for dot products with many others.
+pub struct Listed {
+    chosen: Chosen,
+    weights: Vec<f64>,
+    stride: usize,
+    len: usize,
+    finite: bool,
+}
+
+impl Listed {
+    /// The rows of these numbers.
+    pub fn new(rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
+        let mut entries = Entries::default();
+        entries.clear();
+        for &row in numbers {
+            rows.gather(row as usize..row as usize + 1, &mut entries)?;
+        }
+        let mut chosen = Chosen::new(entries.columns.len())?;
+        let mut places = Vec::new();
+        places.try_extend(entries.columns.iter().map(|&column| chosen.choose(column as usize)))?;
+        chosen.sort();
+        let (len, stride) = (numbers.len(), column_stride(numbers.len()));
+        let mut weights = matrix(0.0, chosen.places(), stride)?;
+        let mut start = 0;
+        for (i, &end) in entries.ends.iter().enumerate() {
+            for (&place, &value) in places[start..end].iter().zip(&entries.values[start..end]) {
+                weights[place as usize * stride + i] = value;
+            }
+            start = end;
+        }
+        Ok(Self { chosen, weights, stride, len, finite: entries.is_finite() })
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Dot products by rule 3 of a row with all of these, in `room`.
+    pub fn dots(&self, rows: &dyn Matrix, row: usize, room: &mut Renamed, out: &mut [f64]) -> Result<()> {
+        rows.rename(row, &self.chosen, room)?;
+        dispatch(ListedDots { listed: self, row: room, out });
+        Ok(())
+    }
+
+    /// The dot product of two lists of one row.
+    pub fn dot(&self, other: &Self, room: &mut Renamed) -> Result<f64> {
+        room.clear(other.chosen.columns.len())?;
+        for &(column, place) in &other.chosen.columns {
+            room.push(&self.chosen, column, other.weights[place as usize]);
+        }
+        if !self.finite {
+            for &(column, place) in &self.chosen.columns {
+                if other.chosen.place(column).is_none() {
+                    room.put_other(self.weights[place as usize]);
+                }
+            }
+        }
+        let mut dot = [0.0];
+        dispatch(ListedDots { listed: self, row: room, out: &mut dot });
+        Ok(dot[0])
+    }
+}
+
+/// Rows laid out by columns, for dot products of one row with all of them: only the entries that both have are
+/// read.
+pub struct Postings {
+    chosen: Chosen,
+    /// Where the entries of each place start.
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+    values: Vec<f64>,
+    len: usize,
+    finite: bool,
+}
+
+impl Postings {
+    /// The rows of these numbers.
+    pub fn new(rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
+        let mut entries = Entries::default();
+        entries.clear();
+        for &row in numbers {
+            rows.gather(row as usize..row as usize + 1, &mut entries)?;
+        }
+        let count = entries.columns.len();
+        let mut chosen = Chosen::new(count)?;
+        let mut places = Vec::new();
+        places.try_extend(entries.columns.iter().map(|&column| chosen.choose(column as usize)))?;
+        let mut starts = filled(0, chosen.places() + 1)?;
+        for &place in &places {
+            starts[place as usize + 1] += 1;
+        }
+        for place in 1..starts.len() {
+            starts[place] += starts[place - 1];
+        }
+        let (mut owners, mut values) = (filled(0, count)?, filled(0.0, count)?);
+        let mut next = collected(starts.iter().copied())?;
+        let mut start = 0;
+        for (i, &end) in entries.ends.iter().enumerate() {
+            for (&place, &value) in places[start..end].iter().zip(&entries.values[start..end]) {
+                let here = &mut next[place as usize];
+                (owners[*here as usize], values[*here as usize]) = (i as u32, value);
+                *here += 1;
+            }
+            start = end;
+        }
+        Ok(Self { chosen, starts, rows: owners, values, len: numbers.len(), finite: entries.is_finite() })
+    }
+
+    /// Dot products by rule 3 of a list of one row with these. False, and nothing is done, if a number is not
+    /// finite: its products with zeros that are not stored matter.
+    pub fn dots(&self, row: &Listed, lanes: &mut Vec<f64>, out: &mut [f64]) -> Result<bool> {
+        if !(self.finite && row.finite) {
+            return Ok(false);
+        }
+        lanes.clear();
+        lanes.try_resize(LANES * self.len, 0.0)?;
+        for &(column, place) in &row.chosen.columns {
+            let Some(here) = self.chosen.place(column) else { continue };
+            let range = self.starts[here as usize] as usize..self.starts[here as usize + 1] as usize;
+            let (lane, x) =
+                (&mut lanes[column % LANES * self.len..][..self.len], row.weights[place as usize]);
+            for (&i, w) in self.rows[range.clone()].iter().zip(&self.values[range]) {
+                lane[i as usize] += w * x;
+            }
+        }
+        dispatch(Folded { lanes, out });
+        Ok(true)
+    }
+}
+
+/// The sums of rows from their lanes, lane by lane.
+struct Folded<'a> {
+    lanes: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Leaf for Folded<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        let Self { lanes, out } = self;
+        let len = out.len();
+        let l: [&[f64]; LANES] = std::array::from_fn(|lane| &lanes[lane * len..][..len]);
+        for i in 0..len {
+            out[i] = fold([l[0][i], l[1][i], l[2][i], l[3][i], l[4][i], l[5][i], l[6][i], l[7][i]]);
+        }
+    }
+}
+
+struct ListedDots<'a> {
+    listed: &'a Listed,
+    row: &'a Renamed,
+    out: &'a mut [f64],
+}
+
+impl Leaf for ListedDots<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        let Self { listed, row, out } = self;
+        products((&row.places[..], &row.values[..]), &listed.weights, listed.stride, out);
+        for out in out {
+            *out += row.others;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arith::dot::dot;
+    use crate::order::SplitMix64;
+    use crate::rows::{Csr, Dense};
+
+    const COLUMNS: usize = 3000;
+    const LEN: usize = 21;
+
+    /// Rows of some entries, most of them in a few columns, many of these in one lane; zeros are stored, too.
+    fn rows() -> (Vec<i32>, Vec<i32>, Vec<f64>) {
+        let mut random = SplitMix64::new(7);
+        let (mut indptr, mut indices, mut values) = (vec![0], vec![], vec![]);
+        for row in 0..LEN {
+            let mut columns: Vec<i32> =
+                (0..row * 2).map(|_| (random.draw() % 40 * 72 + random.draw() % 3) as i32).collect();
+            columns.sort_unstable();
+            columns.dedup();
+            values.extend(columns.iter().map(|_| random.draw() as i8 as f64 / 3.0));
+            indices.extend(&columns);
+            indptr.push(indices.len() as i32);
+        }
+        (indptr, indices, values)
+    }
+
+    fn wide((indptr, indices, values): &(Vec<i32>, Vec<i32>, Vec<f64>)) -> Vec<f64> {
+        let mut wide = vec![0.0; LEN * COLUMNS];
+        for row in 0..LEN {
+            for k in indptr[row] as usize..indptr[row + 1] as usize {
+                wide[row * COLUMNS + indices[k] as usize] = values[k];
+            }
+        }
+        wide
+    }
+
+    fn bits(numbers: &[f64]) -> Vec<u64> {
+        // The payload of a NaN is not promised.
+        numbers.iter().map(|x| if x.is_nan() { u64::MAX } else { x.to_bits() }).collect()
+    }
+
+    fn check(special: Option<f64>) {
+        let mut stored = rows();
+        if let Some(special) = special {
+            stored.2[30] = special;
+            stored.2[77] = special;
+        }
+        let wide = wide(&stored);
+        let csr = Csr::new(&stored.0, &stored.1, &stored.2, COLUMNS).expect("sound");
+        let dense = Dense::new(&wide, LEN, COLUMNS).expect("sound");
+        let all: Vec<u32> = (0..LEN as u32).collect();
+        let postings = Postings::new(&csr, &all).expect("little");
+        let (mut room, mut lanes) = (Renamed::default(), vec![]);
+        let row = |i: usize| &wide[i * COLUMNS..][..COLUMNS];
+        for left in [&all[..], &all[..1], &all[7..12], &all[3..20]] {
+            for matrix in [&csr as &dyn Matrix, &dense] {
+                let listed = Listed::new(matrix, left).expect("little");
+                let mut out = vec![f64::NAN; left.len()];
+                for i in 0..LEN {
+                    // A CSR row says nothing about the columns that it does not store, infinite there or not.
+                    let expected: Vec<f64> = left.iter().map(|&l| dot(row(i), row(l as usize))).collect();
+                    listed.dots(&dense, i, &mut room, &mut out).expect("little");
+                    assert_eq!(bits(&out), bits(&expected), "row {i}");
+                    listed.dots(&csr, i, &mut room, &mut out).expect("little");
+                    if special.is_none() {
+                        assert_eq!(bits(&out), bits(&expected), "row {i}");
+                    }
+                }
+            }
+        }
+        for i in 0..LEN {
+            let one = Listed::new(&csr, &[i as u32]).expect("little");
+            let expected: Vec<f64> = (0..LEN).map(|j| dot(row(i), row(j))).collect();
+            for j in 0..LEN {
+                let other = Listed::new(&csr, &[j as u32]).expect("little");
+                let found = one.dot(&other, &mut room).expect("little");
+                assert_eq!(bits(&[found]), bits(&expected[j..=j]), "{i}, {j}");
+            }
+            let mut out = vec![f64::NAN; LEN];
+            assert_eq!(postings.dots(&one, &mut lanes, &mut out), Ok(special.is_none()));
+            if special.is_none() {
+                assert_eq!(bits(&out), bits(&expected), "row {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_lists_are_those_of_whole_rows() {
+        check(None);
+    }
+
+    #[test]
+    fn what_is_not_finite_spoils_the_products_with_zeros_too() {
+        check(Some(f64::INFINITY));
+        check(Some(f64::NAN));
+    }
+
+    #[test]
+    fn a_column_keeps_its_lane_and_its_place() {
+        let mut chosen = Chosen::new(100).expect("little");
+        let columns: Vec<usize> = (0..100).map(|i| i * i * 977 + (1 << 40)).collect();
+        let places: Vec<u32> = columns.iter().map(|&column| chosen.choose(column)).collect();
+        let mut distinct = places.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 100);
+        for (&column, &place) in columns.iter().zip(&places) {
+            assert_eq!((chosen.choose(column), chosen.place(column)), (place, Some(place)));
+            assert_eq!(place as usize % LANES, column % LANES);
+            assert!((place as usize) < chosen.places());
+        }
+        assert_eq!(chosen.place(3), None);
     }
 }

@@ -49,43 +49,52 @@ impl<'a, K: Settle> Learn<'a, K> {
     /// Runs the leaf, under a penalty if there is one.
     pub fn under(self, pending: &'a mut Option<Pending>) -> Result<Stop> {
         match pending {
-            None => dispatch(self),
-            Some(Pending::Each(ages)) => dispatch(self.with(|body| Decayed { body, ages })),
-            Some(Pending::Common(common)) => dispatch(self.with(|body| Scaled::new(body, common))),
+            None => self.go(),
+            Some(Pending::Each(ages)) => self.with(|body| Decayed { body, ages }).go(),
+            Some(Pending::Common(common)) => self.with(|body| Scaled::new(body, common)).go(),
         }
     }
+}
 
+impl<'a, K> Learn<'a, K> {
+    #[inline(always)]
     fn with<L>(self, wrap: impl FnOnce(K) -> L) -> Learn<'a, L> {
         let Self { body, visit, at, end, heads, noise, record, log } = self;
         Learn { body: wrap(body), visit, at, end, heads, noise, record, log }
     }
 }
 
-impl<K: LoopBody> Leaf for Learn<'_, K> {
+/// The body stands first: the loops over bodies of different modules are compiled side by side.
+impl<K: LoopBody> Leaf for (K, Learn<'_, ()>) {
     const WIDE: bool = K::WIDE;
 
     type Output = Result<Stop>;
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, simd: S) -> Result<Stop> {
+    fn run<S: Simd>(self, simd: S) -> Result<Stop> {
+        let (body, around) = self;
+        let mut learn = around.with(|()| body);
         // One plane and nothing else is the hot case: with constants here the loop over planes and all
         // questions about noise and records vanish (a quarter of the instructions on short rows).
-        let stop = if self.heads.len() == 1 && self.noise.is_none() && self.record.is_none() {
-            Learn { noise: None, record: None, ..self }.pass(simd, &mut [0.0], None)
+        let stop = if learn.heads.len() == 1 && learn.noise.is_none() && learn.record.is_none() {
+            Learn { noise: None, record: None, ..learn }.pass(simd, &mut [0.0], None)
         } else {
-            let mut sums = filled(0.0, self.heads.len())?;
-            match self.visit.joint {
-                None => self.pass(simd, &mut sums, None),
-                how => self.pass(simd, &mut sums, how),
-            }
+            // One loop for all of the rest: another one for joint decisions would be as fast, and as large.
+            let mut sums = filled(0.0, learn.heads.len())?;
+            learn.pass(simd, &mut sums, learn.visit.joint)
         };
         if stop == Stop::Memory { Err(Error::Memory) } else { Ok(stop) }
     }
 }
 
 impl<K: LoopBody> Learn<'_, K> {
-    /// `how` is a constant where this is called. A closure in its place is called out of line, without
-    /// the instruction set of the leaf.
+    /// Runs the loop.
+    pub fn go(self) -> Result<Stop> {
+        let Self { body, visit, at, end, heads, noise, record, log } = self;
+        dispatch((body, Learn { body: (), visit, at, end, heads, noise, record, log }))
+    }
+
+    /// A closure in the place of `how` is called out of line, without the instruction set of the leaf.
     #[inline(always)]
     fn pass<S: Simd>(&mut self, simd: S, sums: &mut [f64], how: Option<Spread>) -> Stop {
         let (visit, start) = (self.visit, self.at.pos);
@@ -136,7 +145,7 @@ impl<K: LoopBody> Learn<'_, K> {
             }
             let positive = label == head.positive;
             let m = signed(a, positive);
-            if visit.tie.is_mistake(m, positive, visit.margin) {
+            if visit.tie.is_mistake(m, positive, visit.margin_threshold) {
                 if m < 0.0 {
                     head.loss -= m;
                 }

@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 pub use ballot::{Ballot, Narrow};
 pub use csr::Csr;
 pub use dense::Dense;
-pub use entries::Entries;
+pub use entries::{Chosen, Entries, Listed, Postings, Renamed};
 pub use facts::Facts;
 pub use joint::Spread;
 pub(crate) use learn::{Learn, LoopBody};
@@ -104,6 +104,13 @@ pub trait Matrix: Rows {
     /// Collects the entries of some rows that are not 0, row by row.
     fn gather(&self, rows: Range<usize>, out: &mut Entries) -> Result<()>;
 
+    /// A row in terms of some columns.
+    fn rename(&self, row: usize, chosen: &Chosen, out: &mut Renamed) -> Result<()>;
+
+    /// Calls `work` with these rows over the columns alone in which they have entries, each at its place, if there
+    /// are many more columns than entries. If not: false, and nothing is done.
+    fn over_own_columns(&self, work: &mut dyn FnMut(&dyn Matrix, &Chosen) -> Result<()>) -> Result<bool>;
+
     /// One value; +0.0 where none is stored.
     fn value(&self, row: usize, column: usize) -> f64;
 
@@ -121,7 +128,7 @@ pub trait Matrix: Rows {
 }
 
 /// For weights that rows of another storage have arranged.
-fn arranged_otherwise() -> Error {
+pub(crate) fn arranged_otherwise() -> Error {
     Error::Invalid("weights must be arranged by the rows whose scores are asked for".into())
 }
 
@@ -144,8 +151,12 @@ const STRIP: usize = 1 << 18;
 
 /// Rows that are read between two looks at the monitor, by a pass over all of them.
 pub(crate) fn strip(rows: &dyn Rows) -> usize {
-    let entries = rows.entries(0..rows.len()) / rows.len().max(1);
-    (STRIP / (entries + 1)).max(16)
+    (STRIP / (row_entries(rows) + 1)).max(16)
+}
+
+/// Stored values of a row, on average.
+pub(crate) fn row_entries(rows: &dyn Rows) -> usize {
+    rows.entries(0..rows.len()) / rows.len().max(1)
 }
 
 /// Bytes of a block whose rows are to be in cache when its log is absorbed.

@@ -8,7 +8,7 @@ use crate::memory::filled;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
     /// tau: an example that is right by no more than this is a mistake.
-    pub margin: f64,
+    pub margin_threshold: f64,
     /// delta: the value of a feature that each example has for itself; 0: there is none.
     pub added_feature: f64,
     /// How many updates an example may cause (in each plane); `None`: any number.
@@ -17,7 +17,7 @@ pub struct Tolerance {
 
 impl Default for Tolerance {
     fn default() -> Self {
-        Self { margin: 0.0, added_feature: 0.0, max_mistakes: None }
+        Self { margin_threshold: 0.0, added_feature: 0.0, max_mistakes: None }
     }
 }
 

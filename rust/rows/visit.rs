@@ -14,12 +14,21 @@ pub enum Tie {
 }
 
 impl Tie {
-    /// Whether `m = y*a` is a mistake: it has to pass `margin`. Written so that NaN is one.
+    /// Whether `m = y*a` is a mistake: it has to pass `threshold`. Written so that NaN is one.
     #[inline(always)]
     #[must_use]
     #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool)]
-    pub fn is_mistake(self, m: f64, positive: bool, margin: f64) -> bool {
-        !(m > margin) && !(self == Self::Positive && positive && m >= margin)
+    pub fn is_mistake(self, m: f64, positive: bool, threshold: f64) -> bool {
+        !(m > threshold) && !(self == Self::Positive && positive && m >= threshold)
+    }
+
+    /// Whether `m = y*a` is a wrong prediction: an activation of 0 is predicted as positive or negative, so it is
+    /// right for one of them. Written so that NaN is wrong for both.
+    #[inline(always)]
+    #[must_use]
+    #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool)]
+    pub fn is_error(self, m: f64, positive: bool) -> bool {
+        !(m > 0.0) && !((self == Self::Positive) == positive && m >= 0.0)
     }
 }
 
@@ -35,7 +44,7 @@ pub struct Visit<'a> {
     pub tie: Tie,
     pub fit_intercept: bool,
     /// What an activation has to pass to be right.
-    pub margin: f64,
+    pub margin_threshold: f64,
     /// The planes are the classes of one decision, in their order.
     pub joint: Option<Spread>,
     /// See [`integer_step`].

@@ -117,7 +117,7 @@ const BLOCK: usize = 64;
 /// after an error.
 pub struct Run {
     chain: Chain,
-    form: Option<Form>,
+    form: Form,
     scratch: Scratch,
     order: Vec<u32>,
     /// The answers to all sequences, if they are recorded.
@@ -170,7 +170,7 @@ impl Run {
         };
         let answers = filled(0, if chain.settings.record { rows.len() } else { 0 })?;
         let (scratch, order) = (Scratch::default(), Vec::new());
-        Ok(Self { chain, form: Some(form), scratch, order, answers, seen: state.seen, epoch: 0 })
+        Ok(Self { chain, form, scratch, order, answers, seen: state.seen, epoch: 0 })
     }
 
     /// Visits the chosen sequences in the order of the epoch of this number. The mistakes are the sequences
@@ -204,9 +204,8 @@ impl Run {
         }
         self.order = order;
         let is_finite = match &self.form {
-            Some(Form::Exact(engine, _)) => engine.learner.is_finite(),
-            Some(Form::Float(engine)) => engine.learner.is_finite(),
-            None => false,
+            Form::Exact(engine, _) => engine.learner.is_finite(),
+            Form::Float(engine) => engine.learner.is_finite(),
         };
         if is_finite {
             Epoch::of_one_decision(sequences, tokens as f64, interrupted)
@@ -221,20 +220,19 @@ impl Run {
         let Self { chain, form, scratch, answers, seen, .. } = self;
         let (visited, t) = ((rows, sequence, &mut answers[..]), *seen + 1);
         let (wrong, leaves) = match form {
-            None => (None, false),
-            Some(Form::Float(engine)) => {
+            Form::Float(engine) => {
                 let visit = engine.visit(chain, scratch, visited, t, monitor)?;
                 (visit.map(|visit| visit.wrong), false)
             }
-            Some(Form::Exact(engine, limit)) => {
+            Form::Exact(engine, limit) => {
                 let visit = engine.visit(chain, scratch, visited, t, monitor)?;
                 let leaves = visit.as_ref().is_some_and(|visit| !visit.largest.within(*limit));
                 (visit.map(|visit| visit.wrong), leaves)
             }
         };
-        if leaves && let Some(Form::Exact(engine, _)) = form.take() {
+        if leaves && let Form::Exact(engine, _) = form {
             let with_pair = engine.learner.model().pair.is_some();
-            *form = Some(Form::Float(Engine::new(engine.learner.widened()?, with_pair)?));
+            *form = Form::Float(Engine::new(std::mem::take(&mut engine.learner).widened()?, with_pair)?);
         }
         *seen = t;
         Ok(wrong)
@@ -243,9 +241,8 @@ impl Run {
     /// The run goes on no more: its averages must be finite.
     pub fn end(&self) -> Result<()> {
         let is_finite = standard(|| match &self.form {
-            Some(Form::Exact(engine, _)) => engine.learner.average_is_finite(self.seen),
-            Some(Form::Float(engine)) => engine.learner.average_is_finite(self.seen),
-            None => Ok(false),
+            Form::Exact(engine, _) => engine.learner.average_is_finite(self.seen),
+            Form::Float(engine) => engine.learner.average_is_finite(self.seen),
         })?;
         if is_finite { Ok(()) } else { Err(Error::Overflow { epoch: self.epoch }) }
     }
@@ -254,9 +251,8 @@ impl Run {
     pub fn state(&self) -> Result<State<'static>> {
         let seen = self.seen;
         match &self.form {
-            Some(Form::Exact(engine, _)) => engine.learner.state(seen),
-            Some(Form::Float(engine)) => engine.learner.state(seen),
-            None => unreachable!("a run has a form between two sequences"),
+            Form::Exact(engine, _) => engine.learner.state(seen),
+            Form::Float(engine) => engine.learner.state(seen),
         }
     }
 

@@ -38,6 +38,7 @@ struct Head {
 const LAST: u8 = 4;
 const ROW: u8 = LAST + 1;
 
+#[derive(Default)]
 pub(super) struct ColumnWeights<N> {
     shape: Shape,
     /// Places of a row, the padding counted.

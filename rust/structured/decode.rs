@@ -12,9 +12,9 @@ use super::{Sequences, Weights};
 use crate::arith::activation::{Activations, Row};
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
-use crate::memory::{collected, filled, tried};
+use crate::memory::{Grow, collected, filled};
 use crate::online::Monitor;
-use crate::online::threads::each;
+use crate::online::threads::{each, lock};
 use crate::rows::{Entries, Matrix, prefetch};
 
 /// What a search may choose.
@@ -134,6 +134,11 @@ struct Searcher {
 }
 
 impl Searcher {
+    fn new(prepared: &Prepared) -> Result<Self> {
+        let lattice = Lattice::new(prepared.frame.shape, prepared.pair.is_some())?;
+        Ok(Self { lattice, entries: Entries::default() })
+    }
+
     /// Writes the labels of a sequence, the `number`-th, and returns their score.
     fn search(
         &mut self,
@@ -190,21 +195,15 @@ fn decode_all(
         (i * BLOCK, parts, path, scores)
     });
     let threads = threads.min(blocks.len()).max(1);
-    let new = |_| {
-        let lattice = Lattice::new(prepared.frame.shape, prepared.pair.is_some())?;
-        Ok(Mutex::new(Searcher { lattice, entries: Entries::default() }))
-    };
-    let searchers = tried((0..threads).map(new))?;
+    let idle = Mutex::new(vec![]);
     each(blocks, threads, monitor, |(first, parts, mut path, scores)| {
-        let Some(mut searcher) = searchers.iter().find_map(|searcher| searcher.try_lock().ok()) else {
-            unreachable!("there is a searcher for each thread")
-        };
+        let mut searcher = lock(&idle).pop().map_or_else(|| Searcher::new(prepared), Ok)?;
         for (k, (part, score)) in parts.iter().zip(scores).enumerate() {
             let (labels, rest) = path.split_at_mut(part.len());
             path = rest;
             *score = searcher.search(rows, (first + k, part.clone()), prepared, labels, monitor)?;
         }
-        Ok(())
+        lock(&idle).try_push(searcher)
     })?;
     Ok((path, scores))
 }

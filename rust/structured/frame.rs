@@ -12,7 +12,7 @@ use crate::memory::{collected, filled};
 const WIDTH: usize = 8;
 
 /// Labels, and how many places they take with the padding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Shape {
     pub labels: usize,
     pub stride: usize,
@@ -35,6 +35,7 @@ impl Shape {
 }
 
 /// Each row of labels is padded.
+#[derive(Default)]
 pub(super) struct Frame<N> {
     pub shape: Shape,
     pub transition: Vec<N>,

@@ -11,6 +11,7 @@ use crate::arith::number::Number;
 use crate::error::Result;
 use crate::rows::Entries;
 
+#[derive(Default)]
 pub(super) struct Learner<N> {
     pub w: Frame<N>,
     u: Frame<f64>,

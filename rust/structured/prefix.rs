@@ -25,7 +25,7 @@ pub enum Mending {
 }
 
 /// Writes into `path` the prefix to be compared with that of `truth`, and returns its length; 0 if
-/// the answer is right.
+/// the answer is right, or if there is none.
 pub(super) fn compare<N: Number, C: Columns<N>>(
     lattice: &mut Lattice<N>,
     (model, rows): (Model<N, C>, &Entries),
@@ -34,7 +34,7 @@ pub(super) fn compare<N: Number, C: Columns<N>>(
     path: &mut [u32],
 ) -> Result<usize> {
     let mut trace = |lattice: &Lattice<N>, len: usize| {
-        let Some(best) = lattice.best(len - 1) else { unreachable!("a beam keeps a label of each token") };
+        let Some(best) = lattice.best(len - 1) else { return 0 };
         lattice.trace(model.frame, best, &mut path[..len]);
         if path[..len] == truth[..len] { 0 } else { len }
     };
@@ -54,7 +54,7 @@ pub(super) fn compare<N: Number, C: Columns<N>>(
             let mut score = N::default();
             for (token, (&label, is_kept)) in truth.iter().zip(is_kept).enumerate() {
                 score = lattice.extend(model, rows, score, token, truth);
-                let Some(best) = lattice.best(token) else { unreachable!("a beam keeps a label") };
+                let Some(best) = lattice.best(token) else { break };
                 let ahead = lattice.scores(token)[best as usize].wide() - score.wide();
                 if !(is_kept && best == label) && ahead > worst.1 {
                     worst = (token + 1, ahead);

@@ -114,7 +114,9 @@ def test_shapes_and_types_of_the_report(engine_name, classes):
     assert type(model.n_mistakes_) is int
     assert model.n_mistakes_ == model.mistakes_per_epoch_.sum() == model.mistakes_per_example_.sum()
     assert model.converged_ is False
-    assert all(isinstance(v, np.ndarray | int | bool) for k, v in vars(model).items() if k.endswith("_"))
+    assert all(
+        isinstance(v, np.ndarray | int | bool | list) for k, v in vars(model).items() if k.endswith("_")
+    )
 
 
 def test_clean_epoch_ends_the_fit(engine_name):

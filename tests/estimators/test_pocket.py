@@ -26,10 +26,10 @@ def data(classes=2, n=60, seed=4):
 
 
 def errors_of(model, X, y, weight=None):
-    """Return the errors of each class by the activations; ties are errors."""
+    """Return the errors of each class by the activations; 0 predicts what is not the class."""
     scores = model.decision_function(X).reshape(len(y), -1)
     positive = [1] if scores.shape[1] == 1 else model.classes_
-    wrong = np.array([np.where(y == k, 1, -1) * scores[:, i] <= 0 for i, k in enumerate(positive)])
+    wrong = np.array([(y == k) != (scores[:, i] > 0) for i, k in enumerate(positive)])
     return (wrong * (np.ones(len(y)) if weight is None else weight)).sum(axis=1)
 
 
@@ -308,48 +308,77 @@ def test_the_oracle_of_lines():
     assert best_line([[0, 0], [1, 0], [0, 1], [4, 4]], [0, 0, 0, 1]) == 0
 
 
-def test_the_best_line_of_small_noisy_sets(engine_name):
-    """By defaults, counting after every update: mostly the best of all lines, never better than that."""
-    found = missed = by_run = 0
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        X = rng.integers(-9, 10, (16, 2)).astype(np.float64)
-        y = ((X @ rng.integers(-3, 4, 2) + rng.integers(-3, 4) > 0) ^ (rng.random(16) < 0.2)).astype(int)
-        y[:2] = 0, 1
-        best = best_line(X, y)
-        errors = PocketPerceptron(check="update", engine=engine_name).fit(X, y).pocket_errors_[0]
-        assert errors >= best
-        found += errors == best
-        missed += errors > best + 2
-        by_run += PocketPerceptron(engine=engine_name).fit(X, y).pocket_errors_[0] <= best + 2
-    print(found, missed, by_run)
-    assert (found, missed, by_run) >= (20, 0, 20)
+def noisy_plane(seed):
+    """Return 16 points of whole numbers, whose classes a line separates but for a fifth of them."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-9, 10, (16, 2)).astype(np.float64)
+    y = ((X @ rng.integers(-3, 4, 2) + rng.integers(-3, 4) > 0) ^ (rng.random(16) < 0.2)).astype(int)
+    y[:2] = 0, 1
+    return X, y
 
 
-def test_defaults_on_exclusive_or(engine_name):
-    """What the perceptron meets on these four points has at least two errors; stopping waits for that."""
-    X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
-    best = [PocketPerceptron(random_state=seed, engine=engine_name).fit(X, y) for seed in range(50)]
-    assert best[0].pocket_errors_[0] == 2
-    assert sum(model.pocket_errors_[0] == 2 for model in best) >= 48
-    for seed in range(10):  # of the corners of a square around 0, and of four clouds, the best line
-        model = PocketPerceptron(check="update", random_state=seed, engine=engine_name)
-        assert model.fit(2 * X - 1, y).pocket_errors_[0] == 1 == best_line(2 * X - 1, y)
-        many = PocketPerceptron(check="update", random_state=seed, engine=engine_name)
-        assert many.fit(np.tile(X, (25, 1)), np.tile(y, 25)).score(X, y) == 0.75
+def test_defaults_find_the_best_line_of_small_noisy_sets(engine_name):
+    """Mostly the best of all lines, never better than that; the errors are those of the predictions."""
+    missed = []
+    for seed in range(40 if engine_name == "rust" else 3):
+        X, y = noisy_plane(seed)
+        model = PocketPerceptron(engine=engine_name).fit(X, y)
+        errors = model.pocket_errors_[0]
+        assert errors == np.count_nonzero(model.predict(X) != y)
+        missed.append(errors - best_line(X, y))
+    print(missed)
+    assert min(missed) == 0
+    assert max(missed) <= 1
+    assert missed.count(0) >= len(missed) // 4 * 3
 
 
-def test_training_errors_against_those_of_the_average():
-    """Counting after every update, on few columns."""
-    ours = averages = wins = losses = 0
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(100, 2))
-        y = ((X @ rng.normal(size=2) + 0.3 > 0) ^ (rng.random(100) < 0.25)).astype(int)
-        pocket = PocketPerceptron(check="update").fit(X, y)
-        mine, theirs = pocket.pocket_errors_[0], (AveragedPerceptron().fit(X, y).predict(X) != y).sum()
-        ours, averages = ours + mine, averages + theirs
-        wins, losses = wins + (mine < theirs), losses + (mine > theirs)
-    print(ours, averages, wins, losses)
-    assert ours < averages
-    assert losses <= 2 < 15 < wins
+@pytest.mark.parametrize("seed", range(20))
+def test_defaults_find_the_best_line_of_exclusive_or(engine_name, seed):
+    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([-1, 1, 1, -1])
+    model = PocketPerceptron(random_state=seed, engine=engine_name).fit(X, y)
+    assert model.pocket_errors_[0] == 1 == best_line(X, y > 0)
+    assert model.score(X, y) == 0.75
+
+
+def test_around_the_origin_the_best_line_of_exclusive_or_needs_more_counts():
+    """Each vector is wrong on the next example of its epoch, so no run is longer than none."""
+    X, y = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]]), np.array([-1, 1, 1, -1])
+    for seed in range(10):
+        assert PocketPerceptron(random_state=seed).fit(X, y).swaps_.shape == (0,)
+        assert PocketPerceptron(check="update", random_state=seed).fit(X, y).pocket_errors_[0] == 1
+
+
+@pytest.mark.parametrize("tie", ["mistake", "positive"])
+def test_an_activation_of_0_is_the_error_that_the_prediction_makes_it(engine_name, tie):
+    X, y = np.array([[-1.0], [-1.0], [0.0], [0.0], [0.0]]), np.array([-1, -1, -1, -1, 1])
+    model = PocketPerceptron(tie=tie, fit_intercept=False, engine=engine_name).fit(X, y)
+    assert model.coef_[0, 0] > 0
+    assert (
+        model.pocket_errors_[0] == np.count_nonzero(model.predict(X) != y) == (2 if tie == "positive" else 1)
+    )
+
+
+def test_zeros_do_not_stay_where_one_class_is_rare():
+    """They would have the fewest errors, and be of no use beside the weights of other classes."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(300, 2)), rng.integers(0, 10, 300)
+    assert (PocketPerceptron(n_iter_no_change=5).fit(X, y).coef_ != 0).any(axis=1).all()
+
+
+@pytest.mark.parametrize(("n", "d", "noise"), [(60, 2, 0.2), (200, 2, 0.25), (200, 5, 0.1)])
+def test_defaults_have_fewer_training_errors_than_the_average(n, d, noise):
+    """On 20 sets each, drawn with noise in the labels."""
+    found = []
+    for seed in range(20):
+        rng = np.random.default_rng([n, d, seed])
+        X = rng.normal(size=(n, d))
+        y = (X @ rng.normal(size=d) + 0.3 > 0) ^ (rng.random(n) < noise)
+        errors = [
+            np.count_nonzero(model.fit(X, y).predict(X) != y)
+            for model in (PocketPerceptron(), AveragedPerceptron())
+        ]
+        found.append(errors)
+    mine, theirs = np.array(found).T
+    print(mine.sum(), theirs.sum(), (mine < theirs).sum(), (mine > theirs).sum())
+    assert mine.sum() < theirs.sum()
+    assert (mine < theirs).sum() >= 2 * (mine > theirs).sum()

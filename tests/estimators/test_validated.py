@@ -36,6 +36,24 @@ def test_a_bad_choice_after_a_good_one(learner, method, bad, message):
         getattr(model.set_params(**bad), method)(X, Y)
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"max_iter": 7.0},
+        {"fit_intercept": "yes"},
+        {"random_state": "seed"},
+        {"class_weight": {1: -1.0}},
+        {"callback": 3},
+        {"eta0": np.inf},
+    ],
+    ids=str,
+)
+def test_a_bad_choice_after_a_good_one_in_fit(bad):
+    model = Perceptron(max_iter=7).fit(X, Y).fit(X, Y)
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        model.set_params(**bad).fit(X, Y)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_weight_that_goes_bad_in_its_dict(method):
     weights = {0: 1.0, 1: 2.0}
@@ -55,6 +73,7 @@ def test_it_is_done_once(monkeypatch):
     for _ in range(5):
         model.partial_fit(X, Y, classes=[0, 1])
         model.predict_then_learn(X, Y)
+        model.fit(X, Y)
     assert len(calls) == 1
 
 

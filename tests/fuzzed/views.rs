@@ -207,7 +207,7 @@ impl Trial {
                 l2: draws.one_of(&[0.0, 1e-3, 0.1, 5.0]),
             }),
             tolerance: Tolerance {
-                margin: draws.one_of(&[0.0, 0.0, 0.0, 1.5]),
+                margin_threshold: draws.one_of(&[0.0, 0.0, 0.0, 1.5]),
                 added_feature: draws.one_of(&[0.0, 0.0, 0.0, 0.7]),
                 max_mistakes: draws.one_of(&[None, None, None, Some(1), Some(2)]),
             },

@@ -188,7 +188,7 @@ def test_scales(scale):
             "intercept must be 0 or None for bias='none', got 2.0",
         ),
         ({"coef": [1, 1], "intercept": [1, 2]}, "intercept must be one number"),
-        ({"y": [0, 1, 2]}, "y must hold at most two classes, got 3"),
+        ({"y": [0, 1, 2]}, "coef must be given with 3 classes"),
         (
             {"X": [[1, 2], [3, np.nan], [0, 0]], "coef": [1, 1]},
             "X must be finite, got NaN in row 1, column 1",

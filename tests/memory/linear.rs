@@ -167,7 +167,7 @@ fn fits_of_examples_that_weigh_nothing_or_less_than_others() {
 
 #[test]
 fn fits_with_a_margin_a_feature_and_a_bound() {
-    let tolerance = Tolerance { margin: 0.5, added_feature: 2.0, max_mistakes: Some(2) };
+    let tolerance = Tolerance { margin_threshold: 0.5, added_feature: 2.0, max_mistakes: Some(2) };
     for positive in [vec![1], vec![0, 1, 2]] {
         let settings = Settings { tolerance, ..Settings::new(positive) };
         for rule in [Rule::Plain, Rule::Averaged, Rule::Voted] {

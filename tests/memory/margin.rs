@@ -26,7 +26,7 @@ fn searches(rows: &dyn Matrix, labels: &[u32], statuses: &[&str]) {
     for bias in [Bias::Free, Bias::Augmented, Bias::None] {
         for solver in [Solver::Wolfe, Solver::Descent] {
             for goal in [Goal::Margin, Goal::Separable] {
-                let options = Options { bias, tol: 1e-6, budget: 200, solver, goal, threads: 1 };
+                let options = Options { bias, tol: 1e-6, max_steps: 200, solver, goal, threads: 1 };
                 let status = separate(rows, labels, &options, &()).expect("a solution").status;
                 assert!(statuses.contains(&status), "{status} with {options:?}");
                 every_request_refused(|| separate(rows, labels, &options, &()));

@@ -24,17 +24,26 @@ class Oracle:
         self.w = list(start or [0] * (len(X[0]) + 1))
         self.t, self.run, self.length, self.longest = seen, 0, 0, 0
         self.visited = [self.w]
-        self.pocket, self.errors, self.pocket_run, self.pocket_length = list(self.w), self.count(self.w), 0, 0
+        self.pocket, self.pocket_run, self.pocket_length = list(self.w), 0, 0
+        self.errors = self.count(self.w)
         self.tried = True  # the vector of now
         self.swaps = []
 
+    def activation(self, w, i):
+        return sum(p * q for p, q in zip(w, [*self.X[i], 1], strict=True))
+
     def wrong(self, w, i):
-        a = sum(p * q for p, q in zip(w, [*self.X[i], 1], strict=True))
+        a = self.activation(w, i)
         right = self.y[i] * a > 0 or (self.tie == "positive" and self.y[i] == 1 and a == 0)
         return not right
 
+    def error(self, w, i):
+        a = self.activation(w, i)
+        predicted = 1 if a > 0 or (a == 0 and self.tie == "positive") else -1
+        return not any(w) or predicted != self.y[i]
+
     def count(self, w):
-        return sum(s for i, s in enumerate(self.s) if self.wrong(w, i))
+        return sum(s for i, s in enumerate(self.s) if self.error(w, i))
 
     def length_of(self, i):
         return self.s[i]
@@ -73,8 +82,7 @@ class Oracle:
             self.run, self.length, self.tried = 0, 0, False
             if self.check == "update":
                 self.put(number)
-        if mistakes == 0 or self.check == "epoch":
-            self.put(number)
+        self.put(number)
         return mistakes
 
     def fit(self, epochs, orders=None):
@@ -279,12 +287,15 @@ class FloatOracle(Oracle):
     """The same for one column and weights that are no integers: every sum in its order, each step rounded."""
 
     def wrong(self, w, i):
-        return not self.y[i] * (w[0] * self.X[i][0] + w[1]) > 0
+        return not self.y[i] * self.activation(w, i) > 0
+
+    def activation(self, w, i):
+        return w[0] * self.X[i][0] + w[1]
 
     def count(self, w):
         total = 0.0
         for i, s in enumerate(self.s):
-            total += s if self.wrong(w, i) else 0.0
+            total += s if self.error(w, i) else 0.0
         return total
 
 

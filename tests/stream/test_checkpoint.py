@@ -41,7 +41,7 @@ def source(stop_at=None):
         given.append(first)
         if len(given) == stop_at:
             raise StoppedError
-        return X[first:last], Y[first:last]
+        return X[first:last] + 0.0, Y[first:last]  # new arrays are asked for in each epoch
 
     return Source(batches=lambda: iter([(X, Y)]), between=between, n_rows=N, n_features=4)
 

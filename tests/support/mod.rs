@@ -108,7 +108,7 @@ impl Case {
             eta: self.eta,
             tie: self.tie,
             fit_intercept: self.fit_intercept,
-            margin: 0.0,
+            margin_threshold: 0.0,
             joint: None,
             integer_step: integer_step(self.eta, self.sample_weight.as_deref(), &class_weight),
         }

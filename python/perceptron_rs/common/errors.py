@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock, get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -52,7 +52,7 @@ class restored_on_error:  # noqa: N801  called like a function
         self.thread = get_ident()
         self.busy = Lock()
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         self.busy.acquire()
         while True:
             turn = _turns.setdefault(id(self.estimator), self)  # in one step, for all threads
@@ -60,12 +60,21 @@ class restored_on_error:  # noqa: N801  called like a function
                 break
             with turn.busy:  # wait until it is over
                 pass
-        self.before = vars(self.estimator).copy()
+        self.remember()
+        return self
+
+    def remember(self) -> None:
+        """Restore what the estimator is now."""
+        self.before: dict[str, Any] | None = vars(self.estimator).copy()
         source = self.before.get("random_state")
         self.drawn = source.get_state() if isinstance(source, np.random.RandomState) else None
 
+    def forget(self) -> None:
+        """Restore nothing: what follows changes the estimator as a whole or not at all."""
+        self.before = self.drawn = None
+
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
+        if kind is not None and self.before is not None:
             vars(self.estimator).clear()
             vars(self.estimator).update(self.before)
             if self.drawn is not None:

@@ -14,10 +14,10 @@ from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, label_array, new_classes
-from perceptron_rs.common.parameters import are_accepted, check_parameters, validated
+from perceptron_rs.common.parameters import are_accepted, are_valid, check_parameters, validated
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.float_mode import standard
 
 __all__ = ["OnlineClassifier"]
@@ -125,7 +125,7 @@ class OnlineClassifier(Scoring):
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, record: bool = False
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
         """Run one pass; return the activations of the examples, if recorded, and their class indices."""
-        with restored_on_error(self), standard():
+        with restored_on_error(self) as turn, standard():
             if not are_accepted(self):
                 self._check_parameters(for_partial_fit=True)
             engine = get_engine(self.engine)
@@ -138,6 +138,12 @@ class OnlineClassifier(Scoring):
                 self._n_epochs = 0
                 begin_record(self)
             labels = encode(y, self.classes_)
+            if not first and sample_weight is None:
+                turn.forget()  # a copy of the attributes would keep the engine from learning where they stand
+                activations = self._learn_quickly(data.rows, labels, record)
+                if activations is not None:
+                    return activations, labels
+                turn.remember()
             report = self._learn_pass(engine, data, labels, sample_weight, first=first, record=record)
             activations = report.activations
             if activations is None:
@@ -148,6 +154,15 @@ class OnlineClassifier(Scoring):
                     "visited; use predict and partial_fit instead"
                 )
         return activations, labels
+
+    def _learn_quickly(
+        self,
+        rows: Rows,  # noqa: ARG002  for learners that have a quick way
+        labels: NDArray[np.uint32],  # noqa: ARG002
+        record: bool,  # noqa: ARG002
+    ) -> NDArray[np.float64] | None:
+        """Learn in one call of the engine, and return the activations; None if it cannot: nothing changes."""
+        return None
 
     @abstractmethod
     def _learn_pass(
@@ -161,6 +176,11 @@ class OnlineClassifier(Scoring):
         record: bool = False,
     ) -> Report:
         """Learn from one pass in the given order; ``first`` if nothing has been learnt before."""
+
+    def _validate_params(self) -> None:
+        # Called by scikit-learn before each ``fit``: a third of the time of a fit to few examples.
+        if not are_valid(self):
+            super()._validate_params()  # type: ignore[misc]  # BaseEstimator is beside this class
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         """Raise ValueError for what scikit-learn's look at single parameters lets through."""

@@ -25,6 +25,7 @@ __all__ = [
     "NOISE",
     "PARTITIONS",
     "are_accepted",
+    "are_valid",
     "check_parameters",
     "draw_seed",
     "n_threads",
@@ -200,11 +201,20 @@ def validated(method: Method) -> Method:
 
 def are_accepted(estimator: Any) -> bool:
     """Whether the parameters are valid for a pass; False also if that cannot be remembered."""
-    if estimator.callback is not None or "_skl_callbacks" in vars(estimator):
-        return False
+    return "_skl_callbacks" not in vars(estimator) and _remembered(_accept, estimator)
+
+
+def are_valid(estimator: Any) -> bool:
+    """Whether scikit-learn's validation accepts the parameters; False also if that cannot be remembered."""
+    return _remembered(_validate, estimator)
+
+
+def _remembered(check: Callable[..., bool], estimator: Any) -> bool:
+    if estimator.callback is not None:
+        return False  # it would be kept alive
     kind: Any = type(estimator)
     try:
-        return _accept(kind, *_values(kind)(estimator))
+        return check(kind, *_values(kind)(estimator))
     except (AttributeError, TypeError, ValueError):
         return False  # unhashable, or wrong: scikit-learn says so
 
@@ -215,8 +225,14 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
 
 
 @lru_cache(maxsize=64, typed=True)  # 1.0 is not 1
-def _accept(kind: Any, *values: Any) -> bool:
+def _validate(kind: Any, *values: Any) -> bool:
     parameters = dict(zip(kind._get_param_names(), values, strict=True))
     validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
-    kind(**parameters)._check_parameters(for_partial_fit=True)
+    return True
+
+
+@lru_cache(maxsize=64, typed=True)
+def _accept(kind: Any, *values: Any) -> bool:
+    _validate(kind, *values)
+    kind(**dict(zip(kind._get_param_names(), values, strict=True)))._check_parameters(for_partial_fit=True)
     return True

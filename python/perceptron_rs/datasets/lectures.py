@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def _numbers(values: tuple[float, ...]) -> str:
     return "(" + ", ".join(f"{value:g}" for value in values) + ")"
 
 
-def lecture(name: str) -> Lecture:
+def lecture(name: Literal["six_points", "cached_average", "four_points", "xor"]) -> Lecture:
     """Return a worked example of a lecture.
 
     Parameters

@@ -55,6 +55,9 @@ class Source:
         for each pass, and must give the same examples each time.
     between : callable, default=None
         Returns examples ``first`` to ``last - 1`` as a `Batch`, where that needs no reading of others.
+    advise : callable, default=None
+        Is told that examples ``first`` to ``last - 1`` will be needed soon, or (False) not for some time,
+        where ``between`` maps them into memory.
     n_rows : int, default=None
         Number of examples, or of sequences. Needed with ``between``.
     n_features : int, default=None
@@ -88,6 +91,7 @@ class Source:
 
     batches: Callable[[], Iterator[Any]]
     between: Callable[[int, int], Batch] | None = None
+    advise: Callable[[int, int, bool], None] | None = None
     n_rows: int | None = None
     n_features: int | None = None
     feature_names: tuple[str, ...] | None = None

@@ -8,19 +8,21 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
+from perceptron_rs.audit.record import RECORD, Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.parameters import draw_seed, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
-from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.examples import Examples, read
 from perceptron_rs.common.weights import class_counts, class_weights, sample_weights, unvisited
 from perceptron_rs.engines import Rows, get_engine
 from perceptron_rs.kernel.values import kernel_spec
 from perceptron_rs.kernel.vectors import begun
 from perceptron_rs.settings import Data, Linear, State
+from perceptron_rs.stream.fit import Options, begin, open_stream, refuse_in_stream, run_stream
+from perceptron_rs.stream.run import Learner
 
-__all__ = ["Train", "check_terms", "learn", "start", "terms"]
+__all__ = ["Train", "check_terms", "learn", "learn_stream", "start", "terms"]
 
 #: Learns from examples, with other rows that the state names, a state and settings.
 Train: TypeAlias = Callable[[Rows | None, State, Linear], Report]
@@ -68,19 +70,7 @@ def learn(
     model._seed = seed = draw_seed(model.random_state)
     if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
         raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}")
-    shared: dict[str, Any] = {
-        "positive": positive_labels(planes),
-        "class_weight": class_weight,
-        "eta0": float(model.eta0),
-        "tie": str(model.tie),
-        "seed": seed if shuffle else None,
-        "joint": joint_update(model),
-        "track_mistakes": bool(model.track_mistakes),
-        "keep_on_interrupt": bool(model.keep_on_interrupt),
-        "record": record,
-        "kernel": model._spec,
-        **noise_settings(model),
-    }
+    shared = settings_of(model, class_weight, seed if shuffle else None) | {"record": record}
     schedule = Schedule(model._n_epochs if shuffle else 0, max_iter, tol, int(model.n_iter_no_change))
 
     def train(stored_rows: Rows | None, state: State, settings: Linear) -> Report:
@@ -94,6 +84,55 @@ def learn(
             raise ValueError(str(error)) from None
     note_end(model, report.stopped, int(report.n_iter.max()))
     publish_report(model, report, is_fit=method == "fit")
+    return report
+
+
+def settings_of(model: Any, class_weight: NDArray[np.float64], seed: int | None) -> dict[str, Any]:
+    """Return the settings of a run that every kernel perceptron has."""
+    return {
+        "positive": positive_labels(len(class_weight)),
+        "class_weight": class_weight,
+        "eta0": float(model.eta0),
+        "tie": str(model.tie),
+        "seed": seed,
+        "joint": joint_update(model),
+        "track_mistakes": bool(model.track_mistakes),
+        "keep_on_interrupt": bool(model.keep_on_interrupt),
+        "kernel": model._spec,
+        **noise_settings(model),
+    }
+
+
+def learn_stream(model: Any, given: Any, classes: Any, options: Options, learner: Learner) -> Report:
+    """Learn from a stream as `learn` does from examples in memory, and publish the same."""
+    refuse_in_stream(model)
+    for name, value, remedy in (
+        ("warm_start", True, "set it to False"),
+        ("kernel", "precomputed", "name a kernel, whose values are computed"),
+        ("gamma", "scale", "it needs all examples; set a number, or 'auto'"),
+    ):
+        matters = name != "gamma" or model.kernel in _OF_KERNEL
+        if matters and getattr(model, name) == value:
+            raise ValueError(f"{name}={value!r} is not available with fit_stream of this learner: {remedy}")
+    engine = get_engine(model.engine)
+    stream = open_stream(given, classes, options, counts=isinstance(model.class_weight, str))
+    begin(model, stream, reset=True)
+    start(model, read(engine, np.zeros((0, stream.facts.n_features))), stream.facts.classes)
+    class_weight = class_weights(model.class_weight, model.classes_, stream.facts.counts, len(model.n_seen_))
+    model._seed = seed = draw_seed(model.random_state)
+    shared = settings_of(model, class_weight, seed if options.shuffle else None)
+    state, settings = model._begin_stream(shared, seed)
+    schedule = Schedule(
+        0,
+        int(model.max_iter),
+        None if model.tol is None else float(model.tol),
+        int(model.n_iter_no_change),
+    )
+    observer = Observer(model, 0, publish=lambda model, state: model._keep_stream(state))
+    report = run_stream(model, engine, stream, state, settings, schedule, observer, options, learner)
+    model._keep_stream(report.state)
+    publish_report(model, report, is_fit=True)
+    vars(model).pop(RECORD, None)
     return report
 
 

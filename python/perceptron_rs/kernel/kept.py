@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from perceptron_rs.settings import State
+from perceptron_rs.common.rows.selection import chosen, joined
+from perceptron_rs.engines import Engine
+from perceptron_rs.kernel.vectors import rows_of, stored
+from perceptron_rs.settings import Data, State
+from perceptron_rs.stream.run import Block, Learner
 
-__all__ = ["log_of", "nothing"]
+__all__ = ["Carried", "collected", "log_of", "nothing", "taken_over"]
+
+#: Rows as the engines read them: dense ``rows``, or ``rows_indptr``, ``rows_indices`` and ``rows_values``.
+Stored: TypeAlias = dict[str, NDArray[Any]]
 
 
 def nothing(planes: int, width: int) -> State:
@@ -23,6 +32,53 @@ def nothing(planes: int, width: int) -> State:
         "kept_harm": np.zeros(sets),
         "kept_factor": np.zeros(0),
     }
+
+
+def taken_over(
+    kept: State, before: Stored, origin: NDArray[np.int64], new: Stored, first_row: int = 0
+) -> tuple[State, Stored, NDArray[np.int64]]:
+    """Return what is kept after a run, with the rows that it still names, and the row in X of each.
+
+    The run numbered the rows stored ``before``, which came from ``origin``, and then the ``new`` ones, the
+    first of which is row ``first_row``.
+    """
+    distinct, place = np.unique(kept["kept_row"], return_inverse=True)
+    old = distinct[distinct < len(origin)]
+    fresh = distinct[len(old) :] - len(origin)
+    rows = chosen(before, old)
+    if len(fresh):
+        rows = joined(rows, chosen(new, fresh))
+    found = np.concatenate([origin[old], fresh + first_row]).astype(np.int64)
+    return kept | {"kept_row": place.reshape(-1).astype(np.int64)}, rows, found
+
+
+class Carried(Learner):
+    """What is kept of a stream: in the state of its run, with the rows, and their places in the stream."""
+
+    def __init__(self, model: Any, engine: Engine) -> None:
+        self.model, self.engine = model, engine
+
+    def begin(self, block: Block, state: State) -> tuple[Data, State]:
+        """Return what an engine starts with."""
+        block.data.assert_finite(self.model)
+        rows = rows_of(state, self.engine, self.model.n_features_in_)
+        given = {name: w for name, w in state.items() if name != "origin" and not name.startswith("rows")}
+        return Data(block.data.rows, block.labels, block.weights, rows), given
+
+    def end(self, block: Block, before: State, after: State) -> State:
+        """Return the state with the rows that are still named."""
+        kept, rows, origin = taken_over(
+            after, stored(before), before["origin"], block.data.stored, block.first
+        )
+        return kept | rows | {"origin": origin}
+
+
+def collected(state: State) -> tuple[State, Stored, NDArray[np.int64]]:
+    """Return what is kept of a stream, with each row stored once, in order, as a run in memory leaves it."""
+    origin, index, place = np.unique(state["origin"], return_index=True, return_inverse=True)
+    kept = {name: w for name, w in state.items() if name.startswith("kept")}
+    kept["kept_row"] = place.reshape(-1).astype(np.int64)[kept["kept_row"]]
+    return kept, chosen(stored(state), index), origin
 
 
 def log_of(kept: State, classes: int) -> State:

@@ -15,6 +15,7 @@ from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, n_threads
+from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
@@ -22,7 +23,6 @@ from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import PathLike
-from perceptron_rs.linear.few_rows import learn_few
 from perceptron_rs.linear.fitting import (
     check_same_problem,
     learn,
@@ -30,6 +30,7 @@ from perceptron_rs.linear.fitting import (
     read_state,
     start_state,
 )
+from perceptron_rs.linear.passes import learn_pass
 from perceptron_rs.linear.penalty import forget_pending
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
@@ -161,7 +162,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         classes: Any = None,
         *,
         shuffle: Literal[False, "block"] = False,
-        block_size: int = 16384,
+        block_size: int | None = None,
         cache: PathLike | None = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: float = 60.0,
@@ -185,8 +186,9 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         shuffle : {False, "block"}, default=False
             Whether to shuffle before each epoch: the blocks, and the examples within each block. Other
             sources than arrays need a ``cache`` for that.
-        block_size : int, default=16384
-            Number of examples in a block. With ``shuffle="block"`` it changes the order, and so the result.
+        block_size : int, default=None
+            Number of examples in a block. With ``shuffle="block"`` it changes the order, and so the result,
+            and None means 16384. Otherwise None means as many as take about 16 MB.
         cache : str or path-like, default=None
             File for the examples in binary form. The first pass writes it, later ones map it into memory,
             and so does a later call, if the files of the source and their times are still the same.
@@ -255,7 +257,9 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
     ) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
-        Consecutive batches give the same model as one pass over all of them. Attributes that describe a fit
+        Consecutive batches give the same model as one pass over all of them. The time for a few sparse
+        examples grows with their entries, and not with the number of features. Arrays that the caller has
+        read and still holds, such as ``coef_``, are never modified. Attributes that describe a fit
         (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...) refer to this call
         alone.
 
@@ -273,11 +277,9 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
             If False and the estimator is fitted, skip scikit-learn's validation. X must then be a
             C-contiguous array or a CSR matrix of one of the storage types, y an array of labels, and the
             parameters must be valid. The engine still checks shapes and types, and that numbers are finite.
-            `Perceptron` and `AveragedPerceptron` then learn from up to 16 examples within a few
+            `Perceptron` and `AveragedPerceptron` then learn from an example within a few
             microseconds, if there are no sample or class weights, no penalty, no ``callback``, and neither
-            ``verbose`` nor ``track_mistakes``. An attribute whose value does not change, such as ``coef_``
-            after a correctly classified example, stays the same array. Otherwise it is replaced by a new
-            array; arrays that were read before are never modified.
+            ``verbose`` nor ``track_mistakes``.
 
         Returns
         -------
@@ -295,7 +297,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         if check_input or not hasattr(self, "classes_"):
             self._partial_fit(X, y, classes, sample_weight)
             return self
-        if sample_weight is None and learn_few(self, X, y):
+        if sample_weight is None and learn_pass(self, X, y):
             return self
         with restored_on_error(self):
             engine = get_engine(self.engine)
@@ -305,6 +307,13 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
                 label_array(self, y, data.rows.shape[0])  # says so
             self._learn_pass(engine, data, labels, sample_weight, first=False)
         return self
+
+    def _learn_quickly(
+        self, rows: Rows, labels: NDArray[np.uint32], record: bool
+    ) -> NDArray[np.float64] | None:
+        activations = np.zeros((len(labels) if record else 0, n_planes(self, self.classes_)))
+        done = learn_pass(self, rows, labels, True, activations if record else None)
+        return activations if done else None
 
     def _learn_pass(
         self,
@@ -384,7 +393,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
     def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets, (n, K)."""
         weights = (np.require(numbers, np.float64, ["C", "A"]) for numbers in self._predicting())
-        return engine.scores(rows, *weights, threads=n_threads(self))
+        return engine.scores(rows, *weights, threads=n_threads(self, rows.shape[0]))
 
     def _predicting(self) -> tuple[Any, Any]:
         """Return the weights and intercepts that predict."""

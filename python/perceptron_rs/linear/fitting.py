@@ -218,7 +218,7 @@ def learn_stream(estimator: Any, given: Any, classes: Any, options: Options) -> 
         model._publish(keep_pending(model, engine, state))
 
     seed = draw_seed(estimator.random_state) if options.shuffle or estimator._draws else None
-    settings = settings_of(estimator, positive, planes, seed if options.shuffle else None)
+    settings = settings_of(estimator, positive, planes, seed if options.shuffle else None, settle=False)
     learner, state = estimator._begin_stream(engine, take_pending(estimator, state), seed)
     report = run_stream(
         estimator,

@@ -43,7 +43,7 @@ _PENALTY = (
 )
 _CHECK = Option(
     "check",
-    "when the pocket counts training errors (run)",
+    "when the pocket counts training errors (ratchet)",
     one_of("run", "ratchet", "update", "epoch"),
 )
 _VECTORS = (
@@ -63,6 +63,6 @@ _VECTORS = (
 OPTIONS = {
     "perceptron": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE, *_PENALTY),
     "averaged": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE),
-    "pocket": (*epochs(1000, "0.001", 10), *UPDATES, intercept(True), *_STOPPING, _CHECK),
+    "pocket": (*epochs(1000, "0.001", 100), *UPDATES, intercept(True), *_STOPPING, _CHECK),
     "voted": (*_ALL, *_STOPPING, *NOISE, ADDED_FEATURE, *_VECTORS),
 }

@@ -35,29 +35,30 @@ class PocketPerceptron(LinearLearner):
     Training makes the same updates as `Perceptron`. If no hyperplane separates the classes, the run never
     settles, and its last weights may be bad. At certain moments, which ``check`` determines, the errors of
     the current weights on all examples are counted. If these are fewer than those of the weights in the
-    pocket, the current weights replace them. The initial weights start in the pocket. An error is what
-    would be a mistake in training; it counts with its sample weight times the weight of its class. With
-    more than two classes, each class has its own pocket.
+    pocket, the current weights replace them. An error is a wrong prediction, where ``tie`` determines what
+    an activation of exactly 0 predicts; it counts with its sample weight times the weight of its class.
+    Weights of zeros, which have no sides, get all examples wrong. The initial weights start in the pocket.
+    With more than two classes, each class has its own pocket.
 
     There is no ``partial_fit``, ``fit_stream`` or ``predict_then_learn``, because counting errors needs all
     examples at once.
 
     Parameters
     ----------
-    check : {"run", "ratchet", "update", "epoch"}, default="run"
+    check : {"run", "ratchet", "update", "epoch"}, default="ratchet"
         When to count errors. A run is a series of consecutive examples that the weights classify correctly;
         it continues across epochs. Its length is the number of its examples, or the sum of their weights if
         sample or class weights are given.
 
         - "run": when a run ends, by a mistake or with the fit, that is longer than all runs counted before.
-          This takes about one count per epoch.
-        - "ratchet": as soon as a run is longer than that of the weights in the pocket. This may take many
-          counts.
-        - "update": after every update. The result is the best of all weights of the run.
-        - "epoch": at the end of each epoch.
+          This takes about one count per epoch, but the weights with the longest runs are rarely the best.
+        - "ratchet": as soon as a run is longer than that of the weights in the pocket. This takes several
+          counts per epoch.
+        - "update": after every update. The result is the best of all weights of the run, but counting takes
+          time proportional to the number of updates times the number of examples.
+        - "epoch": only at the end of each epoch.
 
-        The errors after an epoch without a mistake are always counted. A count stops as soon as it cannot
-        win.
+        At the end of each epoch, errors are always counted. A count stops as soon as it cannot win.
     fit_intercept : bool, default=True
         Whether to learn an intercept. If False, the intercept keeps its initial value, which is 0 unless
         ``fit`` is given another one.
@@ -67,7 +68,8 @@ class PocketPerceptron(LinearLearner):
         Stopping criterion, in [0, inf). Training stops for a class when the errors of its pocket have not
         fallen by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. Without weights, errors are
         whole numbers, so any ``tol`` in (0, 1] asks for a better pocket. It also stops after an epoch
-        without a mistake. If None or 0, only such an epoch and ``max_iter`` end training.
+        without a mistake. If None or 0, only such an epoch and ``max_iter`` end training. Better weights come
+        up by chance: with fewer epochs, a fit takes less time and may find worse ones.
     shuffle : bool, default=True
         Whether to shuffle the examples before each epoch of ``fit``.
     verbose : int, default=0
@@ -90,7 +92,7 @@ class PocketPerceptron(LinearLearner):
         consecutive epochs. Errors are not counted on this fraction.
     validation_fraction : float, default=0.1
         Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
-    n_iter_no_change : int, default=10
+    n_iter_no_change : int, default=100
         Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
         ``tol``.
     class_weight : dict, "balanced" or None, default=None
@@ -198,8 +200,8 @@ class PocketPerceptron(LinearLearner):
     array([1.])
     >>> model.coef_, model.intercept_
     (array([[2.]]), array([-1.]))
-    >>> model.swaps_["t"]  # its run ended at the fifth example
-    array([5])
+    >>> model.swaps_["t"]  # the second example is the first one that these weights classify correctly
+    array([2])
     >>> model.score(X, y), Perceptron(shuffle=False, max_iter=10, tol=None).fit(X, y).score(X, y)
     (0.8, 0.6)
     """
@@ -240,7 +242,7 @@ class PocketPerceptron(LinearLearner):
     def __init__(
         self,
         *,
-        check: Literal["run", "ratchet", "update", "epoch"] = "run",
+        check: Literal["run", "ratchet", "update", "epoch"] = "ratchet",
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-3,
@@ -251,7 +253,7 @@ class PocketPerceptron(LinearLearner):
         random_state: int | np.random.RandomState | None = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int = 100,
         class_weight: ClassWeight | None = None,
         warm_start: bool = False,
         tie: Tie = "mistake",

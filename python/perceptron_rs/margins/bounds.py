@@ -1,4 +1,4 @@
-"""The bound of Block and Novikoff in exact arithmetic, rounded to the safe side."""
+"""Bounds on the number of updates in exact arithmetic, rounded to the safe side."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["down", "norm_squared", "novikoff", "up"]
+__all__ = ["down", "most_updates", "norm_squared", "novikoff", "up", "up_root"]
 
 _TWO_ROUNDINGS = Fraction(1, 2**50)
 
@@ -25,6 +25,39 @@ def up(value: Fraction) -> float:
 def down(value: Fraction) -> float:
     """Return the largest float that is not above ``value``."""
     return -up(-value)
+
+
+def up_root(value: Fraction) -> float:
+    """Return a float that is not below the root of ``value``, and next to it."""
+    bits = max(0, 80 - (value.numerator.bit_length() - value.denominator.bit_length()) // 2)
+    whole = math.ceil(value * 4**bits)
+    root = math.isqrt(whole)
+    return up(Fraction(root + (root * root < whole), 2**bits))
+
+
+def most_updates(
+    growth: Fraction,
+    gamma_squared: Fraction,
+    length_squared: Fraction = Fraction(1),
+    start_progress: Fraction = Fraction(0),
+    start_squared: Fraction = Fraction(0),
+) -> float:
+    """Return the largest k with ``start_progress + k gamma <= length sqrt(start_squared + k growth)``.
+
+    The left side is the least that the weights can have along a direction of that length after k updates,
+    each of which adds gamma or more; the right side is the most, as ``||w||^2`` grows by ``growth`` or less.
+    Squared, this is a quadratic inequality, and k is at most its larger root (also where the left side is
+    below 0). From zero it is ``length^2 growth / gamma^2``. A smaller gamma or start_progress, or another
+    number that is larger, makes it larger: so a number that is rounded is rounded to that side.
+    """
+    if start_squared == 0:
+        return up(length_squared * growth / gamma_squared)
+    gamma = Fraction(up_root(gamma_squared))
+    while gamma**2 > gamma_squared:
+        gamma = Fraction(math.nextafter(float(gamma), 0.0))
+    half = length_squared * growth - 2 * start_progress * gamma
+    inside = half**2 + 4 * gamma**2 * (length_squared * start_squared - start_progress**2)
+    return up(max(Fraction(0), half + Fraction(up_root(max(Fraction(0), inside)))) / (2 * gamma**2))
 
 
 def norm_squared(values: NDArray[np.float64], exponent: int) -> tuple[Fraction, Fraction]:

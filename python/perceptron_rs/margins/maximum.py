@@ -7,8 +7,10 @@ from typing import Any
 from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import novikoff
+from perceptron_rs.margins.kernel import Kernel, check_kernel, gram, kernel_result
 from perceptron_rs.margins.problem import Bias, Problem, Solver, check_options, read
 from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.typed import Gamma
 
 __all__ = ["MAX_STEPS", "is_separable", "max_margin", "solve"]
 
@@ -23,6 +25,10 @@ def max_margin(
     tol: float = 1e-8,
     max_steps: int = MAX_STEPS,
     solver: Solver = "auto",
+    kernel: Kernel = "linear",
+    gamma: Gamma = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
     engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> MarginResult:
@@ -51,6 +57,17 @@ def max_margin(
         Algorithm to use. "wolfe": find the point of minimum norm, on a growing working set. "descent": dual
         coordinate descent, for sparse data with very many support vectors. "auto" chooses by the shape of X
         and the number of its nonzero values.
+    kernel : {"linear", "poly", "rbf", "precomputed"}, default="linear"
+        Space in which to measure. "poly": ``(gamma x.z + coef0) ** degree``; "rbf":
+        ``exp(-gamma ||x - z||^2)``; "precomputed": X holds the kernel values of all pairs. All but "linear"
+        take time and memory for all pairs of examples.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of "poly" and "rbf", above 0. "scale" is ``1 / (n_features * X.var())``, "auto" is
+        ``1 / n_features``.
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly", in [0, inf).
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits.
     n_jobs : int or None, default=None
@@ -92,10 +109,14 @@ def max_margin(
     ('separable', 1.0, 1.0)
     >>> max_margin([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]).status
     'non_separable'
+    >>> max_margin([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1], kernel="poly", degree=2).status
+    'separable'
     """
     options = check_options(bias, tol, max_steps, solver)
+    check_kernel(kernel, gamma, degree, coef0)
     with standard():
-        return solve(read(X, y, engine=engine, n_jobs=n_jobs), goal="margin", **options)
+        problem = read(X, y, engine=engine, n_jobs=n_jobs)
+        return _solve(problem, "margin", (kernel, gamma, degree, coef0), options)
 
 
 def is_separable(
@@ -106,6 +127,10 @@ def is_separable(
     bias: Bias = "free",
     max_steps: int = MAX_STEPS,
     solver: Solver = "auto",
+    kernel: Kernel = "linear",
+    gamma: Gamma = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
     engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> Any:
@@ -129,6 +154,17 @@ def is_separable(
         Maximum number of steps of the solver.
     solver : {"auto", "wolfe", "descent"}, default="auto"
         As for `max_margin`.
+    kernel : {"linear", "poly", "rbf", "precomputed"}, default="linear"
+        Space in which to measure. "poly": ``(gamma x.z + coef0) ** degree``; "rbf":
+        ``exp(-gamma ||x - z||^2)``; "precomputed": X holds the kernel values of all pairs. All but "linear"
+        take time and memory for all pairs of examples.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of "poly" and "rbf", above 0. "scale" is ``1 / (n_features * X.var())``, "auto" is
+        ``1 / n_features``.
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly", in [0, inf).
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same answer.
     n_jobs : int or None, default=None
@@ -164,10 +200,19 @@ def is_separable(
     if explain not in (True, False):
         raise ValueError(f"explain must be True or False, got {explain!r:.80}")
     options = check_options(bias, 1e-8, max_steps, solver)
+    check_kernel(kernel, gamma, degree, coef0)
     with standard():
-        result = solve(read(X, y, engine=engine, n_jobs=n_jobs), goal="separable", **options)
+        problem = read(X, y, engine=engine, n_jobs=n_jobs)
+        result = _solve(problem, "separable", (kernel, gamma, degree, coef0), options)
     answer = {"separable": True, "one_class": True, "non_separable": False}.get(result.status)
     return (answer, result) if explain else answer
+
+
+def _solve(problem: Problem, goal: str, kernel: tuple[Any, ...], options: dict[str, Any]) -> MarginResult:
+    if kernel[0] == "linear":
+        return solve(problem, goal=goal, **options)
+    problem.check_finite()
+    return kernel_result(problem, *gram(problem, *kernel), **options)
 
 
 def solve(problem: Problem, *, goal: str, bias: str, tol: float, max_steps: int, solver: str) -> MarginResult:

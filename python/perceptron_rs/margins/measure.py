@@ -14,7 +14,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.problem import read
 from perceptron_rs.margins.result import MarginInterval
 
-__all__ = ["margin", "plane"]
+__all__ = ["margin", "plane", "planes"]
 
 
 def margin(
@@ -136,19 +136,41 @@ def _of_model(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[np.uint32], Any,
     return X, encode(np.asarray(y), model.classes_), coef, intercept
 
 
-def plane(coef: Any, intercept: Any, columns: int) -> tuple[NDArray[np.float64], float | None]:
-    """Return weights and intercept as numbers, checked."""
-    w = _numbers("coef", coef)
+def planes(
+    coef: Any, intercept: Any, columns: int, count: int, *, of: str = ""
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return weights (count, columns) and intercepts (count,), checked; ``of`` ends their names."""
+    if count == 1:
+        w, b = plane(coef, intercept, columns, of=of)
+        return w.reshape(1, -1), np.array([0.0 if b is None else b])
+    w = _numbers(f"coef{of}", coef)
+    biases = np.zeros(count) if intercept is None else _numbers(f"intercept{of}", intercept)
+    for name, found, shape in (("coef", w, (count, columns)), ("intercept", biases, (count,))):
+        if found.shape != shape:
+            raise ValueError(
+                f"{name}{of} has the shape {found.shape}, but {count} classes and {columns} columns need "
+                f"{shape}"
+            )
+    return w, biases
+
+
+def plane(
+    coef: Any, intercept: Any, columns: int, *, of: str = ""
+) -> tuple[NDArray[np.float64], float | None]:
+    """Return weights and intercept as numbers, checked; ``of`` ends their names."""
+    w = _numbers(f"coef{of}", coef)
     if w.shape not in ((columns,), (1, columns)):
         raise ValueError(
-            f"coef has the shape {w.shape}, but X has {columns} columns: it must be ({columns},) or "
+            f"coef{of} has the shape {w.shape}, but X has {columns} columns: it must be ({columns},) or "
             f"(1, {columns}); of a classifier of several classes give one row"
         )
     if intercept is None:
         return w.reshape(-1), None
-    b = _numbers("intercept", intercept)
+    b = _numbers(f"intercept{of}", intercept)
     if b.size != 1 or b.ndim > 1:
-        raise ValueError(f"intercept must be one number, got the shape {b.shape}; it belongs to the row coef")
+        raise ValueError(
+            f"intercept{of} must be one number, got the shape {b.shape}; it belongs to the row coef"
+        )
     return w.reshape(-1), float(b.reshape(-1)[0])
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from numbers import Real
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.bounds import novikoff, up
+from perceptron_rs.margins.bounds import most_updates, norm_squared, novikoff, up_root
 from perceptron_rs.margins.maximum import MAX_STEPS, solve
-from perceptron_rs.margins.measure import plane
-from perceptron_rs.margins.problem import Bias, Problem, check_options, choice, read
+from perceptron_rs.margins.measure import planes
+from perceptron_rs.margins.problem import Bias, Problem, check_options, choice, read_classes
 from perceptron_rs.margins.result import MistakeBounds
 
 __all__ = ["mistake_bounds"]
@@ -32,6 +33,11 @@ def mistake_bounds(
     intercept: Any = None,
     *,
     bias: Bias = "augmented",
+    margin_threshold: float = 0.0,
+    added_feature: float = 0.0,
+    eta0: float = 1.0,
+    coef_init: Any = None,
+    intercept_init: Any = None,
     engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> MistakeBounds:
@@ -43,23 +49,34 @@ def mistake_bounds(
     mistakes in one pass over the examples, with ``D^2 = sum_i max(0, gamma - m_i)^2`` (Freund, Schapire).
     With an intercept, each example has one more feature, which is 1, and u is (w, b) scaled to length 1.
 
-    Both hold for a perceptron that starts from zero and makes plain updates: equal sample and class
-    weights, no penalty, no margin and no added feature.
+    Both hold for equal sample and class weights and no penalty. The parameters of the learner that change the
+    bounds are arguments here; see the notes for how. With more than two classes, the bounds are those of
+    ``multi_class="joint"``, and ``coef`` is required; for one-vs-rest, add the bounds of ``y == label``.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The examples.
     y : array-like of shape (n_samples,)
-        Labels of at most two classes; the larger one is positive.
-    coef : array-like of shape (n_features,) or (1, n_features), default=None
+        Labels. Of two classes, the larger one is positive.
+    coef : array-like of shape (n_features,), (1, n_features) or (n_classes, n_features), default=None
         Weights of the direction, of any length. None uses those that `max_margin` finds.
-    intercept : float or array-like of shape (1,), default=None
+    intercept : float or array-like of shape (1,) or (n_classes,), default=None
         Intercept of the direction. Only used with ``coef``.
     bias : {"augmented", "free", "none"}, default="augmented"
         "none" is for a learner without an intercept, the others for one with an intercept. Without
         ``coef``, it is also the ``bias`` of `max_margin`; "augmented" gives the smallest bound on separable
         data.
+    margin_threshold : float, default=0.0
+        That of the learner, in [0, inf). Not available with more than two classes.
+    added_feature : float, default=0.0
+        That of the learner, in [0, inf). Not available with more than two classes.
+    eta0 : float, default=1.0
+        That of the learner, in (0, inf). It changes nothing without a threshold or initial weights.
+    coef_init : array-like of the shape of ``coef``, default=None
+        Initial weights; None for 0.
+    intercept_init : array-like of the shape of ``intercept``, default=None
+        Initial intercept; None for 0.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use.
     n_jobs : int or None, default=None
@@ -80,6 +97,31 @@ def mistake_bounds(
 
     Notes
     -----
+    All bounds come from one argument. Divide the weights by eta0; let each update add c x with c = y, and let
+    a mistake be ``y w.x <= tau``, where tau is ``margin_threshold / eta0``. Along u, an update adds gamma or
+    more: ``w_k.u >= w_0.u + k gamma``. To the squared length it adds ``2 y w.x + ||x||^2``, which is at most
+    ``A = R^2 + 2 tau``: ``||w_k||^2 <= ||w_0||^2 + k A``. As ``w_k.u <= ||w_k||``::
+
+        w_0.u + k gamma <= sqrt(||w_0||^2 + k A)
+
+    From zero, k is at most ``A / gamma^2``; from other weights, at most the larger root of the quadratic
+    equation. Initial weights along u lower the bound, others raise it.
+
+    With an added feature of the value Delta, example i is (x_i, Delta e_i), whose squared norm is at most
+    ``R^2 + Delta^2``. The direction ``(u, y_i d_i / Delta, ...)`` with ``d_i = max(0, gamma - m_i)`` has the
+    margin gamma for every example, and the squared length ``1 + D^2 / Delta^2``. So in any number of epochs
+    there are at most ``(R^2 + Delta^2) (1 + D^2 / Delta^2) / gamma^2`` mistakes, for every gamma > 0, on any
+    data. In one pass no example meets its own feature again, so a learner without it makes the same mistakes,
+    and Delta is free: ``Delta^2 = R D`` gives ``((R + D) / gamma)^2``. In terms of ``p = 1 / gamma`` the
+    bound with a given Delta is convex, and its minimum is found by bisection.
+
+    In a joint decision the direction is a matrix U of length 1, and m_i is ``U_y.x - max_r U_r.x``. An update
+    adds x to the true class and parts of -x, which sum to -x, to classes that scored as high or higher. Along
+    U this adds gamma or more; to the squared length it adds at most ``||x||^2 + ||x||^2``, so A is ``2 R^2``.
+    With two classes, ``U = (-u, u) / sqrt(2)`` gives the bound of the single hyperplane u. For one pass, each
+    example gets a feature of its own, with the weight ``(1 - 1 / K) d_i / Delta`` for its class and
+    ``-d_i / (K Delta)`` for each other one; so D^2 counts ``1 - 1 / K`` times.
+
     ``(R + D) / gamma`` first decreases and then increases in gamma, because D is convex. Between two
     consecutive distances, D^2 is a quadratic, so the minimum is found by a search over the sorted
     distances, followed by bisection between two of them. If the function decreases forever, the bound
@@ -101,49 +143,190 @@ def mistake_bounds(
     >>> bounds = mistake_bounds([[3], [4], [-5], [-1]], [1, 1, -1, 1], [1], bias="none")
     >>> bounds.block_novikoff, round(bounds.freund_schapire, 3)
     (inf, 3.957)
+    >>> bounds = mistake_bounds([[3], [4], [-5], [-1]], [1, 1, -1, 1], [1], bias="none", added_feature=5)
+    >>> round(bounds.block_novikoff, 3)
+    4.816
     """
-    kind = choice("bias", bias, ("augmented", "free", "none"))
+    kind = cast(Bias, choice("bias", bias, ("augmented", "free", "none")))
     if coef is None and intercept is not None:
         raise ValueError(
             "intercept was passed without coef; pass both, or neither to use the hyperplane of max_margin"
         )
     with standard():
-        problem = read(X, y, engine=engine, n_jobs=n_jobs)
-        columns = problem.data.rows.shape[1]
-        if coef is None:
-            found = solve(problem, goal="margin", **check_options(kind, 1e-8, MAX_STEPS, "auto"))
-            w, b = found.coef, found.intercept
-        else:
-            problem.check_finite()
-            w, given = plane(coef, intercept, columns)
-            b = 0.0 if given is None else given
-        if kind == "none" and b != 0:
-            raise ValueError(
-                f"intercept must be 0 or None for bias='none', got {b}; set it to 0, or use bias='augmented'"
-            )
-        if not w.any() and b == 0:
-            raise ValueError(
-                "coef must not be all zeros: such weights have no direction; pass other weights"
-                if coef is not None
-                else "X has no direction to measure in; give coef"
-            )
-        return _bounds(problem, w, b, has_bias=kind != "none")
+        terms = _terms(margin_threshold, added_feature, eta0)
+        problem = read_classes(X, y, engine=engine, n_jobs=n_jobs)
+        w, b = _direction(problem, coef, intercept, kind)
+        start = _start(w.shape, coef_init, intercept_init, has_bias=kind != "none")
+        if len(problem.classes) > 2:
+            if terms.threshold or terms.added:
+                raise ValueError(
+                    "margin_threshold and added_feature must be 0 with more than two classes: a joint "
+                    "learner has neither"
+                )
+            return _joint_bounds(problem, w, b, start, terms, has_bias=kind != "none")
+        return _bounds(problem, w[0], float(b[0]), start, terms, has_bias=kind != "none")
 
 
-def _bounds(problem: Problem, w: NDArray[np.float64], b: float, *, has_bias: bool) -> MistakeBounds:
+Matrix = NDArray[np.float64]
+
+
+class _Terms(NamedTuple):
+    """What the learner adds to the plain perceptron."""
+
+    threshold: Fraction  # in units of eta0
+    added: float
+    eta0: Fraction
+
+
+def _terms(threshold: Any, added: Any, eta0: Any) -> _Terms:
+    given = {"margin_threshold": threshold, "added_feature": added, "eta0": eta0}
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"{name} must be a real number, got {value!r:.80}")
+        least = "above 0" if name == "eta0" else "at least 0"
+        if not math.isfinite(value) or value < 0 or (name == "eta0" and value == 0):
+            raise ValueError(f"{name} must be finite and {least}, got {value}; give that of the learner")
+    return _Terms(Fraction(float(threshold)) / Fraction(float(eta0)), float(added), Fraction(float(eta0)))
+
+
+def _direction(problem: Problem, coef: Any, intercept: Any, kind: Bias) -> tuple[Matrix, Matrix]:
+    """Return weights (K, d) and intercepts (K,) of the direction, with K = 1 for two classes."""
+    columns, classes = problem.data.rows.shape[1], len(problem.classes)
+    if coef is None and classes > 2:
+        raise ValueError(
+            f"coef must be given with {classes} classes, such as those of a fitted joint learner, or of "
+            "joint_margin"
+        )
+    if coef is None:
+        found = solve(problem, goal="margin", **check_options(kind, 1e-8, MAX_STEPS, "auto"))
+        w, b = found.coef.reshape(1, -1), np.array([found.intercept])
+    else:
+        problem.check_finite()
+        w, b = planes(coef, intercept, columns, classes if classes > 2 else 1)
+    if kind == "none" and b.any():
+        raise ValueError(
+            f"intercept must be 0 or None for bias='none', got {b[b != 0][0]}; set it to 0, or use "
+            "bias='augmented'"
+        )
+    if not w.any() and not b.any():
+        raise ValueError(
+            "coef must not be all zeros: such weights have no direction; pass other weights"
+            if coef is not None
+            else "X has no direction to measure in; give coef"
+        )
+    return w, b
+
+
+def _start(shape: tuple[int, ...], coef: Any, intercept: Any, *, has_bias: bool) -> tuple[Matrix, Matrix]:
+    """Return the initial weights and intercepts, in the shape of the direction."""
+    weights, intercepts = planes(
+        np.zeros(shape) if coef is None else coef, intercept, shape[1], shape[0], of="_init"
+    )
+    if not has_bias and intercepts.any():
+        raise ValueError("intercept_init must be 0 or None for bias='none'; such a learner has none")
+    return weights, intercepts
+
+
+def _progress(
+    w: Matrix, b: Matrix, start: tuple[Matrix, Matrix], eta0: Fraction
+) -> tuple[Fraction, Fraction]:
+    """Return a number not above ``w_0.u``, and ``||w_0||^2``, both in units of eta0."""
+    ours = [Fraction(value) for value in (*start[0].ravel().tolist(), *start[1].tolist())]
+    square = sum((value**2 for value in ours), Fraction(0)) / eta0**2
+    if square == 0:
+        return Fraction(0), square
+    theirs = [Fraction(value) for value in (*w.ravel().tolist(), *b.tolist())]
+    along = sum((a * c for a, c in zip(ours, theirs, strict=True)), Fraction(0))
+    norm = sum((value**2 for value in theirs), Fraction(0))
+    length = Fraction(up_root(norm))
+    while along < 0 and length**2 > norm:  # a quotient below 0 is rounded away from 0
+        length = Fraction(math.nextafter(float(length), 0.0))
+    return along / length / eta0, square
+
+
+def _bounds(
+    problem: Problem, w: Matrix, b: float, start: tuple[Matrix, Matrix], terms: _Terms, *, has_bias: bool
+) -> MistakeBounds:
     norms = row_norms(problem)
-    longest = float(norms.max())
-    radius = up_root(Fraction(longest) ** 2 + 1) if has_bias else longest
-    all_epochs = _block_novikoff(problem, w, b, longest, has_bias=has_bias)
-    if radius == 0:  # rows of zeros, and no bias: each is a mistake whenever it is visited
-        return MistakeBounds(math.inf, float(len(norms)), math.inf, math.inf, 0.0)
+    n, longest = len(norms), float(norms.max())
+    rows = Fraction(longest) ** 2 + (1 if has_bias else 0)
+    radius = up_root(rows) if has_bias else longest
+    if (
+        radius == 0 and not terms.added
+    ):  # rows of zeros, and no bias: each is a mistake whenever it is visited
+        return MistakeBounds(math.inf, float(n), math.inf, math.inf, 0.0, n)
+    growth, begun = rows + 2 * terms.threshold, _progress(w[np.newaxis], np.array([b]), start, terms.eta0)
     below = distances(problem, w, b, norms, has_bias=has_bias)
-    gamma = best_gamma(below, radius)
+    all_epochs, plain = math.inf, _block_novikoff(problem, w, b, longest, has_bias=has_bias)
+    if math.isfinite(plain):  # R^2 / plain is not above the square of the margin
+        all_epochs = most_updates(
+            growth + Fraction(terms.added) ** 2, rows / Fraction(plain), Fraction(1), *begun
+        )
+    if terms.added:
+        gamma = _gamma_with(below, terms.added)
+        deviation, square = _deviation(below, gamma), Fraction(terms.added) ** 2
+        if math.isfinite(deviation):
+            length = 1 + Fraction(deviation) ** 2 / square
+            found = most_updates(growth + square, Fraction(gamma) ** 2, length, *begun)
+            all_epochs = min(all_epochs, found)
+    reach = up_root(growth) if terms.threshold else radius
+    gamma = best_gamma(below, reach)
     deviation = _deviation(below, gamma)
-    if not math.isfinite(deviation):
-        return MistakeBounds(all_epochs, all_epochs, gamma, math.inf, radius)
-    one_pass = up(((Fraction(radius) + Fraction(deviation)) / Fraction(gamma)) ** 2)
-    return MistakeBounds(all_epochs, min(one_pass, all_epochs), gamma, deviation, radius)
+    one_pass = _one_pass(reach, gamma, deviation, Fraction(1), begun)
+    return MistakeBounds(all_epochs, min(one_pass, all_epochs), gamma, deviation, radius, n)
+
+
+def _one_pass(
+    reach: float, gamma: float, deviation: float, part: Fraction, begun: tuple[Fraction, Fraction]
+) -> float:
+    """Return the bound with an added feature of the best value, which one pass does not use."""
+    if not math.isfinite(deviation) or reach == 0:
+        return math.inf
+    # (R^2 + Delta^2) (1 + part D^2 / Delta^2) is least at Delta^2 = R D sqrt(part); any other is valid.
+    r, lacking = Fraction(reach), Fraction(deviation)
+    root = Fraction(math.sqrt(part)) if part != 1 else part
+    delta_squared = r * lacking * root
+    length = 1 + part * lacking**2 / delta_squared if delta_squared else Fraction(1)
+    return most_updates(r**2 + delta_squared, Fraction(gamma) ** 2, length, *begun)
+
+
+def _joint_bounds(
+    problem: Problem, w: Matrix, b: Matrix, start: tuple[Matrix, Matrix], terms: _Terms, *, has_bias: bool
+) -> MistakeBounds:
+    norms = row_norms(problem)
+    n, longest, k = len(norms), float(norms.max()), len(problem.classes)
+    rows = Fraction(longest) ** 2 + (1 if has_bias else 0)
+    if rows == 0:
+        return MistakeBounds(math.inf, float(n), math.inf, math.inf, 0.0, n)
+    begun = _progress(w, b, start, terms.eta0)
+    below = joint_distances(problem, w, b, norms, has_bias=has_bias)
+    least, reach = float(below.min()), up_root(2 * rows)
+    all_epochs = most_updates(2 * rows, Fraction(least) ** 2, Fraction(1), *begun) if least > 0 else math.inf
+    part = 2 - Fraction(2, k)  # Delta^2, too, counts twice in the growth
+    gamma = best_gamma(below, reach / math.sqrt(part))
+    deviation = _deviation(below, gamma)
+    one_pass = _one_pass(reach, gamma, deviation, part, begun)
+    return MistakeBounds(all_epochs, min(one_pass, all_epochs), gamma, deviation, up_root(rows), n)
+
+
+def _gamma_with(below: Matrix, added: float) -> float:
+    """Return the gamma that makes ``(1 + D^2 / Delta^2) / gamma^2`` smallest; any is valid.
+
+    In terms of p = 1 / gamma it is ``p^2 + sum_i max(0, 1 - m_i p)^2 / Delta^2``, which is convex.
+    """
+    scale = max(float(np.abs(below).max()), added)
+    m, square = below / scale, (added / scale) ** 2
+
+    def falls(p: float) -> bool:
+        return square * p < float(np.sum(m * np.maximum(0.0, 1 - m * p)))
+
+    low, high = 0.0, 1.0
+    while falls(high) and high < _FAR:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if falls(middle) else (low, middle)
+    return min(scale / high, _LARGEST)
 
 
 def _block_novikoff(
@@ -175,14 +358,6 @@ def _deviation(below: NDArray[np.float64], gamma: float) -> float:
     # Differences, quotients, squares, their sum and its root are rounded once each: less than 16 units.
     total = math.fsum(((lacking / scale) ** 2).tolist())
     return math.nextafter(scale * math.sqrt(total) * (1 + 16 * _UNIT), math.inf)
-
-
-def up_root(value: Fraction) -> float:
-    """Return a float that is not below the root of ``value``, and next to it."""
-    bits = max(0, 80 - (value.numerator.bit_length() - value.denominator.bit_length()) // 2)
-    whole = math.ceil(value * 4**bits)
-    root = math.isqrt(whole)
-    return up(Fraction(root + (root * root < whole), 2**bits))
 
 
 def row_norms(problem: Problem) -> NDArray[np.float64]:
@@ -238,6 +413,26 @@ def distances(
     error = (2 * d + 32) * _UNIT * lengths * norm + d * 2.0**-1060
     below = (signed - error) / norm
     return np.nextafter(below - 8 * _UNIT * np.abs(below), -np.inf)
+
+
+def joint_distances(
+    problem: Problem, w: Matrix, b: Matrix, norms: NDArray[np.float64], *, has_bias: bool
+) -> NDArray[np.float64]:
+    """Return numbers not above ``(s_y - max_r s_r) / ||(W, b)||`` of the scores s, and near them."""
+    exponent = math.frexp(max(float(np.abs(w).max(initial=0.0)), float(np.abs(b).max())))[1]
+    w, b = np.ldexp(w, -exponent), np.ldexp(b, -exponent)
+    high = up_root(norm_squared(np.append(w.ravel(), b), 0)[1])
+    scores = problem.engine.scores(problem.data.rows, w, b, threads=problem.threads)
+    numbers = np.arange(len(scores))
+    own = scores[numbers, problem.labels]
+    scores[numbers, problem.labels] = -np.inf
+    d = w.shape[1]
+    lengths = norms + (1.0 if has_bias else 0.0)
+    # Two scores, each with the error that `distances` has; a row of W is not longer than all of it.
+    error = (4 * d + 64) * _UNIT * lengths * high + d * 2.0**-1059
+    low = (own - scores.max(axis=1)) - error
+    below = low / np.where(low > 0, high, high * (1 - 8 * _UNIT))
+    return np.asarray(np.nextafter(below - 8 * _UNIT * np.abs(below), -np.inf))
 
 
 def best_gamma(below: NDArray[np.float64], radius: float) -> float:

@@ -85,6 +85,20 @@ def read(X: Any, y: Any, *, engine: str, n_jobs: int | None) -> Problem:
     return Problem(core, data, labels, classes, threads(n_jobs))
 
 
+def read_classes(X: Any, y: Any, *, engine: str, n_jobs: int | None) -> Problem:
+    """Read the arguments of a function; ``y`` may hold any number of classes. Labels are their indices."""
+    core = get_engine(engine)
+    caller = _Caller()
+    data = examples(caller, core, X, reset=True)
+    given = label_array(caller, y, data.rows.shape[0])
+    if len(np.unique(given)) <= 2:
+        labels, classes = two_classes(given)
+    else:
+        found, labels = encode_new(given)
+        classes = tuple(found.tolist())
+    return Problem(core, data, labels, classes, threads(n_jobs))
+
+
 def two_classes(y: NDArray[Any]) -> tuple[NDArray[np.uint32], tuple[Any, ...]]:
     """Return 1 for the larger of two labels, 0 for the other; a single one is positive unless it is <= 0."""
     if len(y) and (y == y[0]).all():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from perceptron_rs.settings import KernelSpec
 
 __all__ = ["InseparableError", "MarginInterval", "MarginResult", "MistakeBounds"]
 
@@ -75,6 +77,9 @@ class MarginResult:
         Solver that ended the search.
     work : dict
         Counts of the work done.
+    kernel : KernelSpec or None
+        The kernel, with its ``gamma`` settled; None without one. With a kernel, ``coef`` has a weight for
+        each example, and the hyperplane is ``sum_j coef_j K(x_j, x) + intercept``.
     """
 
     status: str
@@ -92,6 +97,7 @@ class MarginResult:
     proof: str | None
     solver: str
     work: dict[str, int]
+    kernel: KernelSpec | None = None
 
     @property
     def gap(self) -> float:
@@ -101,9 +107,10 @@ class MarginResult:
         return max(0.0, (self.upper - self.lower) / self.upper)
 
     def __str__(self) -> str:
+        kernel = "" if self.kernel is None else f", kernel: {self.kernel.name}"
         lines = [f"status         {self.status}: {_SAID[self.status]}"]
         if self.status not in ("non_separable", "one_class"):
-            lines.append(f"margin         {_interval(self.lower, self.upper)} (bias: {self.bias})")
+            lines.append(f"margin         {_interval(self.lower, self.upper)} (bias: {self.bias}{kernel})")
         if self.status == "separable":
             lines.append(f"relative gap   {self.gap:.1e}")
         lines.append(f"radius         {self.radius:.6g}")
@@ -135,7 +142,8 @@ class MistakeBounds:
     Attributes
     ----------
     block_novikoff : float
-        Bound of the mistakes in any number of epochs; inf unless the direction separates the classes.
+        Bound of the mistakes in any number of epochs; inf unless the direction separates the classes, or a
+        feature is added.
     freund_schapire : float
         Bound of the mistakes in one pass over the examples, for any data.
     gamma : float
@@ -146,6 +154,8 @@ class MistakeBounds:
     radius : float
         Maximum norm of an example, including the constant feature of the intercept if there is one, rounded
         up.
+    n_examples : int
+        Number of examples.
     """
 
     block_novikoff: float
@@ -153,6 +163,20 @@ class MistakeBounds:
     gamma: float
     deviation: float
     radius: float
+    n_examples: int
+
+    @property
+    def random_error(self) -> float:
+        """Estimate of a bound on the error rate of ``VotedPerceptron(prediction="random")`` after one pass.
+
+        Let all examples be drawn independently from one distribution, and let w_t be the weights after
+        example t of T. The drawn vector is w_t with a t that is uniform from 1 to T. What w_t does on a new
+        example it does on example t + 1, on average, which it has not seen either. So the expected error
+        rate is that of the predictions on examples 2 to T + 1 of a pass, and at most the expected number of
+        its mistakes over T. Here T + 1 is ``n_examples``, and ``freund_schapire`` bounds the mistakes: in the
+        mean over samples, this bounds the error rate (Helmbold and Warmuth 1995; Freund and Schapire 1999).
+        """
+        return min(1.0, self.freund_schapire / (self.n_examples - 1)) if self.n_examples > 1 else 1.0
 
 
 class InseparableError(ValueError):
@@ -189,6 +213,8 @@ def _some(rows: NDArray[np.int64], limit: int = 10) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, KernelSpec):
+        return asdict(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -39,7 +39,8 @@ def verify(result: MarginResult, X: Any, y: Any) -> None:
     result : MarginResult
         Result of `max_margin` or `is_separable`.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The examples.
+        The examples. If the result is of a kernel, the kernel values of all pairs, as `kernel_matrix`
+        computes them: the claims are about these.
     y : array-like of shape (n_samples,)
         Labels of the examples.
 
@@ -66,6 +67,9 @@ def verify(result: MarginResult, X: Any, y: Any) -> None:
     """
     problem = _Problem(result, X, y)
     _check_form(result, problem)
+    if result.kernel is not None:
+        _check_kernel(result, problem, X)
+        return
     _check_radius(result, problem)
     if result.status == "separable":
         _check_plane(result, problem)
@@ -85,7 +89,7 @@ def hull_weights(result: MarginResult, X: Any, y: Any) -> list[Fraction]:
     result : MarginResult
         A result with the status "non_separable".
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The examples.
+        The examples; of a kernel, the kernel values of all pairs.
     y : array-like of shape (n_samples,)
         Labels of the examples.
 
@@ -244,8 +248,44 @@ def _rounded_up(square: Fraction) -> Fraction:
     return square_root_floor(square) * _CLOSE + Fraction(1, 2**1060)
 
 
-def _check_bounds(result: MarginResult) -> None:
-    """Check the two bounds on mistakes: the formula with ``lower``, and with ``upper``."""
+def _check_kernel(result: MarginResult, problem: _Problem, K: Any) -> None:
+    """Check the claims about the space of a kernel, whose inner products are the values of K."""
+    values = [list(map(Fraction, row)) for row in np.asarray(K, dtype=np.float64).tolist()]
+    n, signs = len(values), problem.signs
+    _claim(problem.matrix.shape == (n, n), f"the kernel values have the shape {problem.matrix.shape}")
+    _claim(all(values[i][j] == values[j][i] for i in range(n) for j in range(i)), "K is not symmetric")
+    square = max(Fraction(0), *(values[i][i] for i in range(n)))
+    radius = Fraction(result.radius)
+    _claim(square <= radius**2 and radius <= _rounded_up(square), f"radius={result.radius!r} is wrong")
+    coef, intercept = list(map(Fraction, result.coef.tolist())), Fraction(result.intercept)
+    scores = [sum((a * c for a, c in zip(row, coef, strict=True)), Fraction(0)) for row in values]
+    norm = sum((c * score for c, score in zip(coef, scores, strict=True)), Fraction(0))
+    one = int(result.bias == "augmented")
+    support, weights = result.support.tolist(), result.dual_weights.tolist()
+    if result.status == "separable":
+        least = min(sign * (score + intercept) for sign, score in zip(signs, scores, strict=True))
+        far = Fraction(result.lower) ** 2 * (norm + one * intercept**2)
+        _claim(least > 0 and least**2 >= far, f"a row is nearer to the plane than lower={result.lower!r}")
+    if result.status == "non_separable":
+        # K v = 0 for the weighted signs v says that the point of v has no length.
+        equations = problem.equations()
+        _claim(equations is not None and has_positive_solution(*equations), _NO_WEIGHTS)
+    elif result.status != "one_class":
+        v = [Fraction(signs[i] * k, _ONE) for i, k in zip(support, weights, strict=True)]
+        reached = sum(
+            a * sum(c * (values[i][j] + one) for j, c in zip(support, v, strict=True))
+            for i, a in zip(support, v, strict=True)
+        )
+        limit = Fraction(result.upper) * (2 if problem.free else 1)
+        _claim(reached <= limit**2, f"the weighted rows do not prove upper={result.upper!r}")
+    _check_bounds(result, norm)
+
+
+def _check_bounds(result: MarginResult, norm_squared: Fraction | None = None) -> None:
+    """Check the two bounds on mistakes: the formula with ``lower``, and with ``upper``.
+
+    ``norm_squared`` is that of the weights, if ``coef`` does not tell.
+    """
     bound, best = result.mistake_bound, result.best_mistake_bound
     _claim(best <= bound, f"best_mistake_bound={best!r} is above mistake_bound={bound!r}")
     rows = Fraction(result.radius) ** 2 + (result.bias != "none")
@@ -264,7 +304,7 @@ def _check_bounds(result: MarginResult) -> None:
     else:
         if result.bias == "free":
             weights, exponent = integers(result.coef)
-            square = Fraction(sum(k * k for k in weights)) * Fraction(4) ** exponent
+            square = norm_squared or Fraction(sum(k * k for k in weights)) * Fraction(4) ** exponent
             _claim(square > 0, "coef is zero")
             rows *= 1 + Fraction(result.intercept) ** 2 / square
         values = (rows / Fraction(result.lower) ** 2, rows / Fraction(result.upper) ** 2)

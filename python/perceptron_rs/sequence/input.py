@@ -1,23 +1,65 @@
-"""Sequences, and limits of the search, as callers give them."""
+"""Sequences as callers give them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.engines import get_engine
+from perceptron_rs.features import AttributeEncoder
 
 __all__ = [
-    "allowed_labels",
-    "check_lengths",
+    "check_encoder",
     "flat_labels",
-    "flat_tokens",
-    "forbidden_pairs",
     "is_nested",
+    "read_sequences",
     "split_labels",
 ]
+
+
+def read_sequences(model: Any, X: Any, lengths: Any, *, reset: bool) -> tuple[Examples, NDArray[np.int64]]:
+    """Return the tokens of all sequences as rows, and the length of each sequence.
+
+    Attributes become columns by the encoder of the model, which ``reset`` makes anew.
+    """
+    engine = get_engine(model.engine)
+    if is_nested(X):
+        if lengths is not None:
+            raise ValueError("lengths must be None for a list of sequences, which tells them itself")
+        tokens, found = flat_tokens(X)
+        if reset:
+            model.encoder_ = AttributeEncoder(min_count=model.min_count, n_columns=model.hash_columns)
+            matrix = model.encoder_.fit_transform(tokens)
+        elif not hasattr(model, "encoder_"):
+            raise ValueError("X must be a matrix, because the model was fitted to one; got attributes")
+        else:
+            matrix = model.encoder_.transform(tokens)
+        return examples(model, engine, matrix, reset=reset), found
+    if not reset and hasattr(model, "encoder_"):
+        raise ValueError(
+            "X must be a list of sequences of attributes, because the model was fitted to such; "
+            "encode a matrix with encoder_ and a model fitted to matrices"
+        )
+    data = examples(model, engine, X, reset=reset)
+    return data, check_lengths(lengths, data.rows.shape[0])
+
+
+def check_encoder(model: Any, encoder: Any) -> None:
+    """Refuse what is no fitted encoder with the model's parameters."""
+    if not isinstance(encoder, AttributeEncoder):
+        raise TypeError(f"encoder must be an AttributeEncoder, got {encoder!r:.80}")
+    check_is_fitted(encoder)
+    if (encoder.min_count, encoder.n_columns) != (model.min_count, model.hash_columns):
+        raise ValueError(
+            f"min_count and hash_columns must be those of the encoder, {encoder.min_count} and "
+            f"{encoder.n_columns}, got {model.min_count} and {model.hash_columns}"
+        )
 
 
 def is_nested(X: Any) -> bool:
@@ -94,54 +136,3 @@ def split_labels(labels: NDArray[Any], lengths: NDArray[np.int64]) -> list[list[
     """Return the labels of each sequence."""
     flat, ends = labels.tolist(), np.cumsum(lengths).tolist()
     return [flat[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-def allowed_labels(allowed: Any, classes: NDArray[Any], n_tokens: int) -> NDArray[np.bool_] | None:
-    """Return booleans by token and class; ``allowed`` is such an array, or collections of labels."""
-    if allowed is None:
-        return None
-    if isinstance(allowed, np.ndarray) and allowed.dtype == np.bool_:
-        if allowed.shape != (n_tokens, len(classes)):
-            raise ValueError(
-                f"allowed must have shape {(n_tokens, len(classes))}, tokens by classes, got {allowed.shape}"
-            )
-        return allowed
-    if len(allowed) != n_tokens:
-        raise ValueError(f"allowed must have an entry for each of {n_tokens} tokens, got {len(allowed)}")
-    place = {label: k for k, label in enumerate(classes.tolist())}
-    may = np.zeros((n_tokens, len(classes)), dtype=np.bool_)
-    for i, labels in enumerate(allowed):
-        if labels is None:
-            may[i] = True
-            continue
-        if isinstance(labels, str):
-            raise TypeError(
-                f"entry {i} of allowed must be a collection of labels or None, got {labels!r:.80}"
-            )
-        for label in labels:
-            may[i, _place(place, label, f"entry {i} of allowed")] = True
-        if not may[i].any():
-            raise ValueError(f"entry {i} of allowed allows no label; give at least one, or None to allow all")
-    return may
-
-
-def forbidden_pairs(
-    forbidden: Iterable[tuple[Any, Any]] | None, classes: NDArray[Any]
-) -> NDArray[np.bool_] | None:
-    """Return booleans by label and next label."""
-    if forbidden is None:
-        return None
-    place = {label: k for k, label in enumerate(classes.tolist())}
-    may_not = np.zeros((len(classes), len(classes)), dtype=np.bool_)
-    for i, pair in enumerate(forbidden):
-        if isinstance(pair, str) or len(pair) != 2:
-            raise ValueError(f"entry {i} of forbidden must be a pair of labels, got {pair!r:.80}")
-        before, after = (_place(place, label, f"entry {i} of forbidden") for label in pair)
-        may_not[before, after] = True
-    return may_not
-
-
-def _place(place: dict[Any, int], label: Any, where: str) -> int:
-    if label not in place:
-        raise ValueError(f"{where} names the label {label!r:.80}, which is not in classes_")
-    return place[label]

@@ -13,28 +13,26 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
-from perceptron_rs.common.parameters import PARTITIONS, n_threads, refuse_partitions
-from perceptron_rs.common.rows.examples import Examples, examples
-from perceptron_rs.engines import ENGINES, EngineName, State, get_engine
+from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
+from perceptron_rs.common.parameters import PARTITIONS, refuse_partitions
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.engines import ENGINES, EngineName, State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.sequence.fitting import beam_of, cold, dense, learn
+from perceptron_rs.sequence.fitting import cold, dense, learn
 from perceptron_rs.sequence.input import (
-    allowed_labels,
-    check_lengths,
+    check_encoder,
     flat_labels,
-    flat_tokens,
-    forbidden_pairs,
     is_nested,
+    read_sequences,
     split_labels,
 )
 from perceptron_rs.sequence.progress import Callback
+from perceptron_rs.sequence.search import decode
 from perceptron_rs.typed import BaseEstimator, Mixing, fit_context
 
 __all__ = ["SequencePerceptron"]
@@ -430,7 +428,7 @@ class SequencePerceptron(Saved, BaseEstimator):
         y : ndarray of shape (n_tokens,), or list of lists of labels
             Predicted labels, in the form of X.
         """
-        labels, _, lengths = self._decode(X, lengths, allowed, forbidden)
+        labels, _, lengths = decode(self, X, lengths, allowed, forbidden)
         y = self.classes_[labels]
         return split_labels(y, lengths) if is_nested(X) else y
 
@@ -449,7 +447,7 @@ class SequencePerceptron(Saved, BaseEstimator):
         scores : ndarray of shape (n_sequences,)
             Sums of weights, not normalized.
         """
-        return self._decode(X, lengths, None, None)[1]
+        return decode(self, X, lengths, None, None)[1]
 
     def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
         """Return the fraction of tokens that are labelled correctly.
@@ -470,7 +468,7 @@ class SequencePerceptron(Saved, BaseEstimator):
         float
             Token accuracy.
         """
-        labels, _, lengths = self._decode(X, lengths, None, None)
+        labels, _, lengths = decode(self, X, lengths, None, None)
         truth = np.asarray(flat_labels(y, lengths) if is_nested(X) else y)
         if truth.shape != labels.shape:
             raise ValueError(f"y must have a label for each of {len(labels)} tokens, got shape {truth.shape}")
@@ -515,7 +513,7 @@ class SequencePerceptron(Saved, BaseEstimator):
             self._check_parameters()
             for name in ("encoder_", "template_"):
                 self.__dict__.pop(name, None)
-            data, lengths = self._examples(X, lengths, reset=True)
+            data, lengths = read_sequences(self, X, lengths, reset=True)
             if encoder is not None:
                 if encoder.n_columns_ != data.rows.shape[1]:
                     raise ValueError(
@@ -539,7 +537,7 @@ class SequencePerceptron(Saved, BaseEstimator):
             refuse_partitions(self.n_partitions)
             first = not hasattr(self, "classes_")
             given = new_classes(classes, self)
-            data, lengths = self._examples(X, lengths, reset=first)
+            data, lengths = read_sequences(self, X, lengths, reset=first)
             y = label_array(self, flat_labels(y, lengths) if is_nested(X) else y, data.rows.shape[0])
             if first:
                 self.classes_ = given
@@ -586,59 +584,3 @@ class SequencePerceptron(Saved, BaseEstimator):
             raise ValueError(f"update={self.update!r} needs decode='beam', got decode={self.decode!r}")
         if self.hash_columns is not None and self.min_count != 1:
             raise ValueError(f"min_count must be 1 with hash_columns, got {self.min_count}")
-
-    def _decode(
-        self, X: Any, lengths: Any, allowed: Any, forbidden: Any
-    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
-        check_is_fitted(self)
-        check_classes(self.classes_, len(self._weights["start"]))
-        with standard():
-            data, lengths = self._examples(X, lengths, reset=False)
-            try:
-                labels, scores = get_engine(self.engine).sequence_decode(
-                    data.rows,
-                    lengths,
-                    weights=self._weights,
-                    threads=n_threads(self),
-                    beam=beam_of(self),
-                    allowed=allowed_labels(allowed, self.classes_, data.rows.shape[0]),
-                    forbidden=forbidden_pairs(forbidden, self.classes_),
-                )
-            except OverflowError as error:
-                data.assert_finite(self)
-                raise ValueError(str(error)) from None
-        return labels, scores, lengths
-
-    def _examples(self, X: Any, lengths: Any, *, reset: bool) -> tuple[Examples, NDArray[np.int64]]:
-        engine = get_engine(self.engine)
-        if is_nested(X):
-            if lengths is not None:
-                raise ValueError("lengths must be None for a list of sequences, which tells them itself")
-            tokens, found = flat_tokens(X)
-            if reset:
-                self.encoder_ = AttributeEncoder(min_count=self.min_count, n_columns=self.hash_columns)
-                matrix = self.encoder_.fit_transform(tokens)
-            elif not hasattr(self, "encoder_"):
-                raise ValueError("X must be a matrix, because the model was fitted to one; got attributes")
-            else:
-                matrix = self.encoder_.transform(tokens)
-            return examples(self, engine, matrix, reset=reset), found
-        if not reset and hasattr(self, "encoder_"):
-            raise ValueError(
-                "X must be a list of sequences of attributes, because the model was fitted to such; "
-                "encode a matrix with encoder_ and a model fitted to matrices"
-            )
-        data = examples(self, engine, X, reset=reset)
-        return data, check_lengths(lengths, data.rows.shape[0])
-
-
-def check_encoder(model: Any, encoder: Any) -> None:
-    """Refuse what is no fitted encoder with the model's parameters."""
-    if not isinstance(encoder, AttributeEncoder):
-        raise TypeError(f"encoder must be an AttributeEncoder, got {encoder!r:.80}")
-    check_is_fitted(encoder)
-    if (encoder.min_count, encoder.n_columns) != (model.min_count, model.hash_columns):
-        raise ValueError(
-            f"min_count and hash_columns must be those of the encoder, {encoder.min_count} and "
-            f"{encoder.n_columns}, got {model.min_count} and {model.hash_columns}"
-        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,12 +21,12 @@ from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch, Source, borders, changed, stamps
 
-__all__ = ["Facts", "Stream", "Survey", "ahead", "cut", "plain", "shifted"]
+__all__ = ["Facts", "Stream", "Survey", "ahead", "cut", "length", "n_bytes", "plain", "shifted"]
 
 T = TypeVar("T")
 
-#: Blocks that may wait for the learner.
-_WAITING = 2
+#: Blocks that wait for the learner, or are being read.
+_WAITING = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,30 +60,47 @@ class Stream:
         """Number of blocks, if it is known."""
         return None if self.facts.n_rows is None else -(-self.facts.n_rows // self.size)
 
-    def batches(self, order: Iterable[int] | None = None, skip: int = 0) -> Iterator[tuple[int, Batch]]:
-        """Give the number and the examples of each block, but for the first ones of the order."""
-        for place, (number, batch) in enumerate(self.raw(order)):
-            if place >= skip:
-                yield number, shifted(batch, self.facts)
+    def ends(self, number: int) -> tuple[int, int]:
+        """Return where a block begins and ends."""
+        first, n_rows = number * self.size, self.source.n_rows
+        return first, first + self.size if n_rows is None else min(first + self.size, n_rows)
 
-    def raw(self, order: Iterable[int] | None = None) -> Iterator[tuple[int, Batch]]:
+    def batch(self, number: int) -> Batch:
+        """Return the examples of a block, of a source that can be asked for any."""
+        assert self.source.between is not None
+        return shifted(plain(self.source.between(*self.ends(number))), self.facts)
+
+    def batches(self) -> Iterator[Batch]:
+        """Give the examples of each block in turn."""
+        return (shifted(batch, self.facts) for batch in self.raw())
+
+    def raw(self) -> Iterator[Batch]:
         """Give them as the source has them."""
-        with unchanged(self.source, self.passes):
-            self.passes += 1
-            yield from enumerate(self._in_turn()) if order is None else self._in_order(order)
+        with self.unchanged():
+            yield from self._in_turn()
 
-    def _in_order(self, order: Iterable[int]) -> Iterator[tuple[int, Batch]]:
-        source, n_rows = self.source, self.facts.n_rows
-        assert source.between is not None
-        assert n_rows is not None
-        for number in order:
-            first = number * self.size
-            yield number, plain(source.between(first, min(first + self.size, n_rows)))
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Refuse a second pass where there is none, and files that are written to while they are read."""
+        source = self.source
+        if self.passes and not source.again:
+            raise ValueError(
+                f"{source.name} can be read only once, but another pass is needed; set cache= to keep what "
+                f"is read, or, for one pass, max_iter=1 with classes= and the number of features"
+            )
+        self.passes += 1
+        before = stamps(source.files)
+        yield
+        if (name := changed(before, stamps(source.files))) is not None:
+            raise ValueError(f"{name} changed while it was read; start again when nobody writes to it")
 
     def _in_turn(self) -> Iterator[Batch]:
         source, n_rows, is_first = self.source, 0, not self.sums
         if source.between is not None and source.n_rows is not None:
-            yield from (plain(source.between(*ends)) for ends in borders(source.n_rows, self.size))
+            for ends in borders(source.n_rows, self.size):
+                yield plain(source.between(*ends))
+                if source.advise is not None:
+                    source.advise(*ends, False)
             return
         for number, batch in enumerate(cut(map(plain, source.batches()), self.size)):
             n_rows += length(batch)
@@ -104,20 +121,6 @@ class Stream:
             f"{self.source.name} gave {what}, in pass {self.passes}; each pass must give the same examples "
             f"in the same order, or set cache= to read them once"
         )
-
-
-@contextmanager
-def unchanged(source: Source, passes: int) -> Iterator[None]:
-    """Refuse a second pass where there is none, and files that are written to while they are read."""
-    if passes and not source.again:
-        raise ValueError(
-            f"{source.name} can be read only once, but another pass is needed; set cache= to keep what is "
-            f"read, or, for one pass, max_iter=1 with classes= and the number of features"
-        )
-    before = stamps(source.files)
-    yield
-    if (name := changed(before, stamps(source.files))) is not None:
-        raise ValueError(f"{name} changed while it was read; start again when nobody writes to it")
 
 
 def ahead(items: Iterator[T]) -> Generator[T]:
@@ -175,6 +178,12 @@ def plain(given: Any) -> Batch:
 def length(batch: Batch) -> int:
     """Return the number of examples, or of sequences."""
     return batch.X.shape[0] if batch.lengths is None else len(batch.lengths)
+
+
+def n_bytes(batch: Batch) -> int:
+    """Return how much memory the examples take."""
+    X = batch.X
+    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if issparse(X) else X.nbytes)
 
 
 def cut(batches: Iterator[Batch], size: int) -> Iterator[Batch]:

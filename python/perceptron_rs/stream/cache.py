@@ -11,8 +11,8 @@ import math
 import mmap
 import zlib
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,7 @@ __all__ = ["MAGIC", "cached"]
 MAGIC = b"perceptron_rs cache 1\n".ljust(64)
 _END = 16
 _ALIGNED = 64
-#: Batches whose pages stay in memory.
-_RECENT = 4
+_POPULATE = 22  # Linux calls it MADV_POPULATE_READ; Python has no name for it
 
 
 def cached(source: Source, path: PathLike, batches: Iterable[Batch]) -> Source:
@@ -53,19 +52,24 @@ def cached(source: Source, path: PathLike, batches: Iterable[Batch]) -> Source:
                     f"another file"
                 )
     else:
-        write_whole(target, lambda: _written(batches, of))
+        write_whole(target, lambda: _written(source, batches, of))
         known = _index(target)
-    return _Mapped(target, known).source(source)
+        return _Mapped(target, known, set(range(len(known["batches"])))).source(source)
+    return _Mapped(target, known, set()).source(source)
 
 
-def _written(batches: Iterable[Batch], of: dict[str, Any]) -> Iterator[bytes | memoryview]:
+def _written(source: Source, batches: Iterable[Batch], of: dict[str, Any]) -> Iterator[bytes | memoryview]:
     """Give the bytes of a cache."""
-    at, width = len(MAGIC), 0
+    at, width, lowest = len(MAGIC), 0, int(source.is_shifted is not False)
     listed: list[dict[str, Any]] = []
     yield MAGIC
     for batch in batches:
-        places = {}
-        check = 0
+        places, check = {}, 0
+        if lowest and source.is_shifted is None and len(batch.X.indices) and batch.X.indices.min() == 0:
+            lowest = 0
+        if lowest:
+            X = batch.X
+            batch = batch._replace(X=csr(X.data, X.indices - X.indices.dtype.type(1), X.indptr, X.shape[1]))
         for name, array in _arrays(batch).items():
             array = np.ascontiguousarray(array)
             places[name] = [array.dtype.str, list(array.shape), at]
@@ -75,9 +79,9 @@ def _written(batches: Iterable[Batch], of: dict[str, Any]) -> Iterator[bytes | m
             yield data
             yield bytes(padding)
             at += len(data) + padding
-        listed.append({"n": length(batch), "arrays": places, "checksum": check})
+        listed.append({"n": length(batch), "arrays": places, "checksum": check, "lowest": lowest})
         width = max(width, batch.X.shape[1])
-    text = encode(of | {"batches": listed, "width": width}).encode()
+    text = encode(of | {"batches": listed, "width": width - lowest, "lowest": lowest}).encode()
     yield text
     yield len(text).to_bytes(8, "little") + zlib.crc32(text).to_bytes(8, "little")
 
@@ -118,13 +122,11 @@ def _fits(place: list[Any], size: int) -> bool:
 class _Mapped:
     """The examples of a cache, mapped into memory."""
 
-    def __init__(self, path: Path, index: dict[str, Any]) -> None:
-        self.path, self.index = path, index
+    def __init__(self, path: Path, index: dict[str, Any], checked: set[int]) -> None:
+        self.path, self.index, self.checked = path, index, checked
         with path.open("rb") as file:
             self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.ends = np.cumsum([0, *(batch["n"] for batch in index["batches"])]).tolist()
-        self.checked: set[int] = set()
-        self.recent: deque[int] = deque()
 
     def source(self, of: Source) -> Source:
         """Return them as a source."""
@@ -132,6 +134,8 @@ class _Mapped:
             of,
             batches=lambda: map(self.batch, range(len(self.ends) - 1)),
             between=self.between,
+            advise=self.advise if hasattr(mmap, "MADV_DONTNEED") else None,
+            is_shifted=False,
             n_rows=self.ends[-1],
             again=True,
             name=str(self.path),
@@ -160,24 +164,24 @@ class _Mapped:
             if check != listed["checksum"]:
                 raise ValueError(f"cache {str(self.path)!r} is damaged in batch {number}; remove it")
             self.checked.add(number)
-        self._let_go(number)
         if "rows" in arrays:
             X = arrays["rows"]
         else:
-            X = csr(arrays["values"], arrays["indices"], arrays["indptr"], self.index["width"])
+            indices = arrays["indices"]
+            if listed["lowest"] > self.index["lowest"]:  # a later batch told that columns count from 0
+                indices = indices + indices.dtype.type(1)
+            X = csr(arrays["values"], indices, arrays["indptr"], self.index["width"])
         return Batch(X, arrays["y"], arrays.get("sample_weight"), arrays.get("lengths"))
 
     def _array(self, kind: str, shape: list[int], at: int) -> NDArray[Any]:
         count = math.prod(shape)
         return np.frombuffer(self.memory, dtype=kind, count=count, offset=at).reshape(shape)
 
-    def _let_go(self, number: int) -> None:
-        """Take the pages of batches that were read long ago out of memory; they are in the file."""
-        self.recent.append(number)
-        if len(self.recent) <= _RECENT or not hasattr(mmap, "MADV_DONTNEED"):
-            return
-        old = self.recent.popleft()
-        places = self.index["batches"][old]["arrays"].values()
-        first = min(at for _, _, at in places) // mmap.PAGESIZE * mmap.PAGESIZE
-        last = max(at + np.dtype(kind).itemsize * math.prod(shape) for kind, shape, at in places)
-        self.memory.madvise(mmap.MADV_DONTNEED, first, last - first)
+    def advise(self, first: int, last: int, needed: bool) -> None:
+        """Map the pages of these examples before they are read; or take them out of memory."""
+        begin, end = bisect_right(self.ends, first) - 1, bisect_right(self.ends, last - 1)
+        places = [place for batch in self.index["batches"][begin:end] for place in batch["arrays"].values()]
+        start = min(at for _, _, at in places) // mmap.PAGESIZE * mmap.PAGESIZE
+        stop = max(at + np.dtype(kind).itemsize * math.prod(shape) for kind, shape, at in places)
+        with suppress(OSError):  # an older Linux maps each page when it is read
+            self.memory.madvise(_POPULATE if needed else mmap.MADV_DONTNEED, start, stop - start)

@@ -13,13 +13,13 @@ from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.engines import Engine, Run
-from perceptron_rs.io.source import as_source, stamps
+from perceptron_rs.io.source import Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
 from perceptron_rs.registry import name_of
 from perceptron_rs.settings import Settings, State
-from perceptron_rs.stream.blocks import Facts, Stream, Survey, ahead
+from perceptron_rs.stream.blocks import Facts, Stream, Survey, ahead, length, n_bytes, plain
 from perceptron_rs.stream.cache import cached
 from perceptron_rs.stream.checkpoint import Checkpoint
 from perceptron_rs.stream.run import Learner, Place, StreamRun
@@ -28,15 +28,11 @@ __all__ = ["Options", "begin", "open_stream", "refuse_in_stream", "run_stream"]
 
 #: Parameters that belong to a process, or that a run that goes on may change.
 _NOT_OF_RUN = {
-    "n_jobs",
-    "engine",
-    "verbose",
-    "callback",
-    "keep_on_interrupt",
-    "audit",
-    "warm_start",
-    "max_iter",
+    *("n_jobs", "engine", "verbose", "callback", "keep_on_interrupt", "audit"),
+    *("warm_start", "max_iter"),
 }
+#: Examples in a block, if nothing is said; and bytes, where their number changes no bit.
+_USUAL, _BYTES = 16384, 16 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +40,7 @@ class Options:
     """What ``fit_stream`` takes beside examples and classes; the method says what each means."""
 
     shuffle: Any = False
-    block_size: Any = 16384
+    block_size: Any = None
     cache: Any = None
     checkpoint: Any = None
     checkpoint_every: Any = 60.0
@@ -54,8 +50,8 @@ class Options:
         if self.shuffle not in (False, "block"):
             raise ValueError(f"shuffle must be False or 'block', got {self.shuffle!r:.80}")
         size = self.block_size
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"block_size must be a whole number of at least 1, got {size!r:.80}")
+        if size is not None and (not isinstance(size, Integral) or isinstance(size, bool) or size < 1):
+            raise ValueError(f"block_size must be a whole number of at least 1 or None, got {size!r:.80}")
         every = self.checkpoint_every
         if not isinstance(every, Real) or not float(every) >= 0:
             raise ValueError(f"checkpoint_every must be a number of seconds of at least 0, got {every!r:.80}")
@@ -82,12 +78,13 @@ def open_stream(given: Any, classes: Any, options: Options, *, counts: bool = Fa
 
     ``counts`` says whether the numbers of examples are among the facts.
     """
-    source, size = as_source(given), int(options.block_size)
+    source = as_source(given)
+    size = _block_size(source, options)
     if classes is not None:
         classes = encode_new(label_array(None, classes, None, "classes"), "classes")[0]
     if options.cache is not None:
         unread = Stream(source, size)
-        source = cached(source, options.cache, (batch for _, batch in ahead(unread.raw())))
+        source = cached(source, options.cache, ahead(unread.raw()))
     if options.shuffle and source.between is None:
         raise ValueError("shuffle='block' reads blocks in any order, for which this source needs cache=")
     stream = Stream(source, size)
@@ -96,10 +93,25 @@ def open_stream(given: Any, classes: Any, options: Options, *, counts: bool = Fa
         stream.facts = Facts(int(width), classes, source.is_shifted, source.n_rows)
         return stream
     survey = Survey(source, classes)
-    for _, batch in ahead(stream.raw()):
+    for batch in ahead(stream.raw()):
         survey.add(batch)
     stream.facts = survey.facts()
     return stream
+
+
+def _block_size(source: Source, options: Options) -> int:
+    """Return the number of examples in a block."""
+    if options.block_size is not None:
+        return int(options.block_size)
+    sample: Any = None
+    if source.between is not None and source.n_rows:
+        sample = source.between(0, min(source.n_rows, _USUAL))
+    elif source.files:
+        sample = next(source.batches(), None)
+    if options.shuffle or sample is None:  # no order may depend on how examples are stored
+        return _USUAL
+    batch = plain(sample)
+    return max(1, _BYTES * length(batch) // max(1, n_bytes(batch)))
 
 
 def begin(estimator: Any, stream: Stream, *, reset: bool) -> None:

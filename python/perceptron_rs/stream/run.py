@@ -99,6 +99,8 @@ class StreamRun:
         self.settings, self.place = settings, place
         self.learner = Learner() if learner is None else learner
         self.first_epoch, self.save, self.see = first_epoch, save, see
+        self.usual = replace(settings, record=True) if isinstance(settings, Linear) else settings
+        self.known: dict[int, Block] = {}
         self.told = 0  # epochs
         self.is_again = False  # whether the last one was told again
         self.ended: list[int] = []
@@ -123,6 +125,8 @@ class StreamRun:
                 for block in blocks:
                     so_far, interrupted = self._learn(number, block, so_far)
                     self.place = replace(self.place, blocks=self.place.blocks + 1, so_far=so_far)
+                    if self.stream.source.advise is not None:
+                        self.stream.source.advise(*self.stream.ends(block.number), False)
                     if interrupted:
                         break
                     if self.save is not None:
@@ -217,12 +221,9 @@ class StreamRun:
 
     def _settings(self, block: Block | None) -> Settings:
         """Return the settings of a block: with a seed of its own, and what is needed of its examples."""
-        seed = self.settings.seed
-        if seed is not None and block is not None:
-            seed = self._seed_of(block.number)
-        if isinstance(self.settings, Linear):
-            return replace(self.settings, seed=seed, settle=False, record=block is not None)
-        return replace(self.settings, seed=seed)
+        if self.settings.seed is None or block is None:
+            return self.usual if block is not None else self.settings
+        return replace(self.usual, seed=self._seed_of(block.number))
 
     def _seed_of(self, block: int) -> int:
         assert self.settings.seed is not None
@@ -237,12 +238,27 @@ class StreamRun:
         return self.engine.permutation(n_blocks, seed=self.settings.seed, epoch=number, partition=0)
 
     def _blocks(self, order: NDArray[np.uint32] | None, skip: int) -> Iterator[Block]:
-        for number, batch in self.stream.batches(None if order is None else order.tolist(), skip):
-            block = self._block(number, batch)
-            if block is not None:
+        """Give the blocks of an epoch, but for the first ones."""
+        stream = self.stream
+        if stream.source.between is None:
+            batches = enumerate(stream.batches())
+            yield from (self._block(number, batch) for number, batch in batches if number >= skip)
+            return
+        assert stream.n_blocks is not None
+        numbers = range(stream.n_blocks) if order is None else order.tolist()
+        with stream.unchanged():
+            for number in numbers[skip:]:
+                if stream.source.advise is not None:
+                    stream.source.advise(*stream.ends(number), True)
+                block = self.known.get(number)
+                if block is None:
+                    batch = stream.batch(number)
+                    block = self._block(number, batch)
+                    if block.data.is_view_of(batch.X):  # checked once, and it takes no memory
+                        self.known[number] = block
                 yield block
 
-    def _block(self, number: int, batch: Batch) -> Block | None:
+    def _block(self, number: int, batch: Batch) -> Block:
         first, facts = number * self.stream.size, self.stream.facts
         data = read(self.engine, batch.X)
         labels = encode(batch.y, facts.classes)
@@ -271,13 +287,15 @@ def add_losses(
     """
     if settings.joint is not None:
         each = np.arange(len(labels))
-        of_class = activations[each, labels]
         others = activations.copy()
         others[each, labels] = -np.inf
-        over = (others.max(axis=1, initial=-np.inf) - of_class)[:, np.newaxis]
+        over = (others.max(axis=1, initial=-np.inf) - activations[each, labels])[:, np.newaxis]
     else:
-        is_positive = labels[:, np.newaxis] == settings.positive
-        over = np.where(is_positive, -activations, activations)
-    lost = over > 0  # a loss of 0 changes no sum
-    sums = [np.cumsum(np.append(losses[k], over[lost[:, k], k]))[-1] for k in range(len(losses))]
-    return np.array(sums), np.count_nonzero(~np.isnan(over), axis=0)
+        over = np.where(labels[:, np.newaxis] == settings.positive, -activations, activations)
+    sums, visits = losses.copy(), np.zeros(len(losses), dtype=np.int64)
+    for k, column in enumerate(over.T):
+        lost = column[column > 0]  # a loss of 0 changes no sum
+        if len(lost):
+            sums[k] = np.cumsum(np.append(losses[k], lost))[-1]
+        visits[k] = len(column) - np.count_nonzero(np.isnan(column))
+    return sums, visits

@@ -93,7 +93,9 @@ class Trace:
         What a step is.
     """
 
-    def __init__(self, estimator: Any, X: Any, y: Any, calls: list[Call], every: str) -> None:
+    def __init__(
+        self, estimator: Any, X: Any, y: Any, calls: list[Call], every: Literal["update", "example"]
+    ) -> None:
         self.estimator, self.X, self.y = estimator, X, y
         self._calls, self._every = calls, every
 

@@ -40,6 +40,20 @@ pub fn matrix(
     Ok(copied(array)?)
 }
 
+/// The same, to be read where it stands if it is in C order.
+pub fn borrowed<'a>(
+    name: &str,
+    array: &'a PyReadonlyArray2<f64>,
+    planes: usize,
+    columns: usize,
+) -> PyResult<Cow<'a, [f64]>> {
+    check_shape(name, array.shape(), &[planes, columns])?;
+    Ok(match array.as_slice() {
+        Ok(values) => Cow::Borrowed(values),
+        Err(_) => Cow::Owned(copied(array)?),
+    })
+}
+
 pub fn vector(name: &str, array: &PyReadonlyArray1<f64>, planes: usize) -> PyResult<Vec<f64>> {
     check_shape(name, array.shape(), &[planes])?;
     Ok(copied(array)?)

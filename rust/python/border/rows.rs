@@ -67,6 +67,15 @@ pub fn shape(rows: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
     Err(PyTypeError::new_err(format!("rows must be made by dense_rows or csr_rows, got {kind}")))
 }
 
+/// How many values are stored in a `DenseRows` or a `CsrRows`, and whether it is the latter.
+pub fn entries(rows: &Bound<'_, PyAny>) -> PyResult<(usize, bool)> {
+    let (len, columns) = shape(rows)?;
+    Ok(match rows.cast::<CsrRows>() {
+        Ok(csr) => (csr.get().values.bind(rows.py()).len()?, true),
+        Err(_) => (len * columns, false),
+    })
+}
+
 /// Calls `f` on the rows behind a `DenseRows` or a `CsrRows`, detached from the interpreter.
 pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Matrix) -> R + Send) -> PyResult<R> {
     with_many_or_few(rows, true, f)
@@ -78,23 +87,48 @@ pub fn with_many_or_few<R: Send>(
     detached: bool,
     f: impl FnOnce(&dyn Matrix) -> R + Send,
 ) -> PyResult<R> {
-    if let Ok(dense) = rows.cast::<DenseRows>() {
-        return with_dense(rows.py(), dense.get(), detached, f);
-    }
-    shape(rows)?;
-    let csr = rows.cast::<CsrRows>()?.get();
-    if !csr.facts.canonical {
-        return Err(PyValueError::new_err(
-            "rows are not canonical: columns must be sorted and unique in every row; sort them in a copy first",
-        ));
-    }
-    with_csr(rows.py(), csr, detached, f)
+    once(f, |f| {
+        if let Ok(dense) = rows.cast::<DenseRows>() {
+            return read_dense(rows.py(), dense.get(), detached, f);
+        }
+        shape(rows)?;
+        let csr = rows.cast::<CsrRows>()?.get();
+        if !csr.facts.canonical {
+            return Err(PyValueError::new_err(
+                "rows are not canonical: columns must be sorted and unique in every row; sort them in a copy first",
+            ));
+        }
+        read_csr(rows.py(), csr, detached, f)
+    })
+}
+
+pub fn with_dense<R: Send>(
+    py: Python<'_>,
+    dense: &DenseRows,
+    detached: bool,
+    f: impl FnOnce(&dyn Matrix) -> R + Send,
+) -> PyResult<R> {
+    once(f, |f| read_dense(py, dense, detached, f))
+}
+
+/// What is done with rows, behind a pointer: what reads them is compiled for each storage type, and would be for
+/// each caller as well.
+type Reader<'a> = &'a mut (dyn FnMut(&dyn Matrix) + Send);
+
+/// Has `read` call `f`, and returns what `f` does.
+fn once<R: Send>(
+    f: impl FnOnce(&dyn Matrix) -> R + Send,
+    read: impl FnOnce(Reader) -> PyResult<()>,
+) -> PyResult<R> {
+    let (mut f, mut found) = (Some(f), None);
+    read(&mut |rows| found = f.take().map(|f| f(rows)))?;
+    found.ok_or_else(|| PyRuntimeError::new_err("rows were not read"))
 }
 
 /// Runs the core. A failed bounds check becomes a `RuntimeError`: its panic would reach Python as an
 /// exception that `except Exception` misses.
-fn guarded<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Send) -> PyResult<R> {
-    let work = || catch_unwind(AssertUnwindSafe(|| standard(work)));
+fn guarded(py: Python<'_>, detached: bool, rows: &dyn Matrix, f: Reader) -> PyResult<()> {
+    let mut work = || catch_unwind(AssertUnwindSafe(|| standard(|| f(rows))));
     let done = if detached { py.detach(work) } else { work() };
     done.map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -105,48 +139,38 @@ fn guarded<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + S
     })
 }
 
-pub fn with_dense<R: Send>(
-    py: Python<'_>,
-    dense: &DenseRows,
-    detached: bool,
-    f: impl FnOnce(&dyn Matrix) -> R + Send,
-) -> PyResult<R> {
+fn read_dense(py: Python<'_>, dense: &DenseRows, detached: bool, f: Reader) -> PyResult<()> {
     with_value_type!(dense.values.bind(py), PyArray2, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
         let values = values.as_slice().map_err(PyErr::from)?;
-        Ok(guarded(py, detached, || Dense::new(values, dense.len, dense.columns).map(|rows| f(&rows)))??)
+        guarded(py, detached, &Dense::new(values, dense.len, dense.columns)?, f)
     })
 }
 
-fn with_csr<R: Send>(
-    py: Python<'_>,
-    csr: &CsrRows,
-    detached: bool,
-    f: impl FnOnce(&dyn Matrix) -> R + Send,
-) -> PyResult<R> {
+fn read_csr(py: Python<'_>, csr: &CsrRows, detached: bool, f: Reader) -> PyResult<()> {
     with_value_type!(csr.values.bind(py), PyArray1, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
         let values = slice("data", &values)?;
         if let Ok(indices) = csr.indices.bind(py).cast::<PyArray1<i32>>() {
-            with_indices(py, csr, values, indices, detached, f)
+            read_indices(py, csr, values, indices, detached, f)
         } else {
-            with_indices(py, csr, values, csr.indices.bind(py).cast::<PyArray1<i64>>()?, detached, f)
+            read_indices(py, csr, values, csr.indices.bind(py).cast::<PyArray1<i64>>()?, detached, f)
         }
     })
 }
 
-fn with_indices<R: Send, T: Value, I: Index + Element>(
+fn read_indices<T: Value, I: Index + Element>(
     py: Python<'_>,
     csr: &CsrRows,
     values: &[T],
     indices: &Bound<'_, PyArray1<I>>,
     detached: bool,
-    f: impl FnOnce(&dyn Matrix) -> R + Send,
-) -> PyResult<R> {
+    f: Reader,
+) -> PyResult<()> {
     let indptr = csr.indptr.bind(py).cast::<PyArray1<I>>()?.try_readonly().map_err(PyErr::from)?;
     let indices = indices.try_readonly().map_err(PyErr::from)?;
     let (indptr, indices) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
-    guarded(py, detached, || f(&Csr::again(indptr, indices, values, csr.columns, csr.facts)))
+    guarded(py, detached, &Csr::again(indptr, indices, values, csr.columns, csr.facts), f)
 }
 
 /// Wrap a C-contiguous matrix of one of the seven storage types, without copying it.

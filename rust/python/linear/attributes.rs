@@ -33,6 +33,19 @@ pub fn matrix<T: Element + Copy>(
     with_slice(array, |values| collected(values.iter().copied()))
 }
 
+/// The numbers of a matrix where they stand.
+///
+/// # Safety
+/// Nothing may write to the array, and no Python code may run, while they are read.
+pub unsafe fn numbers<'a>(array: &'a Bound<'_, PyAny>, planes: usize, columns: usize) -> PyResult<&'a [f64]> {
+    let array = array.cast::<PyArray2<f64>>()?;
+    if array.shape() != [planes, columns] || !array.is_c_contiguous() {
+        return Err(PyTypeError::new_err("an array has another shape or order than one_pass takes"));
+    }
+    // SAFETY: the caller promises it.
+    Ok(unsafe { array.as_slice() }?)
+}
+
 pub fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, planes: usize) -> PyResult<Vec<T>> {
     let array = array.cast::<PyArray1<T>>()?;
     if array.shape() != [planes] {
@@ -100,6 +113,18 @@ pub struct Changes<'a, 'py> {
 impl<'a, 'py> Changes<'a, 'py> {
     pub fn of(attributes: &'a Bound<'py, PyDict>) -> Self {
         Self { attributes, new: Vec::with_capacity(16) }
+    }
+
+    pub fn number(&mut self, name: &'a Name, value: i64) -> PyResult<()> {
+        let value = value.into_pyobject(self.attributes.py())?.into_any();
+        self.object(name, value);
+        Ok(())
+    }
+
+    pub fn truth(&mut self, name: &'a Name, value: bool) -> PyResult<()> {
+        let value = value.into_pyobject(self.attributes.py())?.to_owned().into_any();
+        self.object(name, value);
+        Ok(())
     }
 
     pub fn object(&mut self, name: &'a Name, value: Bound<'py, PyAny>) {

@@ -5,6 +5,7 @@ pub mod memory;
 mod one_pass;
 mod online;
 mod voted;
+mod weights;
 
 use pyo3::prelude::*;
 

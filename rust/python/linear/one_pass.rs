@@ -1,23 +1,34 @@
-//! Passes over few rows on the attributes of an estimator.
+//! Passes on the attributes of an estimator.
 //!
 //! One crossing does all: for a single example, reading the settings of a run and making its report
-//! takes many times longer than learning. Arrays are copied, which for few rows is cheaper than to
-//! borrow them, and the interpreter is not left.
+//! takes many times longer than learning. The interpreter is held, so no Python code runs meanwhile.
+//!
+//! A pass over far fewer entries than there are columns copies only the weights of these columns, learns on
+//! them, and puts them back when all is well. They go back where they were if no one else has the array.
 
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
+use std::sync::{Mutex, PoisonError};
+
+use numpy::{
+    PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
+    PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use super::attributes::{Changes, Name, get, labels, matrix, vector};
-use crate::error::Error;
+use super::attributes::{Changes, Name, get, labels, matrix, numbers, vector};
+use super::weights::{Known, Place, Renewed, gathered};
+use crate::error::{Error, Result};
 use crate::memory::{collected, filled};
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
-use crate::online::{self, Learner, Problem, Settings, State};
+use crate::online::{self, Learner, Passed, Problem, Settings, State};
 use crate::python::border::arrays::{self, copied, pairs};
 use crate::python::border::choices::{parse_joint, parse_tie};
 use crate::python::border::rows::{dense_rows, with_dense, with_many_or_few};
 use crate::rows::{Dense, Matrix, Tolerance};
+
+/// Products of a value and a weight in a pass at most: some milliseconds, in which Ctrl-C has to wait.
+const MOST: usize = 1 << 22;
 
 /// What parameters say of a pass, and how an estimator calls what it learns.
 #[pyclass(frozen, module = "perceptron_rs._core")]
@@ -33,6 +44,8 @@ pub struct OnePass {
     sums: Option<(Name, Name)>,
     report: Report,
     settings: Settings,
+    /// The arrays that the last pass has left on the estimator.
+    known: Mutex<Option<Known>>,
 }
 
 /// Names of what a call reports.
@@ -44,7 +57,7 @@ struct Report {
     converged: Name,
 }
 
-/// Read the parameters once, for many passes over few rows.
+/// Read the parameters once, for many passes.
 #[pyfunction]
 #[pyo3(signature = (*, parameters, absent, caches, stored, learner, positive, class_weight, eta0, tie, fit_intercept,
                     margin_threshold=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None))]
@@ -100,88 +113,144 @@ fn one_pass(
             eta: eta0,
             tie: parse_tie(tie)?,
             fit_intercept,
-            tolerance: Tolerance {
-                margin: margin_threshold,
-                added_feature,
-                max_mistakes: max_mistakes_per_example,
-            },
+            tolerance: Tolerance { margin_threshold, added_feature, max_mistakes: max_mistakes_per_example },
             joint: joint.map(parse_joint).transpose()?,
             ..Settings::new(copied(&positive)?)
         },
+        known: Mutex::new(None),
     })
 }
 
 #[pymethods]
 impl OnePass {
     /// Learn from the rows in their order and replace the attributes that change. False: the
-    /// attributes are not those that this was made for, and nothing was done.
-    #[pyo3(signature = (attributes, rows, y))]
+    /// attributes are not those that this was made for, or the pass takes long; nothing was done.
+    #[pyo3(signature = (attributes, rows, y, encoded=false, activations=None))]
     fn learn(
         &self,
         attributes: &Bound<'_, PyDict>,
         rows: &Bound<'_, PyAny>,
         y: &Bound<'_, PyAny>,
+        encoded: bool,
+        activations: Option<&Bound<'_, PyArray2<f64>>>,
     ) -> PyResult<bool> {
         if !self.fits(attributes)? {
             return Ok(false);
         }
-        let labels = labels(&get(attributes, &self.classes)?, y)?;
-        let coef = get(attributes, &self.coef)?;
+        let labels = if encoded {
+            let y = y.cast::<PyArray1<u32>>()?;
+            vector(y, y.len())?
+        } else {
+            labels(&get(attributes, &self.classes)?, y)?
+        };
         let planes = self.settings.planes();
+        let coef = get(attributes, &self.coef)?;
         let columns = coef.cast::<PyUntypedArray>()?.shape().get(1).copied().unwrap_or(0);
-        let start = State {
-            coef: matrix(&coef, planes, columns)?,
-            intercept: vector(&get(attributes, &self.intercept)?, planes)?,
-            seen: {
-                let seen: Vec<i64> = vector(&get(attributes, &self.seen)?, planes)?;
-                let mut counts = filled(0, planes)?;
-                for (count, seen) in counts.iter_mut().zip(seen) {
-                    *count = u64::try_from(seen)?;
-                }
-                counts
-            },
-            ages: None,
-        };
-        let sums = self.sums.as_ref().map(|(coef, intercept)| -> PyResult<Averaged> {
-            Ok(Averaged {
-                coef: matrix(&get(attributes, coef)?, planes, columns)?,
-                intercept: vector(&get(attributes, intercept)?, planes)?,
-                fit_intercept: self.settings.fit_intercept,
-            })
+        let sums = self.sums.as_ref().map(|(coef, intercept)| -> PyResult<_> {
+            Ok((get(attributes, coef)?, vector::<f64>(&get(attributes, intercept)?, planes)?))
         });
-        let (mut state, mut sums) = (start, sums.transpose()?);
-        let mut plain = Perceptron;
-        let learner: &mut dyn Learner = match &mut sums {
-            Some(sums) => sums,
-            None => &mut plain,
+        let sums = sums.transpose()?;
+        let seen: Vec<i64> = vector(&get(attributes, &self.seen)?, planes)?;
+        let mut counts = filled(0, planes)?;
+        for (count, &seen) in counts.iter_mut().zip(&seen) {
+            *count = u64::try_from(seen)?;
+        }
+        let coef_u = sums.as_ref().map(|(coef_u, _)| coef_u);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let sound = known.as_ref().filter(|known| known.are(&coef, coef_u));
+        let recorded;
+        let settings = if activations.is_some() {
+            recorded = Settings { record: true, ..self.settings.clone() };
+            &recorded
+        } else {
+            &self.settings
         };
-        let mistakes = self.run(rows, &labels, &mut state, learner)?;
+        // SAFETY: nothing is written to the arrays before these are gone, and no Python code runs until then.
+        let (weights, weights_u) = unsafe {
+            (
+                numbers(&coef, planes, columns)?,
+                coef_u.map(|coef_u| numbers(coef_u, planes, columns)).transpose()?,
+            )
+        };
+        let given = Given {
+            weights,
+            weights_u,
+            intercept: vector(&get(attributes, &self.intercept)?, planes)?,
+            intercept_u: sums.as_ref().map_or(vec![], |(_, intercept)| intercept.clone()),
+            few: sound.is_some_and(|known| known.average_is_finite(&counts, labels.len())),
+            seen: counts,
+            columns,
+            labels: &labels,
+            settings,
+        };
+        let Some(learnt) = given.learn_from(rows)? else { return Ok(false) };
 
-        let (py, shape) = (attributes.py(), [planes, columns]);
+        let shape = [planes, columns];
+        if let Some(activations) = activations {
+            activations.try_readwrite()?.as_slice_mut()?.copy_from_slice(&learnt.passed.activations);
+        }
+        let ours = sound.is_some();
+        let renewed = |array, values: &[f64]| Renewed::new(array, shape, values, &learnt.place, ours);
+        let new = renewed(&coef, &learnt.state.coef)?;
+        let new_u = match (coef_u, &learnt.sums) {
+            (Some(coef_u), Some(sums)) => renewed(coef_u, &sums.coef)?,
+            _ => None,
+        };
         let mut changes = Changes::of(attributes);
-        let seen = collected(state.seen.iter().map(|&seen| seen as i64))?;
+        let seen = collected(learnt.state.seen.iter().map(|&seen| seen as i64))?;
         changes.vector(&self.seen, &seen)?;
-        changes.matrix(&self.coef, &state.coef, shape)?;
-        changes.vector(&self.intercept, &state.intercept)?;
-        if let (Some(names), Some(sums)) = (&self.sums, &sums) {
-            changes.matrix(&names.0, &sums.coef, shape)?;
-            changes.vector(&names.1, &sums.intercept)?;
+        changes.vector(&self.intercept, &learnt.state.intercept)?;
+        if let (Some((name, name_u)), Some(sums)) = (&self.sums, &learnt.sums) {
+            changes.vector(name_u, &sums.intercept)?;
+            if let Some(new) = new_u.as_ref().filter(|new| !new.in_place) {
+                changes.object(name, new.array.clone().into_any());
+            }
         }
-        for name in &self.caches {
-            changes.nothing(name)?;
+        if let Some(new) = new.as_ref().filter(|new| !new.in_place) {
+            changes.object(&self.coef, new.array.clone().into_any());
         }
-        let (report, number) = (&self.report, mistakes.iter().sum::<i64>());
-        changes.matrix(&report.mistakes_per_epoch, &mistakes, [1, mistakes.len()])?;
-        changes.vector(&report.n_iter_per_class, &filled(1_i64, mistakes.len())?)?;
-        changes.object(&report.n_iter, 1_i64.into_pyobject(py)?.into_any());
-        changes.object(&report.n_mistakes, number.into_pyobject(py)?.into_any());
-        changes.object(&report.converged, (number == 0).into_pyobject(py)?.to_owned().into_any());
+        self.tell(&mut changes, &learnt.passed.mistakes)?;
+        let values_u = learnt.sums.as_ref().map_or(&[][..], |sums| &sums.coef);
+        let stays = |new: &Option<Renewed>| new.as_ref().is_none_or(|new| new.in_place);
+        let next = if ours && coef_u.is_none() && stays(&new) {
+            None // what is known of the array stays true
+        } else {
+            Some(Known::after(
+                known.as_ref(),
+                &learnt.place,
+                (new.as_ref().map_or(&coef, |new| new.array.as_any()), &learnt.state.coef),
+                coef_u.map(|coef_u| (new_u.as_ref().map_or(coef_u, |new| new.array.as_any()), values_u)),
+            )?)
+        };
+        // Nothing fails from here on but for the dict, whose keys are there.
+        if let Some(new) = new_u {
+            new.write(values_u, &learnt.place);
+        }
+        if let Some(new) = new {
+            new.write(&learnt.state.coef, &learnt.place);
+        }
         changes.publish()?;
+        if next.is_some() {
+            *known = next;
+        }
         Ok(true)
     }
 }
 
 impl OnePass {
+    /// What a call leaves besides its numbers.
+    fn tell<'a>(&'a self, changes: &mut Changes<'a, '_>, mistakes: &[i64]) -> PyResult<()> {
+        for name in &self.caches {
+            changes.nothing(name)?;
+        }
+        let (report, number) = (&self.report, mistakes.iter().sum::<i64>());
+        changes.matrix(&report.mistakes_per_epoch, mistakes, [1, mistakes.len()])?;
+        changes.vector(&report.n_iter_per_class, &filled(1_i64, mistakes.len())?)?;
+        changes.number(&report.n_iter, 1)?;
+        changes.number(&report.n_mistakes, number)?;
+        changes.truth(&report.converged, number == 0)
+    }
+
     fn fits(&self, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
         let py = attributes.py();
         for (name, value) in &self.parameters {
@@ -196,27 +265,90 @@ impl OnePass {
         }
         Ok(true)
     }
+}
 
-    fn run(
-        &self,
-        rows: &Bound<'_, PyAny>,
-        labels: &[u32],
-        state: &mut State,
-        learner: &mut dyn Learner,
-    ) -> PyResult<Vec<i64>> {
-        let mut work = |rows: &dyn Matrix| {
-            let problem = Problem::new(rows, labels, None, &self.settings)?;
-            online::one_pass(&problem, state, learner)
+/// What a pass goes on from. The weights are those of the arrays.
+struct Given<'a> {
+    weights: &'a [f64],
+    weights_u: Option<&'a [f64]>,
+    intercept: Vec<f64>,
+    intercept_u: Vec<f64>,
+    seen: Vec<u64>,
+    columns: usize,
+    /// Whether the weights of other columns than those of the rows need not be looked at.
+    few: bool,
+    labels: &'a [u32],
+    settings: &'a Settings,
+}
+
+/// What a pass has learnt, on all columns or on some.
+struct Learnt {
+    state: State,
+    sums: Option<Averaged>,
+    passed: Passed,
+    place: Place,
+}
+
+impl Given<'_> {
+    /// `None`: it would take long.
+    fn learn_from(&self, rows: &Bound<'_, PyAny>) -> PyResult<Option<Learnt>> {
+        let mut learnt = None;
+        let mut work = |rows: &dyn Matrix| -> Result<()> {
+            let read = rows.entries(0..rows.len()).saturating_add(rows.len());
+            if read.saturating_mul(self.settings.planes()) > MOST {
+                return Ok(());
+            }
+            let few = self.few && rows.columns() == self.columns;
+            let done = few
+                && rows.over_own_columns(&mut |rows, chosen| {
+                    let columns = collected(chosen.columns.iter().copied())?;
+                    learnt = Some(self.learn(rows, Place::Own(columns, chosen.places()))?);
+                    Ok(())
+                })?;
+            if !done {
+                learnt = Some(self.learn(rows, Place::All)?);
+            }
+            Ok(())
         };
-        if let Ok(values) = rows.cast::<PyArray2<f64>>() {
+        if let Ok(values) = rows.cast::<PyArray2<f64>>()
+            && values.len() <= 4096
+        {
+            // To copy few values takes less time than to borrow them.
             let shape = values.shape();
             let values: Vec<f64> = matrix(rows, shape[0], shape[1])?;
-            return Ok(work(&Dense::new(&values, shape[0], shape[1])?)?);
+            work(&Dense::new(&values, shape[0], shape[1])?)?;
+        } else if rows.cast::<PyUntypedArray>().is_ok() {
+            with_dense(rows.py(), &dense_rows(rows)?, false, work)??;
+        } else {
+            with_many_or_few(rows, false, work)??;
         }
-        if rows.cast::<PyUntypedArray>().is_ok() {
-            return Ok(with_dense(rows.py(), &dense_rows(rows)?, false, work)??);
-        }
-        Ok(with_many_or_few(rows, false, work)??)
+        Ok(learnt)
+    }
+
+    fn learn(&self, rows: &dyn Matrix, place: Place) -> Result<Learnt> {
+        let shape = [self.settings.planes(), self.columns];
+        let problem = Problem::new(rows, self.labels, None, self.settings)?;
+        let mut state = State {
+            coef: gathered(self.weights, shape, &place)?,
+            intercept: collected(self.intercept.iter().copied())?,
+            seen: collected(self.seen.iter().copied())?,
+            ages: None,
+        };
+        let mut sums = match self.weights_u {
+            None => None,
+            Some(weights) => Some(Averaged {
+                coef: gathered(weights, shape, &place)?,
+                intercept: collected(self.intercept_u.iter().copied())?,
+                fit_intercept: self.settings.fit_intercept,
+            }),
+        };
+        let mut plain = Perceptron;
+        let learner: &mut dyn Learner = match &mut sums {
+            Some(sums) => sums,
+            None => &mut plain,
+        };
+        let passed = online::one_pass(&problem, &mut state, learner)?;
+        Ok(Learnt { state, sums, passed, place })
     }
 }
 

@@ -12,9 +12,9 @@ use crate::error::Result;
 use crate::online::{self, averaged, perceptron};
 use crate::order::shuffle;
 use crate::python::border::arrays::{
-    ages, counters, get, matrix, new_array, numbers, to_matrix, to_vector, vector,
+    ages, borrowed, counters, get, matrix, new_array, numbers, to_matrix, to_vector, vector,
 };
-use crate::python::border::rows::{shape, with_rows};
+use crate::python::border::rows::{entries, shape, with_rows};
 use crate::python::border::signals::Signals;
 
 /// Activations (n, K) of every row under every plane.
@@ -29,9 +29,10 @@ fn scores<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (n, columns) = shape(rows)?;
     let planes = coef.shape()[0];
-    let coef = matrix("coef", &coef, planes, columns)?;
+    let coef = borrowed("coef", &coef, planes, columns)?;
     let intercept = vector("intercept", &intercept, planes)?;
     let out = new_array(rows.py(), [n, planes])?;
+    let threads = online::worthwhile(threads, entries(rows)?.0.saturating_mul(planes));
     let signals = Signals::new();
     let done = {
         let mut out = out.readwrite();

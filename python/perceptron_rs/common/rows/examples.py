@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
@@ -19,6 +19,7 @@ from perceptron_rs.engines import Engine, Rows
 __all__ = ["Examples", "as_array", "examples", "read", "refuse_odd", "unchecked"]
 
 _BLOCK = 1 << 20
+_LARGE = ("values", "indices")  # those of a CSR matrix that have all entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,12 @@ class Examples:
     values: NDArray[Any]
     indptr: NDArray[Any] | None
     stored: dict[str, NDArray[Any]]
+
+    def is_view_of(self, X: Any) -> bool:
+        """Whether the engine reads the very arrays of X, which are parts of others."""
+        given = (X,) if self.indptr is None else (X.data, X.indices)
+        read = (self.values,) if self.indptr is None else (self.stored[f"rows_{name}"] for name in _LARGE)
+        return all(a is b and not a.flags.owndata for a, b in zip(given, read, strict=True))
 
     def assert_finite(self, estimator: Any) -> None:
         """Raise scikit-learn's error if there is a NaN or an infinity in X."""
@@ -61,7 +68,7 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
         vars(estimator).pop("_column_base", None)  # the command line says it of a file, after the fit
     with naming("X"):
         if _is_known(X, estimator, reset):
-            pass
+            X = checked_format(X) if issparse(X) else X
         elif _is_plain(X):  # scikit-learn's checks of the array would take longer than a small fit
             validate_data(estimator, X, reset=reset, skip_check_array=True)
         else:
@@ -104,6 +111,17 @@ def _is_plain(X: Any) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype.kind in "biuf"
 
 
+def _is_plain_csr(X: Any) -> bool:
+    # The arrays may be anything, for who has them may assign to them.
+    return (
+        type(X) in (csr_matrix, csr_array)
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and type(X.data) is np.ndarray
+        and X.data.dtype.kind in "biuf"
+    )
+
+
 def _is_known(X: Any, estimator: Any, reset: bool) -> bool:
     """Whether X has as many columns as before, and nobody names them: scikit-learn would find nothing.
 
@@ -112,7 +130,7 @@ def _is_known(X: Any, estimator: Any, reset: bool) -> bool:
     known = vars(estimator)
     return (
         not reset
-        and _is_plain(X)
+        and (_is_plain(X) or _is_plain_csr(X))
         and known.get("n_features_in_") == X.shape[1]
         and "feature_names_in_" not in known
     )

@@ -1,4 +1,4 @@
-"""Passes over few rows on the attributes of an estimator.
+"""Passes on the attributes of an estimator.
 
 The core does all of it in one crossing of the border, because for a single example reading the
 settings takes longer than learning. Here it is a run of one epoch.
@@ -7,6 +7,7 @@ settings takes longer than learning. Here it is a run of one epoch.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,22 +34,33 @@ class OnePass:
         self.parameters, self.absent, self.caches = parameters, absent, caches
         self.stored, self.settings = stored, settings
 
-    def learn(self, attributes: dict[str, Any], rows: Any, y: NDArray[Any]) -> bool:
+    def learn(
+        self,
+        attributes: dict[str, Any],
+        rows: Any,
+        y: NDArray[Any],
+        encoded: bool = False,
+        activations: NDArray[np.float64] | None = None,
+    ) -> bool:
         """Learn from the rows in their order and replace the attributes that change.
 
         Parameters
         ----------
         attributes : dict
             The ``__dict__`` of a fitted estimator.
-        rows : C-contiguous matrix, or made by ``csr_rows``
-            Few examples.
+        rows : C-contiguous matrix, or made by ``dense_rows`` or ``csr_rows``
         y : array of shape (n,)
             Their classes, in the kind of type that ``classes_`` has.
+        encoded : bool
+            Whether y holds indices of classes instead, as uint32.
+        activations : array of shape (n, K)
+            Where the activations before the updates go, if they are wanted.
 
         Returns
         -------
         bool
-            False if the attributes are not those that this was made for; then nothing was done.
+            False if the attributes are not those that this was made for, or if the pass takes so long that
+            it might have to be interrupted; then nothing was done.
 
         Raises
         ------
@@ -58,22 +70,27 @@ class OnePass:
         fits = all(attributes.get(name, self) is value for name, value in self.parameters.items())
         if not fits or any(name in attributes for name in self.absent):
             return False
-        classes = attributes["classes_"]
+        classes = (
+            np.arange(len(attributes["classes_"]), dtype=np.uint32) if encoded else attributes["classes_"]
+        )
         if y.dtype.kind != classes.dtype.kind:
             raise TypeError("y and classes_ must hold the same kind of labels")
         known = classes.tolist()
         state = {name: attributes[attribute] for name, attribute in self.stored.items()}
         for name, values in state.items():
-            if getattr(values, "dtype", None) != (np.int64 if name == "seen" else np.float64):
+            dtype = np.int64 if name == "seen" else np.float64
+            if not isinstance(values, np.ndarray) or values.dtype != dtype:
                 raise TypeError(f"{name} must be an array of float64, or int64 for counters; use fit")
         data = Data(
             dense_rows(rows) if isinstance(rows, np.ndarray) else rows,
             np.array([known.index(label) for label in y.tolist()], dtype=np.uint32),
         )
-        run = start_linear(data, state, self.settings)
+        run = start_linear(data, state, replace(self.settings, record=activations is not None))
         mistakes = run.epoch(0).mistakes
         for k in range(len(mistakes)):
             run.end(k)
+        if activations is not None:
+            activations[:] = run.record()["activations"]
         learnt, number = run.state(), int(np.add.reduce(mistakes))
         attributes |= {attribute: learnt[name] for name, attribute in self.stored.items()}
         attributes |= {name: [] for name in self.caches}
@@ -104,7 +121,7 @@ def one_pass(
     max_mistakes_per_example: int | None = None,
     joint: str | None = None,
 ) -> OnePass:
-    """Read the parameters once, for many passes over few rows.
+    """Read the parameters once, for many passes.
 
     Parameters
     ----------

@@ -6,17 +6,19 @@ Problem
 Update rule
     The perceptron's. At certain moments, which ``check`` chooses, the errors of the vector of that
     moment are counted; if there are strictly fewer than the pocket's vector has, it takes its
-    place. The start vector is in the pocket at first. A run is the examples in a row that a vector
-    gets right; it goes on across epochs. Its length is the sum of their weights, as errors are.
+    place. An error is a wrong prediction: an activation of 0, a mistake for both classes, is right for
+    the one that ``tie`` makes it predict; zeros, which have no side, get all examples wrong. The start
+    vector is in the pocket at first. A run is the examples in a row that a vector gets right; it goes
+    on across epochs. Its length is the sum of their weights, as errors are.
 
     - "run": when a run ends (at a mistake, or with the training) that is longer than all that
       were counted before;
     - "ratchet": as soon as a run is longer than the one recorded with the pocket's vector when
       that was put there;
     - "update": after every update;
-    - "epoch": at the end of each epoch.
+    - "epoch": never but at the end of an epoch.
 
-    The vector of an epoch without a mistake is counted in any case.
+    The vector at the end of an epoch is counted in any case.
 Given
     What the perceptron is given, and ``check``.
 Result
@@ -37,7 +39,7 @@ from numpy.typing import NDArray
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
 from perceptron_rs.reference.rows import activations
-from perceptron_rs.settings import State
+from perceptron_rs.settings import Linear, State
 
 __all__ = ["Pocket", "pocket_arrays"]
 
@@ -45,17 +47,18 @@ __all__ = ["Pocket", "pocket_arrays"]
 class Pocket(Learner):
     """Goes through an epoch once more, by its log, with a plane of its own.
 
-    It looks at the decision's weights s of the examples, and at y and theta, as the loop does.
+    It looks at the decision's y and weights s of the examples, as the loop does.
     """
 
-    def __init__(self, plane: Plane, x: Any, decision: Any, check: str) -> None:
-        self.plane, self.check = plane, check
-        self.y, self.s, self.theta = decision.y, decision.s, decision.theta
+    def __init__(self, plane: Plane, x: Any, decision: Any, settings: Linear) -> None:
+        self.plane, self.check = plane, settings.check
+        self.y, self.s = decision.y, decision.s
         self.t = self.born = decision.t  # examples seen, and those seen when the vector came to be
         self.length, self.longest = 0.0, 0.0  # of its run, and of the longest one that was counted
         self.counted = True  # whether its errors have been
         self.number = -1  # of the epoch
         self.best: tuple[NDArray[np.float64], float] = plane.w.copy(), plane.b
+        self.of_zero = 1.0 if settings.tie == "positive" else -1.0  # what an activation of 0 predicts
         self.errors = self.count(x)
         self.run, self.recorded = 0, 0.0  # of the pocket's vector: its run in examples, and its length
         self.swaps: list[tuple[int, int, float]] = []
@@ -77,8 +80,7 @@ class Pocket(Learner):
                 self.length += float(self.s[i])
                 if self.check == "ratchet" and self.length > self.recorded:
                     self.consider(x, self.t)
-        if self.check == "epoch" or not log:
-            self.consider(x, self.t)
+        self.consider(x, self.t)
 
     def end(self, x: Any) -> None:
         """End the last run, too."""
@@ -105,7 +107,9 @@ class Pocket(Learner):
     def count(self, x: Any) -> float:
         """Weights of the examples that the vector gets wrong, added in row order."""
         m = self.y * activations(x, self.plane.w, self.plane.b)
-        return arith.total(self.s[(self.s != 0) & ~(m > self.theta)])
+        has_sides = self.plane.w.any() or self.plane.b != 0
+        right = has_sides & ((m > 0) | ((m == 0) & (self.y == self.of_zero)))
+        return arith.total(self.s[(self.s != 0) & ~right])
 
     def objective(self, loss: float) -> float:  # noqa: ARG002
         """Return the pocket's errors."""

@@ -212,7 +212,7 @@ def start_linear(data: Data, state: State, settings: Linear) -> Run:
             elif settings.learner == "voted":
                 decision.learners.append(Voted())
             elif settings.learner == "pocket":
-                decision.learners.append(Pocket(plane_of(k), data.rows, decision, settings.check))
+                decision.learners.append(Pocket(plane_of(k), data.rows, decision, settings))
             else:
                 decision.learners.append(Learner())
     return Run(data.rows, found, settings, lambda found: ages | memory(found))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.margin.problem import Problem, blocks, scale_of
+from perceptron_rs.reference.margin.problem import Problem, scale_of
 
 __all__ = [
     "Checked",
@@ -74,24 +74,17 @@ class Checked:
 
 def precise(problem: Problem, numbers: NDArray[np.int64], w: Vector, b: float) -> tuple[Vector, Vector]:
     """Return ``y_i (<w, x_i> + b)`` in doubled precision, and bounds of the errors."""
-    value, error = np.empty(len(numbers)), np.empty(len(numbers))
     d = problem.d
+    x = problem.rows.dense(numbers) * problem.unit
+    total, size = arith.Twofold((len(numbers),)), np.zeros(len(numbers))
+    for j in range(d):
+        total.add_product(x[:, j], w[j])
+        size = size + np.abs(x[:, j] * w[j])
+    total.add(np.array(b))
+    value = problem.y[numbers] * total.value
     square = arith.gamma(d + 2) * arith.gamma(d + 2) * 2.0
-    done = 0
-    for some in blocks(numbers):
-        x = problem.rows.dense(some) * problem.unit
-        total, size = arith.Twofold((len(some),)), np.zeros(len(some))
-        for j in range(d):
-            total.add_product(x[:, j], w[j])
-            size = size + np.abs(x[:, j] * w[j])
-        total.add(np.array(b))
-        here = slice(done, done + len(some))
-        value[here] = problem.y[some] * total.value
-        size = size * (1.0 + 2.0 * arith.gamma(d + 2)) + abs(b)
-        error[here] = (arith.UNIT * np.abs(value[here]) + square * size) * arith.SLACK + (d + 2) * (
-            4.0 * arith.LOST
-        )
-        done += len(some)
+    size = size * (1.0 + 2.0 * arith.gamma(d + 2)) + abs(b)
+    error = (arith.UNIT * np.abs(value) + square * size) * arith.SLACK + (d + 2) * (4.0 * arith.LOST)
     return value, error
 
 

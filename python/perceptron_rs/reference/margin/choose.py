@@ -28,10 +28,10 @@ def solve(problem: Problem, solver: str, tol: float, goal: str, work: Work) -> t
     descent = Descent(problem)
     reached = False
     if not alone:
-        reached = descent.run(max(tol, NEAR), work.budget, SOON, separable)
+        reached = descent.run(max(tol, NEAR), work.max_steps, SOON, separable)
         reached = reached and (tol >= NEAR or separable)
     if alone or (not reached and descent.support() > MOST_MEMBERS):
-        reached = descent.run(tol, work.budget, EVER if alone else LATE, separable)
+        reached = descent.run(tol, work.max_steps, EVER if alone else LATE, separable)
     work.passes += descent.checks
     work.rows_scored += descent.checks * problem.n + descent.visits
     work.sweeps += descent.sweeps

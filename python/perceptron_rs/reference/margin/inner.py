@@ -26,9 +26,9 @@ REFINEMENTS, STALLS = 4, 20
 
 @dataclass
 class Work:
-    """What was done; the budget is counted in passes, majors and sweeps."""
+    """What was done; a step is a pass, a major cycle or a sweep."""
 
-    budget: int
+    max_steps: int
     passes: int = 0
     rows_scored: int = 0
     majors: int = 0
@@ -36,8 +36,8 @@ class Work:
     sweeps: int = 0
 
     def left(self) -> bool:
-        """Whether there is budget left."""
-        return self.passes + self.majors + self.sweeps < self.budget
+        """Whether there are steps left."""
+        return self.passes + self.majors + self.sweeps < self.max_steps
 
 
 def run(working: WorkingSet, corral: Corral, tau: float, work: Work) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end
 from perceptron_rs.reference.margin.inner import Work
-from perceptron_rs.reference.margin.problem import Problem, blocks
+from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.proof import prove
 from perceptron_rs.reference.margin.wolfe import Found, nearest_point
 from perceptron_rs.settings import Solution
@@ -44,20 +44,13 @@ def decide(
                     halves = proved["dual_weights"].astype(np.float64) * 2.0**-54
                     numbers, k = dual_integers(problem, proved["support"], halves)
                     proved["support"], proved["dual_weights"] = numbers, k
-                proved["coef"], proved["intercept"] = solution["coef"], solution["intercept"]
-                return proved
+                return {**proved, "coef": solution["coef"], "intercept": solution["intercept"]}
         coef, b = plane(other, there.v)
         if not coef.any() and not b:
             continue
         lower, b = lower_end(problem, lengths, coef, b)
         if lower > 0.0:
-            solution["status"], solution["lower"], solution["coef"], solution["intercept"] = (
-                "separable",
-                lower,
-                coef,
-                b,
-            )
-            return solution
+            return {**solution, "status": "separable", "lower": lower, "coef": coef, "intercept": b}
     return solution
 
 
@@ -73,10 +66,8 @@ def _others(problem: Problem, found: Found) -> Iterator[Problem]:
 
 def _column_units(problem: Problem) -> Vector:
     """Return for each column the power of two that brings its range (without a bias: its values) near 1."""
-    low, high = np.full(problem.d, math.inf), np.full(problem.d, -math.inf)
-    for numbers in blocks(np.arange(problem.n)):
-        x = problem.rows.dense(numbers)
-        low, high = np.minimum(low, x.min(axis=0)), np.maximum(high, x.max(axis=0))
+    x = problem.rows.dense(np.arange(problem.n))
+    low, high = x.min(axis=0), x.max(axis=0)
     size = np.maximum(np.abs(low), np.abs(high)) if problem.bias == "none" else high / 2.0 - low / 2.0
     shifts = [max(-1000, min(1000, -math.frexp(float(value))[1])) if value > 0.0 else 0 for value in size]
     return np.array([math.ldexp(1.0, shift) for shift in shifts])

@@ -18,7 +18,7 @@ from perceptron_rs.reference.margin.certificate import (
     precise,
     quotient,
 )
-from perceptron_rs.reference.margin.problem import Problem, survey
+from perceptron_rs.reference.margin.problem import Problem
 
 __all__ = ["check_labels", "margin"]
 
@@ -78,7 +78,7 @@ def margin(
     largest = float(np.abs(coef).max(initial=0.0))
     if largest == 0.0:
         raise ValueError("coef must not be all zeros: such a plane has no margin; train first")
-    problem = Problem(rows, labels, "none", survey(rows))
+    problem = Problem(rows, labels, "none")
     lengths = Lengths(problem)
     power = -math.frexp(largest)[1]
     w = np.array([arith.times_power(float(number), power) for number in coef])

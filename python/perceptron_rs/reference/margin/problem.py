@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.rows import check_canonical
 
-__all__ = ["BIASES", "Problem", "Survey", "blocks", "scale_of", "survey"]
+__all__ = ["BIASES", "Problem", "Survey", "scale_of"]
 
 BIASES = ("free", "augmented", "none")
-BLOCK = 256
 #: Scales beyond these would leave the range of floats.
 LARGEST_SHIFT = 1000
 
@@ -34,26 +33,13 @@ class Survey:
         check_canonical(rows)
         values = arith.widen(rows.values)
         if not np.isfinite(values).all():
-            for i in range(rows.shape[0]):
-                row = rows.dense(np.array([i]))[0]
-                if not np.isfinite(row).all():
-                    j = int(np.argmax(~np.isfinite(row)))
-                    raise ValueError(
-                        f"rows must be finite, got NaN or infinity in row {i}, column {j}; "
-                        "remove the row or impute the value"
-                    )
+            i, j = np.argwhere(~np.isfinite(rows.dense(np.arange(rows.shape[0]))))[0]
+            raise ValueError(
+                f"rows must be finite, got NaN or infinity in row {i}, column {j}; "
+                "remove the row or impute the value"
+            )
         self.largest = float(np.abs(values).max(initial=0.0))
         self.nonzeros = int(np.count_nonzero(values))
-
-
-def survey(rows: Any) -> Survey:
-    """Look at all values once."""
-    return Survey(rows)
-
-
-def blocks(numbers: NDArray[Any]) -> list[NDArray[Any]]:
-    """Cut row numbers into stretches that fit in memory."""
-    return [numbers[start : start + BLOCK] for start in range(0, len(numbers), BLOCK)]
 
 
 def scale_of(largest: float) -> int:
@@ -69,9 +55,10 @@ class Problem:
         rows: Any,
         labels: NDArray[np.uint32],
         bias: str,
-        found: Survey,
+        found: Survey | None = None,
         unit: Vector | None = None,
     ) -> None:
+        found = found or Survey(rows)
         self.rows, self.labels, self.bias, self.found = rows, labels, bias, found
         self.n, self.d = rows.shape
         self.y = np.where(labels == 1, 1.0, -1.0)
@@ -92,10 +79,7 @@ class Problem:
 
     def scores(self, numbers: NDArray[Any], v: Vector) -> Vector:
         """Return ``<u_i, v>`` of the rows with these numbers."""
-        w = v[: self.d] * self.unit
-        out = np.empty(len(numbers))
-        for start in range(0, len(numbers), BLOCK):
-            out[start : start + BLOCK] = self.rows.dots(numbers[start : start + BLOCK], w)
+        out = self.rows.dots(numbers, v[: self.d] * self.unit)
         if self.bias == "augmented":
             out = out + v[self.d] * self.constant
         signed: Vector = self.y[numbers] * out
@@ -110,11 +94,8 @@ class Problem:
 
     def squares(self, scale: float) -> Vector:
         """Return ``||x_i||^2`` of all raw rows times ``scale``."""
-        out = np.empty(self.n)
-        for numbers in blocks(np.arange(self.n)):
-            x = self.rows.dense(numbers) * scale
-            out[numbers] = arith.dot(x, x)
-        return out
+        x = self.rows.dense(np.arange(self.n)) * scale
+        return arith.dot(x, x)
 
     def firsts(self) -> list[int]:
         """Return the first row of each group."""

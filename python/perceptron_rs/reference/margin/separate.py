@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from perceptron_rs.reference.margin.choose import solve
 from perceptron_rs.reference.margin.inner import Work
 from perceptron_rs.reference.margin.other_scales import decide, plane, powered, refuted, solution_of
 from perceptron_rs.reference.margin.plane import check_labels
-from perceptron_rs.reference.margin.problem import BIASES, Problem, survey
+from perceptron_rs.reference.margin.problem import BIASES, Problem
 from perceptron_rs.reference.margin.wolfe import Found
 from perceptron_rs.settings import Solution
 
@@ -69,7 +70,7 @@ def separate(
             raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
     if not (tol > 0.0 and math.isfinite(tol)):
         raise ValueError(f"tol must be positive and finite, got {tol}")
-    problem = Problem(rows, labels, bias, survey(rows))
+    problem = Problem(rows, labels, bias)
     lengths = Lengths(problem)
     work, ran = Work(max_steps), "wolfe"
     nothing = np.zeros(0, dtype=np.int64)
@@ -88,13 +89,7 @@ def separate(
             solution, ran = decide(problem, lengths, solution, found, tol, work), "wolfe"
     solution["radius"] = lengths.radius
     solution["solver"] = ran
-    solution["work"] = {
-        "passes": work.passes,
-        "rows_scored": work.rows_scored,
-        "majors": work.majors,
-        "refinements": work.refinements,
-        "sweeps": work.sweeps,
-    }
+    solution["work"] = {name: count for name, count in asdict(work).items() if name != "max_steps"}
     return solution
 
 
@@ -122,8 +117,5 @@ def _judge(problem: Problem, lengths: Lengths, found: Found) -> Solution:
 
 def _some_row(problem: Problem) -> Vector:
     """Return a direction that is not 0, if there is one: the first row that is not."""
-    for number in range(problem.n):
-        x = problem.rows.dense(np.array([number]))[0]
-        if x.any():
-            return powered(problem.y[number] * x + 0.0, None)[0]
-    return np.zeros(problem.d)
+    x = problem.y[:, np.newaxis] * problem.rows.dense(np.arange(problem.n))
+    return powered(x[int(np.argmax(x.any(axis=1)))] + 0.0, None)[0]

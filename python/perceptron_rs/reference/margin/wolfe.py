@@ -3,7 +3,8 @@
 - Problem: the v of least length in the hull of the u_i (with a free bias, in the difference of the hulls).
 - Update rule: passes over ever denser samples add the rows that violate the present plane most to the
   working set; there the method runs to a tolerance before the next pass.
-- Given: tolerance of the relative gap, a budget of passes and major cycles, whether separability suffices.
+- Given: tolerance of the relative gap, how many passes and major cycles at most, whether separability
+  suffices.
 - Result: the plane of the best lower end, the weights of the best upper end, and why it stopped.
 - Paper: Wolfe 1976, Finding the nearest point in a polytope.
 """
@@ -48,7 +49,7 @@ class Found:
 
 
 def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, work: Work) -> Found:
-    """Run the method until the gap is closed, v is 0, nothing improves or the budget is spent."""
+    """Run the method until the gap is closed, v is 0, nothing improves or no steps are left."""
     working = WorkingSet(problem)
     numbers = np.arange(0, problem.n, -(-problem.n // 4096))
     v = _mean(problem, numbers)

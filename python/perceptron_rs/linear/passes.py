@@ -1,64 +1,65 @@
-"""The short way of ``partial_fit(check_input=False)`` for few rows, such as a stream of single examples.
+"""Passes that take milliseconds at most: an example or a block, learnt by `partial_fit`.
 
 What the parameters say is worked out once and kept by the engine, with the very objects that they
 were. After that a call crosses to the engine once, which looks whether they still are the same objects,
 learns, and replaces the attributes that change. Whatever is out of the ordinary (a penalty, weights of
-examples or classes, a callback, any error) is left to the long way, with nothing changed.
+examples or classes, a callback, any error, a pass that takes long) is left to a run, with nothing changed.
 """
 
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD
-from perceptron_rs.common.parameters import NOISE, are_accepted, noise_settings
+from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.linear.penalty import PENDING, strengths
 
-__all__ = ["learn_few"]
+__all__ = ["learn_pass"]
 
-#: So many rows at most: beyond, reading the arguments takes less time than learning.
-_FEW = 16
+#: Those that a pass takes; others need more than their state.
+_LEARNERS = ("perceptron", "averaged")
 #: Parameters that every pass depends on; not every learner has the last ones.
 _PARAMETERS = (
     *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
-    "audit",
+    *("audit", "n_jobs"),
     *("penalty", "multi_class", *NOISE),
 )
-#: What the long way would remove after a pass.
+#: What a run would remove after a pass.
 _STALE = ("mistakes_per_example_", "validation_scores_", "loss_curve_", PENDING[0], RECORD)
 
-#: Of the estimators seen last, by their id. That an id comes again does no harm: the parameters are compared.
-_prepared: dict[int, tuple[Any, int, OnePass]] = {}
-_MOST = 64
+#: For each estimator.
+_prepared: dict[ref[Any], OnePass] = {}
 
 
-def learn_few(estimator: Any, X: Any, y: Any) -> bool:
-    """Learn from a few rows. False: that is left to the long way, and nothing has been changed."""
+def learn_pass(
+    estimator: Any, X: Any, y: Any, encoded: bool = False, activations: NDArray[np.float64] | None = None
+) -> bool:
+    """Learn from X in its order. False: that is left to a run, and nothing has been changed.
+
+    ``X`` is a matrix, or rows of the engine; ``y`` are labels, or indices of classes (uint32) if they are
+    ``encoded``. The activations of the examples before they are learnt from are put into ``activations``,
+    float64 of shape (n, K).
+    """
     try:
-        if len(y) > _FEW:
-            return False
-        if not isinstance(X, np.ndarray):
+        if not encoded and not isinstance(X, np.ndarray):
             X = get_engine(estimator.engine).csr_rows(X.indptr, X.indices, X.data, X.shape[1])
-        own = vars(estimator)
-        found = _prepared.get(id(estimator))
-        if found is not None:
-            kind, n_classes, one_pass = found
-            same = kind is type(estimator) and n_classes == len(own["classes_"])
-            if same and one_pass.learn(own, X, y):
-                return True
-        prepared = _prepare(estimator)
-        if prepared is None:
+        one_pass = _prepared.get(ref(estimator))
+        if one_pass is not None and one_pass.learn(vars(estimator), X, y, encoded, activations):
+            return True
+        one_pass = _prepare(estimator)
+        if one_pass is None:
             return False
-        if len(_prepared) >= _MOST:
-            _prepared.clear()
-        _prepared[id(estimator)] = type(estimator), len(own["classes_"]), prepared
-        return prepared.learn(own, X, y)
+        _prepared[ref(estimator, _prepared.pop)] = one_pass
+        return one_pass.learn(vars(estimator), X, y, encoded, activations)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        return False  # the long way says what is wrong
+        _prepared.pop(ref(estimator), None)  # it was made for other classes, perhaps
+        return False  # the run says what is wrong
 
 
 def _names(estimator: Any) -> list[str]:
@@ -76,10 +77,13 @@ def _prepare(estimator: Any) -> OnePass | None:
     watched = (
         estimator.track_mistakes or estimator.verbose or estimator.callback is not None or estimator.audit
     )
+    if estimator._learner not in _LEARNERS:
+        return None
     if not are_accepted(estimator):
         return None  # the long way says which parameter is wrong
     if estimator._draws or watched or estimator.class_weight is not None or strengths(estimator) is not None:
         return None
+    n_threads(estimator)  # refuses numbers that joblib does
     planes = n_planes(estimator, estimator.classes_)
     return get_engine(estimator.engine).one_pass(
         parameters={name: getattr(estimator, name) for name in _names(estimator)},

@@ -1,0 +1,121 @@
+"""Sparse rows cost what their entries are, whatever the number of columns.
+
+    python benches/sparse.py [kernel] [one] [threads]
+
+kernel   2,000 rows of 100 entries, rbf, one epoch, then predictions: seconds at three numbers of columns.
+one      ``decision_function`` and ``partial_fit`` of one row of 50 entries, beside scikit-learn.
+threads  20 classes of 50,000 rows, 80 entries each, 100,000 columns, 3 epochs: two threads beside one.
+
+Each case checks its answer. Ratios are of medians of turns in one process.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import numpy as np
+from alternate import alternate
+from scipy import sparse
+from sklearn.linear_model import Perceptron as Peer
+
+from perceptron_rs import AveragedPerceptron, BudgetedKernelPerceptron, KernelPerceptron, Perceptron
+
+COLUMNS = 20_000, 200_000, 1_300_000
+
+
+def report(case, peer, ours, bar):
+    print(f"{case:62} {peer * 1e6:11.1f} {ours * 1e6:11.1f} {peer / ours:7.2f}x  bar {bar}", flush=True)
+
+
+def growth(case, few, more, most, bar):
+    print(f"{case:40} {few:.3f} {more:.3f} {most:.3f}, ratio {most / few:.2f}, at most {bar}", flush=True)
+
+
+def rows(n, d, entries, seed=0):
+    """Return n rows with as many entries in random columns, and classes that a few columns decide."""
+    random = np.random.default_rng(seed)
+    indices = np.sort(random.integers(0, d, (n, entries)), axis=1)
+    values = random.standard_normal((n, entries))
+    arrays = values.ravel(), indices.ravel().astype(np.int32), np.arange(n + 1, dtype=np.int32) * entries
+    X = sparse.csr_matrix(arrays, (n, d))
+    X.sum_duplicates()
+    return X, random.integers(0, 2, n)
+
+
+def renamed(X, columns):
+    """Return the same rows with more columns in between; the lane of each column stays (rule 3)."""
+    step = (columns // X.shape[1] - 1) // 8 * 8 + 1
+    return sparse.csr_matrix((X.data, X.indices * step, X.indptr), (X.shape[0], columns))
+
+
+def kernel():
+    """All three matrices are one, but for columns without entries between the others."""
+    X, y = rows(2000, COLUMNS[0], 100)
+    matrices = [renamed(X, d) for d in COLUMNS]
+    for learner, bar in ((KernelPerceptron, 1.3), (BudgetedKernelPerceptron, 1.3)):
+        name = learner.__name__
+        options = {"kernel": "rbf", "gamma": 0.01, "max_iter": 1, "tol": None, "shuffle": False}
+        models = [learner(**options) for _ in COLUMNS]
+        fits = [lambda m=m, X=X: m.fit(X, y) for m, X in zip(models, matrices, strict=True)]
+        few, more, most = alternate(3, *fits)
+        found = {m.decision_function(M).tobytes() for m, M in zip(models, matrices, strict=True)}
+        assert len(found) == 1
+        growth(f"{name}, fit", few, more, most, bar)
+        predictions = [lambda m=m, X=X: m.predict(X) for m, X in zip(models, matrices, strict=True)]
+        few, more, most = alternate(3, *predictions)
+        growth(f"{name}, predict", few, more, most, bar)
+
+
+def learning(model, X, y, **options):
+    model.partial_fit(X[:100], y[:100], classes=[0, 1])
+    single = [(X[i : i + 1], y[i : i + 1]) for i in range(X.shape[0])]
+
+    def run():
+        for x, label in single:
+            model.partial_fit(x, label, **options)
+
+    return run
+
+
+def one_case(learner, d, n=300):
+    X, y = rows(n, d, 50)
+    model, peer = learner(), Peer()
+    ours, theirs = learning(model, X, y), learning(peer, X, y)
+    unchecked = learning(learner(), X, y, check_input=False)
+    slow, fast, bare = (t / n for t in alternate(5, theirs, ours, unchecked))
+    whole = learner(max_iter=1, tol=None, shuffle=False).fit(
+        sparse.vstack([X[:100], *[X] * 5]), np.concatenate([y[:100], *[y] * 5])
+    )
+    assert model.coef_.tobytes() == whole.coef_.tobytes()
+    case = f"of one row, {learner.__name__}, d = {d}"
+    report(f"partial_fit {case}", slow, fast, 3)
+    peer.coef_, peer.intercept_ = model.coef_, model.intercept_
+    x = X[:1]
+    assert np.allclose(peer.decision_function(x), model.decision_function(x), rtol=1e-12)
+    slow, fast = alternate(200, lambda: peer.decision_function(x), lambda: model.decision_function(x))
+    report(f"decision_function {case}", slow, fast, 1)
+    return bare
+
+
+def one():
+    for learner in (Perceptron, AveragedPerceptron):
+        few, more, most = (one_case(learner, d) * 1e6 for d in (1000, 1 << 16, 1 << 20))
+        growth(f"{learner.__name__}, check_input=False, one row, microseconds", few, more, most, 1.5)
+
+
+def threads():
+    X, _ = rows(50_000, 100_000, 80)
+    y = np.random.default_rng(1).integers(0, 20, X.shape[0])
+    y = np.where(np.asarray(X[:, :50_000].sum(axis=1)).ravel() > 0, y // 2, 10 + y // 2)
+    models = [Perceptron(max_iter=3, tol=None, n_jobs=n) for n in (1, 2)]
+    times = alternate(5, *(lambda m=m: m.fit(X, y) for m in models))
+    assert models[0].coef_.tobytes() == models[1].coef_.tobytes()
+    report("20 classes of sparse text, two threads to one", *times, 0.95)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    asked = [case for case in (kernel, one, threads) if case.__name__ in sys.argv[1:]]
+    for case in asked or (kernel, one, threads):
+        case()

@@ -1,0 +1,116 @@
+"""Streamed epochs beside those in memory, and how much memory a stream takes.
+
+The data is the spam text of PERCEPTRON_RS_DATA, 20 times over, in svmlight form. Later epochs, from a cache,
+must reach 70 % of the speed of epochs in memory; a process that streams ``--gigabytes`` of text, four epochs
+with a cache, must stay below 300 MB. The models are compared first.
+
+    PERCEPTRON_RS_DATA=folder python benches/streams.py [--runs 5] [--gigabytes 4]
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import data
+from alternate import alternate
+from threadpoolctl import threadpool_limits
+
+from perceptron_rs import AveragedPerceptron, Perceptron, digest
+from perceptron_rs.io import load_svmlight, open_svmlight
+
+SPEED, MEGABYTES = 0.7, 300
+EPOCHS = 6
+
+
+def written(path: Path, size: int) -> None:
+    """Write the spam text again and again, until the file has so many bytes."""
+    with gzip.open(data.folder() / "spam.train.svm.gz") as packed:
+        text = packed.read()
+    with path.open("wb") as file:
+        while file.tell() < size:
+            file.write(text)
+
+
+def speed(folder: Path, runs: int) -> bool:
+    path = folder / "spam.svm"
+    written(path, 20 * (1 << 23))
+    X, y = load_svmlight(path)
+    ok = True
+    for learner in (Perceptron, AveragedPerceptron):
+
+        def epochs(number: int, streamed: bool, learner=learner):
+            model = learner(max_iter=number, tol=None, shuffle=False)
+            if streamed:
+                return model.fit_stream(open_svmlight(path), cache=folder / "cache")
+            return model.fit(X, y)
+
+        assert digest(epochs(2, True)) == digest(epochs(2, False))
+        made = epochs(1 + EPOCHS, False).n_iter_ - 1  # it ends with an epoch without a mistake
+        times = alternate(
+            runs,
+            *(
+                lambda number=number, streamed=streamed: epochs(number, streamed)
+                for streamed in (False, True)
+                for number in (1, 1 + EPOCHS)
+            ),
+        )
+        memory, stream = (times[1] - times[0]) / made, (times[3] - times[2]) / made
+        ok &= memory / stream >= SPEED
+        print(
+            f"{learner.__name__:20} epoch of {len(y)} rows, {X.nnz} entries: in memory {memory:.3f} s, "
+            f"from the cache {stream:.3f} s, {memory / stream:.2f}x (bar {SPEED})"
+            + ("" if memory / stream >= SPEED else "  BELOW BAR"),
+            flush=True,
+        )
+    return ok
+
+
+def child(path: Path) -> None:
+    """Stream a file; print the seconds and the largest resident set."""
+    start = time.perf_counter()
+    model = AveragedPerceptron(max_iter=4, tol=None)
+    model.fit_stream(open_svmlight(path), cache=path.with_suffix(".cache"))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(time.perf_counter() - start, peak, model.n_seen_[0] // 4)
+
+
+def memory(folder: Path, gigabytes: float) -> bool:
+    path = folder / "large.svm"
+    written(path, int(gigabytes * 1e9))
+    done = subprocess.run([sys.executable, __file__, "--child", path], check=True, capture_output=True)
+    seconds, peak, rows = done.stdout.split()
+    ok = int(peak) < MEGABYTES * 1e6
+    print(
+        f"{path.stat().st_size / 1e9:.1f} GB of text, {int(rows)} rows, 4 epochs: {float(seconds):.0f} s, "
+        f"at most {int(peak) / 1e6:.0f} MB (bar {MEGABYTES}){'' if ok else '  BELOW BAR'}"
+    )
+    return ok
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--gigabytes", type=float, default=4.0)
+    parser.add_argument("--child", type=Path)
+    options = parser.parse_args()
+    if options.child is not None:
+        child(options.child)
+        return 0
+    if data.folder() is None:
+        print("skipped: set PERCEPTRON_RS_DATA to the folder with the real data")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        ok = speed(Path(folder), options.runs)
+        return int(not (memory(Path(folder), options.gigabytes) and ok))
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        sys.exit(main())

@@ -1,0 +1,153 @@
+"""The margin of several classes at once, by Kesler's construction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack, issparse, vstack
+
+from perceptron_rs.engines import EngineName
+from perceptron_rs.float_mode import standard
+from perceptron_rs.margins.maximum import MAX_STEPS, max_margin
+from perceptron_rs.margins.problem import Solver, choice, read_classes
+from perceptron_rs.margins.result import MarginResult
+
+__all__ = ["JointMargin", "joint_margin"]
+
+
+@dataclass(frozen=True, eq=False)
+class JointMargin:
+    """The largest margin of several classes at once. Returned by `joint_margin`.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_classes, n_features), float64
+        Weights of the classes, of any length.
+    intercept : ndarray of shape (n_classes,), float64
+        Intercepts of the classes.
+    result : MarginResult
+        Bounds of the margin, with their proof: a result about the rows of ``pairs``, with the label 1 and no
+        intercept. `verify` checks it. Its ``mistake_bound`` is that of ``multi_class="joint"``.
+    pairs : sparse matrix of shape (n_samples * (n_classes - 1), n_classes * n_columns)
+        A row for each example and each wrong class: the example in the columns of its own class, and its
+        negative in those of the wrong class. With an intercept, each example has one more column, of ones.
+    """
+
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    result: MarginResult
+    pairs: Any
+
+
+def joint_margin(
+    X: Any,
+    y: Any,
+    *,
+    bias: Literal["augmented", "none"] = "augmented",
+    tol: float = 1e-8,
+    max_steps: int = MAX_STEPS,
+    solver: Solver = "auto",
+    engine: EngineName = "rust",
+    n_jobs: int | None = None,
+) -> JointMargin:
+    """Compute certified bounds of the largest margin of several classes in one joint decision.
+
+    The margin of weights W is the minimum of ``(W_y x - W_r x) / ||W||`` over all examples x and all classes
+    r other than their class y; ``||W||`` is the root of the sum of all squares. It is that of a single
+    hyperplane for pairs: x in the columns of its class, -x in those of a wrong class. With two classes it is
+    ``sqrt(2)`` times the margin of one hyperplane.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The examples.
+    y : array-like of shape (n_samples,)
+        Labels of at least two classes.
+    bias : {"augmented", "none"}, default="augmented"
+        How to treat the intercepts. "augmented": they are weights of a feature that is 1, and part of the
+        norm. "none": they are 0.
+    tol : float, default=1e-8
+        As for `max_margin`.
+    max_steps : int, default=1000000
+        As for `max_margin`.
+    solver : {"auto", "wolfe", "descent"}, default="auto"
+        As for `max_margin`.
+    engine : {"rust", "reference"}, default="rust"
+        Implementation to use. Both give the same bits.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the result.
+
+    Returns
+    -------
+    JointMargin
+        Weights and intercepts of the classes, and the bounds with their proof.
+
+    Raises
+    ------
+    ValueError
+        If an argument has an invalid shape, length or value, or if there is one class only.
+    TypeError
+        If an argument does not contain numbers (or, for labels, numbers or strings).
+
+    See Also
+    --------
+    max_margin : Of ``y == label``, the margin of one class against the rest.
+    mistake_bounds : Takes ``coef`` and ``intercept``.
+
+    References
+    ----------
+    R. O. Duda, P. E. Hart, "Pattern classification and scene analysis", 1973, section 5.12 (Kesler).
+    K. Crammer, Y. Singer, "Ultraconservative online algorithms for multiclass problems", Journal of Machine
+    Learning Research 3, 2003.
+
+    Examples
+    --------
+    >>> from perceptron_rs import joint_margin
+    >>> found = joint_margin([[1, 0, 0], [0, 1, 0], [0, 0, 1]], ["a", "b", "c"], bias="none")
+    >>> round(found.result.lower, 9)  # 1 / sqrt(2)
+    0.707106781
+    >>> round(found.result.mistake_bound, 6)
+    4.0
+    """
+    choice("bias", bias, ("augmented", "none"))
+    with standard():
+        problem = read_classes(X, y, engine=engine, n_jobs=n_jobs)
+        if len(problem.classes) < 2:
+            raise ValueError(f"y must hold at least two classes, got {problem.classes[0]!r:.80} alone")
+        problem.check_finite()
+        rows, columns = _rows(X, has_bias=bias == "augmented"), problem.data.rows.shape[1]
+    pairs = _pairs(rows, problem.labels.astype(np.intp), len(problem.classes))
+    options: dict[str, Any] = {"tol": tol, "max_steps": max_steps, "solver": solver, "engine": engine}
+    result = max_margin(pairs, np.ones(pairs.shape[0], dtype=int), bias="none", n_jobs=n_jobs, **options)
+    weights = result.coef.reshape(len(problem.classes), -1)
+    intercept = weights[:, columns].copy() if bias == "augmented" else np.zeros(len(weights))
+    return JointMargin(np.ascontiguousarray(weights[:, :columns]), intercept, result, pairs)
+
+
+def _rows(X: Any, *, has_bias: bool) -> Any:
+    """Return the examples as a sparse matrix of float64, perhaps with a column of ones."""
+    rows = csr_matrix(X if issparse(X) else np.asarray(X), dtype=np.float64)
+    return hstack([rows, np.ones((rows.shape[0], 1))], format="csr") if has_bias else rows
+
+
+def _pairs(rows: Any, labels: NDArray[np.intp], classes: int) -> Any:
+    """Return a row for each example and each wrong class."""
+    n = rows.shape[0]
+    blocks = []
+    for shift in range(1, classes):
+        numbers = np.arange(n)
+        wrong = (labels + shift) % classes
+        parts = []
+        for k in range(classes):
+            sign = (labels == k).astype(np.float64) - (wrong == k)
+            chosen = np.flatnonzero(sign)
+            place = csr_matrix((sign[chosen], (numbers[chosen], chosen)), shape=(n, n))
+            parts.append(place @ rows)
+        blocks.append(hstack(parts, format="csr"))
+    pairs = vstack(blocks, format="csr")
+    pairs.sort_indices()
+    return pairs

@@ -1,0 +1,284 @@
+"""Margins in the space of a kernel: found on a factor of the Gram matrix, certified on the matrix.
+
+The rows of a factor L with ``L L' = K`` have the distances of the examples in the space of the kernel, so the
+solvers for rows find the plane and the weights there. L is rounded, but nothing that is returned rests on it:
+the bounds and proofs come from the plane and the weights in exact arithmetic, by the values of K alone.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import EngineName, KernelSpec
+from perceptron_rs.float_mode import standard
+from perceptron_rs.margins.bounds import down, novikoff, up, up_root
+from perceptron_rs.margins.exact import integers
+from perceptron_rs.margins.problem import Bias, Problem, Solver, read
+from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.margins.systems import solve
+from perceptron_rs.typed import Gamma
+
+__all__ = ["Kernel", "check_kernel", "gram", "kernel_matrix", "kernel_result"]
+
+Kernel: TypeAlias = Literal["linear", "poly", "rbf", "precomputed"]
+KERNELS: tuple[Kernel, ...] = get_args(Kernel)
+Matrix = NDArray[np.float64]
+
+_ONE = 2**53
+_SMALL = 2.0**-40  # what is left of a squared length, of the largest, that is taken for rounding
+
+
+def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
+    """Raise unless these are parameters of a kernel."""
+    if kernel not in KERNELS:
+        raise ValueError(f"kernel must be one of {KERNELS}, got {kernel!r:.80}")
+    is_number = isinstance(gamma, Real) and not isinstance(gamma, bool) and 0 < float(gamma) < math.inf
+    if not is_number and not (isinstance(gamma, str) and gamma in ("scale", "auto")):
+        raise ValueError(f"gamma must be 'scale', 'auto' or a finite number above 0, got {gamma!r:.80}")
+    if isinstance(degree, bool) or not isinstance(degree, Integral) or not 1 <= int(degree) < 2**31:
+        raise ValueError(f"degree must be a whole number of at least 1, got {degree!r:.80}")
+    if isinstance(coef0, bool) or not isinstance(coef0, Real) or not 0 <= float(coef0) < math.inf:
+        raise ValueError(
+            f"coef0 must be a finite number of at least 0, got {coef0!r:.80}; below 0 the kernel need not "
+            "be an inner product"
+        )
+
+
+def gram(
+    problem: Problem, kernel: Kernel, gamma: Gamma, degree: int, coef0: float
+) -> tuple[Matrix, KernelSpec]:
+    """Return the kernel values of all pairs of examples, and the kernel with its gamma settled."""
+    engine, data, threads = problem.engine, problem.data, problem.threads
+    n, d = data.rows.shape
+    if kernel == "precomputed":
+        if n != d:
+            raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {(n, d)}")
+        identity = np.eye(d)
+        K = engine.scores(data.rows, identity, np.zeros(d), threads=threads)
+        if not np.array_equal(K, K.T):
+            raise ValueError("X must be symmetric with kernel='precomputed'; take (X + X.T) / 2")
+        return K, KernelSpec("precomputed")
+    if kernel == "linear" or gamma == "auto":
+        value = 1.0 if kernel == "linear" else 1.0 / d
+    else:
+        value = engine.scale_gamma(data.rows) if gamma == "scale" else float(gamma)
+    spec = KernelSpec(kernel, value, float(coef0), int(degree))
+    K = engine.kernel_matrix(data.rows, data.rows, kernel=spec, threads=threads)
+    if not np.isfinite(K).all():
+        raise ValueError("a kernel value is not finite; scale the features, or take a smaller degree")
+    return K, spec
+
+
+def factor(K: Matrix) -> Matrix:
+    """Return L with ``L L'`` near K, by Cholesky's method, the largest remaining square first."""
+    rest, squares = K.copy(), np.diag(K).copy()
+    limit, columns = _SMALL * float(squares.max(initial=0.0)), []
+    for _ in range(len(K)):
+        p = int(np.argmax(squares))
+        if not squares[p] > limit:
+            break
+        column = rest[:, p] / math.sqrt(squares[p])
+        columns.append(column)
+        rest -= column[:, np.newaxis] * column
+        squares = np.diag(rest).copy()
+        squares[p] = 0.0
+    return np.ascontiguousarray(np.array(columns).T) if columns else np.zeros((len(K), 1))
+
+
+def kernel_matrix(
+    X: Any,
+    *,
+    kernel: Kernel = "rbf",
+    gamma: Gamma = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    engine: EngineName = "rust",
+    n_jobs: int | None = None,
+) -> Matrix:
+    """Compute the kernel values of all pairs of examples, with the bits that `max_margin` takes.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The examples.
+    kernel : {"linear", "poly", "rbf", "precomputed"}, default="rbf"
+        As for `max_margin`.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As for `max_margin`.
+    degree : int, default=3
+        As for `max_margin`.
+    coef0 : float, default=0.0
+        As for `max_margin`.
+    engine : {"rust", "reference"}, default="rust"
+        Implementation to use. Both give the same bits.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors.
+
+    Returns
+    -------
+    K : ndarray of shape (n_samples, n_samples), float64
+        The values.
+
+    Raises
+    ------
+    ValueError
+        If an argument has an invalid shape or value.
+
+    Examples
+    --------
+    >>> from perceptron_rs import kernel_matrix
+    >>> kernel_matrix([[1, 0], [2, 1]], kernel="poly", degree=2, gamma=1, coef0=1)
+    array([[ 4.,  9.],
+           [ 9., 36.]])
+    """
+    check_kernel(kernel, gamma, degree, coef0)
+    with standard():
+        problem = read(
+            X, np.zeros(X.shape[0] if hasattr(X, "shape") else len(X)), engine=engine, n_jobs=n_jobs
+        )
+        problem.check_finite()
+        return gram(problem, kernel, gamma, degree, coef0)[0]
+
+
+def kernel_result(
+    problem: Problem, K: Matrix, spec: KernelSpec, *, bias: Bias, tol: float, max_steps: int, solver: Solver
+) -> MarginResult:
+    """Return the largest margin in the space of the kernel."""
+    engine, labels = problem.engine, problem.labels
+    found = engine.separate(
+        engine.dense_rows(factor(K)),
+        labels,
+        bias=bias,
+        tol=tol,
+        max_steps=max_steps,
+        solver=solver,
+        goal="margin",
+        threads=problem.threads,
+    )
+    radius = up_root(Fraction(max(float(np.diag(K).max()), 0.0)))
+    exact, support, weights = _Exact(K, labels, bias), found["support"], found["dual_weights"]
+    status, lower, upper = found["status"], math.inf, math.inf
+    coef, intercept, proof = np.zeros(len(K)), found["intercept"], None
+    if status != "one_class":
+        upper = exact.upper(support.tolist(), weights.tolist())
+        coef[support] = exact.signs[support] * np.ldexp(weights.astype(np.float64), -53)
+        lower, intercept = exact.lower(coef)
+        status = "separable"
+        if lower == -math.inf:
+            status = "undecided" if found["status"] == "undecided" else "margin_at_most"
+            shares = exact.meeting(support.tolist())
+            if shares is not None:
+                status, proof, upper = "non_separable", "rational", -math.inf
+                support = support[np.array([share > 0 for share in shares])]
+                positive = [share for share in shares if share > 0]
+                weights = _whole(positive, exact.groups_of(support.tolist()))
+        elif lower > upper:
+            raise ValueError(
+                f"the kernel values must be inner products, but the margin is at least {lower} and at most "
+                f"{upper}; take a positive definite kernel"
+            )
+    norm = np.array([exact.norm(coef)])
+    bound, best = novikoff(radius, lower, upper, norm, intercept, bias)
+    return MarginResult(
+        status=status,
+        lower=lower,
+        upper=upper,
+        coef=coef,
+        intercept=intercept,
+        support=support,
+        dual_weights=weights,
+        radius=radius,
+        mistake_bound=bound,
+        best_mistake_bound=best,
+        bias=bias,
+        classes=problem.classes,
+        proof=proof,
+        solver=found["solver"],
+        work=dict(found["work"]),
+        kernel=spec,
+    )
+
+
+def _whole(shares: list[Fraction], groups: list[int]) -> NDArray[np.int64]:
+    """Return weights in units of 2**-53, each above 0, that sum to 2**53 in each group."""
+    weights = [max(1, math.floor(share * _ONE)) for share in shares]
+    for group in set(groups):
+        own = [i for i, g in enumerate(groups) if g == group]
+        largest = max(own, key=weights.__getitem__)
+        weights[largest] += _ONE - sum(weights[i] for i in own)
+    return np.array(weights, dtype=np.int64)
+
+
+class _Exact:
+    """The kernel values as whole numbers times a power of two; ``one`` is that of constant features."""
+
+    def __init__(self, K: Matrix, labels: NDArray[np.uint32], bias: str) -> None:
+        self.signs = np.where(labels == 1, 1.0, -1.0)
+        self.y = [1 if label == 1 else -1 for label in labels]
+        self.bias = bias
+        numbers, exponent = integers(K.ravel())
+        self.exponent, n = min(exponent, 0), len(K)
+        shift = exponent - self.exponent
+        self.rows = [[k << shift for k in numbers[i * n : (i + 1) * n]] for i in range(n)]
+        self.one = 1 << -self.exponent if bias == "augmented" else 0
+
+    def groups_of(self, support: list[int]) -> list[int]:
+        return [self.y[i] if self.bias == "free" else 0 for i in support]
+
+    def upper(self, support: list[int], weights: list[int]) -> float:
+        """Return the length of the point with these weights, over the number of groups, rounded up."""
+        v = [self.y[i] * k for i, k in zip(support, weights, strict=True)]
+        square = sum(
+            a * sum(c * (self.rows[i][j] + self.one) for j, c in zip(support, v, strict=True))
+            for i, a in zip(support, v, strict=True)
+        )
+        groups = 2 if self.bias == "free" else 1
+        return up(Fraction(up_root(self._scaled(max(square, 0)))) / (_ONE * groups))
+
+    def lower(self, coef: Matrix) -> tuple[float, float]:
+        """Return a number not above the margin of the plane, and its intercept; -inf if it has none."""
+        weights, exponent = integers(coef)
+        places = [j for j, c in enumerate(weights) if c]
+        scores = [sum(row[j] * weights[j] for j in places) for row in self.rows]
+        square = self._scaled(sum(weights[j] * scores[j] for j in places)) * Fraction(4) ** exponent
+        if square <= 0:
+            return -math.inf, 0.0
+        unit, intercept = self._scaled(1) * Fraction(2) ** exponent, 0.0
+        if self.bias == "free":
+            least = [min(y * s for y, s in zip(self.y, scores, strict=True) if y == side) for side in (1, -1)]
+            intercept = float(unit * (least[1] - least[0]) / 2)
+        elif self.bias == "augmented":  # the weight of the constant feature
+            intercept = float(sum(weights) * Fraction(2) ** exponent)
+            square += Fraction(intercept) ** 2
+        worst = min(y * (unit * s + Fraction(intercept)) for y, s in zip(self.y, scores, strict=True))
+        return (down(worst / Fraction(up_root(square))) if worst > 0 else -math.inf), intercept
+
+    def norm(self, coef: Matrix) -> float:
+        """Return the length of the weights, rounded up."""
+        weights, exponent = integers(coef)
+        places = [j for j, c in enumerate(weights) if c]
+        square = sum(weights[i] * sum(self.rows[i][j] * weights[j] for j in places) for i in places)
+        return up_root(self._scaled(max(square, 0)) * Fraction(4) ** exponent)
+
+    def meeting(self, support: list[int]) -> list[Fraction] | None:
+        """Return weights of these rows whose point is 0, in exact arithmetic; None if there are none."""
+        matrix = [[self.y[j] * (self.rows[i][j] + self.one) for j in support] for i in support]
+        groups = self.groups_of(support)
+        right = [0] * len(matrix)
+        for group in sorted(set(groups)):
+            matrix.append([int(g == group) for g in groups])
+            right.append(1)
+        if self.bias == "free" and len(set(groups)) < 2:
+            return None
+        shares = solve(matrix, right)
+        return shares if shares is not None and min(shares) >= 0 else None
+
+    def _scaled(self, number: int) -> Fraction:
+        return Fraction(number) * Fraction(2) ** self.exponent

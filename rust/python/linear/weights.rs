@@ -1,0 +1,147 @@
+//! The weights of an estimator, K x d: those that a pass reads, and how they come back.
+
+use numpy::npyffi::flags::NPY_ARRAY_WRITEABLE;
+use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
+
+use crate::error::Result;
+use crate::memory::{collected, matrix};
+use crate::python::border::arrays::to_matrix;
+
+/// Which columns a pass is over.
+pub enum Place {
+    All,
+    /// Some, each with its place, and how many places there are.
+    Own(Vec<(usize, u32)>, usize),
+}
+
+/// A copy of the weights of these columns.
+pub fn gathered(weights: &[f64], [planes, columns]: [usize; 2], place: &Place) -> Result<Vec<f64>> {
+    let Place::Own(own, places) = place else { return collected(weights.iter().copied()) };
+    let mut few = matrix(0.0, planes, *places)?;
+    for (few, all) in few.chunks_mut((*places).max(1)).zip(weights.chunks(columns.max(1))) {
+        for &(column, place) in own {
+            few[place as usize] = all[column];
+        }
+    }
+    Ok(few)
+}
+
+/// Weights that have changed, and the array that will hold them.
+pub struct Renewed<'py> {
+    pub array: Bound<'py, PyArray2<f64>>,
+    pub in_place: bool,
+}
+
+impl<'py> Renewed<'py> {
+    /// `None` if the `values` are what the array holds. They will be written where they stand if the array is
+    /// `ours` and nobody but the estimator has it, else into a new one: what was read before never changes.
+    pub fn new(
+        array: &Bound<'py, PyAny>,
+        shape: [usize; 2],
+        values: &[f64],
+        place: &Place,
+        ours: bool,
+    ) -> PyResult<Option<Self>> {
+        let (py, array) = (array.py(), array.cast::<PyArray2<f64>>()?);
+        // SAFETY: nothing is written to the array while this is read, and no Python code runs.
+        let now = unsafe { array.as_slice() }?;
+        if same(now, shape[1], values, place) {
+            return Ok(None);
+        }
+        // References of the estimator and of the caller. Without the interpreter's lock the count may be of the past.
+        // SAFETY: the array is alive.
+        let (references, flags) =
+            unsafe { (pyo3::ffi::Py_REFCNT(array.as_ptr()), (*array.as_array_ptr()).fields.flags) };
+        let in_place = ours && cfg!(feature = "abi3") && references == 2 && flags & NPY_ARRAY_WRITEABLE != 0;
+        let array = if in_place { array.clone() } else { to_matrix(py, now, shape)? };
+        Ok(Some(Self { array, in_place }))
+    }
+
+    pub fn write(self, values: &[f64], place: &Place) {
+        let columns = self.array.shape()[1];
+        // SAFETY: nobody but the estimator has the array, or it is new. It is in C order.
+        let Ok(all) = (unsafe { self.array.as_slice_mut() }) else { return };
+        match place {
+            Place::All => all.copy_from_slice(values),
+            Place::Own(own, places) => {
+                for (all, few) in all.chunks_mut(columns).zip(values.chunks((*places).max(1))) {
+                    for &(column, place) in own {
+                        all[column] = few[place as usize];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether the bits are the same in all columns of a pass.
+fn same(now: &[f64], columns: usize, values: &[f64], place: &Place) -> bool {
+    match place {
+        Place::All => now.iter().map(|w| w.to_bits()).eq(values.iter().map(|w| w.to_bits())),
+        Place::Own(own, places) => {
+            let mut planes = now.chunks(columns.max(1)).zip(values.chunks((*places).max(1)));
+            planes.all(|(all, few)| {
+                own.iter().all(|&(column, place)| all[column].to_bits() == few[place as usize].to_bits())
+            })
+        }
+    }
+}
+
+/// Arrays that a pass has left on an estimator: all their numbers are finite, and none is -0.0.
+pub struct Known {
+    arrays: [Option<Py<PyWeakrefReference>>; 2],
+    /// The largest |number| of each; of the sums u and what is averaged with them.
+    largest: [f64; 2],
+}
+
+impl Known {
+    /// Whether these are they.
+    pub fn are(&self, coef: &Bound<'_, PyAny>, coef_u: Option<&Bound<'_, PyAny>>) -> bool {
+        self.is(0, Some(coef)) && self.is(1, coef_u)
+    }
+
+    fn is(&self, i: usize, array: Option<&Bound<'_, PyAny>>) -> bool {
+        match (&self.arrays[i], array) {
+            (Some(known), Some(array)) => {
+                known.bind(array.py()).upgrade().is_some_and(|known| known.is(array))
+            }
+            (known, array) => known.is_none() && array.is_none(),
+        }
+    }
+
+    /// Whether the averages of weights that do not change are finite after so many examples more.
+    pub fn average_is_finite(&self, seen: &[u64], more: usize) -> bool {
+        let t = seen.iter().fold(0, |t, &seen| t.max(seen)).saturating_add(more as u64 + 2);
+        self.arrays[1].is_none() || (t as f64 * self.largest[0] + self.largest[1]).is_finite()
+    }
+
+    /// Those that a pass leaves, with the numbers that it was over: of all columns, or of some columns of arrays
+    /// that were known `before`.
+    pub fn after<'a>(
+        before: Option<&Self>,
+        place: &Place,
+        coef: (&Bound<'a, PyAny>, &[f64]),
+        coef_u: Option<(&Bound<'a, PyAny>, &[f64])>,
+    ) -> PyResult<Self> {
+        let reference = |i: usize, array: &Bound<'a, PyAny>| match before {
+            Some(before) if before.is(i, Some(array)) => {
+                Ok(before.arrays[i].as_ref().map(|known| known.clone_ref(array.py())))
+            }
+            _ => PyWeakrefReference::new(array).map(|new| Some(new.unbind())),
+        };
+        let others = match (before, place) {
+            (Some(before), Place::Own(..)) => before.largest,
+            _ => [0.0; 2],
+        };
+        let largest = |values: &[f64], least: f64| values.iter().fold(least, |most, w| most.max(w.abs()));
+        Ok(match coef_u {
+            None => Self { arrays: [reference(0, coef.0)?, None], largest: [0.0; 2] },
+            Some((coef_u, values)) => Self {
+                arrays: [reference(0, coef.0)?, reference(1, coef_u)?],
+                largest: [largest(coef.1, others[0]), largest(values, others[1])],
+            },
+        })
+    }
+}

@@ -1,0 +1,57 @@
+"""The short way to the leave-one-out error, against one fit for each example."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+
+from perceptron_rs import AveragedPerceptron, KernelPerceptron, Perceptron, leave_one_out
+
+FIXED = {"shuffle": False, "tol": None}
+MODELS = [
+    Perceptron(**FIXED),
+    Perceptron(max_iter=2, **FIXED),
+    Perceptron(max_iter=3, multi_class="joint", **FIXED),
+    Perceptron(max_iter=5, margin_threshold=1, class_weight={0: 2.0}, **FIXED),
+    KernelPerceptron(kernel="rbf", gamma=0.5, prediction="last", max_iter=4, **FIXED),
+]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("model", MODELS, ids=range(len(MODELS)))
+def test_it_is_that_of_all_fits(model, classes):
+    random = np.random.default_rng(classes)
+    X = random.normal(size=(30, 3))
+    y = (X @ random.normal(size=(3, classes)) + 0.2 * random.normal(size=(30, classes))).argmax(axis=1)
+    expected = (cross_val_predict(model.set_params(max_iter=5), X, y, cv=LeaveOneOut()) != y).mean()
+    found = leave_one_out(model, sparse.csr_matrix(X), y)
+    assert found.error == pytest.approx(expected)
+    fitted = model.set_params(track_mistakes=True).fit(X, y)
+    mistaken = fitted.mistakes_per_example_.any(axis=1)
+    model.set_params(track_mistakes=False)
+    assert found.bound == mistaken.mean()
+    assert found.n_fits == 1 + mistaken.sum() < 31
+    if fitted.converged_:
+        assert found.error <= found.bound
+
+
+def test_a_class_of_one_example_is_an_error():
+    X, y = np.array([[1.0], [2], [3], [-1]]), [1, 1, 1, 0]
+    assert leave_one_out(Perceptron(**FIXED), X, y).error >= 0.25
+
+
+def test_refusals():
+    X, y = np.array([[1.0], [-1], [2]]), [1, 0, 1]
+    for model, text in [
+        (Perceptron(tol=None), "shuffle must be False"),
+        (Perceptron(shuffle=False), "tol must be None"),
+        (Perceptron(class_weight="balanced", **FIXED), "class_weight and gamma"),
+        (KernelPerceptron(kernel="rbf", prediction="last", **FIXED), "class_weight and gamma"),
+        (KernelPerceptron(kernel="precomputed", prediction="last", **FIXED), "kernel must not be"),
+        (AveragedPerceptron(**FIXED), "estimator must be a Perceptron"),
+        (KernelPerceptron(**FIXED), "estimator must be a Perceptron"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            leave_one_out(model, X, y)
