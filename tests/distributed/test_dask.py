@@ -80,8 +80,12 @@ def test_uneven_and_empty_partitions_and_missing_classes(client):
     ends = np.cumsum([0, *lengths])
     parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
     model = on_dask.AveragedPerceptron(client=client, **FEW)
-    model.fit([X[order][part] for part in parts], [Y[order][part] for part in parts])
-    assert same(model, perceptron_rs.AveragedPerceptron(n_partitions=lengths, **FEW).fit(X[order], Y[order]))
+    weights = 1.0 + Y[order] % 2
+    blocks = ([values[part] for part in parts] for values in (X[order], Y[order], weights))
+    rows, labels, weighted = blocks
+    model.fit(rows, labels, sample_weight=weighted)
+    local = perceptron_rs.AveragedPerceptron(n_partitions=lengths, **FEW)
+    assert same(model, local.fit(X[order], Y[order], sample_weight=weights))
     assert [report.rows for report in model.partition_report_] == [0, 10, 0, 390]
 
 

@@ -147,17 +147,15 @@ def learnt_of(
 
 
 def explained(error: Exception) -> Exception:
-    """Return the error of a job as that of its partition, where it is one."""
+    """Return the error of a job as that of its partition, where it is one: Spark passes on texts."""
     text = str(error)
-    found = re.search(r"Task (\d+) in stage", text)
-    if found is None:
-        return error
-    number = int(found[1])
-    if "PartitionChangedError" in text:
-        return PartitionChangedError(number)
-    told = re.search(r"^(?:ValueError|TypeError): (.*)$", text, re.MULTILINE)
-    if told is not None:
-        return ValueError(told[1])
-    if "worker exited unexpectedly" in text or "ExecutorLostFailure" in text:
-        return PartitionError(number)
+    changed = re.search(r"PartitionChangedError: partition (\d+) was read again", text)
+    if changed is not None:
+        return PartitionChangedError(int(changed[1]))
+    told = re.findall(r"^(?:ValueError|TypeError): (.*)$", text, re.MULTILINE)
+    if told:
+        return ValueError(told[-1])  # those before are what it was raised from
+    died = re.search(r"Task (\d+) in stage", text)
+    if died is not None and ("worker exited unexpectedly" in text or "ExecutorLostFailure" in text):
+        return PartitionError(int(died[1]))
     return error
