@@ -6,6 +6,7 @@ mod exact;
 mod fuzzed;
 mod golden;
 mod golden_kernels;
+mod golden_margins;
 mod instruction_sets;
 mod margin;
 mod pocket;

@@ -85,8 +85,8 @@ fn reduce(system: &[Vec<f64>], lowest: &[i32], groups: usize, p: u64) -> Result<
     tried(system.iter().enumerate().map(row))
 }
 
-/// Numerators and the determinant modulo p, and which equations were used; None if it is 0 or an
-/// equation contradicts the others.
+/// Which equations were used, and numerators and the determinant modulo p, without the sign of the
+/// permutation, which all of them have; None if the determinant is 0 or an equation contradicts the others.
 fn solve(
     mut rows: Vec<Vec<u64>>,
     k: usize,
@@ -104,10 +104,7 @@ fn solve(
         };
         let Some(pivot) = pivot.filter(|&pivot| rows[pivot][j] != 0) else { return Ok(None) };
         order.try_push(pivot)?;
-        if pivot != j {
-            rows.swap(j, pivot);
-            determinant = (p - determinant) % p;
-        }
+        rows.swap(j, pivot);
         determinant = determinant * rows[j][j] % p;
         let inverse = pow(rows[j][j], p - 2, p);
         rows[j][j..].iter_mut().for_each(|x| *x = *x * inverse % p);
@@ -211,4 +208,125 @@ fn is_prime(n: u64) -> bool {
         }
         false
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::SplitMix64;
+
+    /// By Laplace, along the first row.
+    fn determinant(matrix: &[Vec<i128>]) -> i128 {
+        let Some((first, rest)) = matrix.split_first() else { return 1 };
+        let minor = |j: usize| {
+            let without = |row: &Vec<i128>| (0..row.len()).filter(|&at| at != j).map(|at| row[at]).collect();
+            determinant(&rest.iter().map(without).collect::<Vec<_>>())
+        };
+        first.iter().enumerate().map(|(j, x)| if j % 2 == 0 { x * minor(j) } else { -x * minor(j) }).sum()
+    }
+
+    /// By Cramer's rule from the first equations that are independent; all others are tried in turn.
+    fn by_cramer(system: &[Vec<i128>], groups: usize) -> Option<Vec<i32>> {
+        let (m, k) = (system.len(), system[0].len());
+        let right = |j: usize| i128::from(j >= m - groups);
+        let picks = (0_u32..1 << m).filter(|pick| pick.count_ones() as usize == k);
+        let rows = |pick: u32| (0..m).filter(move |j| pick >> j & 1 == 1);
+        let square = |pick: u32| rows(pick).map(|j| system[j].clone()).collect::<Vec<_>>();
+        let pick = picks.into_iter().find(|&pick| determinant(&square(pick)) != 0)?;
+        let whole = determinant(&square(pick));
+        let numerator = |i: usize| {
+            let mut matrix = square(pick);
+            matrix.iter_mut().zip(rows(pick)).for_each(|(row, j)| row[i] = right(j));
+            determinant(&matrix)
+        };
+        let numerators: Vec<i128> = (0..k).map(numerator).collect();
+        let holds = |j: usize| {
+            system[j].iter().zip(&numerators).map(|(x, n)| x * n).sum::<i128>() == right(j) * whole
+        };
+        (0..m).all(holds).then(|| numerators.iter().map(|n| (n.signum() * whole.signum()) as i32).collect())
+    }
+
+    #[test]
+    fn signs_are_those_of_cramers_rule() {
+        let mut random = SplitMix64::new(3);
+        let mut counts = [0; 2];
+        for i in 0..3000 {
+            let (k, groups) = (1 + random.below(4) as usize, 1 + random.below(2) as usize);
+            let m = k.max(groups) + usize::from(random.below(4) == 0);
+            let size = [1, 2, 1 << 10, 1 << 22][random.below(4) as usize];
+            let mut draw = || i128::from(random.below(2 * size + 1)) - i128::from(size);
+            let mut whole: Vec<Vec<i128>> = (0..m).map(|_| (0..k).map(|_| draw()).collect()).collect();
+            if i % 3 == 0 && m > groups + 1 {
+                // An equation that follows from the others.
+                whole[0] = (0..k).map(|j| whole[1..m - groups].iter().map(|row| row[j]).sum()).collect();
+            }
+            // An equation whose right side is 0 holds at every scale.
+            let scale = |j| if j < m - groups { 2.0_f64.powi(random_power(i, j)) } else { 1.0 };
+            let system: Vec<Vec<f64>> =
+                (0..m).map(|j| whole[j].iter().map(|x| *x as f64 * scale(j)).collect()).collect();
+            let empty = whole.iter().any(|row| row.iter().all(|x| *x == 0));
+            let want = if empty { None } else { by_cramer(&whole, groups) };
+            counts[usize::from(want.is_some())] += 1;
+            assert_eq!(
+                signs(&system, groups, &()).expect("nobody interrupts"),
+                want,
+                "{groups} of {system:?}"
+            );
+        }
+        assert!(counts.iter().all(|count| *count > 300), "{counts:?}");
+    }
+
+    #[test]
+    fn a_determinant_may_reach_hadamards_bound() {
+        let entry = |i: usize, j: usize| if (i & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
+        let system: Vec<Vec<f64>> = (0..32).map(|i| (0..32).map(|j| entry(i, j)).collect()).collect();
+        // The inverse is the transposed matrix over 32.
+        let want = (0..32).map(|j| entry(31, j) as i32).collect();
+        assert_eq!(signs(&system, 1, &()), Ok(Some(want)));
+    }
+
+    #[test]
+    fn primes_that_divide_the_determinant_are_passed_over() {
+        let [p, q] = [2_147_483_647.0, 2_147_483_629.0];
+        assert_eq!(signs(&[vec![p, 0.0], vec![0.0, -q]], 2, &()), Ok(Some(vec![1, -1])));
+    }
+
+    #[test]
+    fn all_numbers_below_half_the_product_of_the_primes_have_their_sign() {
+        let primes = [7, 11, 5];
+        let inverses = inverses(&primes).expect("memory");
+        for number in -192_i64..=192 {
+            let residues = primes.map(|p| number.rem_euclid(p as i64) as u64);
+            let found = sign_of(residues.into_iter(), &primes, &inverses).expect("memory");
+            assert_eq!(found, number.signum() as i32, "{number}");
+        }
+    }
+
+    /// Exponents from -40 to 40.
+    fn random_power(i: u64, j: usize) -> i32 {
+        SplitMix64::of_epoch(5, i, j as u64).below(81) as i32 - 40
+    }
+
+    #[test]
+    fn a_system_that_costs_too_much_is_left() {
+        // Entries 900 powers of two apart.
+        let wide = |k: usize| -> Vec<Vec<f64>> {
+            let row = |i: usize| (0..k).map(|j| if i == j { 2.0_f64.powi(900) } else { 1.0 }).collect();
+            (0..k).map(row).collect()
+        };
+        assert_eq!(signs(&wide(60), 1, &()), Ok(None));
+        assert!(signs(&wide(36), 1, &()).expect("nobody interrupts").is_some());
+    }
+
+    #[test]
+    fn primes_are_those_of_trial_division() {
+        let divides = |n: u64| (2..=n.isqrt()).any(|q| n.is_multiple_of(q));
+        for n in (13..20_000).step_by(2) {
+            assert_eq!(is_prime(n), !divides(n), "{n}");
+        }
+        let first: Vec<u64> = Primes::new().take(6).collect();
+        let all: Vec<u64> = (0..).map(|k| (1 << 31) - 1 - 2 * k).filter(|&n| !divides(n)).take(6).collect();
+        assert_eq!(first, all);
+        assert_eq!(Primes((1 << PRIME_BITS) + 1).next(), None);
+    }
 }

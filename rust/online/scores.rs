@@ -65,8 +65,8 @@ fn plane_by_plane(
     for (k, &b) in intercept.iter().enumerate() {
         monitor.pause()?;
         rows.scores_of_one(0..n, &coef[k * d..][..d], b, &mut scores)?;
-        for (out, score) in out[k..].iter_mut().step_by(planes).zip(&scores) {
-            *out = *score;
+        for (out, score) in out.chunks_mut(planes).zip(&scores) {
+            out[k] = *score;
         }
     }
     Ok(())

@@ -384,7 +384,7 @@ mod tests {
                 (0..row * 2).map(|_| (random.draw() % 40 * 72 + random.draw() % 3) as i32).collect();
             columns.sort_unstable();
             columns.dedup();
-            values.extend(columns.iter().map(|_| random.draw() as i8 as f64 / 3.0));
+            values.extend(columns.iter().map(|_| f64::from(random.draw() as i8) / 3.0));
             indices.extend(&columns);
             indptr.push(indices.len() as i32);
         }

@@ -24,6 +24,7 @@ sys.path.insert(0, str(FOLDER))  # this file is also loaded by its path
 
 from kernels import KERNEL, kernel, kernel_cases  # noqa: E402
 from layers import LAYERS, layer_cases, layers  # noqa: E402
+from margins import MARGIN, margin_cases, margins  # noqa: E402
 from words import DRAW, FORMAT, TYPES, Case, bits, draw, floats, rows, whole  # noqa: E402
 
 DOT = """
@@ -98,6 +99,7 @@ HEADS = {
     "sequences": FORMAT + DRAW + SEQUENCES,
     "kernel": FORMAT + DRAW + KERNEL,
     "multilayer": FORMAT + DRAW + LAYERS,
+    "margin": FORMAT + DRAW + MARGIN,
 }
 
 
@@ -252,13 +254,14 @@ def answer(engine: Engine, file: str, case: Case, layout: str = "dense") -> Case
     if file in ("perceptron", "averaged", "pocket", "voted"):
         return fit(engine, case, layout, learner=file)
     others = {"dot": dot, "order": order, "sequences": sequences, "kernel": kernel, "multilayer": layers}
+    others |= {"margin": margins}
     return others[file](engine, case, layout)
 
 
 def text(file: str) -> str:
     """Contents of a golden file."""
     special = {"dot": dot_cases, "order": order_cases, "pocket": pocket_cases, "sequences": sequence_cases}
-    special |= {"kernel": kernel_cases, "multilayer": layer_cases}
+    special |= {"kernel": kernel_cases, "multilayer": layer_cases, "margin": margin_cases}
     from_rules = special.get(file, fit_cases)
     lines = [f"# {line}".rstrip() for line in HEADS[file].splitlines()] + [""]
     engine = get_engine("reference")

@@ -19,7 +19,7 @@ from perceptron_rs.engines import Rows, get_engine
 from perceptron_rs.kernel.values import kernel_spec
 from perceptron_rs.kernel.vectors import begun
 from perceptron_rs.settings import Data, Linear, State
-from perceptron_rs.stream.fit import Options, begin, open_stream, refuse_in_stream, run_stream
+from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 from perceptron_rs.stream.run import Learner
 
 __all__ = ["Train", "check_terms", "learn", "learn_stream", "start", "terms"]
@@ -116,7 +116,7 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options, learner
             raise ValueError(f"{name}={value!r} is not available with fit_stream of this learner: {remedy}")
     engine = get_engine(model.engine)
     stream = open_stream(given, classes, options, counts=isinstance(model.class_weight, str))
-    begin(model, stream, reset=True)
+    publish_columns(model, stream, reset=True)
     start(model, read(engine, np.zeros((0, stream.facts.n_features))), stream.facts.classes)
     class_weight = class_weights(model.class_weight, model.classes_, stream.facts.counts, len(model.n_seen_))
     model._seed = seed = draw_seed(model.random_state)

@@ -26,7 +26,7 @@ from perceptron_rs.common.weights import class_counts, class_weights, sample_wei
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.linear.penalty import forget_pending, keep_pending, strengths, take_pending
 from perceptron_rs.settings import Data, Linear, State
-from perceptron_rs.stream.fit import Options, begin, open_stream, refuse_in_stream, run_stream
+from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 
 __all__ = ["check_same_problem", "learn", "learn_stream", "read_state", "settings_of", "start_state"]
 
@@ -201,7 +201,7 @@ def learn_stream(estimator: Any, given: Any, classes: Any, options: Options) -> 
     stream = open_stream(given, classes, options, counts=balanced)
     classes = stream.facts.classes
     goes_on = bool(estimator.warm_start) and hasattr(estimator, "classes_")
-    begin(estimator, stream, reset=not goes_on)
+    publish_columns(estimator, stream, reset=not goes_on)
     if goes_on:
         state = read_state(estimator)
         check_same_problem(estimator, state, classes)

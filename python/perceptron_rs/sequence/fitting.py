@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import replace
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,14 @@ from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, part, rows_of
 from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.io.source import Batch, Source, as_source
+from perceptron_rs.sequence.input import flat_labels, flat_tokens, is_nested
 from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.settings import Chain, Sequences, State
+from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 
-__all__ = ["beam_of", "cold", "dense", "learn", "predicting"]
+__all__ = ["beam_of", "cold", "dense", "learn", "learn_stream", "predicting"]
 
 
 def learn(
@@ -31,7 +36,7 @@ def learn(
     record: bool = False,
 ) -> Report:
     """Learn in epochs, or from one pass in the given order; publish what was learnt on the model."""
-    engine, averaged = get_engine(model.engine), bool(model.averaged)
+    engine = get_engine(model.engine)
     seed = None if one_pass or not (model.shuffle or model.early_stopping) else draw_seed(model.random_state)
     some, held_out = None, None
     if model.early_stopping:
@@ -61,6 +66,65 @@ def learn(
         parts = partitions(engine, data, labels, lengths, some, model.n_partitions)
         run = Mixed(state, in_threads(engine, parts, settings, str(model.mixing), n_threads(model)))
     report = follow(run, settings, schedule, watch, held_out)
+    publish(model, engine, report)
+    if held_out is not None:
+        model.validation_scores_ = np.array(held_out.scores).reshape(-1, 1)
+    return report
+
+
+def learn_stream(model: Any, given: Any, classes: Any, options: Options) -> Report:
+    """Learn from a stream as `learn` does from sequences in memory, and publish the same."""
+    refuse_in_stream(model)
+    engine = get_engine(model.engine)
+    for name in ("encoder_", "template_"):
+        vars(model).pop(name, None)
+    stream = open_stream(encoded(model, as_source(given)), classes, options)
+    publish_columns(model, stream, reset=True)
+    model.classes_ = stream.facts.classes
+    state = cold(stream.facts.n_features, len(model.classes_), pair=bool(model.transition_features))
+    settings = Chain(
+        eta0=float(model.eta0),
+        seed=draw_seed(model.random_state) if options.shuffle else None,
+        beam=beam_of(model),
+        update=str(model.update),
+        keep_on_interrupt=bool(model.keep_on_interrupt),
+    )
+    schedule = Schedule(max_iter=int(model.max_iter))
+    observer = SequenceObserver(model, 0, None)
+    report = run_stream(model, engine, stream, state, settings, schedule, observer, options)
+    publish(model, engine, report)
+    return report
+
+
+def encoded(model: Any, source: Source) -> Source:
+    """Return a source of matrices; attributes of tokens are encoded, by an encoder that is fitted to them."""
+    batches = source.batches()
+    first = next(batches, None)
+    if not source.again and first is not None:
+        source = replace(source, batches=lambda: chain([first], batches))
+    if first is None or not is_nested(first[0]):
+        return source
+    encoder = AttributeEncoder(min_count=model.min_count, n_columns=model.hash_columns)
+    if model.hash_columns is None and not source.again:
+        raise ValueError(
+            f"{source.name} can be read only once, but the vocabulary takes a pass of its own; "
+            "set hash_columns"
+        )
+    tokens = (token for batch in source.batches() for token in flat_tokens(batch[0])[0])
+    encoder.fit(() if model.hash_columns is not None else tokens)
+    model.encoder_ = encoder
+
+    def change(batch: Batch) -> Batch:
+        tokens, lengths = flat_tokens(batch.X)
+        return Batch(encoder.transform(tokens), flat_labels(batch.y, lengths), None, lengths)
+
+    reading = f"{source.reading}, min_count={model.min_count}, hash_columns={model.hash_columns}"
+    return replace(source.mapped(change, encoder.n_columns_), reading=reading)
+
+
+def publish(model: Any, engine: Engine, report: Report) -> None:
+    """Put what was learnt, and the story of the run, on the model."""
+    averaged = bool(model.averaged)
     model._state, model._weights = report.state, predicting(engine, report.state, averaged)
     model.sequence_errors_per_epoch_ = report.mistakes[:, 0]
     model.token_errors_per_epoch_ = report.losses[:, 0].astype(np.int64)
@@ -68,9 +132,6 @@ def learn(
     model.n_seen_ = int(report.state["seen"][0])
     model.converged_ = report.stopped == ["clean"]
     vars(model).pop("validation_scores_", None)
-    if held_out is not None:
-        model.validation_scores_ = np.array(held_out.scores).reshape(-1, 1)
-    return report
 
 
 def partitions(

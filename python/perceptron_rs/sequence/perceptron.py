@@ -22,8 +22,9 @@ from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import ENGINES, EngineName, State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
+from perceptron_rs.io.source import PathLike
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.sequence.fitting import cold, dense, learn
+from perceptron_rs.sequence.fitting import cold, dense, learn, learn_stream
 from perceptron_rs.sequence.input import (
     check_encoder,
     flat_labels,
@@ -33,6 +34,7 @@ from perceptron_rs.sequence.input import (
 )
 from perceptron_rs.sequence.progress import Callback
 from perceptron_rs.sequence.search import decode
+from perceptron_rs.stream.fit import Options
 from perceptron_rs.typed import BaseEstimator, Mixing, fit_context
 
 __all__ = ["SequencePerceptron"]
@@ -325,6 +327,60 @@ class SequencePerceptron(Saved, BaseEstimator):
         return self._fit(X, y, lengths, encoder)
 
     @fit_context(prefer_skip_nested_validation=True)
+    def fit_stream(
+        self,
+        source: Any,
+        classes: Any = None,
+        *,
+        shuffle: Literal[False, "block"] = False,
+        block_size: int | None = None,
+        cache: PathLike | None = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+    ) -> Self:
+        """Fit the model to sequences that need not fit into memory, in epochs, as ``fit`` does.
+
+        With ``shuffle=False`` the result has the bits of ``fit`` on all sequences with ``shuffle=False``. Not
+        available with ``early_stopping`` and ``n_partitions``.
+
+        Parameters
+        ----------
+        source : Source, tuple of arrays, or iterable of batches
+            The sequences: what `perceptron_rs.io.open_sentences` returns, a tuple
+            ``(X, y, None, lengths)`` of arrays, or an object that gives such tuples, or ``(X, y)`` of lists
+            of sequences.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that occur. If None, a first pass finds them. Attributes take one more.
+        shuffle, cache, checkpoint, checkpoint_every, resume
+            As for `Perceptron.fit_stream`, with sequences for examples.
+        block_size : int, default=None
+            Number of sequences in a block.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError, OSError
+            As `Perceptron.fit_stream`.
+        """
+        options = Options(
+            shuffle=shuffle,
+            block_size=block_size,
+            cache=cache,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+        )
+        with restored_on_error(self), standard():
+            self._check_parameters()
+            self._warn(learn_stream(self, source, classes, options), stacklevel=4)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None) -> Self:
         """Make one pass over sequences in the given order, continuing from what was learnt before.
 
@@ -564,14 +620,17 @@ class SequencePerceptron(Saved, BaseEstimator):
         except OverflowError as error:
             data.assert_finite(self)
             raise ValueError(str(error)) from None
+        self._warn(report, stacklevel=6)
+        return report
+
+    def _warn(self, report: Report, *, stacklevel: int) -> None:
         if report.stopped == ["interrupt"]:
             warnings.warn(
                 f"ctrl-c ended the fit in epoch {self.n_iter_} (counted from 1); "
                 f"what was learnt until then is kept",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=stacklevel,
             )
-        return report
 
     def _cold(self, data: Examples) -> State:
         return cold(data.rows.shape[1], len(self.classes_), pair=bool(self.transition_features))

@@ -24,7 +24,7 @@ from perceptron_rs.stream.cache import cached
 from perceptron_rs.stream.checkpoint import Checkpoint
 from perceptron_rs.stream.run import Learner, Place, StreamRun
 
-__all__ = ["Options", "begin", "open_stream", "refuse_in_stream", "run_stream"]
+__all__ = ["Options", "open_stream", "publish_columns", "refuse_in_stream", "run_stream"]
 
 #: Parameters that belong to a process, or that a run that goes on may change.
 _NOT_OF_RUN = {
@@ -114,7 +114,7 @@ def _block_size(source: Source, options: Options) -> int:
     return max(1, _BYTES * length(batch) // max(1, n_bytes(batch)))
 
 
-def begin(estimator: Any, stream: Stream, *, reset: bool) -> None:
+def publish_columns(estimator: Any, stream: Stream, *, reset: bool) -> None:
     """Put on the estimator what is known of the columns; or compare it, if it goes on."""
     names, n_features = stream.source.feature_names, stream.facts.n_features
     if not reset:

@@ -45,6 +45,13 @@ class Block:
     #: Numbers of the examples that weigh something; None: all.
     visited: NDArray[np.intp] | None = None
 
+    @property
+    def n_visited(self) -> int:
+        """Number of examples, or sequences, that are visited."""
+        if self.lengths is not None:
+            return len(self.lengths)
+        return len(self.labels if self.visited is None else self.visited)
+
 
 class Learner:
     """What stands between the state of a run over blocks and that of an engine on one of them.
@@ -196,7 +203,7 @@ class StreamRun:
                 losses, run.record()["activations"][order], block.labels[order], settings
             )
             visits = visits + n_visits
-        self.n_examples += len(block.labels) if block.visited is None else len(block.visited)
+        self.n_examples += block.n_visited
         self.place = replace(self.place, state=self.learner.end(block, before, run.state()))
         return np.array([mistakes + done.mistakes, losses, visits]), done.interrupted
 
@@ -263,6 +270,10 @@ class StreamRun:
         data = read(self.engine, batch.X)
         labels = encode(batch.y, facts.classes)
         weights, visited = batch.sample_weight, None
+        if isinstance(self.settings, Chain) and (batch.lengths is None or weights is not None):
+            raise ValueError(
+                "a batch of sequences must be (X, y, None, lengths), or (X, y) of lists of sequences"
+            )
         if isinstance(self.settings, Linear):
             planes, joint = self.settings.class_weight, self.settings.joint is not None
             idle = unvisited(weights, planes, labels, joint, is_part=True)

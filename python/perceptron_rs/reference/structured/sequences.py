@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -54,4 +55,4 @@ def sequences(rows: Any, lengths: NDArray[np.int64]) -> list[Tokens]:
             f"lengths must add up to the number of rows, {rows.shape[0]}, got {end}; "
             "give one length a sequence"
         )
-    return [Tokens(rows, np.arange(a, b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    return [Tokens(rows, np.arange(a, b)) for a, b in pairwise([0, *ends])]

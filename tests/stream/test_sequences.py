@@ -1,0 +1,130 @@
+"""Sequences over blocks: matrices with lengths, lists of attributes, and files of columns."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from perceptron_rs import SequencePerceptron, digest
+from perceptron_rs.features import column_attributes, word_attributes
+from perceptron_rs.io import Source, open_sentences
+
+rng = np.random.default_rng(21)
+LENGTHS = rng.integers(1, 6, 30)
+X = rng.integers(-2, 3, (LENGTHS.sum(), 4)).astype(np.float64)
+Y = rng.integers(0, 3, LENGTHS.sum())
+WORDS = [[f"w{rng.integers(9)}" for _ in range(n)] for n in LENGTHS]
+TAGS = [["NVD"[int(word[1:]) % 3] for word in words] for words in WORDS]
+ATTRIBUTES = [word_attributes(words, window=1) for words in WORDS]
+SHORT = {"max_iter": 3, "shuffle": False}
+LEARNERS = [
+    SequencePerceptron(**SHORT),
+    SequencePerceptron(**SHORT, transition_features=True, averaged=False),
+    SequencePerceptron(**SHORT, decode="beam", beam_width=2, update="max_violation"),
+]
+
+
+def story(model):
+    return (
+        digest(model),
+        model.sequence_errors_per_epoch_.tolist(),
+        model.token_errors_per_epoch_.tolist(),
+        model.n_seen_,
+    )
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_blocks_change_no_bit(learner, engine_name):
+    model = clone(learner).set_params(engine=engine_name)
+    expected = clone(model).fit(X, Y, lengths=LENGTHS)
+    for size in (1, 7, 100):
+        found = clone(model).fit_stream((X, Y, None, LENGTHS), block_size=size)
+        assert story(found) == story(expected)
+        assert vars(found).keys() == vars(expected).keys()
+
+
+@pytest.mark.parametrize("hashed", [None, 64])
+def test_attributes_are_encoded_as_by_fit(hashed, tmp_path):
+    model = SequencePerceptron(**SHORT, hash_columns=hashed)
+    expected = clone(model).fit(ATTRIBUTES, TAGS)
+    source = Source(batches=lambda: iter([(ATTRIBUTES[:11], TAGS[:11]), (ATTRIBUTES[11:], TAGS[11:])]))
+    for options in ({"block_size": 4}, {"cache": tmp_path / "cache"}):
+        found = clone(model).fit_stream(source, **options)
+        assert story(found) == story(expected)
+        assert found.predict(ATTRIBUTES) == expected.predict(ATTRIBUTES)
+    once = iter(source.batches())
+    if hashed is None:
+        with pytest.raises(ValueError, match="set hash_columns"):
+            clone(model).fit_stream(once)
+    else:
+        found = clone(model).set_params(max_iter=1).fit_stream(once, classes=["D", "N", "V"])
+        assert found.n_seen_ == len(TAGS)
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "tsv.gz"])
+def test_files_of_columns(tmp_path, suffix):
+    sentences = [
+        "".join(f"{word}\tx\t{tag}\n" for word, tag in zip(words, tags, strict=True))
+        for words, tags in zip(WORDS, TAGS, strict=True)
+    ]
+    for number, part in enumerate((sentences[:13], sentences[13:])):
+        text = "\n".join(part).encode()
+        path = tmp_path / f"part-{number}.{suffix}"
+        path.write_bytes(gzip.compress(text, 1, mtime=0) if "gz" in suffix else text)
+    tokens = [column_attributes([(word, "x") for word in words]) for words in WORDS]
+    expected = SequencePerceptron(**SHORT).fit(tokens, TAGS)
+    source = open_sentences(tmp_path / f"*.{suffix}", attributes=column_attributes)
+    assert story(SequencePerceptron(**SHORT).fit_stream(source, block_size=5)) == story(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (b"a\tN\nb\n", r"bad, line 2: has 1 columns, but 2 are needed"),
+        (b"a\n", r"bad, line 1: has 1 columns, but 2"),
+        (b"a N\nb \xff\n", r"bad, line 2: is not UTF-8"),
+        (b"\n\n", "contains no examples"),
+    ],
+)
+def test_bad_files(tmp_path, text, error):
+    (tmp_path / "bad").write_bytes(text)
+    with pytest.raises(ValueError, match=error):
+        SequencePerceptron().fit_stream(open_sentences(tmp_path / "bad", attributes=column_attributes))
+
+
+def test_a_run_goes_on(tmp_path):
+    class StoppedError(Exception):
+        pass
+
+    def source(stop_at):
+        def batches():
+            for first in range(0, 30, 5):
+                taken.append(first)
+                if len(taken) == stop_at:
+                    raise StoppedError
+                yield ATTRIBUTES[first : first + 5], TAGS[first : first + 5]
+
+        taken = []
+        return Source(batches=batches)
+
+    model = SequencePerceptron(**SHORT)
+    options = {"checkpoint": tmp_path / "run", "checkpoint_every": 0, "resume": True, "block_size": 5}
+    with pytest.raises(StoppedError):
+        clone(model).fit_stream(source(17), **options)
+    assert story(clone(model).fit_stream(source(None), **options)) == story(
+        clone(model).fit(ATTRIBUTES, TAGS)
+    )
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="early_stopping=True is not available"):
+        SequencePerceptron(early_stopping=True).fit_stream((X, Y, None, LENGTHS))
+    with pytest.raises(ValueError, match=r"must be .X, y, None, lengths."):
+        SequencePerceptron().fit_stream((X, Y))
+    with pytest.raises(ValueError, match="lengths must add up"):
+        SequencePerceptron().fit_stream((X, Y, None, LENGTHS[1:]))
+    with pytest.raises(ValueError, match="X contains NaN"):
+        SequencePerceptron().fit_stream((np.where(X > 1, np.nan, X), Y, None, LENGTHS), block_size=7)
