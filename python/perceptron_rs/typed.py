@@ -73,8 +73,33 @@ if TYPE_CHECKING:
     def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
     def with_callbacks(method: Method) -> Method: ...
 else:
-    from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    from sklearn.base import BaseEstimator as _BaseEstimator
+    from sklearn.base import ClassifierMixin, TransformerMixin
     from sklearn.base import _fit_context as fit_context
+
+    class BaseEstimator(_BaseEstimator):
+        """scikit-learn's; its HTML links to our documentation, if the package says where that is."""
+
+        _doc_link_module = "perceptron_rs"
+
+        @property
+        def _doc_link_template(self):
+            return (
+                f"{page}generated/perceptron_rs.{{estimator_name}}.html" if (page := documentation()) else ""
+            )
+
+    def documentation():
+        """Return the address of the documentation, which the package may name as a project URL."""
+        try:
+            named = metadata("perceptron-rs").get_all("Project-URL") or []
+        except PackageNotFoundError:
+            return ""
+        for label, _, address in (entry.partition(", ") for entry in named):
+            if label == "Documentation":
+                return address.rstrip("/") + "/"
+        return ""
 
     try:
         from sklearn.callback import CallbackSupportMixin, with_callbacks

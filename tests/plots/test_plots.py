@@ -19,6 +19,7 @@ from perceptron_rs import (
     trace,
 )
 from perceptron_rs.plots import (
+    DistanceDisplay,
     ErrorsDisplay,
     HyperplaneDisplay,
     MarginDisplay,
@@ -101,6 +102,26 @@ def test_an_update():
     assert X[step.row] @ step.w + step.b == step.activation + moved
 
 
+def test_distances_and_other_intercepts():
+    w, b, places = np.array([2.0, 3.0]), 6.0, np.array([[2.0, 2.0], [-4.0, -1.0]])
+    display = DistanceDisplay.from_weights(w, b, places, others=[12, -6])
+    for line, intercept in zip([display.line_, *display.others_], (6, 12, -6), strict=True):
+        np.testing.assert_allclose(signed_distance(line, w, intercept), 0, atol=1e-12)
+        assert line.get_label() == f"b = {intercept}"
+    # A larger b moves the line away from the normal vector, by (12 - 6) / ||w||.
+    np.testing.assert_allclose(signed_distance(display.others_[0], w, b), -6 / np.sqrt(13))
+    for place, segment, label in zip(places, display.projections_, display.labels_, strict=True):
+        (point, foot) = segment.get_xydata()
+        assert point.tolist() == place.tolist()
+        assert w @ foot + b == pytest.approx(0)
+        distance = (w @ place + b) / np.sqrt(13)
+        np.testing.assert_allclose(point - foot, distance * w / np.sqrt(13), atol=1e-12)
+        assert label.get_text() == f"{distance:.4g}"
+    assert display.ax_.get_title() == "2 x1 +3 x2 +6 = 0"
+    with pytest.raises(ValueError, match="coef must be two weights"):
+        DistanceDisplay.from_weights([0, 0], 1, places)
+
+
 def test_the_first_update_has_no_line_before():
     step = next(iter(trace(Perceptron(shuffle=False, tol=None), X, Y)))
     assert UpdateDisplay.from_step(step, X, Y).before_ is None
@@ -134,7 +155,13 @@ def test_errors_of_several_learners():
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert legend == ["last", "averaged"]
     display = ErrorsDisplay.from_estimators(learners, X, NOISY, X_test=X[:1], y_test=-NOISY[:1], n_epochs=2)
-    assert set(display.errors["last"]) <= {0.0, 1.0}
+    assert list(display.lines_) == ["last, training", "last, test", "averaged, training", "averaged, test"]
+    assert set(display.errors["last, test"]) <= {0.0, 1.0}
+    for name, model in learners.items():
+        want = [1 - model.set_params(max_iter=k, tol=None).fit(X, NOISY).score(X, NOISY) for k in (1, 2)]
+        assert display.lines_[f"{name}, training"].get_ydata().tolist() == want
+        colours = {display.lines_[f"{name}, {which}"].get_color() for which in ("training", "test")}
+        assert len(colours) == 1
 
 
 def test_votes():

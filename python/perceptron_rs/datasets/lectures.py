@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.html import table
 from perceptron_rs.linear.averaged import AveragedPerceptron
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.teaching.trace import Trace, trace
@@ -62,6 +63,11 @@ class Lecture:
             The steps. ``print`` shows them as a table.
         """
         return trace(self.estimator, self.X, self.y, every="example")
+
+    def _repr_html_(self) -> str:
+        said = [("printed", f"{self.printed}: {_numbers(self.printed_weights)}")]
+        said += [("right", f"{self.right}: {_numbers(self.weights)}")]
+        return table(said) + "\n" + self.trace()._repr_html_()
 
     def __str__(self) -> str:
         lines = [f"printed  {self.printed}: {_numbers(self.printed_weights)}"]

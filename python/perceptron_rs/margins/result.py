@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.html import table
 from perceptron_rs.settings import KernelSpec
 
 __all__ = ["InseparableError", "MarginInterval", "MarginResult", "MistakeBounds"]
@@ -106,22 +107,29 @@ class MarginResult:
             return 0.0 if self.status in ("non_separable", "one_class") else 1.0
         return max(0.0, (self.upper - self.lower) / self.upper)
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[tuple[str, str]]:
+        """Return what to show: names and texts."""
         kernel = "" if self.kernel is None else f", kernel: {self.kernel.name}"
-        lines = [f"status         {self.status}: {_SAID[self.status]}"]
+        lines = [("status", f"{self.status}: {_SAID[self.status]}")]
         if self.status not in ("non_separable", "one_class"):
-            lines.append(f"margin         {_interval(self.lower, self.upper)} (bias: {self.bias}{kernel})")
+            lines.append(("margin", f"{_interval(self.lower, self.upper)} (bias: {self.bias}{kernel})"))
         if self.status == "separable":
-            lines.append(f"relative gap   {self.gap:.1e}")
-        lines.append(f"radius         {self.radius:.6g}")
+            lines.append(("relative gap", f"{self.gap:.1e}"))
+        lines.append(("radius", f"{self.radius:.6g}"))
         if self.mistake_bound < math.inf:
-            lines.append(f"mistake bound  {self.mistake_bound:.6g}")
-        lines.append(f"support        {len(self.support)} rows{_some(self.support)}")
+            lines.append(("mistake bound", f"{self.mistake_bound:.6g}"))
+        lines.append(("support", f"{len(self.support)} rows{_some(self.support)}"))
         if self.proof is not None:
-            lines.append(f"proof          {self.proof}")
+            lines.append(("proof", self.proof))
         counts = ", ".join(f"{name} {count}" for name, count in self.work.items())
-        lines.append(f"work           {self.solver}" + (f": {counts}" if counts else ""))
-        return "\n".join(lines)
+        lines.append(("work", self.solver + (f": {counts}" if counts else "")))
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:13}  {text}" for name, text in self._lines())
+
+    def _repr_html_(self) -> str:
+        return table(self._lines())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as Python values for ``json.dumps``, with None for infinite numbers.
@@ -164,6 +172,9 @@ class MistakeBounds:
     deviation: float
     radius: float
     n_examples: int
+
+    def _repr_html_(self) -> str:
+        return table((field.name, f"{getattr(self, field.name):.6g}") for field in fields(self))
 
     @property
     def random_error(self) -> float:

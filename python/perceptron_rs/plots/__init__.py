@@ -7,10 +7,11 @@ that draws it, and the attributes ``ax_``, ``figure_`` and those of the artists.
 
 from perceptron_rs.plots.animation import animate
 from perceptron_rs.plots.learning import ErrorsDisplay, MistakesDisplay, PocketDisplay, SurvivalDisplay
-from perceptron_rs.plots.plane import HyperplaneDisplay, OrdersDisplay, UpdateDisplay
+from perceptron_rs.plots.plane import DistanceDisplay, HyperplaneDisplay, OrdersDisplay, UpdateDisplay
 from perceptron_rs.plots.proof import MarginDisplay, ProofDisplay
 
 __all__ = [
+    "DistanceDisplay",
     "ErrorsDisplay",
     "HyperplaneDisplay",
     "MarginDisplay",

@@ -104,6 +104,8 @@ class ErrorsDisplay(Display):
     ----------
     errors : dict of str to ndarray of shape (n_epochs,)
         Error rates of each learner, by the name to show.
+    per_learner : int, default=1
+        How many neighbours are of one learner, and have one colour.
 
     Attributes
     ----------
@@ -111,8 +113,8 @@ class ErrorsDisplay(Display):
     lines_ : dict of str to artist
     """
 
-    def __init__(self, errors: dict[str, NDArray[np.float64]]) -> None:
-        self.errors = errors
+    def __init__(self, errors: dict[str, NDArray[np.float64]], per_learner: int = 1) -> None:
+        self.errors, self.per_learner = errors, per_learner
 
     @classmethod
     def from_estimators(
@@ -138,7 +140,7 @@ class ErrorsDisplay(Display):
         y : array-like of shape (n_samples,)
             Labels of the examples.
         X_test : {array-like, sparse matrix} of shape (n_test, n_features), default=None
-            Examples to count errors on; None takes those of training.
+            Other examples to count errors on, too.
         y_test : array-like of shape (n_test,), default=None
             Labels of the examples.
         n_epochs : int, default=20
@@ -150,17 +152,14 @@ class ErrorsDisplay(Display):
         -------
         ErrorsDisplay
         """
-        on = (X, y) if X_test is None else (X_test, y_test)
-        errors = {
-            name: np.array(
-                [
-                    1 - clone(estimator).set_params(max_iter=epochs, tol=None).fit(X, y).score(*on)
-                    for epochs in range(1, n_epochs + 1)
-                ]
-            )
-            for name, estimator in estimators.items()
-        }
-        return cls(errors).plot(ax)
+        on = {"": (X, y)} if X_test is None else {", training": (X, y), ", test": (X_test, y_test)}
+        errors: dict[str, NDArray[np.float64]] = {}
+        for name, estimator in estimators.items():
+            model = clone(estimator).set_params(tol=None)
+            fits = [clone(model).set_params(max_iter=k).fit(X, y) for k in range(1, n_epochs + 1)]
+            for which, examples in on.items():
+                errors[name + which] = np.array([1 - fit.score(*examples) for fit in fits])
+        return cls(errors, per_learner=len(on)).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         self.lines_ = {}
@@ -168,7 +167,7 @@ class ErrorsDisplay(Display):
             (self.lines_[name],) = ax.plot(
                 np.arange(1, len(errors) + 1),
                 errors,
-                color=COLOURS[k % len(COLOURS)],
+                color=COLOURS[k // self.per_learner % len(COLOURS)],
                 linestyle=_LINES[k % len(_LINES)],
                 label=name,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.plots.drawing import COLOURS, INK, Display, line, normal, points, two_columns, window
 from perceptron_rs.teaching.trace import Step, Trace
 
-__all__ = ["HyperplaneDisplay", "OrdersDisplay", "UpdateDisplay"]
+__all__ = ["DistanceDisplay", "HyperplaneDisplay", "OrdersDisplay", "UpdateDisplay"]
 
 
 class HyperplaneDisplay(Display):
@@ -187,6 +188,113 @@ class UpdateDisplay(Display):
             f"example {step.row}: w . x + b = {step.activation:g}"
             + (f", moved by {moved:+g}" if step.mistake else "")
         )
+
+
+class DistanceDisplay(Display):
+    """Points, their projections on a line and their distances; and what other intercepts do to the line.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (2,)
+        Weights w of the line ``w . x + b = 0``.
+    intercept : float
+        Its intercept b.
+    X : ndarray of shape (n_points, 2)
+        Points to project.
+    others : sequence of float, default=()
+        Other intercepts, each of which moves the line by ``-b / ||w||`` along its normal vector.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+    line_ : artist
+    others_ : list of artists, one an intercept
+    normal_ : artist
+    points_ : artist
+    projections_ : list of artists
+        From each point to its projection.
+    labels_ : list of artists
+        The signed distances ``(w . x + b) / ||w||``.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from perceptron_rs.plots import DistanceDisplay
+    >>> display = DistanceDisplay.from_weights([2, 3], 6, [[2, 2]], others=[12])
+    >>> display.labels_[0].get_text()  # 16 / sqrt(13)
+    '4.438'
+    """
+
+    def __init__(
+        self,
+        coef: NDArray[np.float64],
+        intercept: float,
+        X: NDArray[np.float64],
+        others: Sequence[float] = (),
+    ) -> None:
+        self.coef, self.intercept, self.X, self.others = coef, intercept, X, others
+
+    @classmethod
+    def from_weights(
+        cls, coef: Any, intercept: float, X: Any, *, others: Sequence[float] = (), ax: Any = None
+    ) -> Self:
+        """Draw a line and points.
+
+        Parameters
+        ----------
+        coef : array-like of shape (2,)
+            Weights of the line, not both 0.
+        intercept : float
+            Its intercept.
+        X : array-like of shape (n_points, 2)
+            Points to project.
+        others : sequence of float, default=()
+            Other intercepts to draw.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        DistanceDisplay
+
+        Raises
+        ------
+        ValueError
+            If X has not two columns, or coef not two weights of which one is not 0.
+        """
+        w = np.asarray(coef, dtype=np.float64)
+        if w.shape != (2,) or not w.any():
+            raise ValueError(f"coef must be two weights, not both 0, got {w.tolist()!r:.80}")
+        return cls(w, float(intercept), two_columns(X), others).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        w, b, X = self.coef, self.intercept, self.X
+        heights = X @ w + b
+        feet = X - np.outer(heights / (w @ w), w)
+        nearest = np.array(
+            [-value * w / (w @ w) for value in (b, *self.others)]
+        )  # of each line to the origin
+        low, high = window(np.concatenate([X, feet, nearest]))
+        self.line_ = line(ax, w, b, color=INK, label=f"b = {b:g}")
+        self.others_ = [
+            line(ax, w, float(other), color=COLOURS[k % len(COLOURS)], linestyle="--", label=f"b = {other:g}")
+            for k, other in enumerate(self.others)
+        ]
+        self.normal_ = normal(ax, w, b, np.concatenate([X, feet]))
+        self.points_ = ax.scatter(*X.T, color=INK, zorder=4)
+        self.projections_ = [
+            ax.plot(*np.stack([point, foot]).T, color=INK, linestyle=":")[0]
+            for point, foot in zip(X, feet, strict=True)
+        ]
+        length = float(np.sqrt(w @ w))
+        self.labels_ = [
+            ax.annotate(f"{height / length:.4g}", point, xytext=(6, 6), textcoords="offset points")
+            for point, height in zip(X, heights, strict=True)
+        ]
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
+        ax.set_title(f"{w[0]:g} x1 {w[1]:+g} x2 {b:+g} = 0")
+        ax.legend()
 
 
 class OrdersDisplay(Display):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -11,25 +10,21 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
-from perceptron_rs.common.parameters import PARTITIONS, refuse_partitions
-from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.parameters import PARTITIONS
 from perceptron_rs.engines import ENGINES, EngineName, State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import PathLike
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.sequence.fitting import cold, dense, learn, learn_stream
+from perceptron_rs.sequence.calls import fit_sequences, pass_over, warn_of_interrupt
+from perceptron_rs.sequence.fitting import dense, learn_stream
 from perceptron_rs.sequence.input import (
     check_encoder,
     flat_labels,
     is_nested,
-    read_sequences,
     split_labels,
 )
 from perceptron_rs.sequence.progress import Callback
@@ -282,7 +277,7 @@ class SequencePerceptron(Saved, BaseEstimator):
             If an argument does not contain numbers (or, for labels, numbers or strings; for tokens,
             attributes).
         """
-        return self._fit(X, y, lengths, None)
+        return fit_sequences(self, X, y, lengths, None)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_encoded(self, encoder: AttributeEncoder, X: Any, y: Any, *, lengths: Any) -> Self:
@@ -324,7 +319,7 @@ class SequencePerceptron(Saved, BaseEstimator):
         [['D', 'N']]
         """
         check_encoder(self, encoder)
-        return self._fit(X, y, lengths, encoder)
+        return fit_sequences(self, X, y, lengths, encoder)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_stream(
@@ -352,10 +347,8 @@ class SequencePerceptron(Saved, BaseEstimator):
             of sequences.
         classes : array-like of shape (n_classes,), default=None
             All labels that occur. If None, a first pass finds them. Attributes take one more.
-        shuffle, cache, checkpoint, checkpoint_every, resume
+        shuffle, block_size, cache, checkpoint, checkpoint_every, resume
             As for `Perceptron.fit_stream`, with sequences for examples.
-        block_size : int, default=None
-            Number of sequences in a block.
 
         Returns
         -------
@@ -377,7 +370,7 @@ class SequencePerceptron(Saved, BaseEstimator):
         )
         with restored_on_error(self), standard():
             self._check_parameters()
-            self._warn(learn_stream(self, source, classes, options), stacklevel=4)
+            warn_of_interrupt(self, learn_stream(self, source, classes, options), stacklevel=4)
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -412,7 +405,7 @@ class SequencePerceptron(Saved, BaseEstimator):
         TypeError
             As ``fit``.
         """
-        self._pass(X, y, lengths, classes)
+        pass_over(self, X, y, lengths, classes)
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -458,7 +451,7 @@ class SequencePerceptron(Saved, BaseEstimator):
         >>> model.predict_then_learn(X, y, classes=["A", "B"])
         ([['A', 'A'], ['B', 'B']], 2)
         """
-        report, labels, lengths = self._pass(X, y, lengths, classes, record=True)
+        report, labels, lengths = pass_over(self, X, y, lengths, classes, record=True)
         answers = report.record["answers"]
         predicted = self.classes_[answers]
         wrong = int(np.count_nonzero(answers != labels))
@@ -563,77 +556,6 @@ class SequencePerceptron(Saved, BaseEstimator):
             raise AttributeError("transition_coef_ exists only with transition_features=True")
         labels = len(self.classes_)
         return dense(self._weights, "pair", labels**2).T.reshape(labels, labels, -1)
-
-    def _fit(self, X: Any, y: Any, lengths: Any, encoder: AttributeEncoder | None) -> Self:
-        with restored_on_error(self), standard():
-            self._check_parameters()
-            for name in ("encoder_", "template_"):
-                self.__dict__.pop(name, None)
-            data, lengths = read_sequences(self, X, lengths, reset=True)
-            if encoder is not None:
-                if encoder.n_columns_ != data.rows.shape[1]:
-                    raise ValueError(
-                        f"encoder has {encoder.n_columns_} columns, but X has {data.rows.shape[1]}; "
-                        f"pass the rows that it made"
-                    )
-                self.encoder_ = encoder
-            labels = flat_labels(y, lengths) if is_nested(X) else y
-            self.classes_, labels = encode_new(label_array(self, labels, data.rows.shape[0]))
-            self._learn(data, labels, lengths, self._cold(data), one_pass=False)
-        return self
-
-    def _pass(
-        self, X: Any, y: Any, lengths: Any, classes: Any, *, record: bool = False
-    ) -> tuple[Report, NDArray[np.uint32], NDArray[np.int64]]:
-        """Run one pass; return its report, the class indices of the tokens, and the lengths."""
-        with restored_on_error(self), standard():
-            self._check_parameters()
-            if self.early_stopping:
-                raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
-            refuse_partitions(self.n_partitions)
-            first = not hasattr(self, "classes_")
-            given = new_classes(classes, self)
-            data, lengths = read_sequences(self, X, lengths, reset=first)
-            y = label_array(self, flat_labels(y, lengths) if is_nested(X) else y, data.rows.shape[0])
-            if first:
-                self.classes_ = given
-            state, pair = self._cold(data) if first else self._state, bool(self.transition_features)
-            if ("pair_indptr" in state) != pair:
-                raise ValueError(
-                    f"transition_features={pair} differs from the calls that this one goes on from; set it "
-                    f"again, or begin anew by fit"
-                )
-            labels = encode(y, self.classes_)
-            report = self._learn(data, labels, lengths, state, one_pass=True, record=record)
-        return report, labels, lengths
-
-    def _learn(
-        self,
-        data: Examples,
-        labels: NDArray[np.uint32],
-        lengths: NDArray[np.int64],
-        state: State,
-        **options: bool,
-    ) -> Report:
-        try:
-            report = learn(self, data, labels, lengths, state, **options)
-        except OverflowError as error:
-            data.assert_finite(self)
-            raise ValueError(str(error)) from None
-        self._warn(report, stacklevel=6)
-        return report
-
-    def _warn(self, report: Report, *, stacklevel: int) -> None:
-        if report.stopped == ["interrupt"]:
-            warnings.warn(
-                f"ctrl-c ended the fit in epoch {self.n_iter_} (counted from 1); "
-                f"what was learnt until then is kept",
-                ConvergenceWarning,
-                stacklevel=stacklevel,
-            )
-
-    def _cold(self, data: Examples) -> State:
-        return cold(data.rows.shape[1], len(self.classes_), pair=bool(self.transition_features))
 
     def _check_parameters(self) -> None:
         """Refuse combinations that have no meaning, and what scikit-learn's validation lets through."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.html import table
 from perceptron_rs.margins.maximum import max_margin
 from perceptron_rs.teaching.trace import Trace
 
@@ -62,11 +63,22 @@ class Proof:
                 zip(self.least, self.progress, self.squares, self.most, strict=True), start=1
             )
         ]
-        end = (
-            f"gamma = {self.margin:.6g}, R = {self.radius:.6g}: {len(lines)} updates, "
+        return "\n".join([head, *lines, self._end()])
+
+    def _repr_html_(self) -> str:
+        columns = (self.least, self.progress, self.squares, self.most)
+        rows = [
+            [str(k), *(f"{value:.6g}" for value in values)]
+            for k, values in enumerate(zip(*columns, strict=True), start=1)
+        ]
+        head = ["k", "k gamma", "<= w_k . u", "||w_k||^2", "<= k R^2"]
+        return table(rows, head=head, notes=[self._end()])
+
+    def _end(self) -> str:
+        return (
+            f"gamma = {self.margin:.6g}, R = {self.radius:.6g}: {len(self.progress)} updates, "
             f"at most (R / gamma)^2 = {self.bound:.6g}"
         )
-        return "\n".join([head, *lines, end])
 
 
 def proof(trace: Trace) -> Proof:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from perceptron_rs.common import html
 from perceptron_rs.common.driver import Call, recorded
 from perceptron_rs.engines import get_engine
 from perceptron_rs.settings import Linear
@@ -125,6 +126,19 @@ class Trace:
             A line for each step, below one of names. The last one names the steps whose activation was 0, so
             that they were mistakes, but predicted right.
         """
+        lines, notes = self._cells(limit)
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = [
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
+        ]
+        return "\n".join(text + notes)
+
+    def _repr_html_(self) -> str:
+        (head, *lines), notes = self._cells(20)
+        return html.table(lines, head=head, notes=notes)
+
+    def _cells(self, limit: int | None) -> tuple[list[list[str]], list[str]]:
+        """Return the names and the first steps as texts, and what to say below them."""
         steps = list(islice(self, None if limit is None else limit + 1))
         more = limit is not None and len(steps) > limit
         head = ["epoch", "t", "row", "class", "y", "w . x + b", "predicted", "mistake", "step", "w", "b"]
@@ -141,18 +155,12 @@ class Trace:
             ]
             for step in steps[:limit]
         ]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        text = [
-            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
-        ]
-        lines_after = ["..."] * more
+        notes = ["..."] * more
         ties = [step.t for step in steps[:limit] if step.mistake and step.activation == 0 and not step.error]
         if ties and not self.settings.joint:
             numbers = ", ".join(map(str, dict.fromkeys(ties)))
-            lines_after += [
-                f"w . x + b is 0 at t = {numbers}: a mistake, so an update, but no wrong prediction"
-            ]
-        return "\n".join(text + lines_after)
+            notes += [f"w . x + b is 0 at t = {numbers}: a mistake, so an update, but no wrong prediction"]
+        return lines, notes
 
     def to_frame(self) -> Any:
         """Return all steps as a pandas DataFrame, with a column for each weight: ``w[0]``, ``w[1]``, ...

@@ -1,0 +1,103 @@
+"""What a call of ``fit`` or ``partial_fit`` does between its arguments and a run."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from perceptron_rs.common.driver import Report
+from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
+from perceptron_rs.common.parameters import refuse_partitions
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.engines import State
+from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.float_mode import standard
+from perceptron_rs.sequence.fitting import cold, learn
+from perceptron_rs.sequence.input import flat_labels, is_nested, read_sequences
+
+__all__ = ["fit_sequences", "pass_over", "warn_of_interrupt"]
+
+Model = TypeVar("Model", bound=Any)
+
+
+def fit_sequences(model: Model, X: Any, y: Any, lengths: Any, encoder: AttributeEncoder | None) -> Model:
+    """Learn anew, in epochs; ``encoder`` has made the rows, if it is given."""
+    with restored_on_error(model), standard():
+        model._check_parameters()
+        for name in ("encoder_", "template_"):
+            vars(model).pop(name, None)
+        data, lengths = read_sequences(model, X, lengths, reset=True)
+        if encoder is not None:
+            if encoder.n_columns_ != data.rows.shape[1]:
+                raise ValueError(
+                    f"encoder has {encoder.n_columns_} columns, but X has {data.rows.shape[1]}; "
+                    f"pass the rows that it made"
+                )
+            model.encoder_ = encoder
+        labels = flat_labels(y, lengths) if is_nested(X) else y
+        model.classes_, labels = encode_new(label_array(model, labels, data.rows.shape[0]))
+        _learn(model, data, labels, lengths, _cold(model, data), one_pass=False)
+    return model
+
+
+def pass_over(
+    model: Any, X: Any, y: Any, lengths: Any, classes: Any, *, record: bool = False
+) -> tuple[Report, NDArray[np.uint32], NDArray[np.int64]]:
+    """Make one pass; return its report, the class indices of the tokens, and the lengths."""
+    with restored_on_error(model), standard():
+        model._check_parameters()
+        if model.early_stopping:
+            raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+        refuse_partitions(model.n_partitions)
+        first = not hasattr(model, "classes_")
+        given = new_classes(classes, model)
+        data, lengths = read_sequences(model, X, lengths, reset=first)
+        y = label_array(model, flat_labels(y, lengths) if is_nested(X) else y, data.rows.shape[0])
+        if first:
+            model.classes_ = given
+        state, pair = _cold(model, data) if first else model._state, bool(model.transition_features)
+        if ("pair_indptr" in state) != pair:
+            raise ValueError(
+                f"transition_features={pair} differs from the calls that this one goes on from; set it "
+                f"again, or begin anew by fit"
+            )
+        labels = encode(y, model.classes_)
+        report = _learn(model, data, labels, lengths, state, one_pass=True, record=record)
+    return report, labels, lengths
+
+
+def warn_of_interrupt(model: Any, report: Report, *, stacklevel: int) -> None:
+    """Warn, on behalf of the caller of a fit, that Ctrl-C has ended it."""
+    if report.stopped == ["interrupt"]:
+        warnings.warn(
+            f"ctrl-c ended the fit in epoch {model.n_iter_} (counted from 1); "
+            f"what was learnt until then is kept",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def _learn(
+    model: Any,
+    data: Examples,
+    labels: NDArray[np.uint32],
+    lengths: NDArray[np.int64],
+    state: State,
+    **options: bool,
+) -> Report:
+    try:
+        report = learn(model, data, labels, lengths, state, **options)
+    except OverflowError as error:
+        data.assert_finite(model)
+        raise ValueError(str(error)) from None
+    warn_of_interrupt(model, report, stacklevel=6)
+    return report
+
+
+def _cold(model: Any, data: Examples) -> State:
+    return cold(data.rows.shape[1], len(model.classes_), pair=bool(model.transition_features))

@@ -1,0 +1,79 @@
+"""What a notebook shows: tables of results, and estimators that link to their pages."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from email.message import Message
+
+import pytest
+
+from perceptron_rs import (
+    Perceptron,
+    StructuredPerceptron,
+    VotedPerceptron,
+    max_margin,
+    mistake_bounds,
+    proof,
+    trace,
+    typed,
+)
+from perceptron_rs.common.html import table
+from perceptron_rs.datasets import lecture
+
+X, Y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, -1, -1, 1]
+
+
+def cells(text):
+    """Return the texts of all cells, row by row."""
+    rows = ET.fromstring(f"<div>{text}</div>").iter("tr")
+    return [[cell.text or "" for cell in row] for row in rows]
+
+
+def test_a_trace_is_a_table_of_its_steps():
+    found = trace(Perceptron(shuffle=False, tol=None), X, Y)
+    head, *rows = cells(found._repr_html_())
+    assert head == ["epoch", "t", "row", "class", "y", "w . x + b", "predicted", "mistake", "step", "w", "b"]
+    lines = str(found).splitlines()
+    assert len(rows) == len(list(found))
+    assert all(all(cell in line for cell in row) for row, line in zip(rows, lines[1:], strict=False))
+    assert lines[-1] in found._repr_html_()  # about activations of 0
+
+
+def test_a_proof_is_a_table_of_its_inequalities():
+    found = proof(trace(Perceptron(shuffle=False, tol=None), X, Y))
+    _, *rows = cells(found._repr_html_())
+    assert [row[0] for row in rows] == [str(k) for k in range(1, len(found.progress) + 1)]
+    assert rows[0][2] == f"{found.progress[0]:.6g}"
+
+
+@pytest.mark.parametrize("labels", [Y, [1, -1, 1, -1]])
+def test_a_margin_says_what_its_text_says(labels):
+    found = max_margin(X, labels)
+    lines = str(found).splitlines()
+    assert [f"{name:13}  {text}" for name, text in cells(found._repr_html_())] == lines
+
+
+def test_bounds_and_lectures():
+    found = mistake_bounds(X, Y)
+    assert dict(cells(found._repr_html_()))["block_novikoff"] == f"{found.block_novikoff:.6g}"
+    text = lecture("four_points")._repr_html_()
+    assert "correctly classified" in text
+    assert "y a = -4 &lt; 0" in text
+
+
+def test_texts_are_escaped():
+    assert cells(table([["<b>", "a & b"]], notes=["<"])) == [["<b>", "a & b"]]
+    assert "<b>" not in table([["<b>"]])
+
+
+@pytest.mark.parametrize("model", [Perceptron(), VotedPerceptron(), StructuredPerceptron(None, None)])
+def test_estimators_link_to_their_pages(model, monkeypatch):
+    named = Message()
+    monkeypatch.setattr(typed, "metadata", lambda _: named)
+    assert model._get_doc_link() == ""
+    named["Project-URL"] = "Homepage, https://example.org"
+    named["Project-URL"] = "Documentation, https://example.org/docs"
+    name = type(model).__name__
+    address = f"https://example.org/docs/generated/perceptron_rs.{name}.html"
+    assert model._get_doc_link() == address
+    assert address in model._repr_html_()
