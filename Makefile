@@ -30,7 +30,7 @@ test: $(VENV)/quick $(VENV)/test  ## all tests: the core without Python, then th
 	cargo test
 	$(BIN)/python -m pytest --numprocesses auto
 
-test-cluster: $(VENV)/quick $(VENV)/test  ## on clusters of processes of this machine, whose workers are killed
+test-cluster: $(VENV)/quick $(VENV)/test $(VENV)/spark  ## on clusters of this machine, whose workers are killed; Spark's need Java 17
 	$(BIN)/python -m pytest -m cluster tests/distributed
 
 # Of folders whose tests have an oracle of their own, on both engines.
@@ -187,7 +187,7 @@ $(VENV)/quick $(VENV)/release: $(VENV)/%: $(VENV)/made $(OWN_RUST) $(RUST)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $* --quiet
 	touch $@
 
-$(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/docs $(VENV)/dist: $(VENV)/%: $(VENV)/made pyproject.toml
+$(VENV)/test $(VENV)/spark $(VENV)/lint $(VENV)/bench $(VENV)/docs $(VENV)/dist: $(VENV)/%: $(VENV)/made pyproject.toml
 	$(call EXTRA,$*)
 	touch $@
 

@@ -12,6 +12,7 @@ import shlex
 import struct
 import subprocess
 import sys
+import types
 from operator import attrgetter
 from pathlib import Path
 
@@ -47,18 +48,32 @@ class Shell:
         self.status = 0
 
     def __call__(self, command: str) -> None:
-        program, *arguments = shlex.split(command)
+        before, _, behind = command.rpartition(" | ")
+        program, *arguments = shlex.split(behind)
         if program == "echo" and arguments == ["$?"]:
             print(self.status)
             self.status = 0
             return
         assert program == "perceptron-rs", f"no program {program} here"
         self.check()
-        with contextlib.redirect_stderr(sys.stdout):  # a terminal shows both
+        with contextlib.redirect_stderr(sys.stdout), piped(before):  # a terminal shows both
             self.status = main(arguments)
 
     def check(self) -> None:
         assert self.status == 0, f"the command before ended with exit status {self.status}"
+
+
+@contextlib.contextmanager
+def piped(command: str):
+    """Put on standard input what ``cat FILE`` writes, if there is such a command."""
+    if not command:
+        yield
+        return
+    program, name = shlex.split(command)
+    assert program == "cat", f"no program {program} here"
+    with Path(name).open("rb") as file, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", types.SimpleNamespace(buffer=file))
+        yield
 
 
 def markdown(text: str) -> str:

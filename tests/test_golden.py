@@ -19,7 +19,7 @@ FILES = {
     "sequences": 25,
     "kernel": 50,
     "multilayer": 35,
-    "margin": 110,
+    "margin": 140,
 }
 
 spec = importlib.util.spec_from_file_location("golden_make", FOLDER / "make.py")

@@ -17,8 +17,8 @@ from perceptron_rs import (
     trace,
     typed,
 )
-from perceptron_rs.common.html import table
 from perceptron_rs.datasets import lecture
+from perceptron_rs.html import table
 
 X, Y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, -1, -1, 1]
 

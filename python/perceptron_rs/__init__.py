@@ -138,6 +138,7 @@ _MODULES = {
     "models",
     "plots",
     "reference",
+    "spark",
     "testing",
 }
 

@@ -34,6 +34,8 @@ class Learner:
     in_epochs: bool = True
     #: Whether it learns by mistakes, one after another: what ``trace`` shows.
     by_mistakes: bool = True
+    #: Whether it has ``fit_stream``.
+    in_streams: bool = False
     #: Whether it has one weight a feature, so that a fit may start from weights in a text.
     is_linear: bool = False
 
@@ -49,24 +51,39 @@ class Learner:
 
 LEARNERS: dict[str, Learner] = {
     "perceptron": Learner(
-        "linear", "perceptron", "Perceptron", "the perceptron, with its last weights", is_linear=True
+        "linear",
+        "perceptron",
+        "Perceptron",
+        "the perceptron, with its last weights",
+        in_streams=True,
+        is_linear=True,
     ),
     "averaged": Learner(
         "linear",
         "averaged",
         "AveragedPerceptron",
         "the average of all weight vectors of a run",
+        in_streams=True,
         is_linear=True,
     ),
     "pocket": Learner(
         "linear", "pocket", "PocketPerceptron", "the weights with the fewest training errors", is_linear=True
     ),
     "voted": Learner(
-        "linear", "voted", "VotedPerceptron", "a vote of all weight vectors of a run", is_linear=True
+        "linear",
+        "voted",
+        "VotedPerceptron",
+        "a vote of all weight vectors of a run",
+        in_streams=True,
+        is_linear=True,
     ),
     "kernel": Learner("kernel", "perceptron", "KernelPerceptron", "the perceptron in the space of a kernel"),
     "budgeted-kernel": Learner(
-        "kernel", "budgeted", "BudgetedKernelPerceptron", "a kernel perceptron that keeps few mistakes"
+        "kernel",
+        "budgeted",
+        "BudgetedKernelPerceptron",
+        "a kernel perceptron that keeps few mistakes",
+        in_streams=True,
     ),
     "multilayer": Learner(
         "multilayer",

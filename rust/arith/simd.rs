@@ -138,8 +138,8 @@ pub trait Leaf {
     type Output;
     fn run<S: Simd>(self, simd: S) -> Self::Output;
 
-    /// The copy for AVX2. It is a method because the compiler puts methods with the module of their type: so leaves of
-    /// different modules are compiled side by side, and anew only where one has changed.
+    /// The copy for AVX2. It is a method because the compiler puts methods with the module of their type: so
+    /// leaves of different modules are compiled side by side.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     #[doc(hidden)]

@@ -25,7 +25,8 @@ pub struct Passed {
     pub activations: Vec<f64>,
 }
 
-/// Learns from all rows. After an error neither the state nor the memory of the learner is to be used further.
+/// Learns from all rows. After an error neither the state nor the memory of the learner is to be used
+/// further.
 pub fn one_pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Passed> {
     standard(|| pass(problem, state, learner))
 }

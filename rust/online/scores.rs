@@ -51,8 +51,8 @@ pub fn scores(
     })
 }
 
-/// The same for rows that have fewer entries than there are columns: the weights are read where they stand, for
-/// to arrange them would take longer.
+/// The same for rows that have fewer entries than there are columns: the weights are read where they stand,
+/// for to arrange them would take longer.
 fn plane_by_plane(
     rows: &dyn Rows,
     coef: &[f64],

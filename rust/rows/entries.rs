@@ -259,8 +259,8 @@ impl Listed {
     }
 }
 
-/// Rows laid out by columns, for dot products of one row with all of them: only the entries that both have are
-/// read.
+/// Rows laid out by columns, for dot products of one row with all of them: only the entries that both have
+/// are read.
 pub struct Postings {
     chosen: Chosen,
     /// Where the entries of each place start.

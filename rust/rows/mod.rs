@@ -107,8 +107,8 @@ pub trait Matrix: Rows {
     /// A row in terms of some columns.
     fn rename(&self, row: usize, chosen: &Chosen, out: &mut Renamed) -> Result<()>;
 
-    /// Calls `work` with these rows over the columns alone in which they have entries, each at its place, if there
-    /// are many more columns than entries. If not: false, and nothing is done.
+    /// Calls `work` with these rows over the columns alone in which they have entries, each at its place, if
+    /// there are many more columns than entries. If not: false, and nothing is done.
     fn over_own_columns(&self, work: &mut dyn FnMut(&dyn Matrix, &Chosen) -> Result<()>) -> Result<bool>;
 
     /// One value; +0.0 where none is stored.

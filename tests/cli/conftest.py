@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+import types
 from typing import Any
 
 import pytest
@@ -21,6 +24,16 @@ def call(capsys):
         return Answer(status, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    """Put bytes on standard input."""
+
+    def put(data):
+        monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(data)))
+
+    return put
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def test_predict_needs_no_labels(call, model, tmp_path):
         ("a.npy", b"\x93NUMPY\x01\x00", ""),
         ("a.arff", b"x", "unknown suffix '.arff'; the suffix must be one of .svm,"),
         ("a", b"x", "unknown suffix ''"),
-        ("a.npz.gz", b"x", "only .svm, .libsvm, .svmlight, .txt, .csv may be compressed"),
+        ("a.npz.gz", b"x", "only .svm, .libsvm, .svmlight, .txt, .csv, .tsv may be compressed"),
     ],
 )
 @pytest.mark.parametrize("command", ["train", "parity"])
@@ -178,10 +178,8 @@ def test_string_labels(call, text_file, tmp_path):
 
 
 def test_npy_is_mapped_not_read(tmp_path):
-    from pathlib import Path
-
     from perceptron_rs.cli.readers.examples import load
     from perceptron_rs.cli.readers.wanted import Wanted
 
     np.save(tmp_path / "a.npy", X)
-    assert isinstance(load(Path(tmp_path / "a.npy"), Wanted(labels=False)).X, np.memmap)
+    assert isinstance(load(str(tmp_path / "a.npy"), Wanted(labels=False)).X, np.memmap)

@@ -17,6 +17,9 @@ from .support import environment, process
 COMMANDS = (
     "train",
     "predict",
+    "online",
+    "trace",
+    "completion",
     "evaluate",
     "inspect",
     "parity",
@@ -36,7 +39,7 @@ sys.exit(f"imported {heavy}" if heavy else status)
 """
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS, "train kernel", "parity multilayer"])
+@pytest.mark.parametrize("command", ["", *COMMANDS, "train kernel", "parity multilayer", "trace voted"])
 def test_help_imports_no_library(command):
     argv = [*command.split(), "--help"]
     done = subprocess.run(
@@ -111,7 +114,7 @@ def test_version(call):
             ["tag-train", "x.tsv", "--model", "m", "--min-count", "2", "--hash-columns", "9"],
             "keeps no counts",
         ),
-        (["tag-train", "-", "--model", "m"], "DATA must be a file"),
+        (["tag-train", "x", "--model", "m", "--columns", "1,2", "--tag-column", "2"], "is one of --columns"),
         (["tag"], "required: MODEL"),
         (["tag-evaluate", "m"], "required: DATA"),
         (["margin"], "required: DATA"),

@@ -39,6 +39,8 @@ CASES = [
         ["--penalty", "elasticnet", "--alpha", 0.01, "--l1-ratio", 0.5],
         {"penalty": "elasticnet", "alpha": 0.01, "l1_ratio": 0.5},
     ),
+    (["--n-partitions", 3], {"n_partitions": 3}),
+    (["--n-partitions", 3, "--mixing", "mistakes"], {"n_partitions": 3, "mixing": "mistakes"}),
     (["--check", "update"], {"check": "update"}),
     (["--prediction", "average"], {"prediction": "average"}),
     (["--prediction", "longest"], {"prediction": "longest"}),

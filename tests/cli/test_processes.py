@@ -185,7 +185,7 @@ def test_a_bar_on_a_terminal(text_file, tmp_path):
     assert status == 0
     assert "\x1b[" in written
     assert "/3" in written
-    assert "0 mistakes, error rate 0.0000" in written
+    assert "0 mistakes (0.0000)" in written
 
 
 def test_quiet_on_a_terminal(text_file, tmp_path):

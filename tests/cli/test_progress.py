@@ -29,9 +29,9 @@ def test_lines():
     assert lines(record(1, [3, 2], 2.5)) is False
     assert lines(record(2, [0, 0], 2.5, n_examples=0)) is False
     assert written == [
-        "epoch 1: 50 mistakes, error rate 0.0250, 500 rows/s, 2.00 s",
-        "epoch 2: 5 mistakes, error rate 0.0025, 2,000 rows/s, 2.50 s",
-        "epoch 3: 0 mistakes, error rate 0.0000, - rows/s, 2.50 s",
+        "epoch 1: 1000 examples, 50 mistakes (0.0500), 50 in all (0.0500), 500 rows/s, 2.00 s",
+        "epoch 2: 2000 examples, 5 mistakes (0.0050), 55 in all (0.0275), 2,000 rows/s, 2.50 s",
+        "epoch 3: 2000 examples, 0 mistakes (-), 55 in all (0.0275), - rows/s, 2.50 s",
     ]
 
 
@@ -47,7 +47,8 @@ def test_a_terminal_without_rich(monkeypatch, hidden, capsys):
         monkeypatch.setitem(sys.modules, name, None)
     with progress.progress(3, quiet=False) as callback:
         callback(record(0, [1], 1.0))
-    assert capsys.readouterr().err == "epoch 1: 1 mistakes, error rate 0.0010, 1,000 rows/s, 1.00 s\n"
+    expected = "epoch 1: 1000 examples, 1 mistakes (0.0010), 1 in all (0.0010), 1,000 rows/s, 1.00 s\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_demo_hands_its_status_on(call, monkeypatch):
@@ -55,3 +56,12 @@ def test_demo_hands_its_status_on(call, monkeypatch):
         monkeypatch.setattr("perceptron_rs.demo.main", lambda status=status: status)
         assert call("demo").status == status
     assert demo.run.__doc__
+
+
+def test_a_large_file_is_said_to_be_read(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_LARGE", 5)
+    (tmp_path / "a").write_bytes(b"12345")
+    for path, quiet in ((tmp_path / "a", False), (tmp_path / "a", True), ("-", False)):
+        with progress.reading(str(path), quiet=quiet):
+            pass
+    assert capsys.readouterr().err == f"reading {tmp_path / 'a'}, 0 MB\n"

@@ -1,19 +1,19 @@
 """``tag-train``, ``tag`` and ``tag-evaluate``: the answers are those of the estimator from Python."""
 
 import gzip
-import io
 import json
 import signal
 import subprocess
 import sys
-import types
 
 import numpy as np
 import pytest
 
 import perceptron_rs
 from perceptron_rs import SequencePerceptron
+from perceptron_rs.cli.options import parse
 from perceptron_rs.features import column_attributes
+from perceptron_rs.sequence import options as sequence
 
 from .support import command, environment, process
 
@@ -44,16 +44,6 @@ def tagger(call, tagged, tmp_path):
     return path
 
 
-@pytest.fixture
-def stdin(monkeypatch):
-    """Put bytes on standard input."""
-
-    def put(data):
-        monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(data)))
-
-    return put
-
-
 def weights(path):
     return {name: array.tobytes() for name, array in perceptron_rs.load(path)._weights.items()}
 
@@ -79,7 +69,7 @@ OPTIONS = [
 def test_every_option_is_a_parameter(call, tagged, tmp_path, options, parameters):
     answer = call("tag-train", tagged, "--model", tmp_path / "m", *options)
     assert answer.status == 0, answer
-    model = SequencePerceptron(**({"max_iter": 5} | parameters))
+    model = SequencePerceptron(**parameters)
     model.fit([column_attributes([[word] for word in words]) for words in WORDS], TAGS)
     loaded = perceptron_rs.load(tmp_path / "m")
     assert loaded.get_params() == model.get_params()
@@ -254,6 +244,100 @@ def test_bad_places(refused, tagged, tagger, tmp_path, stdin):
     assert "but the model needs, with the tag, 2" in refused("tag-evaluate", tagger, tmp_path / "words")
     stdin(b"a\nb c\n")
     assert refused("tag", tagger).startswith("standard input: line 2 has 2 columns")
+
+
+GOLD = "the\tx\tD\ncat\ty\tN\n\nbark\tz\tV\n"
+
+
+def test_files_with_more_columns(call, refused, tagger, tmp_path):
+    path = tmp_path / "gold.tsv"
+    path.write_text(GOLD.replace("D", "?"), encoding="utf-8")
+    assert "line 1 has 3 columns, but the model reads 1" in refused("tag", tagger, path)
+    assert call("tag", tagger, path, "--tag-column", 3).out == f"{GOLD}\n"
+    assert call("tag", tagger, path, "--tag-column", 4).out.splitlines()[0] == "the\tx\t?\tD"
+    assert call("tag-evaluate", tagger, path, "--tag-column", 3, "--json").json["token_errors"] == 1
+    assert "line 1 has 3 columns, but the model needs, with the tag, 2" in refused(
+        "tag-evaluate", tagger, path
+    )
+    assert call("tag-train", path, "--model", tmp_path / "m", "--tag-column", 2, "--json").json["tags"] == [
+        *"xyz"
+    ]
+    assert perceptron_rs.load(tmp_path / "m").template_["columns"] == 1
+    assert "names column 4" in refused("tag-train", path, "--model", tmp_path / "m", "--columns", 4)
+
+
+CONLL_U = """\
+# sent_id = 1
+# text = it isn't
+1\tit\tit\tPRON\t_\t_\t_\t_\t_\t_
+2-3\tisn't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tis\tbe\tVERB\t_\t_\t_\t_\t_\t_
+3\tn't\tnot\tPART\t_\t_\t_\t_\t_\t_
+3.1\t_\t_\t_\t_\t_\t_\t_\t_\t_
+
+# sent_id = 2
+1\t#\t#\tSYM\t_\t_\t_\t_\t_\t_
+
+"""
+
+
+def test_conll_u(call, tmp_path):
+    path, model = tmp_path / "a.conllu", tmp_path / "m"
+    path.write_text(CONLL_U, encoding="utf-8")
+    options = ("--columns", 2, "--tag-column", 4, "--epochs", 100, "--json", "--quiet")
+    found = call("tag-train", path, "--model", model, *options).json
+    assert (found["n_sentences"], found["n_tokens"]) == (2, 4)
+    assert perceptron_rs.load(model).template_["positions"] == [2]
+    without = CONLL_U
+    for tag in ("PRON", "VERB", "PART", "SYM"):
+        without = without.replace(tag, "_")
+    path.write_text(without, encoding="utf-8")
+    assert call("tag", model, path, "--tag-column", 4).out == CONLL_U
+    words = [["it", "is", "n't"], ["#"]]
+    expected = SequencePerceptron(max_iter=100)
+    expected.fit(
+        [column_attributes([[word] for word in s]) for s in words], [["PRON", "VERB", "PART"], ["SYM"]]
+    )
+    assert weights(model) == {name: array.tobytes() for name, array in expected._weights.items()}
+
+
+def test_docstart_and_separators(call, stdin, tmp_path):
+    path, model = tmp_path / "a.txt", tmp_path / "m"
+    text = "-DOCSTART- -X- O\n\nthe  DT D\n# #   N\n\n"
+    path.write_text(text, encoding="utf-8")
+    found = call("tag-train", path, "--model", model, "--epochs", 100, "--json", "--quiet").json
+    assert (found["n_sentences"], found["tags"]) == (1, ["D", "N"])
+    stdin(b"-DOCSTART- -X-\n\nthe  DT\n# #\n")
+    assert call("tag", model).out == "-DOCSTART- -X-\n\nthe  DT  D\n# # N\n\n"
+    assert call("tag", model, path, "--tag-column", 3).out == text
+
+
+def test_training_from_standard_input(call, stdin, tagged, tagger, tmp_path):
+    stdin(tagged.read_bytes())
+    assert call("tag-train", "-", "--model", tmp_path / "m", "--quiet").status == 0
+    assert (tmp_path / "m").read_bytes() == tagger.read_bytes()
+
+
+def test_defaults_are_those_of_the_learner():
+    defaults = SequencePerceptron().get_params()
+    arguments = vars(parse(["tag-train", "x", "--model", "m"]))
+    assert not {"max_iter", "averaged", "shuffle", "update", "min_count"} & set(arguments)
+    for option in (*sequence.ATTRIBUTES, *sequence.LEARNING):
+        said = option.help.rpartition(" (")[2].removesuffix(")")
+        value = defaults[option.parameter]
+        assert said == str(value).removesuffix(".0") or value in (None, False, True), option
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+def test_a_coprocess_gets_the_answer_to_a_sentence(tagger):
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command("tag", tagger), env=environment(), text=True, bufsize=1, **pipes) as child:
+        for word, tag in (("the", "D"), ("dogs", "N")):
+            child.stdin.write(f"{word}\n\n")  # and nothing more until the answer is there
+            child.stdin.flush()
+            assert [child.stdout.readline() for _ in range(2)] == [f"{word}\t{tag}\n", "\n"]
+        child.stdin.close()
+        assert child.wait(timeout=60) == 0
 
 
 def test_as_processes(tagged, tmp_path):

@@ -77,7 +77,7 @@ def test_the_output(call, text_file, tmp_path):
     assert answer.out.startswith("learner   perceptron\ndata      6 examples of 3 features, 2 classes\n")
     lines = answer.err.splitlines()
     assert lines[0].startswith("epoch 1: ")
-    assert lines[-1].startswith(f"epoch {len(lines)}: 0 mistakes, error rate 0.0000, ")
+    assert lines[-1].startswith(f"epoch {len(lines)}: {6 * len(lines)} examples, 0 mistakes (0.0000), ")
     assert lines[-1].endswith(" s")
 
 

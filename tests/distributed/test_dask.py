@@ -80,8 +80,12 @@ def test_uneven_and_empty_partitions_and_missing_classes(client):
     ends = np.cumsum([0, *lengths])
     parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
     model = on_dask.AveragedPerceptron(client=client, **FEW)
-    model.fit([X[order][part] for part in parts], [Y[order][part] for part in parts])
-    assert same(model, perceptron_rs.AveragedPerceptron(n_partitions=lengths, **FEW).fit(X[order], Y[order]))
+    weights = 1.0 + Y[order] % 2
+    blocks = ([values[part] for part in parts] for values in (X[order], Y[order], weights))
+    rows, labels, weighted = blocks
+    model.fit(rows, labels, sample_weight=weighted)
+    local = perceptron_rs.AveragedPerceptron(n_partitions=lengths, **FEW)
+    assert same(model, local.fit(X[order], Y[order], sample_weight=weights))
     assert [report.rows for report in model.partition_report_] == [0, 10, 0, 390]
 
 
@@ -124,6 +128,30 @@ def test_answers_are_lazy_and_come_block_by_block(client):
     parts = model.predict([X[:7], X[7:]])
     assert np.concatenate(dask.compute(*parts)).tolist() == local.predict(X).tolist()
     assert model.score(lazy, Y) == local.score(X, Y) == model.score(X, Y)
+
+
+def test_a_fit_goes_on_from_a_checkpoint(client, tmp_path):
+    blocks, path = [Part(p) for p in range(P)], tmp_path / "checkpoint"
+    options = {"client": client, "max_iter": 6, "tol": None}
+
+    def fail(record):
+        if record.epoch == 2:
+            raise KeyboardInterrupt
+
+    model = on_dask.AveragedPerceptron(callback=fail, **options)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(blocks, checkpoint=path)
+    epochs = []
+    model = on_dask.AveragedPerceptron(callback=lambda record: epochs.append(record.mistakes), **options)
+    with pytest.raises(FileExistsError, match="set resume=True"):
+        model.fit(blocks, checkpoint=path)
+    model.fit(blocks, checkpoint=path, resume=True)
+    assert same(model, perceptron_rs.AveragedPerceptron(n_partitions=P, max_iter=6, tol=None).fit(X, Y))
+    assert sum(report.mistakes for report in model.partition_report_) == sum(epochs[3:])
+    with pytest.raises(ValueError, match="is of a run with another partitions"):
+        model.fit(blocks[:-1], checkpoint=path, resume=True)
+    with pytest.raises(ValueError, match="resume=True needs checkpoint="):
+        model.fit(blocks, resume=True)
 
 
 def test_a_clone_keeps_the_client(client):

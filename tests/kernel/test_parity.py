@@ -119,3 +119,20 @@ def test_evicted_rows_on_more_examples_than_a_window():
     for cache_size, threads in ((0.05, 4), (1e-9, 2), (200, 3)):  # eight rows, none, all
         ways = {"kernel": "rbf", "max_iter": 2, "gamma": 1e-4, "cache_size": cache_size, "n_jobs": threads}
         assert learnt(ways, X, y, None) == expected
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+@pytest.mark.parametrize("policy", [None, "oldest", "projectron"])
+def test_far_more_columns_than_entries(policy, multi_class):
+    """Rows are listed by their entries: the bits of rows that are written out, and of few columns."""
+    few = sp.random(30, 90, 0.1, format="csr", random_state=1)
+    # Between two columns come 16 without an entry: each column stays in its lane.
+    wide = sp.csr_matrix((few.data, few.indices * 17, few.indptr), shape=(30, 90 * 17))
+    y = np.random.default_rng(2).integers(0, 3, 30)
+    options = {"kernel": "rbf", "gamma": 0.5, "max_iter": 2, "tol": None, "multi_class": multi_class}
+    if policy is not None:
+        options |= {"budget": 10, "budget_policy": policy}
+    model = (KernelPerceptron if policy is None else BudgetedKernelPerceptron)(**options)
+    assert_parity(model, wide, y)
+    scores = model.fit(few, y).decision_function(few)
+    assert model.fit(wide, y).decision_function(wide).tobytes() == scores.tobytes()

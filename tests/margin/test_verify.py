@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import VerificationError, hull_weights, is_separable, max_margin, verify
-from perceptron_rs.margins.exact import Matrix, integers
-from perceptron_rs.margins.systems import _encloses_positive, has_positive_solution, solve
+from perceptron_rs.margins.exact.numbers import Matrix, integers
+from perceptron_rs.margins.exact.systems import _encloses_positive, has_positive_solution, solve
 
 RNG = np.random.default_rng(5)
 SEPARABLE = RNG.standard_normal((40, 3)), None

@@ -30,7 +30,7 @@ def one_line(error: BaseException) -> str:
 
 
 @contextmanager
-def about(path: Path) -> Iterator[None]:
+def about(path: Path | str) -> Iterator[None]:
     """Name the file in whatever goes wrong while a library reads it."""
     try:
         yield

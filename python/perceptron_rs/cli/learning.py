@@ -63,18 +63,22 @@ def _written(option: Option, values: tuple[Any, ...]) -> str:
     return f"{option.flag} {' or '.join(str(value) for value in values if value)}"
 
 
-def learner(arguments: Namespace, y: NDArray[Any]) -> Any:
-    """Return an estimator with the parameters that are given."""
+def learner(arguments: Namespace, y: NDArray[Any] | None, before: Any = None) -> Any:
+    """Return an estimator with the parameters that are given; one that goes on keeps the others.
+
+    ``y`` are the labels, if they are known, for the weights of classes.
+    """
     kind = LEARNERS[arguments.learner].kind
     parameters = chosen(arguments)
     if "class_weight" in parameters:
         parameters["class_weight"] = _class_weights(parameters["class_weight"], y)
     if "n_jobs" in kind._get_param_names():
         parameters["n_jobs"] = getattr(arguments, "threads", None)
-    return kind(engine=getattr(arguments, "engine", "rust"), **parameters)
+    parameters["engine"] = getattr(arguments, "engine", "rust")
+    return kind(**parameters) if before is None else before.set_params(**parameters)
 
 
-def _class_weights(options: Sequence[str] | None, y: NDArray[Any]) -> dict[Any, float] | str | None:
+def _class_weights(options: Sequence[str] | None, y: NDArray[Any] | None) -> dict[Any, float] | str | None:
     """Return the values of --class-weight as the estimators take them."""
     import numpy as np
 
@@ -86,6 +90,8 @@ def _class_weights(options: Sequence[str] | None, y: NDArray[Any]) -> dict[Any, 
         if len(options) > 1:
             raise CommandError("--class-weight balanced cannot be combined with weights of single classes")
         return "balanced"
+    if y is None:
+        raise UsageError("--class-weight of single classes cannot be combined with --stream")
     classes = {label_text(label): plain(label) for label in np.unique(y)}
     weights: dict[Any, float] = {}
     for option in options:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError, about
+from perceptron_rs.models.input import INPUT, Input
 from perceptron_rs.registry import LEARNERS, Learner, name_of
 
 Weights = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
@@ -23,9 +24,12 @@ __all__ = [
     "check_writable",
     "dump_text",
     "format_name",
+    "input_of",
     "keep_base",
+    "keep_input",
     "learner_of",
     "load_model",
+    "load_predictor",
     "read_text",
     "save_model",
 ]
@@ -80,6 +84,28 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
     return model
 
 
+def load_predictor(path: Path) -> Any:
+    """Return what a linear model predicts with, read without scikit-learn; None if that cannot be."""
+    from perceptron_rs.models.container import unpack
+    from perceptron_rs.models.older import updated
+
+    try:
+        document, tensors = updated(*unpack(path))
+        learner = LEARNERS.get(str(document.get("estimator")))
+        if learner is None or not learner.is_linear or "feature_names" in document:
+            return None
+        found = import_module("perceptron_rs.linear.predictor").predictor(document, tensors)
+        if found is not None and document.get("column_base") in (0, 1):
+            found._column_base = document["column_base"]
+        return found if "input" not in document or _is_plain(document["input"]) else None
+    except (OSError, ValueError, MemoryError):
+        return None  # reading it as a model says what is wrong
+
+
+def _is_plain(how: Any) -> bool:
+    return isinstance(how, dict) and how.get("format") == "svmlight" and how.get("scale") is None
+
+
 def keep_base(model: Any, zero_based: bool | None) -> None:
     """Keep with a model whether the svmlight file that it learnt from counts columns from 0."""
     if zero_based is not None:
@@ -89,6 +115,16 @@ def keep_base(model: Any, zero_based: bool | None) -> None:
 def base_of(model: Any) -> int | None:
     """Return the number of the first column in the file that a model learnt from; None: it had no numbers."""
     return getattr(model, "_column_base", None)
+
+
+def keep_input(model: Any, how: Input) -> None:
+    """Keep with a model how its columns were made."""
+    setattr(model, INPUT, how)
+
+
+def input_of(model: Any) -> Input | None:
+    """Return how a model's columns were made of the data that it learnt from; None: it was given a matrix."""
+    return getattr(model, INPUT, None)
 
 
 def learner_of(model: Any) -> Learner:

@@ -15,7 +15,7 @@ from perceptron_rs.cli.status import EPILOG
 from perceptron_rs.common import options as kinds
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 
-__all__ = ["FORMATS", "parse", "parser"]
+__all__ = ["parse", "parser"]
 
 DATA = """\
 DATA is a file, or - for standard input. Its suffix names its format: .svm .libsvm .svmlight .txt (svmlight
@@ -25,7 +25,6 @@ TOKENS = """\
 DATA is a file, or - for standard input. It holds one token per line, with columns separated by tabs (or by
 blanks, if the first line has no tab), and an empty line between sentences. UTF-8, also compressed as .gz.
 Comments of CoNLL-U files and lines of -DOCSTART- are no tokens."""
-FORMATS = ("svmlight", "csv", "tsv", "lines", "npz", "npy", "parquet")
 
 
 @dataclass(frozen=True)
@@ -115,15 +114,66 @@ def _filler(own: kinds.Command) -> Callable[[Any], None]:
 def _train(command: argparse.ArgumentParser) -> None:
     _data(command, model=False)
     command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
+    command.add_argument(
+        "--continue",
+        dest="continued",
+        metavar="MODEL",
+        help="go on learning from the model file MODEL, with its parameters unless others are given",
+    )
     if _learner(command) in LINEAR_NAMES:
         command.add_argument(
             "--init-text",
             metavar="FILE",
             help="start from the weights in FILE, as inspect --text writes them",
         )
+    command.add_argument(
+        "--scale",
+        choices=kinds.SCALES,
+        help="scale each column as scikit-learn's StandardScaler, MinMaxScaler or MaxAbsScaler; the model "
+        "scales later data alike",
+    )
+    command.add_argument(
+        "--holdout",
+        type=kinds.fraction,
+        metavar="F",
+        help="hold out this share of the examples, evenly spaced, and say how well they are predicted",
+    )
+    if LEARNERS[_learner(command)].in_streams:
+        _stream(command)
     _learning(command)
     kinds.add_engine(command)
     _output(command)
+
+
+def _stream(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("data larger than memory")
+    group.add_argument(
+        "--stream",
+        action="store_true",
+        help="read DATA in blocks, once for each epoch, in its own order, or with --shuffle and --cache in "
+        "shuffled blocks",
+    )
+    group.add_argument(
+        "--block-size",
+        type=kinds.positive,
+        default=16384,
+        metavar="N",
+        help="number of examples in a block (16384)",
+    )
+    group.add_argument(
+        "--cache", metavar="FILE", help="keep the examples in the binary file FILE, for later epochs and runs"
+    )
+    group.add_argument(
+        "--checkpoint", metavar="FILE", help="write to FILE, again and again, how far the run is"
+    )
+    group.add_argument(
+        "--checkpoint-every",
+        type=kinds.amount,
+        default=60.0,
+        metavar="SECONDS",
+        help="time between two of them (60)",
+    )
+    group.add_argument("--resume", action="store_true", help="go on from --checkpoint, if the file is there")
 
 
 def _predict(command: argparse.ArgumentParser) -> None:
@@ -172,23 +222,82 @@ def _parity(command: argparse.ArgumentParser) -> None:
     _output(command)
 
 
+def _online(command: argparse.ArgumentParser) -> None:
+    _data(command, model=True, piped=True)
+    command.add_argument(
+        "--save", metavar="OUT", help="write what was learnt to the model file OUT in the end"
+    )
+    _output(command, "print one JSON object for each example")
+
+
+def _trace(command: argparse.ArgumentParser) -> None:
+    _data(command, model=False)
+    command.add_argument(
+        "--limit", type=kinds.positive, default=20, metavar="N", help="number of steps to print (20)"
+    )
+    command.add_argument(
+        "--every",
+        choices=("update", "example"),
+        default="update",
+        help="what a step is: an update, or any example (update)",
+    )
+    _learning(command, threads=False)
+    kinds.add_engine(command)
+    _output(command, "print one JSON object for each step")
+
+
+def _completion(command: argparse.ArgumentParser) -> None:
+    command.add_argument("shell", choices=("bash", "zsh", "tcsh"), metavar="SHELL", help="bash, zsh or tcsh")
+
+
 def _demo(command: argparse.ArgumentParser) -> None:
     command.set_defaults(quiet=False)
 
 
-def _data(command: argparse.ArgumentParser, *, model: bool) -> None:
+def _data(command: argparse.ArgumentParser, *, model: bool, piped: bool = False) -> None:
+    """Add DATA and how it is read; ``piped`` if it is standard input unless it is named."""
     if model:
         command.add_argument("model", metavar="MODEL", help="a model file")
-    command.add_argument("data", metavar="DATA", help="the examples")
+    if piped:
+        command.add_argument(
+            "data", metavar="DATA", nargs="?", default="-", help="the examples (standard input)"
+        )
+    else:
+        command.add_argument("data", metavar="DATA", help="the examples")
     group = command.add_argument_group("data")
+    group.add_argument("--format", choices=kinds.FORMATS, help="format of DATA (by its suffix)")
+    group.add_argument(
+        "--tokens",
+        dest="format",
+        action="store_const",
+        const="lines",
+        help="each line of DATA is a label, a tab and a text, whose words are hashed to columns; the same as "
+        "--format lines",
+    )
     group.add_argument("--labels", metavar="FILE.npy", help="labels, one for each row of DATA")
     group.add_argument(
         "--target", metavar="NAME", help="column that holds the labels in CSV and Parquet (the last)"
     )
     group.add_argument(
+        "--columns", type=kinds.names, metavar="NAME,...", help="columns of a table that are features (all)"
+    )
+    group.add_argument(
+        "--drop", type=kinds.names, metavar="NAME,...", help="columns of a table that are no features (none)"
+    )
+    group.add_argument(
+        "--delimiter", type=kinds.character, metavar="C", help="what separates the columns of CSV (a comma)"
+    )
+    group.add_argument(
         "--no-header", action="store_true", help="the first line of a CSV file is an example, not a header"
     )
     if not model:
+        group.add_argument(
+            "--hash-bits",
+            type=kinds.bits,
+            metavar="B",
+            help="hash words, or the names and values of a table, to 2^B columns, as scikit-learn's "
+            "FeatureHasher (18 with --tokens)",
+        )
         group.add_argument(
             "--features",
             type=kinds.positive,
@@ -229,15 +338,20 @@ def _output(command: argparse.ArgumentParser, text: str = kinds.JSON) -> None:
     group.add_argument("--quiet", action="store_true", help="print no progress and no warnings")
 
 
+#: The learners whose fits can be traced.
+BY_MISTAKES = tuple(name for name in LEARNER_NAMES if LEARNERS[name].by_mistakes)
 COMMANDS = (
     _Command("train", "train a model on DATA", _train, learners=LEARNER_NAMES),
     _Command("predict", "predict the class of each example in DATA", _predict),
+    _Command("online", "learn from examples as they come, and predict each before that", _online),
     _Command("evaluate", "evaluate a model on the labels of DATA", _evaluate),
+    _Command("trace", "show a fit on DATA step by step", _trace, learners=BY_MISTAKES),
     _Command("inspect", "show what is in a model file", _inspect, about=""),
     _Command(
         "parity", "train on DATA in every possible way and compare the bits", _parity, learners=LEARNER_NAMES
     ),
     _Command("reproduce", "train a model again on its DATA and compare the bits", _reproduce),
+    _Command("completion", "print a script that completes commands in a shell", _completion, about=""),
     _Command("demo", "train on data that comes with scikit-learn and compare both engines", _demo, about=""),
 )
 WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.learners)

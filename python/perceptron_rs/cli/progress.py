@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptron_rs import EpochRecord
 
-__all__ = ["progress"]
+__all__ = ["Counts", "progress", "reading"]
+
+_LARGE = 1 << 25  # bytes
 
 
 @contextmanager
@@ -33,20 +36,71 @@ class Lines:
     """The callback: it words each epoch and writes the line."""
 
     def __init__(self, write: Callable[[str], object] | None = None) -> None:
-        self._write = write or (lambda text: print(text, file=sys.stderr, flush=True))
+        self._write = write or _line
         self._before = 0.0  # seconds until the end of the last epoch
+        self._examples = self._mistakes = 0
 
     def __call__(self, record: EpochRecord) -> bool:
         """Show one epoch; the fit goes on."""
-        visits = record.n_examples * len(record.mistakes_per_class)
-        rate = record.mistakes / visits if visits else 0.0
+        self._examples += record.n_examples
+        self._mistakes += record.mistakes
         seconds, self._before = record.seconds - self._before, record.seconds
         speed = f"{record.n_examples / seconds:,.0f}" if seconds > 0 else "-"
         self._write(
-            f"epoch {record.epoch + 1}: {record.mistakes} mistakes, error rate {rate:.4f}, "
+            f"epoch {record.epoch + 1}: {self._examples} examples, "
+            f"{record.mistakes} mistakes ({_share(record.mistakes, record.n_examples)}), "
+            f"{self._mistakes} in all ({_share(self._mistakes, self._examples)}), "
             f"{speed} rows/s, {record.seconds:.2f} s"
         )
         return False
+
+
+class Counts:
+    """Lines about a stream, at 1, 2, 4, 8, ... examples, and at the end."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet or sys.stderr is None
+        self._said = self._examples = self._mistakes = self._new = 0
+
+    def add(self, examples: int, mistakes: int) -> None:
+        """Count the examples of a block, and perhaps say how it goes."""
+        self._examples += examples
+        self._mistakes += mistakes
+        self._new += mistakes
+        if self._examples >= max(1, 2 * self._said):
+            self.say()
+
+    def say(self) -> None:
+        """Write a line, if there is anything new."""
+        new = self._examples - self._said
+        if new and not self._quiet:
+            _line(
+                f"{self._examples} examples, "
+                f"{self._new} mistakes since the last line ({_share(self._new, new)}), "
+                f"{self._mistakes} in all ({_share(self._mistakes, self._examples)})"
+            )
+        self._said, self._new = self._examples, 0
+
+
+@contextmanager
+def reading(path: str, *, quiet: bool) -> Iterator[None]:
+    """Say that a file is read, if that takes a while."""
+    try:
+        size = Path(path).stat().st_size
+    except OSError:
+        size = 0
+    if size >= _LARGE and not quiet and sys.stderr is not None:
+        _line(f"reading {path}, {size / 1e6:.0f} MB")
+    yield
+
+
+def _share(mistakes: int, examples: int) -> str:
+    """Return mistakes as a share of the examples; several planes may be mistaken about one."""
+    return f"{mistakes / examples:.4f}" if examples else "-"
+
+
+def _line(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _bar() -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.modelfile import load_model
 from perceptron_rs.cli.readers.sentences import Sentence
 
-__all__ = ["attributes", "blocks", "load_tagger"]
+__all__ = ["attributes", "blocks", "load_tagger", "positions", "tagged"]
 
 BLOCK = 1000  # sentences; the answers do not depend on it
 
@@ -30,14 +31,31 @@ def load_tagger(path: Path, threads: int | None) -> Any:
     return model
 
 
+def positions(template: dict[str, Any]) -> list[int]:
+    """Return the numbers, from 1, of a template's columns: the first ones unless it says others."""
+    found: list[int] = template.get("positions") or list(range(1, template["columns"] + 1))
+    return found
+
+
 def attributes(sentence: Sentence, template: dict[str, Any]) -> list[list[str]]:
-    """Return the attributes of the tokens of one sentence; columns behind the template's are left out."""
+    """Return the attributes of the tokens of one sentence, made of the template's columns."""
     from perceptron_rs.features import column_attributes
 
-    tokens: Sequence[Sequence[str]] = sentence
-    if len(sentence[0]) > template["columns"]:
-        tokens = [token[: template["columns"]] for token in sentence]
+    tokens = sentence.tokens
+    if len(tokens[0]) > template["columns"] or "positions" in template:
+        numbers = positions(template)
+        tokens = [[token[number - 1] for number in numbers] for token in tokens]
     return column_attributes(tokens, kind=template["kind"], window=template["window"])
+
+
+def tagged(line: str, tag: str, column: int | None) -> str:
+    """Return a line with its tag behind the last column, or in another one; separated as the line is."""
+    parts = re.split("(\t)" if "\t" in line else "([ \x0b\x0c]+)", line)
+    cells = [place for place in range(0, len(parts), 2) if parts[place]]
+    if column is not None and column <= len(cells):
+        parts[cells[column - 1]] = tag
+        return "".join(parts)
+    return line + (parts[cells[-1] - 1] if len(cells) > 1 else "\t") + tag
 
 
 def blocks(items: Iterable[T], size: int = BLOCK) -> Iterator[list[T]]:

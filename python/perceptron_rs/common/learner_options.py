@@ -5,7 +5,7 @@ from __future__ import annotations
 from perceptron_rs.common import options
 from perceptron_rs.common.options import SWITCH, Option, number, one_of
 
-__all__ = ["ADDED_FEATURE", "JOINT", "NOISE", "PREDICTION", "UPDATES", "epochs", "intercept"]
+__all__ = ["ADDED_FEATURE", "JOINT", "NOISE", "PARTITIONS", "PREDICTION", "UPDATES", "epochs", "intercept"]
 
 
 def epochs(most: int, tol: str, patience: int) -> tuple[Option, ...]:
@@ -63,6 +63,15 @@ NOISE = (
 
 ADDED_FEATURE = Option(
     "added_feature", "tolerate noise: value of an extra feature per example (0)", number(options.amount)
+)
+
+PARTITIONS = (
+    Option(
+        "n_partitions",
+        "number of parts of the data to learn from side by side (1)",
+        number(options.positive, "N"),
+    ),
+    Option("mixing", "how to mix what was learnt from the parts (uniform)", one_of("uniform", "mistakes")),
 )
 
 PREDICTION = ("vote", "average", "last", "random")

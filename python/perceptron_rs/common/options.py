@@ -13,18 +13,24 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 __all__ = [
+    "FORMATS",
     "JSON",
+    "SCALES",
     "SWITCH",
     "Command",
     "Option",
     "add_engine",
     "add_threads",
     "amount",
+    "bits",
+    "character",
     "count",
     "finite",
     "fraction",
     "gamma",
+    "names",
     "number",
+    "numbers",
     "one_of",
     "positive",
     "rate",
@@ -36,6 +42,10 @@ __all__ = [
     "window",
 ]
 
+#: Of examples.
+FORMATS = ("svmlight", "csv", "tsv", "lines", "npz", "npy", "parquet")
+#: The scalers of scikit-learn, by their first names.
+SCALES = ("standard", "minmax", "maxabs")
 JSON = "print the result as JSON"
 SWITCH = {"action": argparse.BooleanOptionalAction}
 
@@ -206,3 +216,26 @@ def sizes(text: str) -> tuple[int, ...]:
 def window(text: str) -> int:
     """Return how many neighbours of a word are looked at."""
     return _whole(text, 0, 100)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Return whole numbers above 0, which are separated by commas."""
+    return tuple(positive(part) for part in text.split(","))
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return names that are separated by commas."""
+    return tuple(text.split(","))
+
+
+def character(text: str) -> str:
+    """Return one character; a backslash and a t are a tab."""
+    found = "\t" if text == "\\t" else text
+    if len(found) != 1:
+        raise ArgumentTypeError(f"must be one character, got {text!r}")
+    return found
+
+
+def bits(text: str) -> int:
+    """Return the logarithm of a number of columns."""
+    return _whole(text, 1, 30)

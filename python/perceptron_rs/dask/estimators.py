@@ -43,7 +43,15 @@ class DaskLearner(LinearLearner):
         return type(self)(**self.get_params(deep=False))
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:  # type: ignore[override]
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        checkpoint: Any = None,
+        resume: bool = False,
+    ) -> Self:
         """Fit the model to the blocks of X and y, on the workers that have them.
 
         Parameters
@@ -56,6 +64,11 @@ class DaskLearner(LinearLearner):
             Class labels.
         sample_weight : like y, default=None
             Weights of the examples.
+        checkpoint : str or path-like, default=None
+            File that is written after each epoch, for a fit that may be killed.
+        resume : bool, default=False
+            Whether to go on from ``checkpoint`` if it is there: from its last epoch, with the same bits. Data
+            and parameters must be the same, except for ``max_iter``.
 
         Returns
         -------
@@ -78,7 +91,7 @@ class DaskLearner(LinearLearner):
             self._check_parameters()
             found = blocks(X, y, sample_weight)
             with standard():
-                stopped = fit(self, DaskCluster(self._client(), found))
+                stopped = fit(self, DaskCluster(self._client(), found), checkpoint, resume=resume)
             self._warn(stopped)
         return self
 

@@ -21,7 +21,15 @@ from perceptron_rs.distributed.partition import Facts
 from perceptron_rs.engines import get_engine
 from perceptron_rs.linear.fitting import check_same_problem, read_state, settings_of, start_state
 from perceptron_rs.linear.penalty import forget_pending, keep_pending, take_pending
+from perceptron_rs.models.classes import classes_to_json
+from perceptron_rs.models.parameters import values_to_json
+from perceptron_rs.models.values import decode, encode
 from perceptron_rs.settings import Epoch, Linear, State
+from perceptron_rs.stream.checkpoint import Checkpoint
+from perceptron_rs.stream.run import Place
+
+#: Parameters that another run may change and yet go on from a checkpoint.
+_NOT_OF_RUN = ("n_jobs", "engine", "verbose", "callback", "keep_on_interrupt", "warm_start", "max_iter")
 
 __all__ = ["Cluster", "Encoded", "PartitionReport", "Round", "fit"]
 
@@ -91,8 +99,13 @@ class Cluster(Protocol):
         """Make a pass over each partition, with its settings, and mix."""
 
 
-def fit(estimator: Any, cluster: Cluster) -> list[str]:
-    """Fit an estimator to the partitions of a cluster; return why each decision ended."""
+def fit(estimator: Any, cluster: Cluster, checkpoint: Any = None, *, resume: bool = False) -> list[str]:
+    """Fit an estimator to the partitions of a cluster; return why each decision ended.
+
+    The file ``checkpoint`` is written after each epoch; with ``resume`` the fit goes on from it.
+    """
+    if resume and checkpoint is None:
+        raise ValueError("resume=True needs checkpoint=, the file to go on from")
     refuse(estimator)
     get_engine(estimator.engine)
     facts = cluster.look()
@@ -117,13 +130,27 @@ def fit(estimator: Any, cluster: Cluster) -> list[str]:
         for fact, each in zip(facts, encoded, strict=True)
     ]
 
+    digests, place, file = [each.digest for each in encoded], Place(take_pending(estimator, state)), None
+    if checkpoint is not None:
+        identity = identity_of(estimator, classes, seed, digests)
+        file = Checkpoint(checkpoint, 0.0, identity, resume=resume)
+        place = (file.load() or (place, []))[0]
+    done: list[Epoch] = []
+
     def make_round(state: State, number: int, ended: Collection[int]) -> tuple[State, Epoch, Sequence[State]]:
-        digests = [each.digest for each in encoded]
-        done = cluster.round(state, estimator.engine, numbered, str(estimator.mixing), number, ended, digests)
-        for p, (made, seconds) in enumerate(zip(done.mistakes, done.seconds, strict=True)):
+        if len(done) < len(place.done):  # an epoch of the checkpoint is told again
+            done.append(place.done[len(done)])
+            return place.state, done[-1], []
+        made = cluster.round(state, estimator.engine, numbered, str(estimator.mixing), number, ended, digests)
+        for p, (mistakes, seconds) in enumerate(zip(made.mistakes, made.seconds, strict=True)):
             before = reports[p]
-            reports[p] = replace(before, mistakes=before.mistakes + made, seconds=before.seconds + seconds)
-        return done.state, done.epoch, []
+            reports[p] = replace(
+                before, mistakes=before.mistakes + mistakes, seconds=before.seconds + seconds
+            )
+        done.append(made.epoch)
+        if file is not None and not made.epoch.interrupted:
+            file.write(Place(made.state, tuple(done)))
+        return made.state, made.epoch, []
 
     def publish(model: Any, state: State) -> None:
         model._publish(keep_pending(model, get_engine(model.engine), state))
@@ -138,6 +165,23 @@ def fit(estimator: Any, cluster: Cluster) -> list[str]:
     estimator._n_epochs += estimator.n_iter_
     estimator.partition_report_ = reports
     return report.stopped
+
+
+def identity_of(
+    estimator: Any, classes: NDArray[Any], seed: int | None, digests: Sequence[str]
+) -> dict[str, Any]:
+    """Return what two fits have in common if one may go on from the other's checkpoint."""
+    given = type(estimator)._local._get_param_names()
+    parameters = values_to_json({name: getattr(estimator, name) for name in given if name not in _NOT_OF_RUN})
+    of = {
+        "parameters": parameters,
+        "seed": seed,
+        "classes": classes_to_json(classes),
+        "first_epoch": estimator._n_epochs,
+        "partitions": list(digests),
+    }
+    plain = decode(encode(of))
+    return {name: plain[name] for name in of}  # in this order: the first that differs is told
 
 
 def refuse(estimator: Any) -> None:

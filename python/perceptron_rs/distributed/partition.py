@@ -54,7 +54,8 @@ class Partition:
     def __init__(self, source: Source, classes: NDArray[Any]) -> None:
         self.number, self.stored, self.weights = source.number, source.stored, source.weights
         self.columns = source.facts.columns
-        self.labels = encode(source.labels, classes)
+        no_labels = np.zeros(0, dtype=np.uint32)  # of no rows, whose type nobody may know
+        self.labels = encode(source.labels, classes) if source.facts.rows else no_labels
         found = Digests().with_call(self.stored, self.columns, self.labels, self.weights)
         self.digest = sha256(repr(found).encode()).hexdigest()
         self._data: dict[str, Data] = {}  # by engine
@@ -115,8 +116,10 @@ def _read(number: int, X: Any, y: Any, sample_weight: Any) -> Source:
     else:
         stored, names = {"rows": to_stored(np.zeros(X.shape))}, None
     labels = np.asarray(y).reshape(-1)[:0] if X.shape[0] == 0 else label_array(model, y, X.shape[0])
-    weights = None if sample_weight is None else sample_weights(sample_weight, labels)
-    if weights is not None and X.shape[0]:
+    weights = None
+    if sample_weight is not None and X.shape[0]:
+        weights = sample_weights(sample_weight, labels)
+        assert weights is not None
         data.assert_finite_in(weights == 0, model)  # the engine does not meet these rows
     classes, counts = np.unique(labels, return_counts=True)
     told = None if names is None else tuple(map(str, names))

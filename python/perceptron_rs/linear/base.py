@@ -188,7 +188,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
             sources than arrays need a ``cache`` for that.
         block_size : int, default=None
             Number of examples in a block. With ``shuffle="block"`` it changes the order, and so the result,
-            and None means 16384. Otherwise None means as many as take about 16 MB.
+            and None means 16384. Otherwise None means as many as take about 8 MB.
         cache : str or path-like, default=None
             File for the examples in binary form. The first pass writes it, later ones map it into memory,
             and so does a later call, if the files of the source and their times are still the same.

@@ -7,6 +7,7 @@ from perceptron_rs.common.learner_options import (
     ADDED_FEATURE,
     JOINT,
     NOISE,
+    PARTITIONS,
     PREDICTION,
     UPDATES,
     epochs,
@@ -61,8 +62,8 @@ _VECTORS = (
 
 #: By the names of the learners.
 OPTIONS = {
-    "perceptron": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE, *_PENALTY),
-    "averaged": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE),
+    "perceptron": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE, *PARTITIONS, *_PENALTY),
+    "averaged": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE, *PARTITIONS),
     "pocket": (*epochs(1000, "0.001", 100), *UPDATES, intercept(True), *_STOPPING, _CHECK),
     "voted": (*_ALL, *_STOPPING, *NOISE, ADDED_FEATURE, *_VECTORS),
 }

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import EngineName, KernelSpec
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, novikoff, up, up_root
-from perceptron_rs.margins.exact import integers
+from perceptron_rs.margins.exact.numbers import integers
+from perceptron_rs.margins.exact.systems import solve
 from perceptron_rs.margins.problem import Bias, Problem, Solver, read
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.margins.systems import solve
 from perceptron_rs.typed import Gamma
 
 __all__ = ["Kernel", "check_kernel", "gram", "kernel_matrix", "kernel_result"]

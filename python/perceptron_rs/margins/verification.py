@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.margins.exact import Matrix, Row, integers, product, square_root_floor
+from perceptron_rs.margins.exact.numbers import Matrix, Row, integers, product, square_root_floor
+from perceptron_rs.margins.exact.systems import has_positive_solution, solve
 from perceptron_rs.margins.result import STATUSES, MarginResult
-from perceptron_rs.margins.systems import has_positive_solution, solve
 
 __all__ = ["VerificationError", "hull_weights", "verify"]
 

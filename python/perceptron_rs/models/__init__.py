@@ -4,9 +4,32 @@ A model file holds arrays and one JSON text, and no code: reading one runs nothi
 `perceptron_rs.models.container` describes its bytes, `perceptron_rs.models.reader` what is refused.
 """
 
-from perceptron_rs.models.onnx import register_skl2onnx
-from perceptron_rs.models.reader import describe, load
-from perceptron_rs.models.text import dump_text, read_text
-from perceptron_rs.models.writer import save
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from perceptron_rs.models.onnx import register_skl2onnx
+    from perceptron_rs.models.reader import describe, load
+    from perceptron_rs.models.text import dump_text, read_text
+    from perceptron_rs.models.writer import save
 
 __all__ = ["describe", "dump_text", "load", "read_text", "register_skl2onnx", "save"]
+
+#: Where each name lives: importing all of them imports scikit-learn.
+_HOME = {
+    "describe": "reader",
+    "dump_text": "text",
+    "load": "reader",
+    "read_text": "text",
+    "register_skl2onnx": "onnx",
+    "save": "writer",
+}
+
+if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
+
+    def __getattr__(name):
+        """Import a public name when it is first asked for."""
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        return value

@@ -11,6 +11,7 @@ import numpy as np
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
+from perceptron_rs.models.input import INPUT, Input
 from perceptron_rs.models.older import updated
 from perceptron_rs.models.parameters import checked, parameters_from_json
 from perceptron_rs.models.recorded import CALLS, publish_record
@@ -28,7 +29,7 @@ _KEYS = {
     "classes",
     "history",
 }
-_OPTIONAL = {"feature_names", "column_base", CALLS}
+_OPTIONAL = {"feature_names", "column_base", "input", CALLS}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -99,8 +100,9 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         ``format_version`` (of the file; what follows is as the present version writes it),
         ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
         registry of learners), ``parameters``, ``classes``, ``history``, ``tensors`` and perhaps
-        ``feature_names``, ``column_base`` (the number of the first column in an svmlight file) and
-        ``calls`` (the record of the training, see :doc:`/guide/audits`), as in JSON.
+        ``feature_names``, ``column_base`` (the number of the first column in an svmlight file),
+        ``input`` (how the command line made the columns of the data) and ``calls`` (the record of the
+        training, see :doc:`/guide/audits`), as in JSON.
 
     Raises
     ------
@@ -159,6 +161,8 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
         if document["column_base"] not in (0, 1) or type(document["column_base"]) is not int:
             raise ValueError(f"its column_base must be 0 or 1, got {document['column_base']!r:.80}")
         estimator._column_base = document["column_base"]
+    if "input" in document:
+        setattr(estimator, INPUT, Input.from_json(document["input"], estimator.n_features_in_))
     return estimator
 
 

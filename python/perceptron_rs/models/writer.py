@@ -13,6 +13,7 @@ from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.files import path_of, write_whole
+from perceptron_rs.models.input import INPUT
 from perceptron_rs.models.parameters import checked, parameters_to_json
 from perceptron_rs.models.recorded import collect_record
 from perceptron_rs.models.values import plain
@@ -57,4 +58,6 @@ def _bytes_of(estimator: Any) -> bytes:
         document["feature_names"] = [plain(name) for name in np.asarray(feature_names).tolist()]
     if hasattr(estimator, "_column_base"):
         document["column_base"] = estimator._column_base
+    if hasattr(estimator, INPUT):
+        document["input"] = getattr(estimator, INPUT).to_json()
     return pack(document, tensors | started)

@@ -151,11 +151,16 @@ def _template(description: Any) -> dict[str, Any]:
     """Return what the command line keeps to make attributes from columns."""
     if (
         not isinstance(description, dict)
-        or set(description) != {"kind", "window", "columns"}
+        or set(description) - {"positions"} != {"kind", "window", "columns"}
         or description["kind"] not in ("words", "columns")
         or not all(is_count(description[name]) for name in ("window", "columns"))
         or description["columns"] < 1
         or description["window"] > 100
     ):
         raise ValueError("its template must hold a known kind, a window and a number of columns")
+    places = description.get("positions", [1] * description["columns"])
+    if not isinstance(places, list) or len(places) != description["columns"]:
+        raise ValueError("the positions of its template must be one for each column")
+    if not all(is_count(place) and place > 0 for place in places):
+        raise ValueError("the positions of its template must be numbers from 1")
     return description

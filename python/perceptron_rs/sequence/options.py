@@ -5,21 +5,68 @@ from __future__ import annotations
 import argparse
 
 from perceptron_rs.common import options as kinds
-from perceptron_rs.common.options import Command
+from perceptron_rs.common.learner_options import PARTITIONS
+from perceptron_rs.common.options import SWITCH, Command, Option, number, one_of
 
 __all__ = ["COMMANDS"]
 
 
+#: Of the parameters of `SequencePerceptron`; those that are not given keep its defaults.
+ATTRIBUTES = (
+    Option("min_count", "ignore features of fewer than N tokens (1)", number(kinds.positive, "N")),
+    Option(
+        "hash_columns",
+        "hash features to N columns instead of keeping a vocabulary",
+        number(kinds.positive, "N"),
+    ),
+    Option("transition_features", "also learn weights of features for pairs of tags", SWITCH),
+)
+LEARNING = (
+    Option("max_iter", "maximum number of epochs (10)", number(kinds.positive, "N"), name="epochs"),
+    Option(
+        "averaged",
+        "predict with averaged weights (the default), or with the last ones",
+        SWITCH,
+        name="average",
+    ),
+    Option("shuffle", "shuffle the sentences in each epoch (the default)", SWITCH),
+    Option("random_state", "seed of the random generator (0)", number(kinds.seed, "N"), name="seed"),
+    Option("eta0", "learning rate (1)", number(kinds.rate)),
+    Option(
+        "update",
+        "with --beam: which part of a wrong sentence to update on (full)",
+        one_of("full", "early", "max_violation"),
+    ),
+    Option(
+        "n_iter_no_change",
+        "epochs without improvement on --held-out before stopping (2)",
+        number(kinds.positive, "N"),
+    ),
+    *PARTITIONS,
+)
+
+
+def _add_tag_column(place: argparse._ActionsContainer, text: str) -> None:
+    place.add_argument("--tag-column", type=kinds.positive, metavar="N", help=text)
+
+
 def _tag_train(command: argparse.ArgumentParser) -> None:
     """Add what tag-train takes."""
-    command.add_argument("data", metavar="DATA", help="tagged sentences; the last column is the tag")
+    command.add_argument("data", metavar="DATA", help="tagged sentences")
     command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
     group = command.add_argument_group("attributes")
+    _add_tag_column(group, "column that holds the tag, from 1 (the last)")
+    group.add_argument(
+        "--columns",
+        type=kinds.numbers,
+        metavar="N,...",
+        help="columns that hold the word and further features (all before the tag)",
+    )
     group.add_argument(
         "--template",
         choices=("words", "columns"),
         default="words",
-        help="words: features of the word in the first column and of its neighbours; columns: each "
+        help="words: features of the word in the first of the columns and of its neighbours; columns: each "
         "column is one feature (words)",
     )
     group.add_argument(
@@ -28,65 +75,24 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="neighbours on each side that --template words uses (2)",
     )
-    group.add_argument(
-        "--min-count",
-        type=kinds.positive,
-        default=1,
-        metavar="N",
-        help="ignore features of fewer than N tokens (1)",
-    )
-    group.add_argument(
-        "--hash-columns",
-        type=kinds.positive,
-        metavar="N",
-        help="hash features to N columns instead of keeping a vocabulary",
-    )
-    group.add_argument(
-        "--transition-features", action="store_true", help="also learn weights of features for pairs of tags"
-    )
+    for option in ATTRIBUTES:
+        option.add_to(group)
     group = command.add_argument_group("learning")
-    group.add_argument(
-        "--epochs", type=kinds.positive, default=5, metavar="N", help="maximum number of epochs (5)"
-    )
-    group.add_argument(
-        "--average",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="predict with averaged weights (the default), or with the last ones",
-    )
-    group.add_argument(
-        "--shuffle",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="shuffle the sentences in each epoch (the default)",
-    )
-    group.add_argument(
-        "--seed", type=kinds.seed, default=0, metavar="N", help="seed of the random generator (0)"
-    )
-    group.add_argument("--eta0", type=kinds.rate, default=1.0, metavar="X", help="learning rate (1)")
+    for option in LEARNING:
+        option.add_to(group)
     group.add_argument(
         "--beam",
+        "--beam-width",
         type=kinds.positive,
         metavar="N",
         help="beam width: keep the N best tags of each token (all)",
     )
     group.add_argument(
-        "--update",
-        choices=("full", "early", "max_violation"),
-        default="full",
-        help="with --beam: which part of a wrong sentence to update on (full)",
-    )
-    group.add_argument(
         "--held-out",
+        "--validation-fraction",
         type=kinds.fraction,
         metavar="X",
         help="hold out this share of the sentences, and keep the epoch that tags them best",
-    )
-    group.add_argument(
-        "--n-iter-no-change",
-        type=kinds.positive,
-        metavar="N",
-        help="epochs without improvement on --held-out before stopping (2)",
     )
     kinds.add_threads(group)
     kinds.add_engine(group)
@@ -98,6 +104,7 @@ def _tag(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "data", metavar="DATA", nargs="?", default="-", help="sentences without tags (standard input)"
     )
+    _add_tag_column(command, "column of DATA to write the tag to, from 1 (a new one behind the last)")
     command.add_argument("--tags-only", action="store_true", help="print the tags without the columns")
     kinds.add_threads(command)
 
@@ -105,7 +112,8 @@ def _tag(command: argparse.ArgumentParser) -> None:
 def _tag_evaluate(command: argparse.ArgumentParser) -> None:
     """Add what tag-evaluate takes."""
     command.add_argument("model", metavar="MODEL", help="a model file of tag-train")
-    command.add_argument("data", metavar="DATA", help="tagged sentences; the last column is the true tag")
+    command.add_argument("data", metavar="DATA", help="tagged sentences")
+    _add_tag_column(command, "column that holds the true tag, from 1 (the last)")
     kinds.add_threads(command)
 
 

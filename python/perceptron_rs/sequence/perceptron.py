@@ -347,10 +347,8 @@ class SequencePerceptron(Saved, BaseEstimator):
             of sequences.
         classes : array-like of shape (n_classes,), default=None
             All labels that occur. If None, a first pass finds them. Attributes take one more.
-        shuffle, cache, checkpoint, checkpoint_every, resume
+        shuffle, block_size, cache, checkpoint, checkpoint_every, resume
             As for `Perceptron.fit_stream`, with sequences for examples.
-        block_size : int, default=None
-            Number of sequences in a block.
 
         Returns
         -------

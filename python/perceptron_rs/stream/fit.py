@@ -32,7 +32,7 @@ _NOT_OF_RUN = {
     *("warm_start", "max_iter"),
 }
 #: Examples in a block, if nothing is said; and bytes, where their number changes no bit.
-_USUAL, _BYTES = 16384, 16 << 20
+_USUAL, _BYTES = 16384, 8 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from perceptron_rs.common import html
 from perceptron_rs.common.driver import Call, recorded
 from perceptron_rs.engines import get_engine
+from perceptron_rs.html import table as table_of
 from perceptron_rs.settings import Linear
 
 __all__ = ["Step", "Trace", "trace"]
@@ -135,7 +135,7 @@ class Trace:
 
     def _repr_html_(self) -> str:
         (head, *lines), notes = self._cells(20)
-        return html.table(lines, head=head, notes=notes)
+        return table_of(lines, head=head, notes=notes)
 
     def _cells(self, limit: int | None) -> tuple[list[list[str]], list[str]]:
         """Return the names and the first steps as texts, and what to say below them."""

@@ -50,7 +50,8 @@ impl<'py> Renewed<'py> {
         if same(now, shape[1], values, place) {
             return Ok(None);
         }
-        // References of the estimator and of the caller. Without the interpreter's lock the count may be of the past.
+        // References of the estimator and of the caller. Without the interpreter's lock the count may be of
+        // the past.
         // SAFETY: the array is alive.
         let (references, flags) =
             unsafe { (pyo3::ffi::Py_REFCNT(array.as_ptr()), (*array.as_array_ptr()).fields.flags) };
@@ -117,8 +118,8 @@ impl Known {
         self.arrays[1].is_none() || (t as f64 * self.largest[0] + self.largest[1]).is_finite()
     }
 
-    /// Those that a pass leaves, with the numbers that it was over: of all columns, or of some columns of arrays
-    /// that were known `before`.
+    /// Those that a pass leaves, with the numbers that it was over: of all columns, or of some columns of
+    /// arrays that were known `before`.
     pub fn after<'a>(
         before: Option<&Self>,
         place: &Place,

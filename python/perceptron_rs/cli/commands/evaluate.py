@@ -25,7 +25,7 @@ FEW = 20  # classes: more make a confusion matrix that nobody reads
 def run(arguments: Namespace) -> int:
     """Print accuracy, errors, the figures of each class, and for few classes the confusion matrix."""
     model = load_model(Path(arguments.model))
-    data = load(Path(arguments.data), wanted(arguments, model=model))
+    data = load(arguments.data, wanted(arguments, model=model))
     y = data.labels
     same_kind(y, model.classes_, arguments.data)
     unknown = ~np.isin(y, model.classes_)

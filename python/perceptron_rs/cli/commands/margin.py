@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ def run(arguments: Namespace) -> int:
 
 def read_two_classes(arguments: Namespace) -> tuple[Any, NDArray[Any]]:
     """Return examples and labels; of more than two classes one against the rest, if an option names it."""
-    data = load(Path(arguments.data), wanted(arguments))
+    data = load(arguments.data, wanted(arguments))
     y = data.labels
     if arguments.positive is not None:
         chosen = np.array([label_text(label) == arguments.positive for label in np.unique(y)])

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import warnings
 from argparse import Namespace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.learning import chosen, learner
-from perceptron_rs.cli.readers.examples import Data, load
+from perceptron_rs.cli.readers.data import Data
+from perceptron_rs.cli.readers.examples import load
 from perceptron_rs.cli.readers.wanted import wanted
 
 __all__ = ["run"]
@@ -27,7 +27,7 @@ def run(arguments: Namespace) -> int:
     from perceptron_rs.ways import ways
 
     chosen(arguments)  # a wrong choice is said before anything is read
-    data = load(Path(arguments.data), wanted(arguments))
+    data = load(arguments.data, wanted(arguments))
     X, y, n = sample(data, arguments.rows)
     if not arguments.json:
         used = f"all {n}" if len(y) == n else f"{len(y)} of {n}, evenly spaced"

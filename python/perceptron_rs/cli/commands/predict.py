@@ -5,41 +5,84 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from perceptron_rs.cli.modelfile import load_model
-from perceptron_rs.cli.readers.examples import load
-from perceptron_rs.cli.readers.wanted import wanted
+from perceptron_rs.cli.modelfile import load_model, load_predictor
+from perceptron_rs.cli.readers.data import Data
+from perceptron_rs.cli.readers.examples import blocks, format_of
+from perceptron_rs.cli.readers.wanted import Wanted, wanted
+from perceptron_rs.cli.status import Status
 from perceptron_rs.common.story import label_text, plain
 
 __all__ = ["run"]
+
+#: The number of the class of each example, and the scores, if they are asked for.
+Judge: TypeAlias = Callable[[Data], tuple[NDArray[np.intp], NDArray[np.float64]]]
 
 BLOCK = 8192  # examples; the bits of a score do not depend on it
 
 
 def run(arguments: Namespace) -> int:
-    """Print one line for each example."""
-    model = load_model(Path(arguments.model))
-    data = load(Path(arguments.data), wanted(arguments, labels=False, model=model))
-    vars(model).pop("feature_names_in_", None)  # the names were compared by load; X has none
+    """Print one line for each example, as soon as the example is read."""
+    judge, wish = _judge(arguments)
+    write, flush = sys.stdout.write, sys.stdout.flush
+    for data in blocks(arguments.data, wish):
+        for begin in range(0, len(data), BLOCK):
+            write(judge.lines(data if len(data) <= BLOCK else data.part(begin, begin + BLOCK)))
+        flush()
+    return Status.SUCCESS
+
+
+def _judge(arguments: Namespace) -> tuple[Answers, Wanted]:
+    """Return what answers, and how examples are to be read.
+
+    A linear model on svmlight text needs no scikit-learn, whose import takes longer than a million answers.
+    """
+    path = Path(arguments.model)
+    if arguments.format in (None, "svmlight") and arguments.threads is None:
+        model = load_predictor(path)
+        if model is not None:
+            wish = replace(wanted(arguments, labels=False, model=model), usual="svmlight")
+            if format_of(arguments.data, wish) == "svmlight" and wish.zero_based != "auto":
+                return Answers(model.classes_, lambda data: model.judge(data.rows), arguments), wish
+    model = load_model(path)
+    wish = wanted(arguments, labels=False, model=model)
+    vars(model).pop("feature_names_in_", None)  # the readers compare the names; X has none
     if hasattr(model, "n_jobs"):
         model.n_jobs = arguments.threads
-    write = sys.stdout.write
-    texts = [label_text(label) for label in model.classes_]
-    values = [plain(label) for label in model.classes_]
-    for begin in range(0, data.X.shape[0], BLOCK):
-        X = data.X[begin : begin + BLOCK]
-        found = np.searchsorted(model.classes_, model.predict(X)).tolist()
-        scores = model.decision_function(X).reshape(len(found), -1).tolist() if arguments.scores else None
-        if arguments.json:
-            for row, index in enumerate(found):
-                record = {"label": values[index]} | ({} if scores is None else {"scores": scores[row]})
-                write(json.dumps(record) + "\n")
-        elif scores is None:
-            write("".join(texts[index] + "\n" for index in found))
-        else:
-            for index, row_scores in zip(found, scores, strict=True):
-                write("\t".join([texts[index], *map(repr, row_scores)]) + "\n")
-    return 0
+
+    def judge(data: Data) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        found = np.searchsorted(model.classes_, model.predict(data.X))
+        return found, model.decision_function(data.X) if arguments.scores else np.zeros(0)
+
+    return Answers(model.classes_, judge, arguments), wish
+
+
+class Answers:
+    """What a model says of examples, as text."""
+
+    def __init__(self, classes: NDArray[Any], judge: Judge, arguments: Namespace) -> None:
+        self._judge, self._scores, self._as_json = judge, arguments.scores, arguments.json
+        self._texts = [label_text(label) for label in classes]
+        self._values = [plain(label) for label in classes]
+        alone = [json.dumps({"label": v}) for v in self._values] if self._as_json else self._texts
+        self._lines = [text + "\n" for text in alone]
+
+    def lines(self, data: Data) -> str:
+        """Return a line for each example."""
+        numbers, scores = self._judge(data)
+        found = numbers.tolist()
+        if not self._scores:
+            return "".join(map(self._lines.__getitem__, found))
+        rows = scores.reshape(len(found), -1).tolist()
+        if self._as_json:
+            records = ({"label": self._values[k], "scores": row} for k, row in zip(found, rows, strict=True))
+            return "".join(json.dumps(record) + "\n" for record in records)
+        cells = ([self._texts[k], *map(repr, row)] for k, row in zip(found, rows, strict=True))
+        return "".join("\t".join(row) + "\n" for row in cells)

@@ -1,33 +1,50 @@
-"""``perceptron-rs tag``: a tag for each token, as soon as a block of sentences is read."""
+"""``perceptron-rs tag``: a tag for each token, as soon as its sentence is read."""
 
 from __future__ import annotations
 
 import json
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from perceptron_rs.cli.readers.sentences import sentences
-from perceptron_rs.cli.tagging import attributes, blocks, load_tagger
+from perceptron_rs.cli.readers.sentences import Sentence, batches
+from perceptron_rs.cli.status import Status
+from perceptron_rs.cli.tagging import attributes, blocks, load_tagger, positions, tagged
 
 __all__ = ["run"]
 
 
 def run(arguments: Namespace) -> int:
-    """Print each token's columns and its tag, and an empty line behind each sentence."""
+    """Print each line with its tag, and an empty line behind each sentence."""
     model = load_tagger(Path(arguments.model), arguments.threads)
-    columns = model.template_["columns"]
-    write = sys.stdout.write
-    for block in blocks(sentences(arguments.data, columns, "the model reads")):
-        found = model.predict([attributes(sentence, model.template_) for sentence in block])
-        for sentence, tags in zip(block, found, strict=True):
-            if arguments.json:
-                shown = {"tags": tags} if arguments.tags_only else {"tokens": sentence, "tags": tags}
-                write(json.dumps(shown) + "\n")
-            elif arguments.tags_only:
-                write("".join(f"{tag}\n" for tag in tags) + "\n")
-            else:
-                lines = ("\t".join([*token, tag]) for token, tag in zip(sentence, tags, strict=True))
-                write("\n".join(lines) + "\n\n")
+    last = max(positions(model.template_))
+    # More columns may be a mistake, such as the tags themselves, unless somebody says where the tag goes.
+    is_exact = arguments.tag_column is None and "positions" not in model.template_
+    found = batches(arguments.data, last if is_exact else None, "the model reads", least=last)
+    for batch in found:
+        for block in blocks(batch):
+            sys.stdout.writelines(_answers(model, block, arguments))
         sys.stdout.flush()
-    return 0
+    return Status.SUCCESS
+
+
+def _answers(model: Any, block: list[Sentence], arguments: Namespace) -> Iterator[str]:
+    some = [sentence for sentence in block if sentence.tokens]
+    answers = iter(
+        model.predict([attributes(sentence, model.template_) for sentence in some]) if some else ()
+    )
+    for sentence in block:
+        tags = next(answers) if sentence.tokens else []
+        if arguments.json:
+            if sentence.tokens:
+                shown = {"tags": tags} if arguments.tags_only else {"tokens": sentence.tokens, "tags": tags}
+                yield json.dumps(shown) + "\n"
+        elif arguments.tags_only:
+            yield "".join(f"{tag}\n" for tag in tags) + "\n" * bool(tags)
+        else:
+            rest = iter(tags)
+            for line, is_token in sentence.lines:
+                yield (tagged(line, next(rest), arguments.tag_column) if is_token else line) + "\n"
+            yield "\n"

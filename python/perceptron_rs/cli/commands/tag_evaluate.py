@@ -12,7 +12,8 @@ from typing import Any
 from perceptron_rs.cli import chunks
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.readers.sentences import sentences
-from perceptron_rs.cli.tagging import attributes, blocks, load_tagger
+from perceptron_rs.cli.status import Status
+from perceptron_rs.cli.tagging import attributes, blocks, load_tagger, positions
 
 __all__ = ["figures", "run"]
 
@@ -23,12 +24,17 @@ def run(arguments: Namespace) -> int:
     """Print the accuracy of tokens and of sentences, the figures of each tag, and those of chunks."""
     model = load_tagger(Path(arguments.model), arguments.threads)
     known = set(model.classes_.tolist())
-    wanted = model.template_["columns"] + 1
+    last, column = max(positions(model.template_)), arguments.tag_column
+    is_exact = column is None and "positions" not in model.template_
+    least = max(last, column) if column is not None else last + 1
+    data = sentences(
+        arguments.data, least if is_exact else None, "the model needs, with the tag,", least=least
+    )
     truth: Tags = []
     found: Tags = []
-    for block in blocks(sentences(arguments.data, wanted, "the model needs, with the tag,")):
+    for block in blocks(data):
         found += model.predict([attributes(sentence, model.template_) for sentence in block])
-        truth += [[token[-1] for token in sentence] for sentence in block]
+        truth += [[token[-1 if column is None else column - 1] for token in s.tokens] for s in block]
     if not truth:
         raise CommandError(f"{arguments.data}: contains no tokens")
     unknown = [tag for tags in truth for tag in tags if tag not in known]
@@ -41,7 +47,7 @@ def run(arguments: Namespace) -> int:
         )
     result = figures(truth, found, known)
     print(json.dumps(result) if arguments.json else as_text(result), end="\n" if arguments.json else "")
-    return 0
+    return Status.SUCCESS
 
 
 def figures(truth: Tags, found: Tags, known: set[str]) -> dict[str, Any]:

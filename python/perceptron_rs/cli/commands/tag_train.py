@@ -13,13 +13,15 @@ from typing import Any
 
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.modelfile import check_writable, save_model
-from perceptron_rs.cli.readers.sentences import STANDARD_INPUT, Sentence, sentences
+from perceptron_rs.cli.readers.sentences import Sentence, sentences
+from perceptron_rs.cli.readers.source import name_of
+from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.tagging import attributes
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
 
-WINDOW, PATIENCE = 2, 2
+WINDOW = 2  # as of `column_attributes`
 
 
 def run(arguments: Namespace) -> int:
@@ -28,18 +30,17 @@ def run(arguments: Namespace) -> int:
     out = Path(arguments.model)
     check_writable(out, Path(arguments.data))
     times = [time.perf_counter()]
-    data = _read(arguments.data)
-    template = {
-        "kind": arguments.template,
-        "window": 0 if arguments.template == "columns" else _or(arguments.window, WINDOW),
-        "columns": len(data[0][0]) - 1,
-    }
-    y = [token[-1] for sentence in data for token in sentence]
+    data = _read(arguments)
+    tag = len(data[0].tokens[0]) if arguments.tag_column is None else arguments.tag_column
+    template = _template(arguments, tag)
+    y = [token[tag - 1] for sentence in data for token in sentence.tokens]
     tags = set(y)
     if len(tags) < 2:
-        raise CommandError(f"{arguments.data}: the only tag is {tags.pop()!r}; at least two are needed")
+        raise CommandError(
+            f"{name_of(arguments.data)}: the only tag is {tags.pop()!r}; at least two are needed"
+        )
     times.append(time.perf_counter())
-    lengths = list(map(len, data))
+    lengths = [len(sentence.tokens) for sentence in data]
     tokens = _tokens(data, template)
     del data  # the template takes each sentence away as it is read
     model = _fit(arguments, tokens, y, lengths)
@@ -66,35 +67,52 @@ def run(arguments: Namespace) -> int:
     if hasattr(model, "validation_scores_"):
         result["validation_scores"] = model.validation_scores_[:, 0].tolist()
     print(json.dumps(result) if arguments.json else _as_text(result), end="\n" if arguments.json else "")
-    return 0
+    return Status.SUCCESS
 
 
 def _check(arguments: Namespace) -> None:
     """Refuse options that do nothing without another."""
+    given = vars(arguments)
     for option, value, needed in (
         ("--window", arguments.window is not None and arguments.template == "columns", "--template words"),
-        ("--update", arguments.update != "full" and arguments.beam is None, "--beam N"),
-        (
-            "--n-iter-no-change",
-            arguments.n_iter_no_change is not None and arguments.held_out is None,
-            "--held-out X",
-        ),
+        ("--update", given.get("update", "full") != "full" and arguments.beam is None, "--beam N"),
+        ("--n-iter-no-change", "n_iter_no_change" in given and arguments.held_out is None, "--held-out X"),
     ):
         if value:
             raise UsageError(f"{option} has no effect without {needed}")
-    if arguments.hash_columns is not None and arguments.min_count != 1:
+    if given.get("hash_columns") is not None and given.get("min_count", 1) != 1:
         raise UsageError("--min-count cannot be combined with --hash-columns, which keeps no counts")
+    if arguments.tag_column is not None and arguments.tag_column in (arguments.columns or ()):
+        raise UsageError(f"--tag-column {arguments.tag_column} is one of --columns; leave it out there")
 
 
-def _read(path: str) -> list[Sentence]:
-    if path == STANDARD_INPUT:
-        raise UsageError("DATA must be a file; only the command tag reads standard input")
-    data = list(sentences(path))
+def _read(arguments: Namespace) -> list[Sentence]:
+    least = max(2, *(arguments.columns or ()), arguments.tag_column or 0)
+    name = name_of(arguments.data)
+    data = list(sentences(arguments.data))
     if not data:
-        raise CommandError(f"{path}: contains no tokens")
-    if len(data[0][0]) < 2:
-        raise CommandError(f"{path}: has 1 column, but needs two or more: the word first, the tag last")
+        raise CommandError(f"{name}: contains no tokens")
+    columns = len(data[0].tokens[0])
+    if columns == 1:
+        raise CommandError(f"{name}: has 1 column, but needs two or more: the word first, the tag last")
+    if columns < least:
+        raise CommandError(f"{name}: has {columns} columns, but an option names column {least}")
     return data
+
+
+def _template(arguments: Namespace, tag: int) -> dict[str, Any]:
+    """Return what the attributes are made of; positions only where the columns are not the first ones."""
+    chosen = list(arguments.columns or range(1, tag))
+    if not chosen:
+        raise UsageError("--tag-column 1 leaves no column before it; name others with --columns")
+    if tag in chosen:
+        raise UsageError(f"--columns names column {tag}, which is that of the tags; leave it out")
+    found = {
+        "kind": arguments.template,
+        "window": 0 if arguments.template == "columns" else _or(arguments.window, WINDOW),
+        "columns": len(chosen),
+    }
+    return found if chosen == list(range(1, len(chosen) + 1)) else found | {"positions": chosen}
 
 
 def _tokens(data: list[Sentence], template: dict[str, Any]) -> Iterator[list[str]]:
@@ -108,27 +126,17 @@ def _fit(arguments: Namespace, tokens: Iterator[list[str]], y: list[str], length
     from perceptron_rs.features import AttributeEncoder
 
     model = LEARNERS["sequence"].kind(
-        max_iter=arguments.epochs,
-        averaged=arguments.average,
-        transition_features=arguments.transition_features,
-        eta0=arguments.eta0,
-        shuffle=arguments.shuffle,
-        random_state=arguments.seed,
-        decode="viterbi" if arguments.beam is None else "beam",
-        update=arguments.update,
-        early_stopping=arguments.held_out is not None,
-        n_iter_no_change=_or(arguments.n_iter_no_change, PATIENCE),
-        min_count=arguments.min_count,
-        hash_columns=arguments.hash_columns,
         n_jobs=arguments.threads,
         verbose=0 if arguments.quiet or sys.stderr is None else 1,
         engine=arguments.engine,
     )
+    given = {name: value for name, value in vars(arguments).items() if name in model.get_params()}
     if arguments.beam is not None:
-        model.set_params(beam_width=arguments.beam)
+        given |= {"decode": "beam", "beam_width": arguments.beam}
     if arguments.held_out is not None:
-        model.set_params(validation_fraction=arguments.held_out)
-    encoder = AttributeEncoder(arguments.min_count, arguments.hash_columns)
+        given |= {"early_stopping": True, "validation_fraction": arguments.held_out}
+    model.set_params(**given)
+    encoder = AttributeEncoder(model.min_count, model.hash_columns)
     X = encoder.fit_transform(tokens)
     with redirect_stdout(sys.stderr):  # the estimator prints its progress; results are on standard output
         model.fit_encoded(encoder, X, y, lengths=lengths)

@@ -6,65 +6,188 @@ import json
 import time
 import warnings
 from argparse import Namespace
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import chosen, learner
-from perceptron_rs.cli.modelfile import Weights, check_writable, keep_base, read_text, save_model
-from perceptron_rs.cli.progress import progress
-from perceptron_rs.cli.readers.examples import Data, load
-from perceptron_rs.cli.readers.wanted import wanted
+from perceptron_rs.cli.modelfile import (
+    Weights,
+    check_writable,
+    keep_base,
+    keep_input,
+    load_model,
+    read_text,
+    save_model,
+)
+from perceptron_rs.cli.progress import progress, reading
+from perceptron_rs.cli.readers.data import Data, held_out
+from perceptron_rs.cli.readers.examples import format_of, load
+from perceptron_rs.cli.readers.wanted import Wanted, wanted
+from perceptron_rs.cli.status import Status
 from perceptron_rs.common.story import label_text, plain
+from perceptron_rs.models.input import Input, Scale
+from perceptron_rs.registry import name_of
 
 __all__ = ["run"]
 
 
 def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
-    path, out = Path(arguments.data), Path(arguments.model)
+    out = Path(arguments.model)
     chosen(arguments)  # a wrong choice is said before anything is read
-    check_writable(out, path)
-    times = [time.perf_counter()]
-    wish = wanted(arguments)
+    is_stream = _is_stream(arguments)
+    check_writable(out, Path(arguments.data))
+    before = _continued(arguments)
+    wish = wanted(arguments, model=before)
+    begin = time.perf_counter()
+    fitted = (_from_stream if is_stream else _from_memory)(arguments, wish, before)
+    fit = time.perf_counter()
+    model = fitted.model
+    keep_base(model, fitted.zero_based)
+    keep_input(model, fitted.how)
+    save_model(model, out)
+    save = time.perf_counter()
+    seconds = {"read": fitted.seconds, "fit": fit - begin - fitted.seconds, "save": save - fit}
+    print(
+        json.dumps(_as_json(fitted, arguments, seconds))
+        if arguments.json
+        else _as_text(fitted, arguments, seconds)
+    )
+    return Status.SUCCESS
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model, and what is to be said of its data."""
+
+    model: Any
+    shape: tuple[int, int]
+    zero_based: bool | None
+    how: Input
+    held: dict[str, Any] | None
+    #: That reading took before learning began.
+    seconds: float
+
+
+def _from_memory(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
+    begin = time.perf_counter()
     init_text = getattr(arguments, "init_text", None) or ""
     start = None if not init_text else read_text(Path(init_text))
     if start is not None and wish.features is None:
         wish = replace(wish, features=start[0].shape[-1])
-    data = load(path, wish)
-    model = learner(arguments, data.labels)
+    with reading(arguments.data, quiet=arguments.quiet):
+        whole = load(arguments.data, wish)
+    held = held_out(len(whole), arguments.holdout)
+    data = whole if held is None else whole.chosen(~held)
+    scale = wish.scale
+    if arguments.scale is not None:
+        scale = Scale.fitted(arguments.scale, data.X)
+        data, whole = (replace(part, rows=scale.applied(part.X)) for part in (data, whole))
+    model = learner(arguments, data.labels, before)
     model.audit = True  # reading text costs more
-    times.append(time.perf_counter())
-    _fit(model, data, {} if start is None else _start_values(init_text, start, data), arguments.quiet)
-    times.append(time.perf_counter())
-    keep_base(model, data.zero_based)
-    save_model(model, out)
-    times.append(time.perf_counter())
-    seconds = dict(zip(("read", "fit", "save"), np.diff(times).tolist(), strict=True))
-    if arguments.json:
-        print(json.dumps(_as_json(model, arguments, data, seconds)))
-    else:
-        print(_as_text(model, arguments, data, seconds), end="")
-    return 0
+    first = {} if start is None else _start_values(init_text, start, data)
+    seconds = time.perf_counter() - begin
+    with watched(model, quiet=arguments.quiet, goes_on=before is not None):
+        model.fit(data.X, data.labels, **first)
+    if data.names is not None:
+        model.feature_names_in_ = np.array(data.names, dtype=object)
+    columns, texts = data.hashed or (wish.columns if wish.hash_bits else None, wish.texts)
+    form = format_of(arguments.data, wish)
+    how = Input(form, wish.hash_bits, columns, texts, scale, arguments.holdout)
+    result = None if held is None else _judged(model, [whole.chosen(held)])
+    return Fitted(model, (len(data), data.shape[1]), data.zero_based, how, result, seconds)
 
 
-def _fit(model: Any, data: Data, start: dict[str, Any], quiet: bool) -> None:
-    tells_epochs = hasattr(model, "callback")
+def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
+    from perceptron_rs.cli.readers.stream import Stream
+
+    if getattr(arguments, "init_text", None) is not None:
+        raise UsageError("--init-text cannot be combined with --stream; --continue can")
+    begin = time.perf_counter()
+    stream = Stream(arguments.data, wish, arguments.scale, arguments.holdout)
+    model = learner(arguments, None, before)
+    seconds = time.perf_counter() - begin
+    with watched(model, quiet=arguments.quiet, goes_on=before is not None):
+        model.fit_stream(
+            stream.source,
+            classes=None if before is None else before.classes_,
+            shuffle="block" if vars(arguments).get("shuffle") else False,
+            block_size=arguments.block_size,
+            cache=arguments.cache,
+            checkpoint=arguments.checkpoint,
+            checkpoint_every=arguments.checkpoint_every,
+            resume=arguments.resume,
+        )
+    data, wish = stream.data, stream.wanted
+    if data.names is not None:
+        model.feature_names_in_ = np.array(data.names, dtype=object)
+    columns = data.hashed[0] if data.hashed else None
+    how = Input(stream.form, wish.hash_bits, columns, wish.texts, wish.scale, arguments.holdout)
+    result = None if arguments.holdout is None else _judged(model, stream.held_out(model.n_features_in_))
+    return Fitted(model, (stream.rows, model.n_features_in_), stream.zero_based, how, result, seconds)
+
+
+def _is_stream(arguments: Namespace) -> bool:
+    """Whether the examples are read in blocks; UsageError for an option that is about that, if not."""
+    given = vars(arguments)
+    if given.get("stream", False):
+        return True
+    for name in ("cache", "checkpoint", "resume"):
+        if given.get(name):
+            raise UsageError(f"--{name} has no effect without --stream")
+    return False
+
+
+def _continued(arguments: Namespace) -> Any:
+    """Return the model that is to go on learning; None if a new one is to be learnt."""
+    if arguments.continued is None:
+        return None
+    model = load_model(Path(arguments.continued))
+    name = name_of(model)
+    if name != arguments.learner:
+        raise UsageError(
+            f"--continue {arguments.continued}: holds the learner {name}; write train {name} instead of "
+            f"train {arguments.learner}"
+        )
+    for option, value in (("--scale", arguments.scale), ("--hash-bits", arguments.hash_bits)):
+        if value is not None:
+            raise UsageError(f"{option} is kept in the model, so it cannot be combined with --continue")
+    if getattr(arguments, "init_text", None) is not None:
+        raise UsageError("--init-text says where to start, and so does --continue; leave one of them out")
+    return model
+
+
+def _judged(model: Any, parts: Iterable[Data]) -> dict[str, Any]:
+    """Return what the model says of examples that it did not learn from."""
+    n = errors = 0
+    names = vars(model).pop("feature_names_in_", None)  # X has none
+    for data in parts:
+        n += len(data)
+        errors += int(np.count_nonzero(model.predict(data.X) != data.labels))
+    if names is not None:
+        model.feature_names_in_ = names
+    return {"n_samples": n, "errors": errors, "accuracy": (n - errors) / max(n, 1)}
+
+
+@contextmanager
+def watched(model: Any, *, quiet: bool, goes_on: bool) -> Iterator[None]:
+    """Let a model be fitted, and show how it gets on; what belongs to this run is taken away again."""
+    vars(model).pop("feature_names_in_", None)  # the readers compare the names; X has none
+    warm_start, tells_epochs = model.warm_start, hasattr(model, "callback")
     with (
         progress(model.max_iter, quiet=quiet or not tells_epochs) as callback,
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")
-        if tells_epochs:
-            model.set_params(callback=callback)
-        model.fit(data.X, data.labels, **start)
-    if tells_epochs:
-        model.set_params(callback=None)  # it belongs to this run, not to the model
-    if data.names is not None:
-        model.feature_names_in_ = np.array(data.names, dtype=object)
+        model.set_params(warm_start=goes_on, **({"callback": callback} if tells_epochs else {}))
+        yield
+    model.set_params(warm_start=warm_start, **({"callback": None} if tells_epochs else {}))
     for warning in caught:
         if warning.category.__name__ == "ConvergenceWarning":
             warnings.warn(
@@ -83,25 +206,27 @@ def _start_values(file: str, start: Weights, data: Data) -> dict[str, Any]:
     if known != found:
         raise CommandError(
             f"--init-text {file}: its classes are {', '.join(known[:10])}, but the labels of "
-            f"{_size(data)} are {', '.join(found[:10])}; start from weights for the same classes"
+            f"{_size(data.X.shape)} are {', '.join(found[:10])}; start from weights for the same classes"
         )
     return {"coef_init": coef, "intercept_init": intercept}
 
 
-def _size(data: Data) -> str:
+def _size(shape: tuple[int, int]) -> str:
     """Return in words how large the data is."""
-    n, d = data.X.shape
+    n, d = shape
     return f"{n} examples of {d} features"
 
 
-def _as_json(model: Any, arguments: Namespace, data: Data, seconds: dict[str, float]) -> dict[str, Any]:
+def _as_json(fitted: Fitted, arguments: Namespace, seconds: dict[str, float]) -> dict[str, Any]:
+    model = fitted.model
     return {
         "learner": arguments.learner,
-        "n_samples": data.X.shape[0],
-        "n_features": data.X.shape[1],
+        "n_samples": fitted.shape[0],
+        "n_features": fitted.shape[1],
         "classes": [plain(label) for label in model.classes_],
         "n_iter": model.n_iter_,
         **_history(model),
+        **({} if fitted.held is None else {"holdout": fitted.held}),
         "seconds": seconds,
         "model": arguments.model,
         "bytes": Path(arguments.model).stat().st_size,
@@ -120,15 +245,21 @@ def _history(model: Any) -> dict[str, Any]:
     return story if scores is None else story | {"validation_scores": scores.tolist()}
 
 
-def _as_text(model: Any, arguments: Namespace, data: Data, seconds: dict[str, float]) -> str:
+def _as_text(fitted: Fitted, arguments: Namespace, seconds: dict[str, float]) -> str:
+    model, held = fitted.model, fitted.held
     rows = {
         "learner": arguments.learner,
-        "data": f"{_size(data)}, {len(model.classes_)} classes",
+        "data": f"{_size(fitted.shape)}, {len(model.classes_)} classes",
         **_epochs(model),
+        **({} if held is None else {"holdout": _of_holdout(held)}),
         "seconds": ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()),
         "model": f"{arguments.model}, {Path(arguments.model).stat().st_size} bytes",
     }
-    return "".join(f"{name:10}{text}\n" for name, text in rows.items())
+    return "\n".join(f"{name:10}{text}" for name, text in rows.items())
+
+
+def _of_holdout(held: dict[str, Any]) -> str:
+    return f"accuracy {held['accuracy']:.4f}, {held['errors']} errors of {held['n_samples']} examples"
 
 
 def _epochs(model: Any) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import io
 from typing import Any
 
 import numpy as np
@@ -10,23 +10,29 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.readers.source import STANDARD_INPUT, name_of, opened
 
 __all__ = ["read_npy", "read_npz"]
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
 
-def read_npy(path: Path) -> NDArray[Any]:
-    """Return the matrix in a .npy file, mapped into memory and not read."""
-    X = np.load(path, mmap_mode="r", allow_pickle=False)
+def read_npy(path: str) -> NDArray[Any]:
+    """Return the matrix in a .npy file, mapped into memory and not read; that of standard input is read."""
+    if path == STANDARD_INPUT:
+        X = np.load(_whole(path), allow_pickle=False)
+    else:
+        X = np.load(path, mmap_mode="r", allow_pickle=False)
+    path = name_of(path)
     if not isinstance(X, np.ndarray):
         raise CommandError(f"{path}: is not a .npy file but an archive; rename it to .npz")
     return _matrix(X, path)
 
 
-def read_npz(path: Path) -> tuple[Any, NDArray[Any] | None]:
+def read_npz(path: str) -> tuple[Any, NDArray[Any] | None]:
     """Return the matrix in a .npz file, and its labels if there are any."""
-    archive = np.load(path, allow_pickle=False)
+    place: Any = _whole(path) if path == STANDARD_INPUT else path
+    archive, path = np.load(place, allow_pickle=False), name_of(path)
     if isinstance(archive, np.ndarray):
         raise CommandError(f"{path}: is a .npy file; rename it to .npy")
     with archive:
@@ -37,7 +43,9 @@ def read_npz(path: Path) -> tuple[Any, NDArray[Any] | None]:
         if "X" in names:
             return _matrix(archive["X"], path), y
         if {"format", "shape", "data"} <= names:
-            matrix = sp.load_npz(path)
+            if isinstance(place, io.BytesIO):
+                place.seek(0)
+            matrix = sp.load_npz(place)
             return (matrix if matrix.format == "csr" else matrix.tocsr()), y
         if names.issuperset(_PARTS):
             return _csr({name: archive[name] for name in _PARTS}, path), y
@@ -47,7 +55,12 @@ def read_npz(path: Path) -> tuple[Any, NDArray[Any] | None]:
     )
 
 
-def _csr(parts: dict[str, NDArray[Any]], path: Path) -> Any:
+def _whole(path: str) -> io.BytesIO:
+    with opened(path) as file:
+        return io.BytesIO(file.read())
+
+
+def _csr(parts: dict[str, NDArray[Any]], path: str) -> Any:
     shape = parts["shape"]
     if shape.shape != (2,):
         raise CommandError(f"{path}: shape must be two numbers, got {shape.tolist()!r:.80}")
@@ -57,7 +70,7 @@ def _csr(parts: dict[str, NDArray[Any]], path: Path) -> Any:
     return matrix
 
 
-def _matrix(X: NDArray[Any], path: Path) -> NDArray[Any]:
+def _matrix(X: NDArray[Any], path: str) -> NDArray[Any]:
     if X.ndim != 2:
         raise CommandError(f"{path}: X must have two dimensions, examples and features, got shape {X.shape}")
     if X.dtype.kind not in "biuf":

@@ -1,124 +1,169 @@
-"""From a file to examples and labels, by its suffix."""
+"""From a file or standard input to examples and labels: by its suffix, or the format that an option names."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from perceptron_rs.cli.errors import CommandError, about
+from perceptron_rs.cli.errors import CommandError, UsageError, about
+from perceptron_rs.cli.readers.data import Data
 from perceptron_rs.cli.readers.labels import read_labels, tidy
+from perceptron_rs.cli.readers.source import (
+    STANDARD_INPUT,
+    check_file,
+    name_of,
+    opened,
+    text_blocks,
+)
 from perceptron_rs.cli.readers.wanted import Wanted
 
-__all__ = ["TEXT", "Data", "load", "suffix_of"]
+__all__ = ["blocks", "format_of", "load"]
 
-TEXT = (".svm", ".libsvm", ".svmlight", ".txt")
-SUFFIXES = (*TEXT, ".csv", ".npz", ".npy", ".parquet")
-PACKED = (*TEXT, ".csv")  # those that may have .gz behind them
-
-
-@dataclass(frozen=True)
-class Data:
-    """Examples; labels and names of the columns, if there are any."""
-
-    X: Any
-    y: NDArray[Any] | None = None
-    names: tuple[str, ...] | None = None
-    zero_based: bool | None = None  # of svmlight text
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """The labels of a file that was loaded with them."""
-        assert self.y is not None
-        return self.y
+#: The suffixes of each format.
+SUFFIXES = {
+    ".svm": "svmlight",
+    ".libsvm": "svmlight",
+    ".svmlight": "svmlight",
+    ".txt": "svmlight",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".parquet": "parquet",
+}
+TABLES = ("csv", "tsv", "parquet")
+#: Those that are text, and so can be read line by line, and compressed.
+TEXTS = ("svmlight", "csv", "tsv", "lines")
 
 
-def load(path: Path, wanted: Wanted) -> Data:
-    """Read a file of examples; raise CommandError, which names it, if it is not as wanted."""
-    suffix = suffix_of(path)
+def load(path: str, wanted: Wanted) -> Data:
+    """Read all examples; raise CommandError, which names the file, if they are not as wanted."""
+    form = format_of(path, wanted)
     check_file(path)
-    with about(path):
-        data = _read(path, suffix, wanted)
+    name = name_of(path)
+    with about(name):
+        data = _read(path, form, wanted)
         if wanted.beside is not None:
             data = replace(data, y=read_labels(wanted.beside))
+        data = _checked(data, name, wanted)
         n = data.X.shape[0]
-        if data.X.ndim != 2 or n == 0 or data.X.shape[1] == 0:
-            raise CommandError(f"{path}: contains no examples: its shape is {data.X.shape}")
-        if wanted.features is not None and data.X.shape[1] != wanted.features:
-            raise CommandError(f"{path}: has {data.X.shape[1]} features, but {wanted.features} are expected")
-        if data.y is None:
-            if wanted.labels:
-                raise CommandError(f"{path}: contains no labels; pass them with --labels FILE.npy")
-            return data
-        y = tidy(data.y, str(wanted.beside or path))
-        if len(y) != n:
-            raise CommandError(f"{wanted.beside or path}: {len(y)} labels for the {n} examples of {path}")
-    return replace(data, y=y)
+        if n == 0 or data.X.shape[1] == 0:
+            raise CommandError(f"{name}: contains no examples: its shape is {data.X.shape}")
+        if data.y is not None and len(data.y) != n:
+            raise CommandError(
+                f"{wanted.beside or name}: {len(data.y)} labels for the {n} examples of {name}"
+            )
+    return data
 
 
-def suffix_of(path: Path) -> str:
-    """Return the suffix that says how to read the file, without .gz."""
-    suffix = path.suffix.lower()
+def blocks(path: str, wanted: Wanted) -> Iterator[Data]:
+    """Give the examples of text as soon as their lines are read; of other formats, all at once.
+
+    A model says how wide they are. If nothing says whether columns count from 0, all must be read to know.
+    """
+    form = format_of(path, wanted)
+    unknown = form == "svmlight" and wanted.zero_based == "auto"
+    if form not in TEXTS or unknown or wanted.beside is not None:
+        yield load(path, wanted)
+        return
+    check_file(path)
+    name, empty = name_of(path), True
+    lines = _lines(form, name, wanted)
+    for first, text in text_blocks(path):
+        with about(name):
+            data = _checked(lines.part(first, text), name, wanted)
+        if len(data):
+            empty = False
+            yield data
+    if empty:
+        raise CommandError(f"{name}: contains no examples")
+
+
+def format_of(path: str, wanted: Wanted) -> str:
+    """Return the format that an option or the suffix says; UsageError if options do not go with it."""
+    form = wanted.format or _by_suffix(path, wanted)
+    tables = (("--target", wanted.target), ("--delimiter", wanted.delimiter), ("--drop", wanted.drop or None))
+    for option, value in (*tables, ("--columns", wanted.columns)):
+        if value is not None and form not in TABLES:
+            raise UsageError(f"{option} is about the columns of a table, and {name_of(path)} is {form}")
+    asked = wanted.hash_bits is not None and wanted.usual is None  # by an option, and not by the model
+    if asked and form not in (*TABLES, "lines"):
+        raise UsageError(f"--hash-bits is for tables and --tokens, and {name_of(path)} is {form}")
+    return form
+
+
+def _by_suffix(path: str, wanted: Wanted) -> str:
+    if path == STANDARD_INPUT:
+        if wanted.usual is None:
+            raise UsageError("standard input has no suffix that says its format; add --format")
+        return wanted.usual
+    suffix = Path(path).suffix.lower()
     if suffix == ".gz":
-        inner = Path(path.stem).suffix.lower()
-        if inner in PACKED:
+        inner = SUFFIXES.get(Path(Path(path).stem).suffix.lower())
+        if inner in TEXTS:
             return inner
-        raise CommandError(f"{path}: only {', '.join(PACKED)} may be compressed, as in data.svm.gz")
+        known = ", ".join(suffix for suffix, form in SUFFIXES.items() if form in TEXTS)
+        raise CommandError(f"{path}: only {known} may be compressed, as in data.svm.gz")
     if suffix not in SUFFIXES:
         raise CommandError(
-            f"{path}: unknown suffix {suffix!r}; the suffix must be one of {', '.join(SUFFIXES)}"
+            f"{path}: unknown suffix {suffix!r}; the suffix must be one of {', '.join(SUFFIXES)}, or "
+            f"--format must name the format"
         )
-    return suffix
+    return SUFFIXES[suffix]
 
 
-def check_file(path: Path) -> None:
-    """Raise unless there is a file that can be read and has anything in it."""
-    if path.is_dir():
-        raise CommandError(f"{path}: is a folder; name a file in it")
-    if path.is_file() or not path.exists():  # the beginning of a pipe can be read once only
-        with path.open("rb") as file:
-            if not file.read(1):
-                raise CommandError(f"{path}: the file is empty")
-
-
-def _read(path: Path, suffix: str, wanted: Wanted) -> Data:
-    if suffix in TEXT:
-        return _read_svmlight(path, wanted)
-    if suffix in (".npz", ".npy"):
+def _read(path: str, form: str, wanted: Wanted) -> Data:
+    if form in ("npz", "npy"):
         from perceptron_rs.cli.readers.arrays import read_npy, read_npz
 
-        return Data(read_npy(path)) if suffix == ".npy" else Data(*read_npz(path))
-    from perceptron_rs.cli.readers.tables import read_table
+        return Data(read_npy(path)) if form == "npy" else Data(*read_npz(path))
+    if form in TABLES and path != STANDARD_INPUT:
+        from perceptron_rs.cli.readers.tables import read_table
 
-    return Data(*read_table(path, suffix, wanted))
+        return read_table(path, form, wanted)
+    if form == "parquet":
+        from perceptron_rs.cli.readers.tables import read_table
 
+        with opened(path) as file:
+            return read_table(name_of(path), form, wanted, file.read())
+    if form == "svmlight" and path != STANDARD_INPUT and wanted.labels:
+        from perceptron_rs.cli.readers.svmlight import read_svmlight
 
-def _read_svmlight(path: Path, wanted: Wanted) -> Data:
-    try:
-        X, y, zero_based = _load_svmlight(path, wanted)
-    except ValueError as error:
-        if wanted.base_of_model and "has the column 0" in str(error):
-            raise CommandError(
-                f"{path}: has a column 0, but the model counts columns from 1, like the file it was trained "
-                "on; if both count from 0, train with --zero-based yes"
-            ) from error
-        if wanted.features is not None and "n_features" in str(error):
-            X, _, zero_based = _load_svmlight(path, replace(wanted, features=None))
-            counted = f", counted from {int(not zero_based)} as by the model" if wanted.base_of_model else ""
-            raise CommandError(
-                f"{path}: has {X.shape[1]} features{counted}, but {wanted.features} are expected; "
-                f"to expect more features than the training file has, train with --features N"
-            ) from error
-        raise
-    return Data(X, y, zero_based=zero_based)
+        return read_svmlight(path, wanted)
+    with opened(path) as file:
+        whole: Data = _lines(form, name_of(path), wanted).part(1, file.read())  # all of it is one block
+        return whole
 
 
-def _load_svmlight(path: Path, wanted: Wanted) -> tuple[Any, NDArray[np.float64], bool]:
-    from perceptron_rs.io.svmlight import load_with_base
+def _lines(form: str, name: str, wanted: Wanted) -> Any:
+    """Return what reads whole lines of a format."""
+    if form == "svmlight":
+        from perceptron_rs.cli.readers.svmlight import SvmlightLines
 
-    return load_with_base(
-        path, n_features=wanted.features, zero_based=wanted.zero_based, n_jobs=wanted.threads
-    )
+        return SvmlightLines(name, wanted)
+    if form == "lines":
+        from perceptron_rs.cli.readers.lines import TextLines
+
+        return TextLines(name, wanted)
+    from perceptron_rs.cli.readers.tables import TableLines
+
+    return TableLines(name, form, wanted)
+
+
+def _checked(data: Data, name: str, wanted: Wanted) -> Data:
+    """Return examples with tidy labels, scaled as the model's; CommandError if they are not as wanted."""
+    if len(data.shape) != 2:
+        raise CommandError(f"{name}: contains no examples: its shape is {data.shape}")
+    if wanted.features is not None and data.shape[1] != wanted.features:
+        raise CommandError(f"{name}: has {data.shape[1]} features, but {wanted.features} are expected")
+    if wanted.scale is not None:
+        data = replace(data, rows=wanted.scale.applied(data.X))
+    if data.y is None or (not wanted.labels and wanted.beside is None):
+        if wanted.labels:
+            raise CommandError(f"{name}: contains no labels; pass them with --labels FILE.npy")
+        return data
+    return replace(data, y=tidy(np.asarray(data.y), str(wanted.beside or name)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.memory import probe_memory
 
-__all__ = ["Column", "read_columns"]
+__all__ = ["Column", "Table", "read_columns"]
 
 _OF_A_THREAD = 72 << 20  # its stack, and what the C library reserves for what it allocates
 _OF_A_BYTE = 4  # the file, its columns, and both of a block while it is read
@@ -34,31 +35,59 @@ class Column:
     kind: str
 
 
-def read_columns(
-    path: Path, suffix: str, header: bool, text: str | None = None, *, last_is_text: bool = False
-) -> list[Column]:
-    """Return the columns of a file; the column ``text`` of a CSV file, or the last, is left as strings."""
-    if suffix == ".parquet":
-        parquet = _library(path, "pyarrow.parquet", "parquet")
-        with _room_for_arrow(path):
-            return _from_arrow(parquet.read_table(path))
+@dataclass(frozen=True)
+class Table:
+    """Where a table is and how it is written: a file, or text that has been read already."""
+
+    name: str
+    form: str
+    header: bool
+    delimiter: str
+    text: bytes | None = None
+    #: Columns that are left as strings; None for the last.
+    strings: tuple[str | None, ...] = ()
+
+    @property
+    def place(self) -> Any:
+        """What a library reads; a new one each time."""
+        return self.name if self.text is None else io.BytesIO(self.text)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has; a gzip file as many as its last four bytes promise."""
+        if self.text is not None:
+            return len(self.text)
+        path = Path(self.name)
+        size = path.stat().st_size
+        if path.suffix.lower() != ".gz" or size < 4:
+            return size
+        with path.open("rb") as file:
+            file.seek(-4, os.SEEK_END)
+            return max(size, int.from_bytes(file.read(), "little"))
+
+
+def read_columns(table: Table) -> list[Column]:
+    """Return the columns of a table."""
+    if table.form == "parquet":
+        parquet = _library(table.name, "pyarrow.parquet", "parquet")
+        with _room_for_arrow(table.size):
+            return _from_arrow(parquet.read_table(table.place))
     try:
         csv = import_module("pyarrow.csv")
     except ModuleNotFoundError:
-        return _with_pandas(path, header, text, last_is_text)
-    with _room_for_arrow(path):
-        return _with_arrow(csv, path, header, text, last_is_text)
+        return _with_pandas(table)
+    with _room_for_arrow(table.size):
+        return _with_arrow(csv, table)
 
 
 @contextmanager
-def _room_for_arrow(path: Path) -> Iterator[None]:
+def _room_for_arrow(size: int) -> Iterator[None]:
     """Raise MemoryError where Arrow, which ends the process without memory for its threads, would find none.
 
     Its usual allocators reserve a gigabyte of addresses that the threads may need; the system's does not.
     """
     arrow = import_module("pyarrow")
     threads = arrow.cpu_count() + arrow.io_thread_count()
-    size = _unpacked_size(path)
     probe_memory(threads * _OF_A_THREAD + _OF_A_BYTE * size, f"reading a file of {size} bytes")
     before = arrow.default_memory_pool()
     arrow.set_memory_pool(arrow.system_memory_pool())
@@ -68,33 +97,22 @@ def _room_for_arrow(path: Path) -> Iterator[None]:
         arrow.set_memory_pool(before)
 
 
-def _unpacked_size(path: Path) -> int:
-    """Return the bytes of a file, or of a gzip file those that its last four bytes promise."""
-    size = path.stat().st_size
-    if path.suffix.lower() != ".gz" or size < 4:
-        return size
-    with path.open("rb") as file:
-        file.seek(-4, os.SEEK_END)
-        return max(size, int.from_bytes(file.read(), "little"))
-
-
-def _with_arrow(csv: Any, path: Path, header: bool, text: str | None, last_is_text: bool) -> list[Column]:
-    names = None
-    if last_is_text:
-        with csv.open_csv(path, read_options=csv.ReadOptions(autogenerate_column_names=not header)) as reader:
-            names = reader.schema.names
-    text = names[-1] if names else text
-    types = {} if text is None else {text: import_module("pyarrow").string()}
+def _with_arrow(csv: Any, table: Table) -> list[Column]:
+    read = csv.ReadOptions(autogenerate_column_names=not table.header, use_threads=table.text is None)
+    written = csv.ParseOptions(delimiter=table.delimiter)
+    strings = table.strings
+    if None in strings:
+        with csv.open_csv(table.place, read_options=read, parse_options=written) as reader:
+            last = reader.schema.names[-1]
+        strings = tuple(last if name is None else name for name in strings)
+    types = dict.fromkeys(strings, import_module("pyarrow").string())
+    convert = csv.ConvertOptions(column_types=types, strings_can_be_null=True)
     return _from_arrow(
-        csv.read_csv(
-            path,
-            read_options=csv.ReadOptions(autogenerate_column_names=not header),
-            convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=True),
-        )
+        csv.read_csv(table.place, read_options=read, parse_options=written, convert_options=convert)
     )
 
 
-def _library(path: Path, name: str, extra: str) -> Any:
+def _library(path: str, name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -115,20 +133,20 @@ def _from_arrow(table: Any) -> list[Column]:
             kind = "strings"
         if types.is_null(column.type):
             values: NDArray[Any] = np.zeros(len(column))
-        elif column.null_count and kind != "strings":
-            values = column.drop_null().to_numpy()
         else:
             values = column.to_numpy()
         columns.append(Column(str(name), values, int(column.null_count), kind))
     return columns
 
 
-def _with_pandas(path: Path, header: bool, text: str | None, last_is_text: bool) -> list[Column]:
-    pandas = _library(path, "pandas", "csv")
-    options: dict[str, Any] = {"header": 0 if header else None}
-    if last_is_text:
-        text = pandas.read_csv(path, nrows=0, **options).columns[-1]
-    types = {} if text is None else {text: str}
+def _with_pandas(table: Table) -> list[Column]:
+    pandas = _library(table.name, "pandas", "csv")
+    options: dict[str, Any] = {"header": 0 if table.header else None, "sep": table.delimiter}
+    strings = table.strings
+    if None in strings:
+        last = pandas.read_csv(table.place, nrows=0, **options).columns[-1]
+        strings = tuple(last if name is None else name for name in strings)
+    types = dict.fromkeys(strings, str)
     # The default parser of older versions is not correctly rounded: a last bit would depend on the library.
     exact = (
         {"float_precision": "round_trip"}
@@ -137,7 +155,7 @@ def _with_pandas(path: Path, header: bool, text: str | None, last_is_text: bool)
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*float_precision.*deprecated")
-        frame = pandas.read_csv(path, dtype=types, **options, **exact)
+        frame = pandas.read_csv(table.place, dtype=types, **options, **exact)
     columns = []
     for position, name in enumerate(frame.columns):
         values = frame[name].to_numpy()
@@ -146,5 +164,5 @@ def _with_pandas(path: Path, header: bool, text: str | None, last_is_text: bool)
         if kind == "strings":
             values = values.astype(object)
         # Without a header, as pyarrow calls them.
-        columns.append(Column(str(name) if header else f"f{position}", values, missing, kind))
+        columns.append(Column(str(name) if table.header else f"f{position}", values, missing, kind))
     return columns

@@ -1,33 +1,52 @@
-"""Files of tokens as columns: one token a line, an empty line behind each sentence, plain or .gz."""
+"""Files of tokens as columns: one token a line, an empty line behind each sentence, plain or .gz.
+
+Lines that are no tokens belong to the sentence that they stand in: comments of CoNLL-U, its ranges of words
+and empty nodes, and -DOCSTART- of CoNLL-2003.
+"""
 
 from __future__ import annotations
 
-import gzip
-import io
-import sys
-import zlib
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, cast
+from dataclasses import dataclass, field
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.readers.examples import check_file
+from perceptron_rs.cli.readers.source import STANDARD_INPUT, check_file, name_of, text_blocks
 
-__all__ = ["STANDARD_INPUT", "Sentence", "sentences"]
+__all__ = ["STANDARD_INPUT", "Sentence", "batches", "sentences"]
 
-#: The columns of each token.
-Sentence = list[list[str]]
+_DOCSTART = "-DOCSTART-"
+_CONLL_U = 10  # columns, separated by tabs
+_NO_WORD = re.compile(r"\d+[-.]\d+")  # in the first of them
+#: The blanks of ASCII alone: a word may hold others.
+_BLANKS = re.compile(rb"[ \t\x0b\x0c\r]+")
 
-STANDARD_INPUT = "-"
-_GZIP = b"\x1f\x8b"
-_BOM = b"\xef\xbb\xbf"
+
+@dataclass(slots=True)
+class Sentence:
+    """The columns of each token; and all lines, with whether each is a token."""
+
+    tokens: list[list[str]] = field(default_factory=list)
+    lines: list[tuple[str, bool]] = field(default_factory=list)
 
 
 def sentences(
-    path: str, columns: int | None = None, expected: str = "the lines before have"
+    path: str, columns: int | None = None, expected: str = "the lines before have", *, least: int = 1
 ) -> Iterator[Sentence]:
-    """Give the sentences of a file; raise CommandError, which names it and the line, if it is not sound.
+    """Give the sentences of a file that have tokens; the others of ``batches`` are left out."""
+    for batch in batches(path, columns, expected, least=least, keep_lines=False):
+        yield from (sentence for sentence in batch if sentence.tokens)
+
+
+def batches(
+    path: str,
+    columns: int | None = None,
+    expected: str = "the lines before have",
+    *,
+    least: int = 1,
+    keep_lines: bool = True,
+) -> Iterator[list[Sentence]]:
+    """Give sentences as soon as their last lines have come; CommandError with file and line if unsound.
 
     Parameters
     ----------
@@ -37,76 +56,99 @@ def sentences(
         How many columns each line must have; None: as many as the first.
     expected : str
         Who wants so many columns, for the error.
+    least : int, default=1
+        How many the first must have at least.
+    keep_lines : bool, default=True
+        Whether to keep the lines themselves.
 
     Yields
     ------
-    list of list of str
-        The columns of each token of a sentence.
+    list of Sentence
+        All that are complete.
     """
-    name = "standard input" if path == STANDARD_INPUT else path
-    if path != STANDARD_INPUT:
-        check_file(Path(path))
-    with _opened(path) as file:
-        sentence: Sentence = []
-        tabs: bool | None = None
-        lines = iter(file)
-        number = 0
-        while True:
-            try:
-                line = next(lines, None)
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise CommandError(
-                    f"{name}: after line {number}: the compressed file is corrupted: {error}"
-                ) from error
-            if line is None:
-                break
-            number += 1
-            line = (line.removeprefix(_BOM) if number == 1 else line).rstrip(b"\r\n")
-            if not line.strip():
-                if sentence:
-                    yield sentence
-                sentence = []
-                continue
-            if tabs is None:
-                tabs = b"\t" in line
-            # The blanks of ASCII alone: a word may hold others.
-            cells = line.split(b"\t") if tabs else line.split()
-            if columns is None:
-                columns = len(cells)
-            if len(cells) != columns:
-                raise CommandError(
-                    f"{name}: line {number} has {len(cells)} columns, but {expected} {columns}; "
-                    f"give each token the same number, and put an empty line between sentences"
-                )
-            try:
-                sentence.append([cell.decode("utf-8") for cell in cells])
-            except UnicodeDecodeError:
-                raise CommandError(f"{name}: line {number} is not UTF-8; convert the file") from None
-            if not all(map(str.strip, sentence[-1])):
-                empty = next(j for j, cell in enumerate(sentence[-1], 1) if not cell.strip())
-                raise CommandError(
-                    f"{name}: line {number} has an empty column {empty}; fill it, for instance with _"
-                )
-        if sentence:
-            yield sentence
+    check_file(path)
+    reader = _Reader(name_of(path), columns, expected, least, keep_lines)
+    for _, text in text_blocks(path):
+        if done := reader.read(text):
+            yield done
+    if done := reader.end():
+        yield done
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[IO[bytes]]:
-    if path == STANDARD_INPUT:
-        if sys.stdin is None:
-            raise CommandError("standard input: is closed; name a file")
-        # A test's or a caller's own object may hold text alone.
-        raw = getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode())
-        yield _unpacked(raw)
-        return
-    with Path(path).open("rb") as file, _unpacked(file) as unpacked:
-        yield unpacked
+class _Reader:
+    """Makes sentences of lines, some at a time; the arguments are those of ``batches``."""
 
+    def __init__(self, name: str, columns: int | None, expected: str, least: int, keep_lines: bool) -> None:
+        self._name, self._columns, self._expected, self._least = name, columns, expected, least
+        self._keep_lines = keep_lines
+        self._tabs: bool | None = None
+        self._waiting = b""  # until a line tells whether tabs separate columns
+        self._number = 0
+        self._sentence = Sentence()
 
-def _unpacked(file: IO[bytes]) -> IO[bytes]:
-    """Return the file, or what is packed in it; told by its first bytes, as pipes have no names."""
-    buffered = file if hasattr(file, "peek") else io.BufferedReader(cast(io.RawIOBase, file))
-    if buffered.peek(2)[:2] != _GZIP:
-        return buffered
-    return cast(IO[bytes], gzip.GzipFile(fileobj=buffered))
+    def read(self, text: bytes) -> list[Sentence]:
+        """Return the sentences that end in these lines."""
+        if self._tabs is None:
+            self._waiting += text
+            # A line that begins with # may be a comment, and tells nothing.
+            first = re.search(rb"^(?!#)[^\n]*[^\s][^\n]*$", self._waiting, re.MULTILINE)
+            if first is None:
+                return []
+            self._tabs = b"\t" in first[0].strip(b"\r\n")
+            text, self._waiting = self._waiting, b""
+        done = []
+        for line in text.removesuffix(b"\n").split(b"\n"):
+            self._number += 1
+            if line.strip():
+                self._add(line.rstrip(b"\r"))
+            elif self._sentence.tokens or self._sentence.lines:
+                done.append(self._sentence)
+                self._sentence = Sentence()
+        return done
+
+    def end(self) -> list[Sentence]:
+        """Return the sentence that no empty line has ended."""
+        if self._tabs is None and self._waiting.strip():
+            self._tabs = False
+            return self.read(self._waiting + b"\n\n")
+        last = self._sentence
+        return [last] if last.tokens or last.lines else []
+
+    def _add(self, line: bytes) -> None:
+        cells = line.split(b"\t") if self._tabs else _BLANKS.split(line.strip(b" \t\x0b\x0c"))
+        try:
+            text = line.decode("utf-8")
+            token = [cell.decode("utf-8") for cell in cells]
+        except UnicodeDecodeError:
+            raise CommandError(f"{self._name}: line {self._number} is not UTF-8; convert the file") from None
+        is_token = not self._is_other(token)
+        if is_token:
+            self._check(token)
+            self._sentence.tokens.append(token)
+        if self._keep_lines:
+            self._sentence.lines.append((text, is_token))
+
+    def _is_other(self, token: list[str]) -> bool:
+        """Whether a line is no token: a comment has no tab, where tabs separate columns."""
+        if token[0] == _DOCSTART:
+            return True
+        if not self._tabs:
+            return False
+        if len(token) == 1 and token[0].startswith("#") and self._columns != 1:
+            return True
+        return len(token) == _CONLL_U and _NO_WORD.fullmatch(token[0]) is not None
+
+    def _check(self, token: list[str]) -> None:
+        place = f"{self._name}: line {self._number}"
+        if self._columns is None:
+            self._columns = len(token)
+            if len(token) < self._least:
+                raise CommandError(f"{place} has {len(token)} columns, but {self._expected} {self._least}")
+        if len(token) != self._columns:
+            raise CommandError(
+                f"{place} has {len(token)} columns, but {self._expected} {self._columns}; "
+                f"give each token the same number, and put an empty line between sentences"
+            )
+        if not all(map(str.strip, token)):
+            empty = next(j for j, cell in enumerate(token, 1) if not cell.strip())
+            raise CommandError(f"{place} has an empty column {empty}; fill it, for instance with _")

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from perceptron_rs.cli.modelfile import base_of
+from perceptron_rs.cli.errors import UsageError
+from perceptron_rs.cli.modelfile import base_of, input_of
 
-__all__ = ["Wanted", "wanted"]
+if TYPE_CHECKING:
+    from perceptron_rs.models.input import Scale
+
+__all__ = ["BITS", "Wanted", "wanted"]
+
+#: Of the columns of a hashed text, as vw has them.
+BITS = 18
 
 
 @dataclass(frozen=True)
@@ -17,37 +25,66 @@ class Wanted:
     """What the command and the model need of a file."""
 
     labels: bool = True  # whether there must be labels
+    format: str | None = None  # None: by the suffix
+    usual: str | None = None  # the format of what has no suffix
     target: str | None = None
     header: bool = True
+    delimiter: str | None = None  # of a table; None: by its format
+    columns: tuple[str, ...] | None = None  # of a table, that are features; None: all but the target
+    drop: tuple[str, ...] = ()  # of a table, that are none
+    hash_bits: int | None = None  # None: columns are taken as they are
+    texts: tuple[str, ...] | None = None  # columns to hash that hold strings; None: as they look
     beside: Path | None = None  # labels in a file of their own
     features: int | None = None
     names: tuple[str, ...] | None = None  # of the model's columns
     strings: bool = False  # whether the model's classes are strings
     zero_based: bool | Literal["auto"] = "auto"
     base_of_model: bool = False  # whether the model says so, and not an option
+    scale: Scale | None = None
     threads: int | None = None
 
 
 def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> Wanted:
     """Return what the options and the model ask of the file."""
-    features = getattr(arguments, "features", None)
     named: dict[str, bool | Literal["auto"]] = {"auto": "auto", "yes": True, "no": False}
-    zero_based = named[arguments.zero_based]
-    base, names = None, None
+    given: dict[str, Any] = {
+        "labels": labels,
+        "format": arguments.format,
+        "target": arguments.target,
+        "header": not arguments.no_header,
+        "delimiter": arguments.delimiter,
+        "columns": arguments.columns,
+        "drop": arguments.drop or (),
+        "hash_bits": getattr(arguments, "hash_bits", None),
+        "beside": None if arguments.labels is None else Path(arguments.labels),
+        "features": getattr(arguments, "features", None),
+        "zero_based": named[arguments.zero_based],
+        "threads": getattr(arguments, "threads", None),
+    }
+    if arguments.columns is not None and arguments.drop is not None:
+        raise UsageError("--columns says which columns are features, so --drop has no effect beside it")
     if model is not None:
-        features = int(model.n_features_in_)
-        names = getattr(model, "feature_names_in_", None)
-        if zero_based == "auto":
-            base = base_of(model)
-    return Wanted(
-        labels=labels,
-        target=arguments.target,
-        header=not arguments.no_header,
-        beside=None if arguments.labels is None else Path(arguments.labels),
-        features=features,
-        names=None if names is None else tuple(str(name) for name in names),
-        strings=labels and model is not None and model.classes_.dtype.kind in "OU",
-        zero_based=zero_based if base is None else base == 0,
-        base_of_model=base is not None,
-        threads=getattr(arguments, "threads", None),
-    )
+        given |= _of_model(model, given, labels)
+    if given["format"] == "lines" and given["hash_bits"] is None:
+        given["hash_bits"] = BITS
+    return Wanted(**given)
+
+
+def _of_model(model: Any, given: dict[str, Any], labels: bool) -> dict[str, Any]:
+    kept, base = input_of(model), base_of(model)
+    names: Sequence[Any] | None = getattr(model, "feature_names_in_", None)
+    found: dict[str, Any] = {
+        "features": int(model.n_features_in_),
+        "names": None if names is None else tuple(str(name) for name in names),
+        "strings": labels and model.classes_.dtype.kind in "OU",
+    }
+    if given["zero_based"] == "auto" and base is not None:
+        found |= {"zero_based": base == 0, "base_of_model": True}
+    if kept is not None:
+        found |= {"hash_bits": kept.hash_bits, "scale": kept.scale, "texts": kept.texts}
+        if given["columns"] is None and kept.columns is not None:
+            found["columns"] = kept.columns
+        found["usual"] = kept.format
+        if given["format"] is None and kept.format == "lines":  # by its suffix, .txt would be svmlight text
+            found["format"] = kept.format
+    return found

@@ -65,7 +65,8 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
     Whether all values are finite is not looked at here: the engine notices it while it works.
     """
     if reset:
-        vars(estimator).pop("_column_base", None)  # the command line says it of a file, after the fit
+        for name in ("_column_base", "_input"):  # the command line says them of a file, after the fit
+            vars(estimator).pop(name, None)
     with naming("X"):
         if _is_known(X, estimator, reset):
             X = checked_format(X) if issparse(X) else X

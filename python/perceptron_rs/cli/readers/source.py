@@ -1,0 +1,93 @@
+"""Bytes from a file or from standard input, also compressed by gzip: whole lines, as soon as they come."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, cast
+
+from perceptron_rs.cli.errors import CommandError
+
+__all__ = ["BLOCK", "STANDARD_INPUT", "check_file", "name_of", "opened", "text_blocks"]
+
+STANDARD_INPUT = "-"
+#: Bytes that are asked for at once.
+BLOCK = 1 << 20
+_GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+
+
+def name_of(path: str) -> str:
+    """Return what messages call it."""
+    return "standard input" if path == STANDARD_INPUT else path
+
+
+def check_file(path: str) -> None:
+    """Raise unless there is a file that can be read and has anything in it."""
+    file = Path(path)
+    if path == STANDARD_INPUT:
+        return
+    if file.is_dir():
+        raise CommandError(f"{path}: is a folder; name a file in it")
+    if file.is_file() or not file.exists():  # the beginning of a pipe can be read once only
+        with file.open("rb") as opened:
+            if not opened.read(1):
+                raise CommandError(f"{path}: the file is empty")
+
+
+@contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """Open a file, or what is packed in it, told by its first bytes, as pipes have no names."""
+    if path == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise CommandError("standard input: is closed; name a file")
+        # A test's or a caller's own object may hold text alone.
+        yield _unpacked(getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode()))
+        return
+    with Path(path).open("rb") as file:
+        yield _unpacked(file)
+
+
+def text_blocks(path: str, size: int = BLOCK) -> Iterator[tuple[int, bytes]]:
+    """Give whole lines, as many as have come, and the number of the first of them, from 1.
+
+    A reader that waits for an answer before it sends more gets it: nothing is waited for but the end of a
+    line.
+    """
+    number, rest = 1, b""
+    with opened(path) as file:
+        _widen(file)
+        while True:
+            try:
+                part = file.read1(size)  # type: ignore[attr-defined]
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise CommandError(
+                    f"{name_of(path)}: after line {number - 1}: the compressed file is corrupted: {error}"
+                ) from error
+            end = part.rfind(b"\n") + 1 if part else len(rest)
+            text, rest = (rest + part[:end], part[end:]) if end and part else (b"", rest + part)
+            if not part:
+                text, rest = rest, b""
+            if text:
+                yield number, text.removeprefix(_BOM) if number == 1 else text
+                number += text.count(b"\n")
+            if not part:
+                return
+
+
+def _unpacked(file: Any) -> IO[bytes]:
+    buffered = file if hasattr(file, "peek") else io.BufferedReader(file)
+    return cast(IO[bytes], gzip.GzipFile(fileobj=buffered) if buffered.peek(2)[:2] == _GZIP else buffered)
+
+
+def _widen(file: Any) -> None:
+    """Let a pipe hold more than the usual 64 KB, where the system can: its two ends wait less."""
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(file.fileno(), fcntl.F_SETPIPE_SZ, BLOCK)

@@ -1,0 +1,122 @@
+"""Examples that need not fit into memory, as a source for ``fit_stream``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from perceptron_rs.cli.errors import UsageError
+from perceptron_rs.cli.readers.data import Data, is_held_out
+from perceptron_rs.cli.readers.examples import TABLES, blocks, format_of
+from perceptron_rs.cli.readers.source import STANDARD_INPUT, check_file, name_of
+from perceptron_rs.cli.readers.wanted import Wanted
+from perceptron_rs.io import Batch, Source
+from perceptron_rs.models.input import ScaleFit
+
+__all__ = ["Stream"]
+
+
+class Stream:
+    """Examples that are read as often as they are asked for.
+
+    Parameters
+    ----------
+    path : str
+        The file, or "-".
+    wanted : Wanted
+        What the command and the model need of it.
+    scale : str or None
+        The scaler that a first pass is to fit.
+    holdout : float or None
+        The share of the examples that is left out.
+    """
+
+    def __init__(self, path: str, wanted: Wanted, scale: str | None, holdout: float | None) -> None:
+        self.path, self.form, self.holdout = path, format_of(path, wanted), holdout
+        self.rows, self.data, self._holds_zero = 0, Data(np.zeros((0, 0))), False
+        #: Whether the file is to tell if its columns count from 0: it is read as if they did.
+        self._asks = self.form == "svmlight" and wanted.zero_based == "auto"
+        self.wanted = replace(wanted, zero_based=True) if self._asks else wanted
+        is_table = self.form in TABLES and wanted.hash_bits is not None and wanted.texts is None
+        if path == STANDARD_INPUT and (is_table or scale is not None or holdout is not None):
+            raise UsageError(
+                "standard input can be read only once, but --scale, --holdout and the strings of a hashed "
+                "table take a pass of their own; name a file"
+            )
+        check_file(path)
+        if is_table or scale is not None:
+            self._first_pass(scale)
+
+    @property
+    def zero_based(self) -> bool | None:
+        """Whether the columns count from 0, once all were read; None of other formats than svmlight."""
+        if self.form != "svmlight":
+            return None
+        return self._holds_zero if self._asks else self.wanted.zero_based is True
+
+    @property
+    def source(self) -> Source:
+        """The examples that are learnt from."""
+        return Source(
+            batches=self._learnt,
+            n_features=self.wanted.features,
+            is_shifted=None if self._asks else False,
+            files=() if self.path == STANDARD_INPUT else (Path(self.path),),
+            again=self.path != STANDARD_INPUT,
+            reading=repr(replace(self.wanted, threads=None)) + repr(self.holdout),
+            name=name_of(self.path),
+        )
+
+    def held_out(self, n_features: int) -> Iterator[Data]:
+        """Give the examples that were not learnt from; by now it is known how columns are counted."""
+        self._settle(not self._holds_zero, n_features)
+        return self._read(held_out=True)
+
+    def _learnt(self) -> Iterator[Batch]:
+        self.rows = 0
+        for data in self._read(held_out=False):
+            self.rows += len(data)
+            yield Batch(data.X, data.labels)
+
+    def _read(self, *, held_out: bool) -> Iterator[Data]:
+        number = 0
+        for data in blocks(self.path, self.wanted):
+            self.data = data
+            if self._asks and not self._holds_zero:
+                self._holds_zero = bool((data.X.indices == 0).any())
+            first, number = number, number + len(data)
+            if self.holdout is None:
+                yield data
+                continue
+            held = is_held_out(first, number, self.holdout)
+            chosen = held if held_out else ~held
+            if chosen.any():
+                yield data.chosen(chosen)
+
+    def _settle(self, is_shifted: bool, n_features: int) -> None:
+        """Read on with columns that are counted as by the model."""
+        if self._asks:
+            self.wanted = replace(self.wanted, zero_based=not is_shifted)
+        self.wanted, self._asks = replace(self.wanted, features=n_features), False
+
+    def _first_pass(self, scale: str | None) -> None:
+        """Find the strings of a table, the width of text and the numbers of a scaler."""
+        texts: dict[str, None] = {}
+        width, fit = 1, None if scale is None else ScaleFit(scale)
+        if self.form == "svmlight" and self.wanted.features is None:
+            for data in self._read(held_out=False):
+                width = max(width, data.shape[1])
+            is_shifted = self._asks and not self._holds_zero
+            self._settle(is_shifted, width - is_shifted)
+        for data in self._read(held_out=False):
+            texts |= dict.fromkeys(data.hashed[1] if data.hashed else ())
+            if fit is not None:
+                fit.add(data.X)
+        self.wanted = replace(
+            self.wanted,
+            texts=tuple(texts) if self.wanted.hash_bits is not None else None,
+            scale=self.wanted.scale if fit is None else fit.scale(),
+        )

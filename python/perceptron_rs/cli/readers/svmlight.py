@@ -1,0 +1,117 @@
+"""Examples from svmlight text: whole files, or lines as they come, with labels or without."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs._core import read_svmlight_part
+from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.readers.data import Csr, Data
+from perceptron_rs.cli.readers.wanted import Wanted
+
+__all__ = ["SvmlightLines", "read_svmlight"]
+
+_CONTENT = re.compile(rb"^[ \t]*([^\s#][^\s]*)", re.MULTILINE)
+_COLUMN = re.compile(r"(, line \d+, column )(\d+)")
+_LABEL = b"0 "
+_MOST = 2**31  # of int32
+
+
+class SvmlightLines:
+    """Reads parts of svmlight text; whether they have labels is told by the first line.
+
+    Parameters
+    ----------
+    name : str
+        What errors call the file.
+    wanted : Wanted
+        What the command and the model need of it.
+    """
+
+    def __init__(self, name: str, wanted: Wanted) -> None:
+        self._name, self._wanted = name, wanted
+        self._unlabelled: bool | None = None
+
+    def part(self, first: int, text: bytes) -> Data:
+        """Return the examples in whole lines, the first of which has this number."""
+        if self._unlabelled is None and (content := _CONTENT.search(text)):
+            self._unlabelled = b":" in content[1] and not self._wanted.labels
+        if self._unlabelled:
+            text = _with_labels(text)
+        zero_based = self._wanted.zero_based
+        try:
+            values, columns, starts, y, width, is_zero_based = read_svmlight_part(
+                text,
+                path=self._name,
+                lines_before=first - 1,
+                zero_based=None if isinstance(zero_based, str) else zero_based,
+                refuse_query_ids=False,
+                threads=max(1, self._wanted.threads or 1),
+            )
+        except ValueError as error:
+            _explain(error, self._name, self._wanted)
+            if self._unlabelled:  # the label was not there
+                raise CommandError(_COLUMN.sub(_without_label, str(error))) from error
+            raise
+        n_features = self._wanted.features or width
+        if width > n_features:
+            raise CommandError(_too_wide(self._name, width, self._wanted, is_zero_based))
+        index = np.int32 if max(len(values), n_features) < _MOST else np.int64
+        ends, places = starts.astype(index, copy=False), columns.astype(index, copy=False)
+        rows = Csr(ends, places, values, (len(y), n_features))
+        return Data(rows, None if self._unlabelled else y, zero_based=is_zero_based)
+
+
+def read_svmlight(path: str, wanted: Wanted) -> Data:
+    """Return the examples of a whole file, on several threads."""
+    try:
+        X, y, zero_based = _load(path, wanted)
+    except ValueError as error:
+        _explain(error, path, wanted)
+        if wanted.features is not None and "n_features" in str(error):
+            X, _, zero_based = _load(path, replace(wanted, features=None))
+            raise CommandError(_too_wide(path, X.shape[1], wanted, zero_based)) from error
+        raise
+    return Data(X, y, zero_based=zero_based)
+
+
+def _load(path: str, wanted: Wanted) -> tuple[Any, NDArray[np.float64], bool]:
+    from perceptron_rs.io.svmlight import load_with_base
+
+    return load_with_base(
+        Path(path), n_features=wanted.features, zero_based=wanted.zero_based, n_jobs=wanted.threads
+    )
+
+
+def _explain(error: ValueError, name: str, wanted: Wanted) -> None:
+    if wanted.base_of_model and "has the column 0" in str(error):
+        raise CommandError(
+            f"{name}: has a column 0, but the model counts columns from 1, like the file it was trained on; "
+            "if both count from 0, train with --zero-based yes"
+        ) from error
+
+
+def _too_wide(name: str, width: int, wanted: Wanted, zero_based: bool) -> str:
+    counted = f", counted from {int(not zero_based)} as by the model" if wanted.base_of_model else ""
+    return (
+        f"{name}: has {width} features{counted}, but {wanted.features} are expected; "
+        f"to expect more features than the training file has, train with --features N"
+    )
+
+
+def _with_labels(text: bytes) -> bytes:
+    """Put a label before each line but comments: an empty line is an example without entries."""
+    lines = text.removesuffix(b"\n")
+    if b"#" in lines:
+        return re.sub(rb"(?m)^(?![ \t]*#)", _LABEL, lines) + b"\n"
+    return _LABEL + lines.replace(b"\n", b"\n" + _LABEL) + b"\n"
+
+
+def _without_label(place: re.Match[str]) -> str:
+    return f"{place[1]}{int(place[2]) - len(_LABEL)}"

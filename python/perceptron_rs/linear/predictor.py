@@ -1,0 +1,78 @@
+"""What a linear model file predicts with, read without scikit-learn, whose import takes seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.common.planes import n_planes
+from perceptron_rs.engines import get_engine
+from perceptron_rs.models.classes import classes_from_json
+from perceptron_rs.models.values import Tensors
+
+__all__ = ["Predictor", "predictor"]
+
+
+@dataclass(frozen=True)
+class _Parameters:
+    multi_class: str
+
+
+class Predictor:
+    """Weights that judge rows of CSR, as the estimator does: the same scores and classes, to the last bit."""
+
+    def __init__(
+        self, classes: NDArray[Any], coef: NDArray[np.float64], intercept: NDArray[np.float64], tie: str
+    ) -> None:
+        self.classes_, self.n_features_in_ = classes, coef.shape[1]
+        self._coef, self._intercept, self._tie = coef, intercept, tie
+
+    def judge(self, rows: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the index of the class of each row, and what ``decision_function`` returns."""
+        engine = get_engine("rust")
+        rows = engine.csr_rows(rows.indptr, rows.indices, rows.values, rows.shape[1])
+        scores = engine.scores(rows, self._coef, self._intercept, threads=1)
+        if len(self.classes_) > 2:
+            return np.argmax(scores, axis=1), scores
+        # One plane; or two of a joint decision.
+        scores = scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
+        return (scores >= 0 if self._tie == "positive" else scores > 0).astype(np.intp), scores
+
+
+def predictor(document: dict[str, Any], tensors: Tensors) -> Predictor | None:
+    """Return it; None if the file needs the estimator: to be read, or to say what is wrong with it."""
+    name, given = document.get("estimator"), document.get("parameters")
+    parts = ("coef", "intercept", "seen", *(("coef_u", "intercept_u") if name == "averaged" else ()))
+    if (
+        name not in ("perceptron", "averaged", "pocket")
+        or not isinstance(given, dict)
+        or document.get("arithmetic_version") != ARITHMETIC_VERSION
+        or given.get("engine") != "rust"
+        or given.get("tie") not in ("mistake", "positive")
+        or given.get("multi_class", "ovr") not in ("ovr", "joint")
+        or "pending_coef" in tensors
+        or not set(parts) <= set(tensors)
+    ):
+        return None
+    try:
+        classes = classes_from_json(document.get("classes"))
+    except ValueError:
+        return None
+    planes = n_planes(_Parameters(given.get("multi_class", "ovr")), classes)
+    state = {part: tensors[part] for part in parts}
+    for part, array in state.items():
+        kind = np.int64 if part == "seen" else np.float64
+        if array.dtype != kind or array.shape[:1] != (planes,) or array.ndim != 1 + part.startswith("coef"):
+            return None
+        if not np.isfinite(array).all() or (part == "coef_u" and array.shape != state["coef"].shape):
+            return None
+    coef, intercept = state["coef"], state["intercept"]
+    if name == "averaged":
+        coef, intercept = get_engine("rust").average(state)
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            return None
+    return Predictor(classes, coef, intercept, given["tie"])

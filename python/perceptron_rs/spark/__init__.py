@@ -1,0 +1,16 @@
+"""Learn from the partitions of a Spark data frame, with the bits of one machine.
+
+The classes are those of `perceptron_rs`, with parameters that name the columns. Each partition of the data
+frame is a partition of the fit. Needs no barrier mode: an epoch is an ordinary job, whose tasks Spark
+repeats.
+
+Install ``perceptron-rs[spark]``; Spark needs Java 17.
+"""
+
+from __future__ import annotations
+
+from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
+from perceptron_rs.distributed.fitting import PartitionReport
+from perceptron_rs.spark.estimators import AveragedPerceptron, Perceptron
+
+__all__ = ["AveragedPerceptron", "PartitionChangedError", "PartitionError", "PartitionReport", "Perceptron"]

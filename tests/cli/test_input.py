@@ -1,0 +1,230 @@
+"""How columns are made of data (hashed, scaled, chosen), and that the model keeps it; what is held out."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from perceptron_rs import AveragedPerceptron, KernelPerceptron, Perceptron, load
+from perceptron_rs.models import describe
+from perceptron_rs.models.input import Input, Scale
+
+from .support import X, Y, svmlight
+
+SPAM = [("spam", "buy now cheap"), ("ham", "see you  now"), ("spam", "buy buy"), ("ham", "hello you")]
+ROWS = [
+    {"color": "red", "size": 2.5, "zip": 7},
+    {"color": "blue", "size": 1.0, "zip": 8},
+    {"color": "red", "size": 2.0, "zip": 7},
+    {"color": "green", "size": -1.0, "zip": 9},
+]
+KINDS = ["a", "b", "a", "b"]
+
+
+def table(rows, labels=None, separator=","):
+    names = [*rows[0], *(["kind"] if labels else [])]
+    lines = [separator.join(names)]
+    for i, row in enumerate(rows):
+        lines.append(separator.join([*map(str, row.values()), *([labels[i]] if labels else [])]))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("bits", [None, 5])
+def test_words_are_hashed_as_by_scikit_learn(call, stdin, tmp_path, bits):
+    path, model = tmp_path / "a.txt", tmp_path / "m"
+    path.write_text("".join(f"{label}\t{text}\n" for label, text in SPAM), encoding="utf-8")
+    options = () if bits is None else ("--hash-bits", bits)
+    assert call("train", path, "--tokens", "--model", model, "--quiet", *options).status == 0
+    hashed = FeatureHasher(2 ** (bits or 18), input_type="string").transform(t.split() for _, t in SPAM)
+    expected = Perceptron().fit(hashed, [label for label, _ in SPAM])
+    assert load(model).coef_.tobytes() == expected.coef_.tobytes()
+    # The model knows how: with labels or without.
+    assert call("predict", model, path).out.split() == [label for label, _ in SPAM]
+    stdin("".join(f"{text}\n" for _, text in SPAM).encode())
+    assert call("predict", model, "-").out.split() == [label for label, _ in SPAM]
+    assert call("evaluate", model, path, "--json").json["errors"] == 0
+    assert call("reproduce", model, path).status == 0
+
+
+@pytest.mark.parametrize("reader", ["pyarrow", "pandas"])
+def test_a_table_is_hashed_as_by_scikit_learn(call, stdin, tmp_path, monkeypatch, reader):
+    pytest.importorskip(reader)
+    if reader == "pandas":
+        monkeypatch.setitem(__import__("sys").modules, "pyarrow.csv", None)
+    path, model = tmp_path / "a.csv", tmp_path / "m"
+    path.write_text(table(ROWS, KINDS), encoding="utf-8")
+    assert call("train", path, "--hash-bits", 6, "--model", model, "--quiet").status == 0
+    expected = Perceptron().fit(FeatureHasher(64).transform(ROWS), KINDS)
+    assert load(model).coef_.tobytes() == expected.coef_.tobytes()
+    assert call("predict", model, path).out.split() == KINDS
+    # A column of strings stays one where a part of the data looks like numbers.
+    strings = [row | {"color": str(i)} for i, row in enumerate(ROWS)]
+    path.write_text(table(strings), encoding="utf-8")
+    scores = call("predict", model, path, "--scores").out.splitlines()
+    hashed = FeatureHasher(64).transform(strings)
+    assert [float(line.split()[1]) for line in scores] == expected.decision_function(hashed).tolist()
+
+
+def test_a_missing_value_is_no_feature(call, tmp_path):
+    pytest.importorskip("pyarrow")
+    path, model = tmp_path / "a.csv", tmp_path / "m"
+    path.write_text("size,color,kind\n1,red,a\n,blue,b\n3,,a\n", encoding="utf-8")
+    assert call("train", path, "--hash-bits", 6, "--model", model, "--quiet").status == 0
+    rows = [{"size": 1, "color": "red"}, {"color": "blue"}, {"size": 3}]
+    expected = Perceptron().fit(FeatureHasher(64).transform(rows), ["a", "b", "a"])
+    assert load(model).coef_.tobytes() == expected.coef_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "separator", "options"),
+    [("a.tsv", "\t", ()), ("a.csv", ";", ("--delimiter", ";")), ("a.csv", "\t", ("--delimiter", "\\t"))],
+)
+@pytest.mark.parametrize("chosen", [("--columns", "size,zip"), ("--drop", "color")])
+def test_columns_are_chosen(call, refused, tmp_path, name, separator, options, chosen):
+    path, model = tmp_path / name, tmp_path / "m"
+    path.write_text(table(ROWS, KINDS, separator), encoding="utf-8")
+    assert call("train", path, *chosen, "--model", model, "--quiet", *options).status == 0
+    expected = Perceptron().fit([[row["size"], row["zip"]] for row in ROWS], KINDS)
+    assert load(model).coef_.tobytes() == expected.coef_.tobytes()
+    assert load(model).feature_names_in_.tolist() == ["size", "zip"]
+    assert call("predict", model, path, *options).out.split() == KINDS
+    lacking = refused("train", path, chosen[0], "none", "--model", model, *options)
+    assert f"has no column 'none' for {chosen[0]}" in lacking
+
+
+def test_columns_and_drop(call):
+    answer = call("train", "a.csv", "--columns", "a", "--drop", "b", "--model", "m")
+    assert (answer.status, "--drop has no effect beside it" in answer.err) == (2, True)
+
+
+SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbsScaler}
+
+
+@pytest.mark.parametrize("kind", SCALERS)
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_columns_are_scaled_as_by_scikit_learn(call, refused, tmp_path, kind, form):
+    model = tmp_path / "m"
+    if form == "dense":
+        path, scaler = tmp_path / "a.npz", SCALERS[kind]()
+        np.savez(path, X=X, y=Y)
+    else:
+        path = tmp_path / "a.svm"
+        path.write_text(svmlight(X, Y))
+        if kind == "minmax":
+            assert "sparse" in refused("train", path, "--scale", kind, "--model", model)
+            return
+        scaler = StandardScaler(with_mean=False) if kind == "standard" else SCALERS[kind]()
+    assert call("train", "averaged", path, "--scale", kind, "--model", model, "--quiet").status == 0
+    expected = AveragedPerceptron().fit(scaler.fit_transform(X), Y)
+    assert load(model).coef_.tobytes() == expected.coef_.tobytes()
+    out = call("predict", model, path, "--scores").out
+    scores = [float(line.split()[1]) for line in out.splitlines()]
+    assert scores == expected.decision_function(scaler.transform(X)).tolist()
+    assert call("reproduce", model, path).status == 0
+    assert (
+        call("train", "averaged", path, "--continue", model, "--model", tmp_path / "n", "--quiet").status == 0
+    )
+    assert describe(tmp_path / "n")["input"] == describe(model)["input"]
+
+
+def test_examples_are_held_out(call, refused, tmp_path):
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((50, 3)), rng.integers(0, 2, 50)
+    path, model = tmp_path / "a.npz", tmp_path / "m"
+    np.savez(path, X=A, y=b)
+    found = call(
+        "train", path, "--holdout", 0.1, "--scale", "standard", "--model", model, "--json", "--quiet"
+    )
+    held = np.arange(50) % 10 == 9
+    scaler = StandardScaler().fit(A[~held])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = Perceptron().fit(scaler.transform(A[~held]), b[~held])
+    errors = int((expected.predict(scaler.transform(A[held])) != b[held]).sum())
+    assert found.json["holdout"] == {"n_samples": 5, "errors": errors, "accuracy": 1 - errors / 5}
+    assert load(model).coef_.tobytes() == expected.coef_.tobytes()
+    assert (
+        f"holdout   accuracy {1 - errors / 5:.4f}, {errors} errors of 5 examples"
+        in call("train", path, "--holdout", 0.1, "--scale", "standard", "--model", model, "--quiet").out
+    )
+    assert call("reproduce", model, path).status == 0
+    assert "of 50 examples it leaves none" in refused("train", path, "--holdout", 0.001, "--model", model)
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "averaged", "pocket", "voted", "kernel", "multilayer"])
+def test_a_model_goes_on(call, tmp_path, learner):
+    rng = np.random.default_rng(1)
+    path = tmp_path / "a.npz"
+    np.savez(path, X=rng.integers(-3, 4, (40, 3)), y=rng.integers(0, 2, 40))
+    one, again = tmp_path / "one", tmp_path / "again"
+    assert call("train", learner, path, "--model", one, "--epochs", 1, "--tol", "none", "--quiet").status == 0
+    before = one.read_bytes()
+    assert call("train", learner, path, "--continue", one, "--model", again, "--quiet").status == 0
+    with np.load(path) as data:
+        expected = load(one).set_params(warm_start=True).fit(data["X"], data["y"])
+        scores = [
+            float(line.split()[1]) for line in call("predict", again, path, "--scores").out.splitlines()
+        ]
+        assert scores == expected.decision_function(data["X"]).tolist()
+        assert scores != load(one).decision_function(data["X"]).tolist()
+    assert load(again).max_iter == 1
+    assert load(again).warm_start is False
+    assert one.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["kernel"], "holds the learner perceptron; write train perceptron instead of train kernel"),
+        (["perceptron", "--scale", "maxabs"], "--scale is kept in the model"),
+        (["perceptron", "--init-text", "x"], "says where to start, and so does --continue"),
+    ],
+)
+def test_what_does_not_go_on(call, model, text_file, tmp_path, options, text):
+    answer = call("train", *options, text_file, "--continue", model, "--model", tmp_path / "m")
+    assert (answer.status, text in answer.err) == (2, True), answer.err
+
+
+def test_the_input_of_a_model_ends_with_a_new_fit(model, tmp_path):
+    learnt = load(model)
+    learnt.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == model.read_bytes()
+    learnt.partial_fit(X, Y).save(tmp_path / "again")
+    assert describe(tmp_path / "again")["input"]["format"] == "svmlight"
+    learnt.fit(X, Y).save(tmp_path / "again")
+    assert "input" not in describe(tmp_path / "again")
+    assert KernelPerceptron().fit(X, Y).classes_.tolist() == [-1, 1]
+
+
+GOOD = Input("csv", 2, ("a", "b"), ("b",), Scale("minmax", (1.0, 2.0, 0.5, 1.0), (0.0, 1.0, 2.0, 3.0)), 0.25)
+
+
+def test_an_input_as_json():
+    written = json.loads(json.dumps(GOOD.to_json()))
+    assert Input.from_json(written, 4) == GOOD
+    assert Input.from_json(Input("npy").to_json(), 3) == Input("npy")
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"format": "xls"}, "the format of its input must be one of"),
+        ({"format": ["csv"]}, "the format of its input must be one of"),
+        ({"hash_bits": 3}, "hashed to 2"),
+        ({"hash_bits": True}, "hashed to 2"),
+        ({"columns": [1]}, "must be a list of strings"),
+        ({"texts": "a"}, "must be a list of strings"),
+        ({"scale": {"kind": "minmax"}}, "must hold a kind, scale and offset"),
+        ({"scale": {"kind": "log", "scale": [1.0] * 4, "offset": None}}, "must be one of standard"),
+        ({"scale": {"kind": "maxabs", "scale": [1.0] * 3, "offset": None}}, "must have 4 numbers"),
+        ({"scale": {"kind": "maxabs", "scale": [1.0] * 4, "offset": [1] * 4}}, "must hold finite numbers"),
+        ({"holdout": 1.0}, "between 0 and 1"),
+        ({"more": 1}, "its input must hold"),
+    ],
+)
+def test_an_input_that_is_not_sound(change, text):
+    with pytest.raises(ValueError, match=text):
+        Input.from_json(GOOD.to_json() | change, 4)

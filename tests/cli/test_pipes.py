@@ -1,0 +1,155 @@
+"""Examples from standard input, in every format; answers leave as soon as their examples have come."""
+
+import gzip
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from perceptron_rs.cli import modelfile
+from perceptron_rs.cli.readers import source
+
+from .support import X, Y, command, environment, svmlight
+
+TEXT = svmlight(X, Y).encode()
+UNLABELLED = "".join(line.partition(" ")[2] + "\n" for line in TEXT.decode().splitlines()).encode()
+ROWS = [",".join(map(repr, row)) for row in X.tolist()]
+CSV = "a,b,c,y\n" + "".join(f"{row},{label}\n" for row, label in zip(ROWS, Y.tolist(), strict=True))
+
+
+def npz():
+    file = io.BytesIO()
+    np.savez(file, X=X, y=Y)
+    return file.getvalue()
+
+
+def parquet():
+    arrow = pytest.importorskip("pyarrow")
+    file = io.BytesIO()
+    columns = {name: X[:, j] for j, name in enumerate("abc")} | {"y": Y}
+    pytest.importorskip("pyarrow.parquet").write_table(arrow.table(columns), file)
+    return file.getvalue()
+
+
+FORMS = {
+    "svmlight": lambda: TEXT,
+    "csv": CSV.encode,
+    "tsv": CSV.replace(",", "\t").encode,
+    "npz": npz,
+    "parquet": parquet,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_every_format(call, stdin, model, tmp_path, form, packed):
+    data = FORMS[form]()
+    stdin(gzip.compress(data, mtime=0) if packed else data)
+    assert call("train", "-", "--format", form, "--model", tmp_path / "m", "--quiet").status == 0
+    found, expected = modelfile.load_model(tmp_path / "m"), modelfile.load_model(model)
+    assert found.coef_.tobytes() == expected.coef_.tobytes()
+    stdin(data)
+    assert call("predict", tmp_path / "m", "-").out.split() == [str(label) for label in Y]
+    stdin(data)
+    assert call("evaluate", tmp_path / "m", "-", "--json").json["errors"] == 0
+
+
+def test_one_array(call, stdin, model):
+    file = io.BytesIO()
+    np.save(file, X)
+    stdin(file.getvalue())
+    assert call("predict", model, "-", "--format", "npy").out.split() == [str(label) for label in Y]
+
+
+def test_the_format_must_be_known(call, stdin, model, tmp_path):
+    stdin(TEXT)
+    answer = call("train", "-", "--model", tmp_path / "m")
+    assert answer.status == 2
+    assert "standard input has no suffix that says its format; add --format" in answer.err
+    stdin(TEXT)
+    assert call("predict", model, "-").status == 0  # as the data of the training
+
+
+@pytest.mark.parametrize("size", [1, 7, 50, 1 << 20])
+def test_reading_in_parts_changes_nothing(call, model, tmp_path, monkeypatch, size):
+    monkeypatch.setattr(source.text_blocks, "__defaults__", (size,))
+    for name, text in (("a.svm", TEXT), ("b.svm", TEXT[:-1]), ("c.svm.gz", gzip.compress(TEXT, mtime=0))):
+        (tmp_path / name).write_bytes(text)
+        out = call("predict", model, tmp_path / name, "--scores").out
+        expected = modelfile.load_model(model).decision_function(X)
+        assert [float(line.split()[1]) for line in out.splitlines()] == expected.tolist()
+
+
+@pytest.mark.parametrize("size", [3, 1 << 20])
+def test_text_without_labels(call, stdin, model, monkeypatch, size):
+    monkeypatch.setattr(source.text_blocks, "__defaults__", (size,))
+    labels = [str(label) for label in Y]
+    stdin(UNLABELLED)
+    assert call("predict", model, "-").out.split() == labels
+    lines = UNLABELLED.splitlines(keepends=True)
+    stdin(b"# a comment\n" + lines[0] + b" # another\n\n" + b"".join(lines[1:]).replace(b"\n", b"\r\n"))
+    # What is behind the comment is a line with nothing else; the line after it is an example without entries.
+    zero = str(modelfile.load_model(model).predict(np.zeros((1, 3)))[0])
+    assert call("predict", model, "-").out.split() == [labels[0], zero, *labels[1:]]
+
+
+def test_errors_name_the_line_and_the_column(refused, call, stdin, model, monkeypatch):
+    monkeypatch.setattr(source.text_blocks, "__defaults__", (10,))
+    stdin(b"1 1:2\n1 1:2\n1 1:2 2;3\n")
+    assert refused("predict", model, "-").startswith("standard input, line 3, column 7: ")
+    stdin(b"1:2\n1:2\n1:2 2;3\n")
+    assert refused("predict", model, "-").startswith("standard input, line 3, column 5: ")
+    stdin(b"1 4:2\n")
+    assert "standard input: has 4 features, counted from 1 as by the model" in refused("predict", model, "-")
+    stdin(b"1 0:2\n")
+    assert "standard input: has a column 0" in refused("predict", model, "-")
+    stdin(b"# nothing\n")
+    assert refused("predict", model, "-") == "standard input: contains no examples"
+    stdin(gzip.compress(TEXT, mtime=0)[:-9])
+    assert "standard input: after line" in refused("predict", model, "-")
+    stdin(UNLABELLED)
+    assert "line 1, column 1" in refused("evaluate", model, "-")
+    monkeypatch.setattr(sys, "stdin", None)
+    assert refused("predict", model, "-") == "standard input: is closed; name a file"
+
+
+def test_options_about_other_formats(call, model):
+    for options in (("--delimiter", ";"), ("--drop", "a"), ("--columns", "a"), ("--target", "a")):
+        answer = call("predict", model, "x.svm", *options)
+        assert answer.status == 2
+        assert f"{options[0]} is about the columns of a table, and x.svm is svmlight" in answer.err
+    answer = call("train", "x.svm", "--model", "m", "--hash-bits", 3)
+    assert "--hash-bits is for tables and --tokens, and x.svm is svmlight" in answer.err
+
+
+def test_rows_of_a_table_in_parts(call, stdin, model, tmp_path, monkeypatch):
+    monkeypatch.setattr(source.text_blocks, "__defaults__", (30,))
+    (tmp_path / "a.csv").write_text(CSV)
+    assert call("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").status == 0
+    for text in (CSV, CSV.replace(",y\n", ",later\n")):
+        stdin(text.encode())
+        options = ("--target", "y") if "y" in text else ()
+        assert call("predict", tmp_path / "m", "-", *options).out.split() == [str(label) for label in Y]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+@pytest.mark.parametrize("form", ["svmlight", "csv"])
+def test_a_coprocess_gets_an_answer_before_it_sends_more(call, model, tmp_path, form):
+    if form == "csv":
+        pytest.importorskip("pyarrow")
+        (tmp_path / "a.csv").write_text(CSV)
+        model = tmp_path / "m"
+        assert call("train", tmp_path / "a.csv", "--model", model, "--quiet").status == 0
+    lines = (TEXT.decode() if form == "svmlight" else CSV).splitlines(keepends=True)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command("predict", model, "-"), env=environment(), text=True, **pipes) as child:
+        if form == "csv":
+            child.stdin.write(lines.pop(0))
+        for line, label in zip(lines, Y, strict=True):
+            child.stdin.write(line)
+            child.stdin.flush()
+            assert child.stdout.readline() == f"{label}\n"
+        child.stdin.close()
+        assert child.wait(timeout=60) == 0

@@ -1,0 +1,118 @@
+"""``train --stream``: the model of ``train --no-shuffle``, from data that is read in blocks."""
+
+import numpy as np
+import pytest
+
+from perceptron_rs import load
+from perceptron_rs.cli.readers import source
+from perceptron_rs.models import describe
+
+from .support import svmlight
+
+rng = np.random.default_rng(2)
+X = rng.integers(-3, 4, (60, 4)) / 2
+X[0] = 1
+Y = rng.integers(0, 2, 60)
+CSV = "a,b,c,d,y\n" + "".join(
+    ",".join(map(repr, [*row, label])) + "\n" for row, label in zip(X.tolist(), Y.tolist(), strict=True)
+)
+EPOCHS = ("--epochs", 4, "--tol", "none", "--quiet")
+
+
+@pytest.fixture(name="data", params=["svm from 1", "svm from 0", "csv", "hashed"])
+def fixture_data(request, tmp_path, monkeypatch):
+    monkeypatch.setattr(source.text_blocks, "__defaults__", (200,))
+    if request.param.startswith("svm"):
+        path = tmp_path / "a.svm"
+        path.write_text(svmlight(X, Y, first=int(request.param[-1])))
+        return (path,)
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "a.csv"
+    path.write_text(CSV)
+    return (path, "--hash-bits", 4) if request.param == "hashed" else (path,)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--holdout", 0.2),
+        ("--scale", "maxabs"),
+        ("--scale", "maxabs", "--holdout", 0.3),
+        ("--cache", "FILE", "--block-size", 7),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("learner", ["perceptron", "averaged"])
+def test_the_model_is_that_of_all_examples_at_once(call, tmp_path, data, learner, options):
+    streamed, whole = tmp_path / "streamed", tmp_path / "whole"
+    options = [tmp_path / "cache" if option == "FILE" else option for option in options]
+    found = call("train", learner, *data, "--stream", "--model", streamed, "--json", *EPOCHS, *options).json
+    options = () if "--cache" in options else options
+    told = call("train", learner, *data, "--no-shuffle", "--model", whole, "--json", *EPOCHS, *options).json
+    same = set(told) - {"seconds", "model", "bytes"}
+    assert {name: found[name] for name in same} == {name: told[name] for name in same}
+    assert load(streamed).coef_.tobytes() == load(whole).coef_.tobytes()
+    for part in ("input", "column_base", "feature_names"):
+        assert describe(streamed).get(part) == describe(whole).get(part)
+    path = data[0]
+    scores = [call("predict", model, path, "--scores").out for model in (streamed, whole)]
+    assert scores[0] == scores[1]
+
+
+def test_the_deviations_of_blocks(call, tmp_path, data):
+    """scikit-learn adds them up block by block, so their last bits are not those of all examples at once."""
+    for name, how in (("a", "--stream"), ("b", "--no-shuffle")):
+        options = (how, "--scale", "standard", "--holdout", 0.3, "--model", tmp_path / name)
+        assert call("train", *data, *options, *EPOCHS).status == 0
+    ours, theirs = (describe(tmp_path / name)["input"]["scale"] for name in "ab")
+    assert np.allclose(ours["scale"], theirs["scale"], rtol=1e-12)
+    assert (ours["offset"] is None) == (theirs["offset"] is None)
+
+
+def test_a_run_goes_on_from_its_checkpoint(call, tmp_path):
+    path, whole = tmp_path / "a.svm", tmp_path / "whole"
+    path.write_text(svmlight(X, Y))
+    assert call("train", path, "--stream", "--model", whole, *EPOCHS).status == 0
+    kept = ("--stream", "--block-size", 9, "--checkpoint", tmp_path / "kept", "--checkpoint-every", 0)
+    some = ("--epochs", 2, "--tol", "none", "--quiet")
+    assert call("train", path, *kept, "--model", tmp_path / "half", *some).status == 0
+    refused = call("train", path, *kept, "--model", tmp_path / "m", *EPOCHS)
+    assert (refused.status, "resume" in refused.err) == (1, True)
+    assert call("train", path, *kept, "--resume", "--model", tmp_path / "m", *EPOCHS).status == 0
+    assert load(tmp_path / "m").coef_.tobytes() == load(whole).coef_.tobytes()
+
+
+def test_a_model_goes_on_in_a_stream(call, tmp_path):
+    path, first, again, whole = (tmp_path / name for name in ("a.svm", "first", "again", "whole"))
+    path.write_text(svmlight(X, Y))
+    one = ("--epochs", 1, "--tol", "none", "--quiet")
+    assert call("train", path, "--stream", "--model", first, *one).status == 0
+    assert call("train", path, "--stream", "--continue", first, "--model", again, "--quiet").status == 0
+    two = ("--epochs", 2, "--tol", "none", "--quiet")
+    assert call("train", path, "--stream", "--model", whole, *two).status == 0
+    assert load(again).coef_.tobytes() == load(whole).coef_.tobytes()
+
+
+def test_standard_input_is_kept_in_a_cache(call, stdin, tmp_path):
+    path, whole = tmp_path / "a.svm", tmp_path / "whole"
+    path.write_text(svmlight(X, Y))
+    assert call("train", path, "--stream", "--model", whole, *EPOCHS).status == 0
+    stdin(path.read_bytes())
+    options = ("--stream", "--format", "svmlight", "--cache", tmp_path / "cache")
+    assert call("train", "-", *options, "--model", tmp_path / "m", *EPOCHS).status == 0
+    assert load(tmp_path / "m").coef_.tobytes() == load(whole).coef_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["x.svm", "--cache", "c"], "--cache has no effect without --stream"),
+        (["x.svm", "--checkpoint", "c"], "--checkpoint has no effect without --stream"),
+        (["x.svm", "--stream", "--init-text", "c"], "--init-text cannot be combined with --stream"),
+        (["-", "--format", "svmlight", "--stream", "--scale", "maxabs"], "can be read only once"),
+    ],
+)
+def test_wrong_usage(call, tmp_path, options, text):
+    answer = call("train", *options, "--model", tmp_path / "m")
+    assert (answer.status, text in answer.err) == (2, True), answer.err

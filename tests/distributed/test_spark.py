@@ -1,0 +1,130 @@
+"""Fits on Spark on this machine, two tasks at a time: the bits of a local fit, also after workers died."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+import perceptron_rs
+from tests.distributed.problems import die, die_once, examples
+
+pyspark = pytest.importorskip("pyspark", reason="the extra spark is not installed")
+on_spark = pytest.importorskip("perceptron_rs.spark")
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java 17; on Debian openjdk-17-jre"),
+]
+FEW = {"max_iter": 3, "tol": None}
+LENGTHS = (30, 0, 50)
+X, Y = examples(80)
+
+
+@pytest.fixture(scope="module")
+def session():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        builder = pyspark.sql.SparkSession.builder.master("local[2,4]")
+        for name, value in {"ui.enabled": "false", "driver.bindAddress": "127.0.0.1"}.items():
+            builder = builder.config(f"spark.{name}", value)
+        session = builder.getOrCreate()
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="module")
+def frame(session):
+    """A data frame whose partitions have these lengths."""
+    rows = [(X[i].tolist(), int(Y[i]), 1.0 + i % 2) for i in range(len(Y))]
+    ends = np.cumsum(LENGTHS)
+    numbered = [(int(np.searchsorted(ends, i, side="right")), row) for i, row in enumerate(rows)]
+    placed = session.sparkContext.parallelize(numbered, 1).partitionBy(len(LENGTHS), int).values()
+    return session.createDataFrame(placed, ["features", "label", "weight"]).cache()
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return perceptron_rs.AveragedPerceptron(n_partitions=LENGTHS, **FEW).fit(X, Y)
+
+
+def upstream(frame, trouble):
+    """Return the same rows, after a function on the workers that may end them."""
+
+    def passed_on(batches):
+        trouble()
+        yield from batches
+
+    return frame.mapInArrow(passed_on, frame.schema)
+
+
+def test_bits_of_the_local_fit(frame, expected):
+    model = on_spark.AveragedPerceptron(**FEW).fit(frame)
+    assert model.coef_.tobytes() == expected.coef_.tobytes()
+    assert model.mistakes_per_epoch_.tobytes() == expected.mistakes_per_epoch_.tobytes()
+    assert tuple(report.rows for report in model.partition_report_) == LENGTHS
+    answers = model.predict(frame).collect()
+    assert [row["prediction"] for row in answers] == expected.predict(X).tolist()
+    assert model.to_local().fit(X, Y).coef_.tobytes() == expected.coef_.tobytes()
+
+
+def test_columns_vectors_and_weights(session, frame):
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.sql import functions as f
+
+    weights = np.array([1.0 + i % 2 for i in range(len(Y))])
+    local = perceptron_rs.Perceptron(n_partitions=LENGTHS, mixing="mistakes", **FEW)
+    local.fit(X, Y, sample_weight=weights)
+    vectors = frame.select(array_to_vector("features").alias("features"), "label", "weight")
+    numbers = frame.select(*[f.col("features")[j].alias(f"x{j}") for j in range(5)], "label", "weight")
+    for given, features in ((vectors, "features"), (numbers, [f"x{j}" for j in range(5)])):
+        model = on_spark.Perceptron(features=features, weight="weight", mixing="mistakes", **FEW).fit(given)
+        assert model.coef_.tobytes() == local.coef_.tobytes()
+
+
+def test_a_python_worker_that_is_killed(frame, expected, tmp_path):
+    flag = str(tmp_path / "flag")
+    model = on_spark.AveragedPerceptron(**FEW).fit(upstream(frame, lambda: die_once(flag)))
+    assert (tmp_path / "flag").exists()
+    assert model.coef_.tobytes() == expected.coef_.tobytes()
+
+
+def test_a_partition_that_ends_each_worker(frame):
+    def only_the_last():
+        if pyspark.TaskContext.get().partitionId() == 2:
+            die()
+
+    model = on_spark.Perceptron(**FEW)
+    with pytest.raises(on_spark.PartitionError, match="partition 2 ended each worker"):
+        model.fit(upstream(frame, only_the_last))
+    assert not hasattr(model, "classes_")
+
+
+def test_rows_that_change(frame, tmp_path):
+    from pyspark.sql import functions as f
+
+    readings = tmp_path / "readings"
+    readings.touch()
+
+    def count(batches):
+        size = readings.stat().st_size
+        with readings.open("a") as file:
+            file.write(".")
+        for batch in batches:
+            weight = batch.column("weight").to_numpy() + size  # other ones at each reading
+            yield type(batch).from_arrays([*batch.columns[:2], weight], schema=batch.schema)
+
+    changing = frame.select("features", "label", f.col("weight")).mapInArrow(count, frame.schema)
+    with pytest.raises(on_spark.PartitionChangedError, match="was read again"):
+        on_spark.Perceptron(weight="weight", **FEW).fit(changing)
+
+
+def test_a_wrong_value_is_named(frame):
+    from pyspark.sql import functions as f
+
+    wrong = frame.withColumn("weight", f.lit(-1.0))
+    with pytest.raises(ValueError, match="sample_weight must be finite and >= 0"):
+        on_spark.Perceptron(weight="weight", **FEW).fit(wrong)
