@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from perceptron_rs.linear.averaged import AveragedPerceptron
     from perceptron_rs.linear.perceptron import Perceptron
     from perceptron_rs.linear.pocket import PocketPerceptron
-    from perceptron_rs.linear.updates import updates_until_right
     from perceptron_rs.linear.voted import VotedPerceptron
     from perceptron_rs.margins.classifier import MaxMarginClassifier
     from perceptron_rs.margins.joint import JointMargin, joint_margin
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from perceptron_rs.teaching.loss import hinge_loss, perceptron_loss
     from perceptron_rs.teaching.proof import Proof, proof
     from perceptron_rs.teaching.trace import Step, Trace, trace
+    from perceptron_rs.teaching.updates import updates_until_right
 
     __version__: str
 
@@ -125,7 +125,7 @@ _HOME = {
     "proof": "teaching.proof",
     "reproduce": "rerun",
     "trace": "teaching.trace",
-    "updates_until_right": "linear.updates",
+    "updates_until_right": "teaching.updates",
     "verify": "margins.verification",
 }
 _MODULES = {

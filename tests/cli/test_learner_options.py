@@ -11,7 +11,7 @@ from perceptron_rs import Perceptron
 from perceptron_rs.cli import learning, modelfile
 from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of
 from perceptron_rs.cli.options import parse
-from perceptron_rs.common.options import Option
+from perceptron_rs.common.options.kinds import Option
 from perceptron_rs.linear import options as linear
 from perceptron_rs.registry import LEARNERS as REGISTRY
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_rs.linear.updates import updates_until_right
+from perceptron_rs.teaching.updates import updates_until_right
 
 values = st.integers(-9, 9)
 vectors = st.integers(1, 12).flatmap(

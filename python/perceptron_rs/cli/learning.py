@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.common.options import SWITCH, Option
+from perceptron_rs.common.options.kinds import SWITCH, Option
 from perceptron_rs.registry import FAMILIES, LEARNERS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from perceptron_rs.cli.errors import PROGRAM
 from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of, others_with
 from perceptron_rs.cli.parsing import Parser
 from perceptron_rs.cli.status import EPILOG
-from perceptron_rs.common import options as kinds
+from perceptron_rs.common.options import kinds
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 
 __all__ = ["parse", "parser"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from perceptron_rs.common import options
-from perceptron_rs.common.learner_options import (
+from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.kinds import SWITCH, Option, number, one_of
+from perceptron_rs.common.options.shared import (
     ADDED_FEATURE,
     JOINT,
     NOISE,
@@ -12,7 +13,6 @@ from perceptron_rs.common.learner_options import (
     epochs,
     intercept,
 )
-from perceptron_rs.common.options import SWITCH, Option, number, one_of
 
 __all__ = ["OPTIONS"]
 
@@ -29,32 +29,32 @@ _ALL = (
     Option(
         "gamma",
         "kernel coefficient: a number, scale or auto (scale)",
-        number(options.gamma),
+        number(kinds.gamma),
         needs={"kernel": (None, "rbf", "poly", "sigmoid")},
     ),
     Option(
         "degree",
         "degree of the polynomial kernel (3)",
-        number(options.positive, "N"),
+        number(kinds.positive, "N"),
         needs={"kernel": ("poly",)},
     ),
     Option(
         "coef0",
         "constant term of the kernel (0)",
-        number(options.finite),
+        number(kinds.finite),
         needs={"kernel": ("poly", "sigmoid")},
     ),
 )
 _VECTORS = (
     Option("prediction", "how the weight vectors of a run predict (vote)", one_of(*PREDICTION)),
     Option("normalize", "divide each score by the norm of its weight vector", SWITCH),
-    Option("cache_size", "size of the kernel cache in MB (200)", number(options.rate)),
+    Option("cache_size", "size of the kernel cache in MB (200)", number(kinds.rate)),
 )
 _BUDGET = (
     Option(
         "budget",
         "maximum number of mistakes to keep (100)",
-        number(options.positive, "N"),
+        number(kinds.positive, "N"),
     ),
     Option(
         "budget_policy",
@@ -64,7 +64,7 @@ _BUDGET = (
     Option(
         "projection_distance",
         "project an example onto the kept ones if it is this close to their span (0)",
-        number(options.amount),
+        number(kinds.amount),
         needs={"budget_policy": ("projectron",)},
     ),
 )

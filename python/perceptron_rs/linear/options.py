@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from perceptron_rs.common import options
-from perceptron_rs.common.learner_options import (
+from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.kinds import SWITCH, Option, number, one_of
+from perceptron_rs.common.options.shared import (
     ADDED_FEATURE,
     JOINT,
     NOISE,
@@ -13,7 +14,6 @@ from perceptron_rs.common.learner_options import (
     epochs,
     intercept,
 )
-from perceptron_rs.common.options import SWITCH, Option, number, one_of
 
 __all__ = ["OPTIONS"]
 
@@ -23,7 +23,7 @@ _STOPPING = (
     Option(
         "validation_fraction",
         "share of the examples in the validation set (0.1)",
-        number(options.fraction),
+        number(kinds.fraction),
         needs={"early_stopping": (True,)},
     ),
 )
@@ -32,13 +32,13 @@ _PENALTY = (
     Option(
         "alpha",
         "strength of the regularization (0.0001)",
-        number(options.amount),
+        number(kinds.amount),
         needs={"penalty": ("l2", "l1", "elasticnet")},
     ),
     Option(
         "l1_ratio",
         "share of l1 in elasticnet, from 0 to 1 (0.15)",
-        number(options.ratio),
+        number(kinds.ratio),
         needs={"penalty": ("elasticnet",)},
     ),
 )
@@ -56,7 +56,7 @@ _VECTORS = (
     Option(
         "max_vectors",
         "maximum number of vectors that a voted perceptron keeps",
-        number(options.positive, "N"),
+        number(kinds.positive, "N"),
     ),
 )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from perceptron_rs.common import options as kinds
-from perceptron_rs.common.options import Command
+from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.kinds import Command
 
 __all__ = ["COMMANDS"]
 

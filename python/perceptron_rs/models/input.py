@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.common.options import FORMATS, SCALES
+from perceptron_rs.common.options.kinds import FORMATS, SCALES
 
 __all__ = ["INPUT", "MOST_BITS", "Input", "Scale", "ScaleFit"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from perceptron_rs.common import options
-from perceptron_rs.common.learner_options import epochs
-from perceptron_rs.common.options import Option, number, one_of
+from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.kinds import Option, number, one_of
+from perceptron_rs.common.options.shared import epochs
 
 __all__ = ["OPTIONS"]
 
@@ -13,14 +13,14 @@ _ALL = (
     Option(
         "hidden_layer_sizes",
         "neurons in each hidden layer, such as 100 or 50,20 (100)",
-        number(options.sizes, "N"),
+        number(kinds.sizes, "N"),
     ),
     Option(
         "activation", "activation function of the hidden layers (relu)", one_of("logistic", "tanh", "relu")
     ),
-    Option("alpha", "strength of the L2 penalty (0.0001)", number(options.amount)),
-    Option("learning_rate_init", "learning rate (0.01)", number(options.rate)),
-    Option("batch_size", "examples per gradient step (1)", number(options.positive, "N")),
+    Option("alpha", "strength of the L2 penalty (0.0001)", number(kinds.amount)),
+    Option("learning_rate_init", "learning rate (0.01)", number(kinds.rate)),
+    Option("batch_size", "examples per gradient step (1)", number(kinds.positive, "N")),
 )
 
 #: By the names of the learners.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from perceptron_rs.common import options as kinds
-from perceptron_rs.common.learner_options import PARTITIONS
-from perceptron_rs.common.options import SWITCH, Command, Option, number, one_of
+from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.kinds import SWITCH, Command, Option, number, one_of
+from perceptron_rs.common.options.shared import PARTITIONS
 
 __all__ = ["COMMANDS"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from perceptron_rs.common import options
-from perceptron_rs.common.options import SWITCH, Option, number, one_of
+from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.kinds import SWITCH, Option, number, one_of
 
 __all__ = ["ADDED_FEATURE", "JOINT", "NOISE", "PARTITIONS", "PREDICTION", "UPDATES", "epochs", "intercept"]
 
@@ -11,25 +11,23 @@ __all__ = ["ADDED_FEATURE", "JOINT", "NOISE", "PARTITIONS", "PREDICTION", "UPDAT
 def epochs(most: int, tol: str, patience: int) -> tuple[Option, ...]:
     """Return the options of all that learns in epochs; the arguments are the defaults."""
     return (
+        Option("max_iter", f"maximum number of epochs ({most})", number(kinds.positive, "N"), name="epochs"),
         Option(
-            "max_iter", f"maximum number of epochs ({most})", number(options.positive, "N"), name="epochs"
-        ),
-        Option(
-            "tol", f"stop when the loss improves by less than X, or none ({tol})", number(options.tolerance)
+            "tol", f"stop when the loss improves by less than X, or none ({tol})", number(kinds.tolerance)
         ),
         Option(
             "n_iter_no_change",
             f"epochs without improvement before stopping ({patience})",
-            number(options.positive, "N"),
+            number(kinds.positive, "N"),
         ),
         Option("shuffle", "shuffle the examples in each epoch (the default)", SWITCH),
-        Option("random_state", "seed of the random generator (0)", number(options.seed, "N"), name="seed"),
+        Option("random_state", "seed of the random generator (0)", number(kinds.seed, "N"), name="seed"),
     )
 
 
 #: Of all that learn by mistakes.
 UPDATES = (
-    Option("eta0", "learning rate (1)", number(options.rate)),
+    Option("eta0", "learning rate (1)", number(kinds.rate)),
     Option("tie", "how to treat an activation of exactly 0 (mistake)", one_of("mistake", "positive")),
     Option(
         "class_weight",
@@ -52,24 +50,24 @@ NOISE = (
     Option(
         "margin_threshold",
         "margin that an example must exceed to count as correct (0)",
-        number(options.amount),
+        number(kinds.amount),
     ),
     Option(
         "max_mistakes_per_example",
         "tolerate noise: maximum number of updates that one example may cause",
-        number(options.positive, "N"),
+        number(kinds.positive, "N"),
     ),
 )
 
 ADDED_FEATURE = Option(
-    "added_feature", "tolerate noise: value of an extra feature per example (0)", number(options.amount)
+    "added_feature", "tolerate noise: value of an extra feature per example (0)", number(kinds.amount)
 )
 
 PARTITIONS = (
     Option(
         "n_partitions",
         "number of parts of the data to learn from side by side (1)",
-        number(options.positive, "N"),
+        number(kinds.positive, "N"),
     ),
     Option("mixing", "how to mix what was learnt from the parts (uniform)", one_of("uniform", "mistakes")),
 )

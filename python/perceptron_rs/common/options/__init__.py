@@ -1,0 +1,1 @@
+"""Options of commands: their kinds, and those that several families share."""
