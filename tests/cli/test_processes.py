@@ -18,6 +18,14 @@ from .support import X, Y, command, environment, process
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes and signals")
 
 
+@pytest.fixture(autouse=True)
+def hangup_ends_a_process():
+    """Children inherit what is ignored, as where the tests run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def long(tmp_path):
     """A model, and data whose predictions are more than a pipe holds."""
@@ -82,8 +90,9 @@ def fsync(descriptor):
     count[0] += 1
     if count[0] == 1:
         print("saving", flush=True)
-        while True:
-            sys.stdin.readline()
+        while sys.stdin.readline():
+            pass
+        os._exit(1)
     real(descriptor)
 os.fsync = fsync
 sys.exit(main())
