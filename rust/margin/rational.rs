@@ -213,7 +213,13 @@ fn is_prime(n: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arith::twofold::power;
     use crate::order::SplitMix64;
+
+    /// Of whole numbers, in any order.
+    fn total(terms: impl Iterator<Item = i128>) -> i128 {
+        terms.fold(0, |sum, term| sum + term)
+    }
 
     /// By Laplace, along the first row.
     fn determinant(matrix: &[Vec<i128>]) -> i128 {
@@ -222,7 +228,9 @@ mod tests {
             let without = |row: &Vec<i128>| (0..row.len()).filter(|&at| at != j).map(|at| row[at]).collect();
             determinant(&rest.iter().map(without).collect::<Vec<_>>())
         };
-        first.iter().enumerate().map(|(j, x)| if j % 2 == 0 { x * minor(j) } else { -x * minor(j) }).sum()
+        let terms =
+            first.iter().enumerate().map(|(j, x)| if j % 2 == 0 { x * minor(j) } else { -x * minor(j) });
+        total(terms)
     }
 
     /// By Cramer's rule from the first equations that are independent; all others are tried in turn.
@@ -240,9 +248,8 @@ mod tests {
             determinant(&matrix)
         };
         let numerators: Vec<i128> = (0..k).map(numerator).collect();
-        let holds = |j: usize| {
-            system[j].iter().zip(&numerators).map(|(x, n)| x * n).sum::<i128>() == right(j) * whole
-        };
+        let holds =
+            |j: usize| total(system[j].iter().zip(&numerators).map(|(x, n)| x * n)) == right(j) * whole;
         (0..m).all(holds).then(|| numerators.iter().map(|n| (n.signum() * whole.signum()) as i32).collect())
     }
 
@@ -258,10 +265,10 @@ mod tests {
             let mut whole: Vec<Vec<i128>> = (0..m).map(|_| (0..k).map(|_| draw()).collect()).collect();
             if i % 3 == 0 && m > groups + 1 {
                 // An equation that follows from the others.
-                whole[0] = (0..k).map(|j| whole[1..m - groups].iter().map(|row| row[j]).sum()).collect();
+                whole[0] = (0..k).map(|j| total(whole[1..m - groups].iter().map(|row| row[j]))).collect();
             }
             // An equation whose right side is 0 holds at every scale.
-            let scale = |j| if j < m - groups { 2.0_f64.powi(random_power(i, j)) } else { 1.0 };
+            let scale = |j| if j < m - groups { power(random_power(i, j)) } else { 1.0 };
             let system: Vec<Vec<f64>> =
                 (0..m).map(|j| whole[j].iter().map(|x| *x as f64 * scale(j)).collect()).collect();
             let empty = whole.iter().any(|row| row.iter().all(|x| *x == 0));
@@ -311,7 +318,7 @@ mod tests {
     fn a_system_that_costs_too_much_is_left() {
         // Entries 900 powers of two apart.
         let wide = |k: usize| -> Vec<Vec<f64>> {
-            let row = |i: usize| (0..k).map(|j| if i == j { 2.0_f64.powi(900) } else { 1.0 }).collect();
+            let row = |i: usize| (0..k).map(|j| if i == j { power(900) } else { 1.0 }).collect();
             (0..k).map(row).collect()
         };
         assert_eq!(signs(&wide(60), 1, &()), Ok(None));

@@ -42,9 +42,11 @@ def test_public_names():
     }
     margins = {"InseparableError", "MarginInterval", "MarginResult", "MaxMarginClassifier", "MistakeBounds"}
     margins |= {"VerificationError", "hull_weights", "is_separable", "margin", "max_margin", "mistake_bounds"}
+    margins |= {"JointMargin", "joint_margin", "kernel_matrix"}
     others = {
         "ARITHMETIC_VERSION",
         "EpochRecord",
+        "LeaveOneOut",
         "Proof",
         "Reproduction",
         "SequenceEpoch",
@@ -52,7 +54,10 @@ def test_public_names():
         "Trace",
         "__version__",
         "digest",
+        "hinge_loss",
+        "leave_one_out",
         "load",
+        "perceptron_loss",
         "proof",
         "reproduce",
         "trace",
@@ -77,7 +82,9 @@ def test_parameters_are_scikit_learns():
         "keep_on_interrupt",
         "margin_threshold",
         "max_mistakes_per_example",
+        "mixing",
         "multi_class",
+        "n_partitions",
         "tie",
         "track_mistakes",
         "joint_update",

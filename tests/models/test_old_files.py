@@ -1,12 +1,14 @@
 """Files of every format version that was released are read for ever: one of each is kept here.
 
-``version_1.safetensors`` to ``version_4.safetensors`` were written by ``model().save``. They are never
+``version_1.safetensors`` to ``version_5.safetensors`` were written by ``model().save``. They are never
 written anew: a change of what a file holds raises ``FORMAT_VERSION``, and a file of the new version joins
 these. Version 2 is the first in which reports always have an axis for the classes; files of version 1 that
 show the difference are those of ``VERSION_1``. Version 3 is the first with a record of the training.
-Version 4 calls some parameters ``joint_update``, ``margin_threshold`` and ``max_steps``.
+Version 4 calls some parameters ``joint_update``, ``margin_threshold`` and ``max_steps``. Version 5 is the first
+with ``loss_curve_`` of learners that make mistakes.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,6 @@ from perceptron_rs import (
     AveragedPerceptron,
     BudgetedKernelPerceptron,
     KernelPerceptron,
-    PocketPerceptron,
     load,
 )
 from perceptron_rs.audit.record import RECORD
@@ -44,6 +45,14 @@ def test_a_file_of_each_version(tools, version):
     assert (RECORD in vars(found)) == (version > 2)
     if version < 3:
         delattr(expected, RECORD)
+    elif version < 5:
+        # Parameters that were added later are not in its record.
+        (call,), (kept,) = vars(expected)[RECORD], vars(found)[RECORD]
+        vars(expected)[RECORD] = [
+            replace(call, parameters={name: call.parameters[name] for name in kept.parameters})
+        ]
+    if version < 5:
+        del expected.loss_curve_
     assert tools.contents(found) == tools.contents(expected)
     assert describe(path)["format_version"] == version
 
@@ -66,9 +75,6 @@ X, Y = DRAWN.integers(-9, 10, (40, 3)) / 4, DRAWN.integers(0, 2, 40)
 #: In version 1, ``BudgetedKernelPerceptron`` was ``KernelPerceptron`` with ``prediction="last"``, and the
 #: reports of one decision had one axis less.
 VERSION_1 = {
-    "version_1_two_classes": PocketPerceptron(
-        early_stopping=True, track_mistakes=True, max_iter=3, tol=None, n_iter_no_change=5
-    ),
     "version_1_kernel": KernelPerceptron(gamma=0.5, track_mistakes=True, max_iter=3),
     "version_1_budget": BudgetedKernelPerceptron(gamma=0.5, budget=9, budget_policy="forgetron", max_iter=3),
 }
@@ -78,9 +84,19 @@ VERSION_1 = {
 def test_what_version_1_wrote_otherwise(tools, tmp_path, name):
     expected, found = VERSION_1[name].fit(X, Y), load(FOLDER / f"{name}.safetensors")
     delattr(expected, RECORD)
+    del expected.loss_curve_
     assert type(found) is type(expected)
     assert tools.bits(vars(found)) == tools.bits(vars(expected))
     assert found.mistakes_per_epoch_.shape == (found.n_iter_, 1)
     found.save(tmp_path / "again")
     expected.save(tmp_path / "expected")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+def test_reports_of_one_decision_in_version_1(tools, tmp_path):
+    """A pocket: since then its errors are counted otherwise, so no fit of today is equal."""
+    found = load(FOLDER / "version_1_two_classes.safetensors")
+    assert found.mistakes_per_epoch_.shape == (found.n_iter_, 1)
+    assert found.mistakes_per_example_.shape[1:] == (1,)
+    found.save(tmp_path / "again")
+    assert tools.bits(vars(load(tmp_path / "again"))) == tools.bits(vars(found))

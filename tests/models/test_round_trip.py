@@ -91,7 +91,7 @@ def test_a_warm_fit_goes_on_with_the_same_bits(tools, engine_name, learner, clas
     [
         {"multi_class": "joint"},
         {"multi_class": "joint", "early_stopping": True, "track_mistakes": True},
-        {"early_stopping": True, "tol": 0.1, "max_iter": 50},
+        {"early_stopping": True, "tol": 0.1, "max_iter": 50, "n_iter_no_change": 5},
         {"added_feature": 0.5, "margin_threshold": 2.0, "max_mistakes_per_example": 3},
     ],
     ids=str,

@@ -33,7 +33,7 @@ from perceptron_rs.models.values import Tensors, decode, encode
 __all__ = ["FORMAT_VERSION", "pack", "unpack"]
 
 #: Raised when a file of the new version cannot be read by a program that knows the old one.
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 _KEY = "perceptron_rs"
 _PREFIX = 8
 # The library panics or ends the process where it finds no memory. What it takes is measured: so many bytes
