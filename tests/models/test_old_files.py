@@ -4,8 +4,8 @@
 written anew: a change of what a file holds raises ``FORMAT_VERSION``, and a file of the new version joins
 these. Version 2 is the first in which reports always have an axis for the classes; files of version 1 that
 show the difference are those of ``VERSION_1``. Version 3 is the first with a record of the training.
-Version 4 calls some parameters ``joint_update``, ``margin_threshold`` and ``max_steps``. Version 5 is the first
-with ``loss_curve_`` of learners that make mistakes.
+Version 4 calls some parameters ``joint_update``, ``margin_threshold`` and ``max_steps``. Version 5 is the
+first with ``loss_curve_`` of learners that make mistakes.
 """
 
 from dataclasses import replace
