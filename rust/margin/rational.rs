@@ -218,7 +218,11 @@ mod tests {
 
     /// Of whole numbers, in any order.
     fn total(terms: impl Iterator<Item = i128>) -> i128 {
-        terms.fold(0, |sum, term| sum + term)
+        let mut total = 0;
+        for term in terms {
+            total += term;
+        }
+        total
     }
 
     /// By Laplace, along the first row.
