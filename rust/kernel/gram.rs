@@ -185,8 +185,8 @@ impl Side {
         if form != Form::Sparse {
             return Self::tile(form, rows, numbers);
         }
-        // Many rows have weights in most columns that are read beside them, unless there are far more columns.
-        // One row is written out if that costs less than what is read.
+        // Many rows have weights in most columns that are read beside them, unless there are far more
+        // columns. One row is written out if that costs less than what is read.
         let (d, read) = (rows.columns(), row_entries(others) * count);
         let most = if numbers.len() > 1 { row_entries(rows) * numbers.len() * 4 } else { read / 4 };
         if d > most {

@@ -6,9 +6,9 @@ use crate::arith::step::{signed, weight};
 use crate::error::Result;
 use crate::memory::filled;
 
-/// Weights of the examples that `(coef, intercept)` gets wrong as plane `plane` of the problem, added in row order
-/// from 0. Zeros, which have no side, get all of them wrong. `None` as soon as the sum is not below `bound`: weights
-/// of examples are not negative, so it never is again.
+/// Weights of the examples that `(coef, intercept)` gets wrong as plane `plane` of the problem, added in row
+/// order from 0. Zeros, which have no side, get all of them wrong. `None` as soon as the sum is not below
+/// `bound`: weights of examples are not negative, so it never is again.
 pub fn count(
     problem: &Problem,
     plane: usize,

@@ -22,8 +22,8 @@ impl Tie {
         !(m > threshold) && !(self == Self::Positive && positive && m >= threshold)
     }
 
-    /// Whether `m = y*a` is a wrong prediction: an activation of 0 is predicted as positive or negative, so it is
-    /// right for one of them. Written so that NaN is wrong for both.
+    /// Whether `m = y*a` is a wrong prediction: an activation of 0 is predicted as positive or negative, so
+    /// it is right for one of them. Written so that NaN is wrong for both.
     #[inline(always)]
     #[must_use]
     #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool)]

@@ -111,8 +111,8 @@ pub fn with_dense<R: Send>(
     once(f, |f| read_dense(py, dense, detached, f))
 }
 
-/// What is done with rows, behind a pointer: what reads them is compiled for each storage type, and would be for
-/// each caller as well.
+/// What is done with rows, behind a pointer: what reads them is compiled for each storage type, and would be
+/// for each caller as well.
 type Reader<'a> = &'a mut (dyn FnMut(&dyn Matrix) + Send);
 
 /// Has `read` call `f`, and returns what `f` does.
