@@ -29,8 +29,10 @@ from scipy.sparse import csr_matrix
 
 from perceptron_rs import AveragedPerceptron, Perceptron
 
+sys.path.remove(str(Path(__file__).parent))  # dask would take sparse.py for a library
 PARTITIONS = (1, 2, 4, 8, 16, 32, 64)
 EPOCHS = 10
+SCALE = 100_000
 
 
 def table(head, rows) -> None:
@@ -120,7 +122,7 @@ def bench_epochs() -> None:
     from perceptron_rs import dask
 
     rng = np.random.default_rng(0)
-    dense = rng.standard_normal((1_000_000, 100), dtype=np.float32)
+    dense = rng.standard_normal((SCALE * 10, 100), dtype=np.float32)
     noisy = np.sign(dense[:, 0] + rng.standard_normal(len(dense), dtype=np.float32)).astype(np.int8)
     rows = []
     with cluster() as client:
@@ -149,7 +151,7 @@ def bench_memory() -> None:
     from perceptron_rs import dask
     from perceptron_rs.io import open_parquet
 
-    groups, rows, columns = 100, 100_000, 100
+    groups, rows, columns = 100, SCALE, 100
     names = [f"x{j}" for j in range(columns)]
     schema = pa.schema([(name, pa.float32()) for name in names] + [("y", pa.int8())])
     with TemporaryDirectory() as folder:

@@ -175,6 +175,7 @@ def test_rows_that_touch_few_columns_of_many(client, monkeypatch, mixing, small)
     wide = sp.random_array((60, 30_000), density=2e-4, format="csr", rng=rng, dtype=np.float32)
     y = rng.integers(0, 3, 60)
     sent = []
+    monkeypatch.setattr("perceptron_rs.dask.cluster._SMALL", 0)
     if small:
         monkeypatch.setattr("perceptron_rs.dask.cluster._LARGE", 1)
     monkeypatch.setattr(client, "submit", lambda f, *a, s=client.submit, **k: sent.append(f) or s(f, *a, **k))
@@ -275,4 +276,4 @@ def test_other_rows_on_a_second_reading_are_noticed(tmp_path):
     (tmp_path / "flag").touch()
     second = read(1, parse, part)
     with pytest.raises(PartitionChangedError, match="partition 1 was read again"):
-        learn(second, Encoding(np.arange(3)), {}, "rust", None, "uniform", 0, (), first.facts.digest)
+        learn(second, Encoding(np.arange(3)), None, first.facts.digest, {}, "rust", "uniform", 0, ())

@@ -1,8 +1,9 @@
 """The partitions of a fit on a Dask cluster: tasks that can be made again wherever a worker is left.
 
 Weights are arguments of a task, and not scattered: scattered data is lost with its worker, an argument stays
-with the scheduler. One task hands them on, so that the scheduler sends them once and workers get them from
-each other. What few columns differ from an epoch to the next, are sent alone.
+with the scheduler. Small ones go to each pass, and what it has learnt comes back to the client: that is
+quick. Large ones are handed on by one task, so that the scheduler sends them once and workers get them from
+each other; where few have changed, these alone. They are mixed on the workers, the largest pair by pair.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
@@ -27,7 +29,9 @@ from perceptron_rs.settings import Chain, Epoch, Linear, State
 
 __all__ = ["DaskCluster"]
 
-#: Shares of more bytes are added on their way: no worker has to hold all of them.
+#: Weights of so many bytes for all partitions go to each, and are mixed by the client.
+_SMALL = 1 << 20
+#: Of more bytes than that, shares are added on their way: no worker has to hold all of them.
 _LARGE = 1 << 26
 
 T = TypeVar("T")
@@ -64,18 +68,16 @@ class DaskCluster:
         ]
         with self.explained():
             self.partitions = self.client.compute(promises)
-            facts = [
-                self.client.submit(facts_of, partition, key=f"{self.name}-facts-{p}")
-                for p, partition in enumerate(self.partitions)
-            ]
-            return [fact.result() for fact in facts]
+            found: list[Facts] = self.client.gather(self.map("facts", facts_of, self.partitions))
+        return found
 
     def begin(self, encodings: Sequence[Encoding]) -> None:
         """Take what is needed of each to learn from it."""
-        self.encodings = [
-            self.client.submit(handed_on, encoding, key=f"{self.name}-encoding-{p}")
-            for p, encoding in enumerate(encodings)
-        ]
+        promises: dict[int, Future] = {}  # partitions may have one in common
+        for p, encoding in enumerate(encodings):
+            if id(encoding) not in promises:
+                promises[id(encoding)] = self.submit(f"encoding-{p}", handed_on, encoding)
+        self.encodings = [promises[id(encoding)] for encoding in encodings]
 
     def round(
         self,
@@ -88,31 +90,25 @@ class DaskCluster:
         digests: Sequence[str],
     ) -> Round:
         """Make a pass over each partition, and mix."""
-        submit, name = self.client.submit, f"{self.name}-epoch-{number}"
+        step = f"epoch-{number}"
+        given = {"engine": engine, "mixing": mixing, "number": number, "ended": sorted(ended)}
+        lists = self.partitions, self.encodings, settings, digests
+        made: Mixture
         with self.explained():
-            common = self.common = self.weights(state, f"{name}-weights")
-            passes = [
-                submit(
-                    learn,
-                    part,
-                    self.encodings[p],
-                    common,
-                    engine,
-                    settings[p],
-                    mixing,
-                    number,
-                    sorted(ended),
-                    digests[p],
-                    key=f"{name}-learn-{p}",
-                )
-                for p, part in enumerate(self.partitions)
-            ]
-            if len(passes) * n_bytes(state) > _LARGE:
-                nodes = iter(range(len(passes)))
-                passes = [
-                    tree(passes, lambda a, b: submit(added, common, a, b, key=f"{name}-add-{next(nodes)}"))
-                ]
-            made: Mixture = submit(mixed, settings[0], common, passes, number, key=f"{name}-mix").result()
+            if len(settings) * n_bytes(state) <= _SMALL:
+                shares = self.client.gather(self.map(f"{step}-learn", learn, *lists, state=state, **given))
+                made = mixed(settings[0], state, shares, number)
+            else:
+                common = self.common = self.weights(state, f"{step}-weights")
+                passes = self.map(f"{step}-learn", learn, *lists, state=common, **given)
+                if len(passes) * n_bytes(state) > _LARGE:
+                    nodes = count()
+                    passes = [
+                        tree(
+                            passes, lambda a, b: self.submit(f"{step}-add-{next(nodes)}", added, common, a, b)
+                        )
+                    ]
+                made = self.submit(f"{step}-mix", mixed, settings[0], common, passes, number).result()
         self.state, self.change = changed(state, made.change), made.change
         return Round(self.state, made.epoch, made.mistakes, made.seconds)
 
@@ -121,9 +117,19 @@ class DaskCluster:
         if state is self.state and self.common is not None and self.change is not None:
             self.sent += n_bytes(self.change)
             if 2 * self.sent < n_bytes(state):
-                return self.client.submit(changed, self.common, self.change, key=key)
+                return self.submit(key, changed, self.common, self.change)
         self.sent = 0
-        return self.client.submit(handed_on, state, key=key)
+        return self.submit(key, handed_on, state)
+
+    def submit(self, step: str, function: Any, *given: Any) -> Future:
+        """Return a promise of a function's result."""
+        return self.client.submit(function, *given, key=f"{self.name}-{step}")
+
+    def map(self, step: str, function: Any, *lists: Any, **given: Any) -> list[Future]:
+        """Return a promise for each partition. They go to the scheduler in one message."""
+        keys = [f"{self.name}-{step}-{p}" for p in range(len(self.partitions))]
+        found: list[Future] = self.client.map(function, *lists, key=keys, **given)
+        return found
 
     @contextmanager
     def explained(self) -> Iterator[None]:

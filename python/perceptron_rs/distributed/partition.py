@@ -172,13 +172,13 @@ def read(number: int, parse: Parse, X: Any, y: Any = None, sample_weight: Any = 
 def learn(
     partition: Partition,
     encoding: Encoding,
+    settings: Linear | Chain,
+    expected: str,
     state: State,
     engine: str,
-    settings: Linear | Chain,
     mixing: str,
     number: int,
     ended: Iterable[int],
-    expected: str,
 ) -> Share:
     """Make one pass.
 

@@ -261,7 +261,7 @@ def _cut(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[
             raise ValueError(f"{_name_of(file)}: can only be read from its beginning; give plain text files")
     sizes = [Path(file).stat().st_size for file in files]
     begins = [0, *accumulate(sizes)]
-    parts = []
+    parts: list[Callable[[], Batch]] = []
     for a, b in evenly(begins[-1], n):
         ranges = [
             (file, max(a - begin, 0), min(b, begin + size) - max(a, begin))

@@ -148,7 +148,8 @@ def open_parquet(
 def _read_row_groups(
     groups: list[tuple[str, int]], target: str, weight: str | None, columns: Sequence[str] | None
 ) -> Batch:
-    parquet, batches = _module("parquet"), []
+    parquet = _module("parquet")
+    batches: list[Batch] = []
     for file, g in groups:
         with parquet.ParquetFile(file) as opened:
             table = _Table(opened.schema_arrow, target, weight, columns, file, None)

@@ -170,7 +170,7 @@ def learnt_of(
     """Make a pass. The partition is read anew in each epoch, and its digest compared."""
     state, settings, encodings, digests = common.value
     p = partition.number
-    return learn(partition, encodings[p], state, engine, settings[p], mixing, number, ended, digests[p])
+    return learn(partition, encodings[p], settings[p], digests[p], state, engine, mixing, number, ended)
 
 
 def explained(error: Exception) -> Exception:

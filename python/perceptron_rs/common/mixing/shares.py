@@ -23,7 +23,7 @@ changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -177,7 +177,7 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
     for name in _names(before):
         array, found, places = Array(before, name), whole.numbers[name], None
         if not isinstance(found, Sum) and all(each.places is not None for each in found):
-            places = reduce(np.union1d, (each.places for each in found))
+            places = _union(*found)
         total = _sum(whole, name, array, places)
         w = _quotient(total, len(told), array, places)
         u = _sums(total, len(told), array, places, w, before["seen"], change.seen)
@@ -209,7 +209,7 @@ def changed(state: State, change: Change) -> State:
     for name, new in change.numbers.items():
         array = Array(state, name)
         if array.is_sparse:
-            places = np.union1d(array.numbers.places, new.places)
+            places = _union(array.numbers, new)
             found |= _to_csr(_filled(new, array.at(places)), name, len(state[f"{name}_indptr"]) - 1)
             continue
         now = new if new.places is None else _filled(new, array.numbers)
@@ -299,9 +299,9 @@ def _sums(
     The sum of all vectors is S = (T + 1) w - u (`reference/linear/averaged.py`). With what each pass has
     added to it, S_p - S, it shall be S' = S_1 + ... + S_P - (P - 1) S, whose u' is (T' + 1) w' - S'.
     """
-    if total.u is None or total.v is None:
-        return None
     _, w_before, u_before = array.at(places)
+    if total.u is None or total.v is None or u_before is None:
+        return None
     others = float(P - 1)
     u: Floats = total.u - others * u_before
     u += (array.spread(T_after + 1, places) * w - total.v) + others * (array.spread(T + 1, places) * w_before)
@@ -322,7 +322,7 @@ def _differing(array: Array, after: Numbers) -> Numbers:
     """Return the numbers that have changed, if they are few; else all."""
     places, before = after.places, array.numbers
     if array.is_sparse:
-        places = np.union1d(before.places, places)
+        places = _union(before, after)
         before = array.at(places)
         zeros = np.zeros(len(places))
         after = _filled(after, Numbers(places, zeros, None if after.u is None else zeros))
@@ -336,8 +336,14 @@ def _differing(array: Array, after: Numbers) -> Numbers:
     return Numbers(there if places is None else places[there], after.w[there], u)
 
 
+def _union(*numbers: Numbers) -> NDArray[np.int64]:
+    """Return the places of all of them."""
+    return np.unique(np.concatenate([each.places for each in numbers if each.places is not None]))
+
+
 def _filled(own: Numbers, before: Numbers) -> Numbers:
     """Return the numbers ``before`` with our ``own`` in their places."""
+    assert own.places is not None
     there = own.places if before.places is None else np.searchsorted(before.places, own.places)
     w = before.w.copy()
     w[there] = own.w
@@ -356,7 +362,7 @@ def _from_csr(state: State, name: str) -> Numbers:
             indptr, indices = state[f"{name}_indptr{u}"], state[f"{name}_indices{u}"]
             rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
             found.append((rows << 32 | indices, state[f"{name}_data{u}"]))
-    places = reduce(np.union1d, (own for own, _ in found))
+    places = np.unique(np.concatenate([own for own, _ in found]))
     vectors = []
     for own, values in found:
         vectors.append(np.zeros(len(places)))
