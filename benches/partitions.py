@@ -29,7 +29,7 @@ from scipy.sparse import csr_matrix
 
 from perceptron_rs import AveragedPerceptron, Perceptron
 
-sys.path.remove(str(Path(__file__).parent))  # dask would take sparse.py for a library
+sys.modules["sparse"] = None  # dask would take sparse.py beside this for a library
 PARTITIONS = (1, 2, 4, 8, 16, 32, 64)
 EPOCHS = 10
 SCALE = 100_000
