@@ -219,13 +219,16 @@ def changed(state: State, change: Change) -> State:
     return found
 
 
-def tree(items: Sequence[T], add: Callable[[T, T], T]) -> T:
-    """Add neighbours, and neighbours of these sums, until one is left; an odd one at the end waits."""
-    level = list(items)
-    while len(level) > 1:
-        odd = level[-1:] if len(level) % 2 else []
-        level = [add(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)] + odd
-    return level[0]
+def tree(items: Sequence[Any], add: Callable[[T, T], T], make: Callable[[Any], T] = lambda item: item) -> T:
+    """Add neighbours, and neighbours of these sums, until one is left; an odd one at the end waits.
+
+    In other words: add the sum of the first 2^h, the largest power of two below their number, and that of the
+    others. So few sums are there at a time. ``make`` makes of an item what is added.
+    """
+    if len(items) == 1:
+        return make(items[0])
+    half = 1 << ((len(items) - 1).bit_length() - 1)
+    return add(tree(items[:half], add, make), tree(items[half:], add, make))
 
 
 def mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]]) -> Floats:
@@ -249,18 +252,22 @@ def _sum(share: Share, name: str, array: Array, places: Places) -> Sum:
     found = share.numbers[name]
     if isinstance(found, Sum):
         return found
-    before, terms = array.at(places), []
-    for own, told in zip(found, share.told, strict=True):
-        w, u = own.w, own.u
-        if own.places is not None:
-            _, w, u = _filled(own, before)
+    before = array.at(places)
+
+    def term(own_and_told: tuple[Numbers, Told]) -> Sum:
+        own, told = own_and_told
+        _, w, u = own if own.places is None else _filled(own, before)
         k = array.spread(np.where(told.k == 0, 1, told.k), places)
         touched, v = w != before.w, None
         if u is not None:
             touched |= u != before.u
             v = array.spread(told.seen + 1, places) * w
-        terms.append(Sum(told.k, k * w, w, touched, u, v))
-    return tree(terms, lambda left, right: _add(left, right, array, places))
+        return Sum(told.k, k * w, w, touched, u, v)
+
+    def add(left: Sum, right: Sum) -> Sum:
+        return _add(left, right, array, places)
+
+    return tree(list(zip(found, share.told, strict=True)), add, term)
 
 
 def _add(left: Sum, right: Sum, array: Array, places: Places) -> Sum:
