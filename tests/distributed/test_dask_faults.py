@@ -159,10 +159,11 @@ def test_a_client_that_is_killed(client, expected, tmp_path):
     )
 
 
-def test_weights_larger_than_a_message(client):
+@pytest.mark.parametrize("columns", [20_000, 100_000], ids=["the client mixes", "a worker mixes"])
+def test_weights_larger_than_a_message(client, columns):
     rng = np.random.default_rng(1)
-    wide = rng.standard_normal((40, 20_000)).astype(np.float32)
-    y = rng.integers(0, 2, 40)
-    model = on_dask.Perceptron(client=client, **FEW).fit([wide[:20], wide[20:]], [y[:20], y[20:]])
+    wide = rng.standard_normal((12, columns)).astype(np.float32)
+    y = np.arange(12) % 2
+    model = on_dask.Perceptron(client=client, **FEW).fit([wide[:5], wide[5:]], [y[:5], y[5:]])
     local = perceptron_rs.Perceptron(n_partitions=2, **FEW).fit(wide, y)
     assert model.coef_.tobytes() == local.coef_.tobytes()

@@ -8,6 +8,7 @@ each other; where few have changed, these alone. They are mixed on the workers, 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -68,7 +69,7 @@ class DaskCluster:
         ]
         with self.explained():
             self.partitions = self.client.compute(promises)
-            found: list[Facts] = self.client.gather(self.map("facts", facts_of, self.partitions))
+            found: list[Facts] = self.client.gather(self.map("facts", facts_of, [self.partitions]))
         return found
 
     def begin(self, encodings: Sequence[Encoding]) -> None:
@@ -91,16 +92,18 @@ class DaskCluster:
     ) -> Round:
         """Make a pass over each partition, and mix."""
         step = f"epoch-{number}"
-        given = {"engine": engine, "mixing": mixing, "number": number, "ended": sorted(ended)}
-        lists = self.partitions, self.encodings, settings, digests
+        each, of_all = (
+            (self.partitions, self.encodings, settings, digests),
+            (engine, mixing, number, sorted(ended)),
+        )
         made: Mixture
         with self.explained():
             if len(settings) * n_bytes(state) <= _SMALL:
-                shares = self.client.gather(self.map(f"{step}-learn", learn, *lists, state=state, **given))
+                shares = self.client.gather(self.map(f"{step}-learn", learn, each, (state, *of_all)))
                 made = mixed(settings[0], state, shares, number)
             else:
                 common = self.common = self.weights(state, f"{step}-weights")
-                passes = self.map(f"{step}-learn", learn, *lists, state=common, **given)
+                passes = self.map(f"{step}-learn", learn, each, (common, *of_all))
                 if len(passes) * n_bytes(state) > _LARGE:
                     nodes = count()
                     passes = [
@@ -119,16 +122,23 @@ class DaskCluster:
             if 2 * self.sent < n_bytes(state):
                 return self.submit(key, changed, self.common, self.change)
         self.sent = 0
-        return self.submit(key, handed_on, state)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # as large as weights are
+            return self.submit(key, handed_on, state)
 
     def submit(self, step: str, function: Any, *given: Any) -> Future:
         """Return a promise of a function's result."""
         return self.client.submit(function, *given, key=f"{self.name}-{step}")
 
-    def map(self, step: str, function: Any, *lists: Any, **given: Any) -> list[Future]:
-        """Return a promise for each partition. They go to the scheduler in one message."""
-        keys = [f"{self.name}-{step}-{p}" for p in range(len(self.partitions))]
-        found: list[Future] = self.client.map(function, *lists, key=keys, **given)
+    def map(self, step: str, function: Any, each: Sequence[Any], of_all: Sequence[Any] = ()) -> list[Future]:
+        """Return a promise for each partition, by lists with an argument for each, and arguments of all.
+
+        They go to the scheduler in one message. Keywords of ``Client.map`` are no way to give the latter: a
+        large one becomes a task of its own, whose key is the keyword, in every call.
+        """
+        P = len(self.partitions)
+        keys = [f"{self.name}-{step}-{p}" for p in range(P)]
+        found: list[Future] = self.client.map(function, *each, *([given] * P for given in of_all), key=keys)
         return found
 
     @contextmanager
