@@ -53,12 +53,12 @@ class HyperplaneDisplay(Display):
     points_ : list of artists, one a class
     lines_ : list of artists
         Of two classes, the boundary. A linear learner without a mistake has two more lines, through the
-        examples nearest to it; a `MaxMarginClassifier` with a kernel has them, too.
+        examples nearest to it; a classifier of largest margin with a kernel has them, too.
     normal_ : artist or None
         The normal vector of a linear learner.
     support_ : artist
         White centres of the support vectors. Of a linear learner without a mistake, these are the examples
-        nearest to the line. Those of a `KernelPerceptron` are the examples that it made mistakes on.
+        nearest to the line. Those of a kernel perceptron are the examples that it made mistakes on.
     mistakes_ : artist
         Rings around the examples that are predicted wrong.
 
