@@ -204,7 +204,13 @@ def test_distances_and_other_intercepts():
         distance = (w @ place + b) / np.sqrt(13)
         np.testing.assert_allclose(point - foot, distance * w / np.sqrt(13), atol=1e-12)
         assert label.get_text() == f"{distance:.4g}"
-    assert display.ax_.get_title() == "2 x1 +3 x2 +6 = 0"
+    assert display.ax_.get_title() == "2 x1 + 3 x2 + 6 = 0"
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["b = 6", "b = 12", "b = -6"]
+    other = DistanceDisplay.from_weights([-1, -0.5], -2, places)
+    assert other.ax_.get_title() == "-1 x1 - 0.5 x2 - 2 = 0"
+    for place, label in zip(places, display.labels_, strict=True):  # away from the line
+        assert np.sign(w @ place + b) == np.sign(w @ label.xyann)
     with pytest.raises(ValueError, match="coef must be two weights"):
         DistanceDisplay.from_weights([0, 0], 1, places)
 

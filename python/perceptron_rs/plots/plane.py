@@ -314,13 +314,18 @@ class DistanceDisplay(Display):
             for point, foot in zip(X, feet, strict=True)
         ]
         length = float(np.sqrt(w @ w))
-        self.labels_ = [
-            ax.annotate(f"{height / length:.4g}", point, xytext=(6, 6), textcoords="offset points")
+        style = {"textcoords": "offset points", "ha": "center", "va": "center"}
+        self.labels_ = [  # on the side of the point where no dotted line is
+            ax.annotate(
+                f"{height / length:.4g}", point, xytext=(-15 if height < 0 else 15) * w / length, **style
+            )
             for point, height in zip(X, heights, strict=True)
         ]
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
-        ax.set_title(f"{w[0]:g} x1 {w[1]:+g} x2 {b:+g} = 0")
-        ax.legend()
+        rest = [f"{'-' if value < 0 else '+'} {abs(value):g}" for value in (w[1], b)]
+        ax.set_title(f"{w[0]:g} x1 {rest[0]} x2 {rest[1]} = 0")
+        if self.others:
+            ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 
 class OrdersDisplay(Display):
