@@ -93,7 +93,7 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options) -> Repo
     schedule = Schedule(max_iter=int(model.max_iter))
     observer = SequenceObserver(model, 0, None, publish_state)
     report = run_stream(model, engine, stream, state, settings, schedule, observer, options)
-    publish(model, report, int(report.state["seen"][0]) / max(1, len(report.mistakes)))
+    publish(model, report)
     return report
 
 
@@ -130,9 +130,14 @@ def publish_state(model: Any, state: State) -> None:
     model.n_seen_ = int(state["seen"][0])
 
 
-def publish(model: Any, report: Report, n_sequences: float) -> None:
-    """Put what was learnt, and the story of the run, on the model; an epoch had so many sequences."""
+def publish(model: Any, report: Report, n_sequences: float | None = None) -> None:
+    """Put what was learnt, and the story of the run, on the model.
+
+    An epoch had so many sequences; by default, all that the weights have seen, in equal parts.
+    """
     publish_state(model, report.state)
+    if n_sequences is None:
+        n_sequences = model.n_seen_ / max(1, len(report.mistakes))
     model.sequence_errors_per_epoch_ = report.mistakes[:, 0]
     model.token_errors_per_epoch_ = report.losses[:, 0].astype(np.int64)
     model.loss_curve_ = (report.losses[:, 0] / max(1, n_sequences)).tolist()
