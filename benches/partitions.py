@@ -117,8 +117,8 @@ def halves(values):
 def bench_epochs() -> None:
     """Print an epoch on two workers beside one by a single thread on half the rows.
 
-    The ratio is to that, or to 80 ms where that is less: for less, nobody needs a cluster. Between the two, both
-    halves on two threads of one process: what the machine and the mix make of it.
+    The ratio is to that, or to 80 ms where that is less: for less, nobody needs a cluster. Between the two,
+    both halves on two threads of one process: what the machine and the mix make of it.
     """
     from perceptron_rs import dask
 
