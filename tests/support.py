@@ -46,5 +46,5 @@ def learn(
 
     settings = kind(**given)
     report = follow(engine.start(data, state, settings), settings, schedule, watch if on_epoch else None)
-    recorded = {name: report.record.get(name) for name in ("mistakes_per_example", "activations")}
-    return recorded | {name: getattr(report, name) for name in report.__slots__ if name != "record"}
+    recorded = {name: report.tracked.get(name) for name in ("mistakes_per_example", "activations")}
+    return recorded | {name: getattr(report, name) for name in report.__slots__ if name != "tracked"}

@@ -32,7 +32,7 @@ def test_the_core_exports_nothing_else():
     assert public == {*FUNCTIONS, *readers, "ARITHMETIC_VERSION", "DenseRows", "CsrRows", "OnePass", "Run"}
 
 
-@pytest.mark.parametrize("name", ["epoch", "end", "state", "record"])
+@pytest.mark.parametrize("name", ["epoch", "end", "state", "tracked"])
 def test_runs_are_those_of_the_protocol(name):
     for run in (_core.Run, reference.linear.run.Run):
         assert parameters(getattr(run, name)) == parameters(getattr(Run, name))

@@ -68,8 +68,8 @@ class Run(Protocol):
     def state(self) -> State:
         """Return a copy of the weights and of all else that the learner keeps."""
 
-    def record(self) -> State:
-        """Return what the settings say is recorded, by name.
+    def tracked(self) -> State:
+        """Return what the settings track, by name.
 
         Of planes "mistakes_per_example" (n, D) and "activations" (n, K), those of the last visit of each
         example, NaN where there was none; of a chain "answers" uint32 (n,), the labels of each token at its

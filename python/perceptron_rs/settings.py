@@ -188,7 +188,7 @@ class Linear(Settings):
         When the pocket perceptron counts errors.
     track_mistakes : bool
         Whether to count the mistakes made on each example.
-    record : bool
+    track_activations : bool
         Whether to keep the activations of the last epoch, each before the update that it led to.
     partition : int
         Number of the data among the parts that are learnt from side by side, for the orders (rule 7).
@@ -210,7 +210,7 @@ class Linear(Settings):
     settle: bool = True
     check: str = "run"
     track_mistakes: bool = False
-    record: bool = False
+    track_activations: bool = False
     partition: int = 0
     threads: int = 1
 
@@ -407,7 +407,7 @@ class Chain(Settings):
         How many labels of a token are kept in the search; None: all.
     update : "full", "early" or "max_violation"
         The prefix that is learnt from; all but the first need a beam.
-    record : bool
+    track_answers : bool
         Whether to keep the answer to each sequence, before the update that it led to.
     partition : int
         Number of the data among the parts that are learnt from side by side, for the orders (rule 7).
@@ -417,7 +417,7 @@ class Chain(Settings):
     eta0: float
     beam: int | None = None
     update: str = "full"
-    record: bool = False
+    track_answers: bool = False
     partition: int = 0
 
     def __post_init__(self) -> None:

@@ -269,8 +269,9 @@ impl Examples for BudgetRows<'_> {
             self.monitor.pause()?;
             window.look(slot, 0)?;
         }
-        let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = Learn { body: &mut window, visit, at, end, heads, noise, record, log }.go()?;
+        let (heads, noise, activations) =
+            (&mut planes.heads[..], planes.noise.as_mut(), planes.activations.as_mut());
+        let stop = Learn { body: &mut window, visit, at, end, heads, noise, activations, log }.go()?;
         if let Some(error) = window.error {
             return Err(error);
         }

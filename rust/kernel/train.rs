@@ -287,8 +287,9 @@ impl Examples for DualRows<'_> {
         };
         let mut window = Window::new(*self, &mut memory.cache, &numbers, sums)?;
         let logged = log.len();
-        let (heads, noise, record) = (&mut planes.heads[..], planes.noise.as_mut(), planes.record.as_mut());
-        let stop = Learn { body: &mut window, visit, at, end, heads, noise, record, log }.go()?;
+        let (heads, noise, activations) =
+            (&mut planes.heads[..], planes.noise.as_mut(), planes.activations.as_mut());
+        let stop = Learn { body: &mut window, visit, at, end, heads, noise, activations, log }.go()?;
         let Window { mut updates, before, error, interrupted, .. } = window;
         if let Some(error) = error {
             return Err(error);

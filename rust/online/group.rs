@@ -8,7 +8,7 @@ use super::rule::Rule;
 use super::run::State;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
-use crate::rows::{Cursor, Head, Planes, Record, Stop, Visit};
+use crate::rows::{Activations, Cursor, Head, Planes, Stop, Visit};
 
 /// What a decision (a plane, or all of them) did in one epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,9 +56,9 @@ impl Group {
         let weights = collected(state.coef[range.start * d..range.end * d].iter().copied())?;
         let mut planes = Planes::new(collected(heads)?, weights, d);
         planes.noise = problem.noise(&range)?;
-        if settings.record {
-            let activations = filled(f64::NAN, n.saturating_mul(range.len()))?;
-            planes.record = Some(Record { activations, first: range.start, width: range.len() });
+        if settings.track_activations {
+            let values = filled(f64::NAN, n.saturating_mul(range.len()))?;
+            planes.activations = Some(Activations { values, first: range.start, width: range.len() });
         }
         if let (Some(decay), Some(ages)) = (problem.decay()?, &state.ages) {
             planes.put_under(decay, &ages[range.start * d..][..d])?;
@@ -192,7 +192,7 @@ impl Group {
 
     /// Activations of each example, and how many planes there are.
     pub fn activations(&self) -> (&[f64], usize) {
-        self.planes.record.as_ref().map_or((&[], 1), |record| (&record.activations, record.width))
+        self.planes.activations.as_ref().map_or((&[], 1), |kept| (&kept.values, kept.width))
     }
 }
 

@@ -32,7 +32,7 @@ pub struct Settings {
     /// Mistakes of each example are counted.
     pub track_mistakes: bool,
     /// The activations at the visits of the last epoch are kept.
-    pub record: bool,
+    pub track_activations: bool,
     pub threads: usize,
 }
 
@@ -60,7 +60,7 @@ impl Settings {
             partition: 0,
             settle: true,
             track_mistakes: false,
-            record: false,
+            track_activations: false,
             threads: 1,
         }
     }

@@ -72,7 +72,7 @@ fn memory(problem: &Problem, weights: usize) -> Option<usize> {
     let (n, settings) = (problem.examples.len(), problem.settings);
     let counts = if settings.track_mistakes { 16 } else { 0 };
     let examples = n.checked_mul(settings.decisions())?.checked_mul(counts + problem.noise_bytes())?;
-    let recorded = if settings.record { n.checked_mul(settings.planes())? } else { 0 };
+    let recorded = if settings.track_activations { n.checked_mul(settings.planes())? } else { 0 };
     examples.checked_add(recorded.checked_mul(16)?)?.checked_add(weights.checked_mul(24)?)
 }
 

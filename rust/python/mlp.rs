@@ -154,7 +154,7 @@ impl Work for Layers {
         write_network(out, self.run.network())
     }
 
-    fn record(&self, _: &Bound<'_, PyDict>) -> PyResult<()> {
+    fn tracked(&self, _: &Bound<'_, PyDict>) -> PyResult<()> {
         Ok(())
     }
 }

@@ -237,12 +237,12 @@ impl Work for Planes {
         write_memory(out, self.core.learner(), shape)
     }
 
-    fn record(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
+    fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         if self.settings.track_mistakes {
             let (counts, decisions) = (self.core.mistakes_per_example()?, self.settings.decisions());
             set_array(out, "mistakes_per_example", &counts, Some([counts.len() / decisions, decisions]))?;
         }
-        if self.settings.record {
+        if self.settings.track_activations {
             let (activations, planes) = (self.core.activations()?, self.settings.planes());
             set_array(out, "activations", &activations, Some([activations.len() / planes, planes]))?;
         }

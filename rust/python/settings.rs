@@ -38,7 +38,7 @@ pub(super) struct Linear<'py> {
     settle: bool,
     pub check: String,
     track_mistakes: bool,
-    record: bool,
+    track_activations: bool,
     pub keep_on_interrupt: bool,
     threads: usize,
 }
@@ -62,7 +62,7 @@ impl Linear<'_> {
             partition: self.partition,
             settle: self.settle,
             track_mistakes: self.track_mistakes,
-            record: self.record,
+            track_activations: self.track_activations,
             threads: self.threads,
         })
     }

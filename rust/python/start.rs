@@ -22,8 +22,8 @@ pub(super) trait Work: Send + Sync {
     /// Writes a copy of all that has been learnt.
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()>;
 
-    /// Writes what the settings say is recorded.
-    fn record(&self, out: &Bound<'_, PyDict>) -> PyResult<()>;
+    /// Writes what the settings track.
+    fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()>;
 }
 
 /// A learner at work.
@@ -78,10 +78,10 @@ impl Run {
         Ok(out)
     }
 
-    /// Return what the settings say is recorded.
-    fn record<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    /// Return what the settings track.
+    fn tracked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let out = PyDict::new(py);
-        self.work.record(&out)?;
+        self.work.tracked(&out)?;
         Ok(out)
     }
 }

@@ -147,14 +147,14 @@ struct Settings {
     update: String,
     seed: Option<u64>,
     partition: u64,
-    record: bool,
+    track_answers: bool,
 }
 
 /// A run of a chain on its rows.
 pub(super) struct Sequenced {
     rows: Py<PyAny>,
     run: structured::Run,
-    record: bool,
+    track_answers: bool,
 }
 
 impl Sequenced {
@@ -164,18 +164,18 @@ impl Sequenced {
         settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let Data { rows, labels, lengths, chosen } = data.extract()?;
-        let Settings { eta0: eta, beam, update, seed, partition, record } = settings.extract()?;
+        let Settings { eta0: eta, beam, update, seed, partition, track_answers } = settings.extract()?;
         let sequences = Sequences::new(lengths.as_slice()?, shape(rows.bind(data.py()))?.0)?;
         let chosen = chosen.map(|chosen| collected(chosen.as_array().iter().copied())).transpose()?;
         let mending = parse_update(&update)?;
-        let settings = structured::Settings { eta, beam, mending, seed, partition, record };
+        let settings = structured::Settings { eta, beam, mending, seed, partition, track_answers };
         // A copy, so that another thread that writes to the labels cannot make them too large.
         let labels = collected(labels.as_array().iter().copied())?;
         let chain = Chain::new(labels, sequences, chosen, settings)?;
         let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
         let begin = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
         let run = with_rows(rows.bind(data.py()), |rows| structured::Run::start(rows, chain, &begin))??;
-        Ok(Self { rows, run, record })
+        Ok(Self { rows, run, track_answers })
     }
 }
 
@@ -196,8 +196,8 @@ impl Work for Sequenced {
         set_array(out, "seen", &[seen as i64], None)
     }
 
-    fn record(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
-        if self.record {
+    fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
+        if self.track_answers {
             set_array(out, "answers", self.run.answers(), None)?;
         }
         Ok(())

@@ -145,20 +145,20 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
         let mut ones = vec![];
         loop {
             let (limit, heads) = (planes.limit, &mut planes.heads[..]);
-            let (noise, record) = (planes.noise.as_mut(), planes.record.as_mut());
+            let (noise, activations) = (planes.noise.as_mut(), planes.activations.as_mut());
             let stop = match &mut planes.weights {
                 Weights::Counts { w, stride } if self.facts.ones => {
                     let rows = &self.of_ones(&mut ones);
                     let body = Counts { rows, weights: w, stride: *stride, limit };
-                    Learn { body, visit, at, end, heads, noise, record, log }.go()
+                    Learn { body, visit, at, end, heads, noise, activations, log }.go()
                 }
                 Weights::Counts { w, stride } => {
                     let body = Counts { rows: self, weights: w, stride: *stride, limit };
-                    Learn { body, visit, at, end, heads, noise, record, log }.go()
+                    Learn { body, visit, at, end, heads, noise, activations, log }.go()
                 }
                 Weights::ByColumn { w, stride } => {
                     let body = Float { rows: self, weights: w, stride: *stride };
-                    let learn = Learn { body, visit, at, end, heads, noise, record, log };
+                    let learn = Learn { body, visit, at, end, heads, noise, activations, log };
                     learn.under(&mut planes.pending)
                 }
                 Weights::ByPlane(_) | Weights::Halves(_) => {

@@ -322,18 +322,18 @@ impl<T: Value> Examples for Dense<'_, T> {
     ) -> Result<Stop> {
         loop {
             let (limit, heads) = (planes.limit, &mut planes.heads[..]);
-            let (noise, record) = (planes.noise.as_mut(), planes.record.as_mut());
+            let (noise, activations) = (planes.noise.as_mut(), planes.activations.as_mut());
             let stop = match &mut planes.weights {
                 // The guard is a constant: the loop is compiled for bytes alone.
                 Weights::Halves(weights) if T::BYTE => {
                     let body = Exact { rows: self, weights, limit };
-                    Learn { body, visit, at, end, heads, noise, record, log }.go()
+                    Learn { body, visit, at, end, heads, noise, activations, log }.go()
                 }
                 Weights::ByPlane(weights) => {
                     // One plane reads each row as it is stored.
                     let wide = filled(0.0, if heads.len() > 1 { self.columns } else { 0 })?;
                     let body = Float { rows: self, weights, wide };
-                    let learn = Learn { body, visit, at, end, heads, noise, record, log };
+                    let learn = Learn { body, visit, at, end, heads, noise, activations, log };
                     learn.under(&mut planes.pending)
                 }
                 _ => {

@@ -3,7 +3,7 @@
 use super::joint::{Downward, Spread, judge};
 use super::noise::Noise;
 use super::pending::{Decayed, Pending, Settle};
-use super::planes::{Head, Record};
+use super::planes::{Activations, Head};
 use super::prefetch::{AHEAD, prefetch};
 use super::scaled::Scaled;
 use super::visit::{Cursor, Mistake, Stop, Visit};
@@ -41,7 +41,7 @@ pub struct Learn<'a, K> {
     pub end: usize,
     pub heads: &'a mut [Head],
     pub noise: Option<&'a mut Noise>,
-    pub record: Option<&'a mut Record>,
+    pub activations: Option<&'a mut Activations>,
     pub log: &'a mut Vec<Mistake>,
 }
 
@@ -59,8 +59,8 @@ impl<'a, K: Settle> Learn<'a, K> {
 impl<'a, K> Learn<'a, K> {
     #[inline(always)]
     fn with<L>(self, wrap: impl FnOnce(K) -> L) -> Learn<'a, L> {
-        let Self { body, visit, at, end, heads, noise, record, log } = self;
-        Learn { body: wrap(body), visit, at, end, heads, noise, record, log }
+        let Self { body, visit, at, end, heads, noise, activations, log } = self;
+        Learn { body: wrap(body), visit, at, end, heads, noise, activations, log }
     }
 }
 
@@ -76,8 +76,8 @@ impl<K: LoopBody> Leaf for (K, Learn<'_, ()>) {
         let mut learn = around.with(|()| body);
         // One plane and nothing else is the hot case: with constants here the loop over planes and all
         // questions about noise and records vanish (a quarter of the instructions on short rows).
-        let stop = if learn.heads.len() == 1 && learn.noise.is_none() && learn.record.is_none() {
-            Learn { noise: None, record: None, ..learn }.pass(simd, &mut [0.0], None)
+        let stop = if learn.heads.len() == 1 && learn.noise.is_none() && learn.activations.is_none() {
+            Learn { noise: None, activations: None, ..learn }.pass(simd, &mut [0.0], None)
         } else {
             // One loop for all of the rest: another one for joint decisions would be as fast, and as large.
             let mut sums = filled(0.0, learn.heads.len())?;
@@ -90,8 +90,8 @@ impl<K: LoopBody> Leaf for (K, Learn<'_, ()>) {
 impl<K: LoopBody> Learn<'_, K> {
     /// Runs the loop.
     pub fn go(self) -> Result<Stop> {
-        let Self { body, visit, at, end, heads, noise, record, log } = self;
-        dispatch((body, Learn { body: (), visit, at, end, heads, noise, record, log }))
+        let Self { body, visit, at, end, heads, noise, activations, log } = self;
+        dispatch((body, Learn { body: (), visit, at, end, heads, noise, activations, log }))
     }
 
     /// A closure in the place of `how` is called out of line, without the instruction set of the leaf.
@@ -137,8 +137,8 @@ impl<K: LoopBody> Learn<'_, K> {
         for (plane, &sum) in sums.iter().enumerate() {
             let head = &mut self.heads[plane];
             let mut a = sum + head.intercept;
-            if let Some(record) = &mut self.record {
-                record.put(row, head.plane, a);
+            if let Some(activations) = &mut self.activations {
+                activations.put(row, head.plane, a);
             }
             if let Some(noise) = &self.noise {
                 a = noise.activation(a, row, head.plane);
@@ -172,8 +172,8 @@ impl<K: LoopBody> Learn<'_, K> {
     fn together(&mut self, how: Spread, row: usize, number: u64, sums: &mut [f64]) -> Stop {
         for (sum, head) in sums.iter_mut().zip(&*self.heads) {
             *sum += head.intercept;
-            if let Some(record) = &mut self.record {
-                record.put(row, head.plane, *sum);
+            if let Some(activations) = &mut self.activations {
+                activations.put(row, head.plane, *sum);
             }
         }
         if !sums.iter().all(|s| s.is_finite()) {

@@ -58,16 +58,16 @@ pub enum Weights {
 
 /// Activations of examples at their visit, before the update: n x width, from plane `first` on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
-    pub activations: Vec<f64>,
+pub struct Activations {
+    pub values: Vec<f64>,
     pub first: usize,
     pub width: usize,
 }
 
-impl Record {
+impl Activations {
     #[inline(always)]
     pub(super) fn put(&mut self, row: usize, plane: u32, a: f64) {
-        self.activations[row * self.width + plane as usize - self.first] = a;
+        self.values[row * self.width + plane as usize - self.first] = a;
     }
 }
 
@@ -78,7 +78,7 @@ pub struct Planes {
     /// Penalties to be applied; set by the driver. Rules out the exact path.
     pub pending: Option<Pending>,
     /// Where the activations of the visited examples go, if they are wanted.
-    pub record: Option<Record>,
+    pub activations: Option<Activations>,
     columns: usize,
     pub(crate) weights: Weights,
     /// No exact path any more: its bound was passed.
@@ -99,7 +99,7 @@ impl Planes {
             heads,
             noise: None,
             pending: None,
-            record: None,
+            activations: None,
             columns,
             weights: Weights::ByPlane(weights),
             inexact: false,

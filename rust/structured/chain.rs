@@ -36,7 +36,7 @@ pub struct Settings {
     /// The number of the sequences among parts of the data, for these orders.
     pub partition: u64,
     /// Whether to keep the answer to each sequence, before the update that it led to.
-    pub record: bool,
+    pub track_answers: bool,
 }
 
 /// What is to be learnt.
@@ -168,7 +168,7 @@ impl Run {
             Some(limit) => Form::Exact(Engine::new(Learner::new(state)?, with_pair)?, limit),
             None => Form::Float(Engine::new(Learner::new(state)?, with_pair)?),
         };
-        let answers = filled(0, if chain.settings.record { rows.len() } else { 0 })?;
+        let answers = filled(0, if chain.settings.track_answers { rows.len() } else { 0 })?;
         let (scratch, order) = (Scratch::default(), Vec::new());
         Ok(Self { chain, form, scratch, order, answers, seen: state.seen, epoch: 0 })
     }
@@ -280,7 +280,7 @@ impl<N: Number> Engine<N> {
     ) -> Result<Option<Visit<N>>> {
         let Self { learner, lattice } = self;
         let Scratch { entries, path } = scratch;
-        let Settings { eta, beam, mending, record, .. } = chain.settings;
+        let Settings { eta, beam, mending, track_answers, .. } = chain.settings;
         let tokens = chain.sequences.rows(number);
         let truth = &chain.labels[tokens.clone()];
         entries.clear();
@@ -290,7 +290,7 @@ impl<N: Number> Engine<N> {
         if !entries.is_finite() || !lattice.fill(model, entries, search, monitor)? {
             return Ok(None);
         }
-        if record && let Some(best) = lattice.best(truth.len() - 1) {
+        if track_answers && let Some(best) = lattice.best(truth.len() - 1) {
             lattice.trace(model.frame, best, &mut answers[tokens]);
         }
         path.try_resize(truth.len(), 0)?;

@@ -183,7 +183,7 @@ struct Trial {
     start: f64,
     seen: u64,
     seed: Option<u64>,
-    record: bool,
+    track_activations: bool,
     epochs: (u64, u64),
 }
 
@@ -214,7 +214,7 @@ impl Trial {
             start: draws.one_of(&[0.0, 0.0, 1.0, -0.1]),
             seen: draws.one_of(&[0, 0, 5, (1 << 53) - 3]),
             seed: (draws.below(2) == 0).then(|| u64::from(draws.byte())),
-            record: draws.below(4) == 0,
+            track_activations: draws.below(4) == 0,
             epochs: (draws.one_of(&[0, 0, 7, u64::MAX >> 2]), 1 + draws.below(4) as u64),
         }
     }
@@ -233,7 +233,7 @@ impl Trial {
             penalty: self.penalty,
             seed: self.seed,
             track_mistakes: true,
-            record: self.record,
+            track_activations: self.track_activations,
             threads,
             ..Settings::new(positive)
         };

@@ -156,7 +156,7 @@ fn fits_of_examples_that_weigh_nothing_or_less_than_others() {
     let weights: Vec<f64> = numbers(N, 0, 3, 5).map(|weight| weight as f64).collect();
     let settings = Settings {
         class_weight: vec![[1.0, 2.0], [0.0, 1.0], [1.0, 1.0]],
-        record: true,
+        track_activations: true,
         ..Settings::new(vec![0, 1, 2])
     };
     for rule in RULES {

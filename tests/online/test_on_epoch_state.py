@@ -72,7 +72,7 @@ def fit(engine, X, labels, weight, state, options, sparse, **changes):
         "tie": "mistake",
         "first_epoch": 2,
         "track_mistakes": True,
-        "record": True,
+        "track_activations": True,
     }
     arguments = defaults | options | changes
     return learn(engine, Linear, rows, labels, state, sample_weight=weight, **arguments)
@@ -165,7 +165,7 @@ def test_recorded_activations_of_planes_that_end_at_different_times(trainer, wit
         positive=[0, 1, 2],
         fit_intercept=False,
         max_iter=30,
-        record=True,
+        track_activations=True,
         on_epoch=lambda *_: None,
         with_state=with_state,
     )

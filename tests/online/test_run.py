@@ -84,7 +84,7 @@ def zeros(cls: type[Linear], kind: str) -> dict[str, np.ndarray]:
 
 def told(run, epochs) -> dict[str, bytes]:
     """Everything that a run tells, as bytes."""
-    arrays = run.state() | run.record()
+    arrays = run.state() | run.tracked()
     arrays |= {
         f"epoch {e}": np.array([*made, *loss, *lowered]) for e, (made, loss, lowered, _) in enumerate(epochs)
     }

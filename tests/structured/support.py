@@ -76,7 +76,7 @@ def fit(engine, X, y, lengths, state, *, first_epoch=0, max_iter=3, **changes):
         "sequence_errors": report.mistakes[:, 0],
         "token_errors": report.losses[:, 0].astype(np.int64),
         "stopped": report.stopped[0],
-        "record": report.record,
+        "tracked": report.tracked,
     }
 
 

@@ -236,7 +236,7 @@ def test_the_answers_are_those_of_the_weights_before(engine, beam, update, eta0)
     lengths, labels, d = [3, 6, 2, 5, 4, 1], 4, 3
     X, y = problem(12, d, labels, lengths)
     changes = {"beam": beam, "update": update, "eta0": eta0, "max_iter": 1}
-    once = fit(engine, X, y, lengths, start(d, labels), record=True, **changes)
+    once = fit(engine, X, y, lengths, start(d, labels), track_answers=True, **changes)
     state, answers, first = start(d, labels), [], 0
     for n in lengths:
         rows = slice(first, first + n)
@@ -244,10 +244,10 @@ def test_the_answers_are_those_of_the_weights_before(engine, beam, update, eta0)
         answers += decode(engine, X[rows], [n], weights, beam=beam)[0].tolist()
         state = fit(engine, X[rows], y[rows], [n], state, **changes)["state"]
         first += n
-    assert once["record"]["answers"].dtype == np.uint32
-    assert once["record"]["answers"].tolist() == answers
+    assert once["tracked"]["answers"].dtype == np.uint32
+    assert once["tracked"]["answers"].tolist() == answers
     same(once["state"], state)
-    assert fit(engine, X, y, lengths, start(d, labels), **changes)["record"] == {}
+    assert fit(engine, X, y, lengths, start(d, labels), **changes)["tracked"] == {}
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Engine, Run
 from perceptron_rs.settings import Data, Epoch, Linear, Settings, State
 
-__all__ = ["Call", "HeldOut", "Report", "Schedule", "Watch", "drive", "follow", "publish_report", "recorded"]
+__all__ = [
+    "Call",
+    "HeldOut",
+    "Report",
+    "Schedule",
+    "Watch",
+    "drive",
+    "follow",
+    "noted_calls",
+    "publish_report",
+]
 
 #: Sees every whole epoch: its number, the mistakes (D,) and losses (D,) of the decisions, and the run.
 #: Returns True to end it, or booleans (D,) to end some decisions.
@@ -68,17 +78,17 @@ class Report:
     losses: NDArray[np.float64]  # (E, D): as the run tells them, 0.0 after a decision has ended
     n_iter: NDArray[np.int64]  # (D,)
     stopped: list[str]  # (D,): "clean", "tol", "max_iter", "callback" or "interrupt"
-    record: State  # what the settings say is recorded, by name
+    tracked: State  # what the settings track, by name
 
     @property
     def mistakes_per_example(self) -> NDArray[np.int64] | None:
-        """Those (n, D) made on each example, if they are recorded."""
-        return self.record.get("mistakes_per_example")
+        """Those (n, D) made on each example, if they are tracked."""
+        return self.tracked.get("mistakes_per_example")
 
     @property
     def activations(self) -> NDArray[np.float64] | None:
         """Those (n, K) of the last epoch, before the update; NaN where none was computed."""
-        return self.record.get("activations")
+        return self.tracked.get("activations")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +106,7 @@ _calls: ContextVar[list[Call] | None] = ContextVar("calls", default=None)
 
 
 @contextmanager
-def recorded() -> Iterator[list[Call]]:
+def noted_calls() -> Iterator[list[Call]]:
     """Note the calls of `drive` for planes that are made in here."""
     calls: list[Call] = []
     token = _calls.set(calls)
@@ -211,7 +221,7 @@ def follow(
         losses=np.array([epoch.losses for epoch in epochs], dtype=np.float64).reshape(-1, D),
         n_iter=n_iter,
         stopped=stopped,
-        record=run.record(),
+        tracked=run.tracked(),
     )
 
 

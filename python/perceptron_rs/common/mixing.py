@@ -45,11 +45,11 @@ class Pass(NamedTuple):
 
     state: State
     epoch: Epoch
-    record: State
+    tracked: State
 
 
 #: Makes the passes of an epoch: given the state, the number of the epoch and the decisions that have ended,
-#: returns the state mixed of all, what is told of the epoch, and what each partition recorded.
+#: returns the state mixed of all, what is told of the epoch, and what each partition tracked.
 Round: TypeAlias = Callable[[State, int, Collection[int]], tuple[State, Epoch, Sequence[State]]]
 
 
@@ -61,7 +61,7 @@ def make_pass(
     for decision in ended:
         run.end(decision)
     epoch = run.epoch(number)
-    return Pass(run.state(), epoch, run.record())
+    return Pass(run.state(), epoch, run.tracked())
 
 
 @standard()
@@ -229,7 +229,7 @@ class Mixed:
         """Return a copy of what has been learnt."""
         return {name: array.copy() for name, array in self._state.items()}
 
-    def record(self) -> State:
+    def tracked(self) -> State:
         """Return the mistakes made on each example, if they are counted."""
         return {"mistakes_per_example": np.concatenate(self._mistakes)} if self._mistakes else {}
 
@@ -249,7 +249,7 @@ def in_threads(
                 passes = list(pool.map(learn, parts, numbered))
         ends = [(done.state, done.epoch) for done in passes]
         mixed, epoch = mix(settings, state, ends, mixing, number)
-        return mixed, epoch, [done.record for done in passes]
+        return mixed, epoch, [done.tracked for done in passes]
 
     return make_round
 

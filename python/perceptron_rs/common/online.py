@@ -107,7 +107,7 @@ class OnlineClassifier(Scoring):
         >>> errors
         2
         """
-        activations, labels = self._pass(X, y, classes, sample_weight, record=True)
+        activations, labels = self._pass(X, y, classes, sample_weight, track_activations=True)
         index = self._decide(activations)
         return self.classes_[index], int(np.count_nonzero(index != labels))
 
@@ -122,9 +122,9 @@ class OnlineClassifier(Scoring):
         self._pass(X, y, classes, sample_weight)
 
     def _pass(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, record: bool = False
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, track_activations: bool = False
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
-        """Run one pass; return the activations of the examples, if recorded, and their class indices."""
+        """Run one pass; return activations, if they are tracked, and class indices."""
         with restored_on_error(self) as turn, standard():
             if not are_accepted(self):
                 self._check_parameters(for_partial_fit=True)
@@ -140,11 +140,13 @@ class OnlineClassifier(Scoring):
             labels = encode(y, self.classes_)
             if not first and sample_weight is None:
                 turn.forget()  # a copy of the attributes would keep the engine from learning where they stand
-                activations = self._learn_quickly(data.rows, labels, record)
+                activations = self._learn_quickly(data.rows, labels, track_activations)
                 if activations is not None:
                     return activations, labels
                 turn.remember()
-            report = self._learn_pass(engine, data, labels, sample_weight, first=first, record=record)
+            report = self._learn_pass(
+                engine, data, labels, sample_weight, first=first, track_activations=track_activations
+            )
             activations = report.activations
             if activations is None:
                 return np.zeros((0, 1)), labels
@@ -159,7 +161,7 @@ class OnlineClassifier(Scoring):
         self,
         rows: Rows,  # noqa: ARG002  for learners that have a quick way
         labels: NDArray[np.uint32],  # noqa: ARG002
-        record: bool,  # noqa: ARG002
+        track_activations: bool,  # noqa: ARG002
     ) -> NDArray[np.float64] | None:
         """Learn in one call of the engine, and return the activations; None if it cannot: nothing changes."""
         return None
@@ -173,7 +175,7 @@ class OnlineClassifier(Scoring):
         sample_weight: Any,
         *,
         first: bool,
-        record: bool = False,
+        track_activations: bool = False,
     ) -> Report:
         """Learn from one pass in the given order; ``first`` if nothing has been learnt before."""
 

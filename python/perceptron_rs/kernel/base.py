@@ -177,7 +177,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
         sample_weight: Any,
         *,
         first: bool,
-        record: bool = False,
+        track_activations: bool = False,
     ) -> Report:
         if first:
             start(self, data, self.classes_)
@@ -190,7 +190,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
             max_iter=1,
             tol=None,
             shuffle=False,
-            record=record,
+            track_activations=track_activations,
         )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

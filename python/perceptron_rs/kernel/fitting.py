@@ -55,7 +55,7 @@ def learn(
     max_iter: int,
     tol: float | None,
     shuffle: bool,
-    record: bool = False,
+    track_activations: bool = False,
 ) -> Report:
     """Run the engine once, publish what comes of it, and return it."""
     data.assert_finite(model)
@@ -70,7 +70,9 @@ def learn(
     model._seed = seed = draw_seed(model.random_state)
     if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
         raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}")
-    shared = settings_of(model, class_weight, seed if shuffle else None) | {"record": record}
+    shared = settings_of(model, class_weight, seed if shuffle else None) | {
+        "track_activations": track_activations
+    }
     schedule = Schedule(model._n_epochs if shuffle else 0, max_iter, tol, int(model.n_iter_no_change))
 
     def train(stored_rows: Rows | None, state: State, settings: Linear) -> Report:

@@ -309,10 +309,10 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         return self
 
     def _learn_quickly(
-        self, rows: Rows, labels: NDArray[np.uint32], record: bool
+        self, rows: Rows, labels: NDArray[np.uint32], track_activations: bool
     ) -> NDArray[np.float64] | None:
-        activations = np.zeros((len(labels) if record else 0, n_planes(self, self.classes_)))
-        done = learn_pass(self, rows, labels, True, activations if record else None)
+        activations = np.zeros((len(labels) if track_activations else 0, n_planes(self, self.classes_)))
+        done = learn_pass(self, rows, labels, True, activations if track_activations else None)
         return activations if done else None
 
     def _learn_pass(
@@ -323,7 +323,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         sample_weight: Any,
         *,
         first: bool,
-        record: bool = False,
+        track_activations: bool = False,
     ) -> Report:
         if first:
             state = start_state(self, self.classes_, None, None, None)
@@ -342,7 +342,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
             tol=None,
             shuffle=False,
             settle=False,
-            record=record,
+            track_activations=track_activations,
         )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

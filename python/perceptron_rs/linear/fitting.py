@@ -133,7 +133,7 @@ def learn(
     tol: float | None,
     shuffle: bool,
     settle: bool,
-    record: bool = False,
+    track_activations: bool = False,
 ) -> Report:
     """Learn, and publish the new state and the story of the run on the estimator.
 
@@ -164,7 +164,12 @@ def learn(
     seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
     estimator._begin(engine, data, state, seed)
     settings = settings_of(
-        estimator, positive, planes, seed if shuffle else None, settle=settle, record=record
+        estimator,
+        positive,
+        planes,
+        seed if shuffle else None,
+        settle=settle,
+        track_activations=track_activations,
     )
     method: Method = "fit" if settle else "partial_fit"
     with recorded(estimator, method, data.stored, labels, given, state):

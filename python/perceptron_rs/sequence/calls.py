@@ -46,7 +46,7 @@ def fit_sequences(model: Model, X: Any, y: Any, lengths: Any, encoder: Attribute
 
 
 def pass_over(
-    model: Any, X: Any, y: Any, lengths: Any, classes: Any, *, record: bool = False
+    model: Any, X: Any, y: Any, lengths: Any, classes: Any, *, track_answers: bool = False
 ) -> tuple[Report, NDArray[np.uint32], NDArray[np.int64]]:
     """Make one pass; return its report, the class indices of the tokens, and the lengths."""
     with restored_on_error(model), standard():
@@ -67,7 +67,7 @@ def pass_over(
                 f"again, or begin anew by fit"
             )
         labels = encode(y, model.classes_)
-        report = _learn(model, data, labels, lengths, state, one_pass=True, record=record)
+        report = _learn(model, data, labels, lengths, state, one_pass=True, track_answers=track_answers)
     return report, labels, lengths
 
 

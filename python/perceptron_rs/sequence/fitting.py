@@ -33,7 +33,7 @@ def learn(
     state: State,
     *,
     one_pass: bool,
-    record: bool = False,
+    track_answers: bool = False,
 ) -> Report:
     """Learn in epochs, or from one pass in the given order; publish what was learnt on the model."""
     engine = get_engine(model.engine)
@@ -50,8 +50,8 @@ def learn(
         seed=seed if model.shuffle else None,
         beam=beam_of(model),
         update=str(model.update),
-        record=record,
-        keep_on_interrupt=bool(model.keep_on_interrupt) and not record,  # it would lack answers
+        track_answers=track_answers,
+        keep_on_interrupt=bool(model.keep_on_interrupt) and not track_answers,  # it would lack answers
     )
     schedule = Schedule(
         max_iter=1 if one_pass else int(model.max_iter),

@@ -451,8 +451,8 @@ class SequencePerceptron(Saved, BaseEstimator):
         >>> model.predict_then_learn(X, y, classes=["A", "B"])
         ([['A', 'A'], ['B', 'B']], 2)
         """
-        report, labels, lengths = pass_over(self, X, y, lengths, classes, record=True)
-        answers = report.record["answers"]
+        report, labels, lengths = pass_over(self, X, y, lengths, classes, track_answers=True)
+        answers = report.tracked["answers"]
         predicted = self.classes_[answers]
         wrong = int(np.count_nonzero(answers != labels))
         return split_labels(predicted, lengths) if is_nested(X) else predicted, wrong

@@ -411,7 +411,7 @@ class _Structures:
         """Return copies of weights and sums."""
         return {"coef": self.w.copy(), "coef_u": self.u.copy(), "seen": np.array([self.t], dtype=np.int64)}
 
-    def record(self) -> State:
+    def tracked(self) -> State:
         """Return nothing: answers are structures of any kind."""
         return {}
 

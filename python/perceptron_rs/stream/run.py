@@ -106,7 +106,7 @@ class StreamRun:
         self.settings, self.place = settings, place
         self.learner = Learner() if learner is None else learner
         self.first_epoch, self.save, self.see = first_epoch, save, see
-        self.usual = replace(settings, record=True) if isinstance(settings, Linear) else settings
+        self.usual = replace(settings, track_activations=True) if isinstance(settings, Linear) else settings
         self.known: dict[int, Block] = {}
         self.told = 0  # epochs
         self.is_again = False  # whether the last one was told again
@@ -168,7 +168,7 @@ class StreamRun:
         """Return a copy of what has been learnt."""
         return {name: array.copy() for name, array in self.settled(self.place.state).items()}
 
-    def record(self) -> State:
+    def tracked(self) -> State:
         """Return nothing: what is recorded of each example would need memory for all."""
         return {}
 
@@ -200,7 +200,7 @@ class StreamRun:
         else:
             order = self._visits(number, block, settings)
             losses, n_visits = add_losses(
-                losses, run.record()["activations"][order], block.labels[order], settings
+                losses, run.tracked()["activations"][order], block.labels[order], settings
             )
             visits = visits + n_visits
         self.n_examples += block.n_visited

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from perceptron_rs.common.driver import Call, recorded
+from perceptron_rs.common.driver import Call, noted_calls
 from perceptron_rs.engines import get_engine
 from perceptron_rs.html import table as table_of
 from perceptron_rs.settings import Linear
@@ -239,7 +239,7 @@ def trace(
             f"estimator must be a linear or kernel learner of perceptron_rs, got {estimator!r:.100}"
         )
     model = clone(estimator).set_params(engine="reference")
-    with recorded() as calls:
+    with noted_calls() as calls:
         model.fit(X, y, **fit_params)
     if not calls:
         raise TypeError(f"estimator must learn hyperplanes in epochs, but {type(model).__name__} does not")

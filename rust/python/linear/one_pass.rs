@@ -160,7 +160,7 @@ impl OnePass {
         let sound = known.as_ref().filter(|known| known.are(&coef, coef_u));
         let recorded;
         let settings = if activations.is_some() {
-            recorded = Settings { record: true, ..self.settings.clone() };
+            recorded = Settings { track_activations: true, ..self.settings.clone() };
             &recorded
         } else {
             &self.settings

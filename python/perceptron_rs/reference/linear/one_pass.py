@@ -85,12 +85,12 @@ class OnePass:
             dense_rows(rows) if isinstance(rows, np.ndarray) else rows,
             np.array([known.index(label) for label in y.tolist()], dtype=np.uint32),
         )
-        run = start_linear(data, state, replace(self.settings, record=activations is not None))
+        run = start_linear(data, state, replace(self.settings, track_activations=activations is not None))
         mistakes = run.epoch(0).mistakes
         for k in range(len(mistakes)):
             run.end(k)
         if activations is not None:
-            activations[:] = run.record()["activations"]
+            activations[:] = run.tracked()["activations"]
         learnt, number = run.state(), int(np.add.reduce(mistakes))
         attributes |= {attribute: learnt[name] for name, attribute in self.stored.items()}
         attributes |= {name: [] for name in self.caches}

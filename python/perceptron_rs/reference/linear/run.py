@@ -129,12 +129,12 @@ class Run:
         seen = [decision.t for decision in self.decisions for _ in decision.planes]
         return self.memory(self.decisions) | {"seen": np.array(seen, dtype=np.int64)}
 
-    def record(self) -> State:
+    def tracked(self) -> State:
         """Return the mistakes made on each example, and the activations of its last visit."""
         found: State = {}
         if self.settings.track_mistakes:
             found["mistakes_per_example"] = np.stack([decision.made for decision in self.decisions], axis=1)
-        if self.settings.record:
+        if self.settings.track_activations:
             found["activations"] = np.concatenate([decision.seen for decision in self.decisions], axis=1)
         return found
 

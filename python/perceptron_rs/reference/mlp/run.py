@@ -54,7 +54,7 @@ class Run:
         """Return weights and intercepts, as arrays of their own."""
         return to_state(self.W, self.b)
 
-    def record(self) -> State:
+    def tracked(self) -> State:
         """Return nothing."""
         return {}
 

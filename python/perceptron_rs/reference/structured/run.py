@@ -65,9 +65,9 @@ class Run:
         seen = np.array([self.T], dtype=np.int64)
         return from_chain(self.w) | from_chain(self.u, "_u") | {"seen": seen}
 
-    def record(self) -> State:
+    def tracked(self) -> State:
         """Return the answers to all sequences at their last visit."""
-        if not self.settings.record:
+        if not self.settings.track_answers:
             return {}
         return {"answers": np.concatenate([np.zeros(0, dtype=np.uint32), *self.answers])}
 
