@@ -19,7 +19,7 @@ use crate::rows::{Listed, Matrix, Renamed, Weights, arranged_otherwise, row_entr
 const TILE_BYTES: usize = 24 * 1024;
 
 /// Rows of the other side: so often a row that is laid out is used.
-const LEFT: usize = 32;
+const LEFT: usize = 64;
 
 /// How dot products are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,8 +214,7 @@ impl Side {
                 let mut packed = Packed::new(d, WIDE, numbers.len())?;
                 let mut own = filled(0.0, packed.stride)?;
                 for (place, &row) in packed.places().zip(numbers) {
-                    own.fill(0.0);
-                    rows.axpy(row as usize, 1.0, &mut own[..d]);
+                    rows.write(row as usize, &mut own[..d]);
                     gram::split_lanes(&own, place);
                 }
                 Self::Wide(packed)

@@ -119,19 +119,13 @@ impl Network {
             each(out.chunks_mut(strip * outputs).enumerate(), threads, monitor, |(i, out)| {
                 let mut values = self.room(rows.columns())?;
                 for (row, out) in (i * strip..).zip(out.chunks_exact_mut(outputs)) {
-                    read(rows, row, &mut values[0]);
+                    rows.write(row, &mut values[0]);
                     dispatch(Outputs { network: self, values: &mut values, probabilities, out });
                 }
                 Ok(())
             })
         })
     }
-}
-
-/// Writes a row as float64.
-pub fn read(rows: &dyn Matrix, row: usize, x: &mut [f64]) {
-    x.fill(0.0);
-    rows.axpy(row, 1.0, x);
 }
 
 struct Outputs<'a> {

@@ -358,6 +358,12 @@ impl<T: Value> Rows for Dense<'_, T> {
         dispatch(Axpy(c, self.row(row), out));
     }
 
+    fn write(&self, row: usize, out: &mut [f64]) {
+        for (out, x) in out.iter_mut().zip(self.row(row)) {
+            *out = x.widen() + 0.0; // no -0.0, as in a sparse row
+        }
+    }
+
     fn arrange(&self, coef: &[f64], _planes: usize) -> Result<Weights> {
         let limit = f64::from(weight_limit(self.byte_magnitude().row, LARGEST_SUM));
         let exact = |w: &f64| w.fract() == 0.0 && w.abs() <= limit;
