@@ -60,6 +60,8 @@ class Source:
         where ``between`` maps them into memory.
     n_rows : int, default=None
         Number of examples, or of sequences. Needed with ``between``.
+    n_in_batch : int, default=None
+        Number of examples that ``between`` gives without a copy, from multiples of this number on.
     n_features : int, default=None
         Number of columns. If None, the widest batch tells it.
     feature_names : tuple of str, default=None
@@ -93,6 +95,7 @@ class Source:
     between: Callable[[int, int], Batch] | None = None
     advise: Callable[[int, int, bool], None] | None = None
     n_rows: int | None = None
+    n_in_batch: int | None = None
     n_features: int | None = None
     feature_names: tuple[str, ...] | None = None
     is_shifted: bool | None = False

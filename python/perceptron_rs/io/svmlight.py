@@ -28,7 +28,7 @@ Arrays: TypeAlias = tuple[
 
 _INT32_MAX, _INT64_MAX = 2**31 - 1, 2**63 - 1
 _MOST_THREADS = 1024
-_CHUNK = 1 << 21  # bytes of text that are parsed at once
+_CHUNK = 1 << 20  # bytes of text that are parsed at once
 _SMALL = 1 << 24  # so much may be packed as tightly as it likes
 
 

@@ -92,6 +92,9 @@ class SequencePerceptron(Saved, BaseEstimator):
     mixing : {"uniform", "mistakes"}, default="uniform"
         How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
         the number of mistakes on each partition. Ignored with ``n_partitions=1``.
+    warm_start : bool, default=False
+        Whether ``fit`` and ``fit_stream`` continue from what was learnt before, with its labels and its
+        vocabulary of attributes: attributes that only occur now are ignored.
     n_jobs : int, default=None
         Number of threads of predictions, and of passes over partitions. The results do not depend on it.
     verbose : int, default=0
@@ -101,6 +104,9 @@ class SequencePerceptron(Saved, BaseEstimator):
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
         ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the sequences, in model files too. `reproduce` can then name the first
+        block of sequences that differs. ``random_state`` must be an integer.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits; the reference is slow, and written to be read.
 
@@ -183,10 +189,12 @@ class SequencePerceptron(Saved, BaseEstimator):
         "min_count": [Interval(Integral, 1, None, closed="left")],
         "hash_columns": [Interval(Integral, 1, _LARGEST, closed="both"), None],
         **PARTITIONS,
+        "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "callback": [callable, None],
         "keep_on_interrupt": ["boolean"],
+        "audit": ["boolean"],
         "engine": [StrOptions(set(ENGINES))],
     }
 
@@ -200,6 +208,7 @@ class SequencePerceptron(Saved, BaseEstimator):
     sequence_errors_per_epoch_: NDArray[np.int64]
     token_errors_per_epoch_: NDArray[np.int64]
     _state: State  # what learning goes on from
+    _n_epochs: int  # made by ``fit`` since the last cold start: the next one's number
     _weights: State  # made of it: what predicts, as the engines' ``sequence_decode`` takes it
 
     def __init__(
@@ -221,10 +230,12 @@ class SequencePerceptron(Saved, BaseEstimator):
         hash_columns: int | None = None,
         n_partitions: int | Sequence[int] = 1,
         mixing: Mixing = "uniform",
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
         engine: EngineName = "rust",
     ) -> None:
         self.max_iter = max_iter
@@ -243,10 +254,12 @@ class SequencePerceptron(Saved, BaseEstimator):
         self.hash_columns = hash_columns
         self.n_partitions = n_partitions
         self.mixing = mixing
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
         self.engine = engine
 
     @fit_context(prefer_skip_nested_validation=True)
