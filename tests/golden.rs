@@ -109,7 +109,7 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         mending,
         seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
         partition: 0,
-        track_activations: true,
+        track_answers: true,
     };
     let (first, most) = (case.number::<u64>("first_epoch"), case.number::<u64>("max_iter"));
     let values: Vec<T> = draw(seed, n * d, case.number("zeros"));

@@ -278,8 +278,20 @@ pub fn squares(kernel: Kernel, rows: &dyn Matrix, monitor: &dyn Monitor) -> Resu
 }
 
 fn all_squares(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Vec<f64>> {
-    let unit = filled(1.0, rows.columns())?;
-    in_strips(rows, monitor, |range, out| rows.squares(range, &unit, out))
+    with_ones(rows, |rows, ones| in_strips(rows, monitor, |range, out| rows.squares(range, ones, out)))
+}
+
+/// What `work` makes of the rows and a 1 for each column; of sparse rows, for those in which they have entries.
+fn with_ones(rows: &dyn Matrix, work: impl Fn(&dyn Matrix, &[f64]) -> Result<Vec<f64>>) -> Result<Vec<f64>> {
+    if rows.len() == 0 {
+        return Ok(Vec::new());
+    }
+    let mut made = None;
+    rows.over_own_columns(&mut |rows, _| {
+        made = Some(work(rows, &filled(1.0, rows.columns())?)?);
+        Ok(())
+    })?;
+    made.map_or_else(|| work(rows, &filled(1.0, rows.columns())?), Ok)
 }
 
 /// A number for each row; the monitor is asked between strips of them.
@@ -299,8 +311,9 @@ fn in_strips(
 /// One divided by the number of columns and the variance of all values; 1 if that is not above 0.
 pub fn scale_gamma(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<f64> {
     standard(|| {
-        let ones = filled(1.0, rows.columns())?;
-        let sums = in_strips(rows, monitor, |range, out| rows.scores_of_one(range, &ones, 0.0, out))?;
+        let sums = with_ones(rows, |rows, ones| {
+            in_strips(rows, monitor, |range, out| rows.scores_of_one(range, ones, 0.0, out))
+        })?;
         Ok(scale(&sums, &all_squares(rows, monitor)?, rows.columns()))
     })
 }
