@@ -8,11 +8,7 @@ use super::rule::Rule;
 use super::run::State;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
-<<<<<<< HEAD
-use crate::rows::{Activations, Cursor, Head, Planes, Stop, Visit};
-=======
 use crate::rows::{Activations, Cursor, Head, Planes, Stop, Visit, tiles};
->>>>>>> main
 
 /// What a decision (a plane, or all of them) did in one epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -32,11 +32,7 @@ pub use facts::Facts;
 pub use joint::Spread;
 pub(crate) use learn::{Learn, LoopBody};
 pub use noise::{Noise, Tolerance};
-<<<<<<< HEAD
-pub use planes::{Activations, Head, Magnitude, Planes, Weights};
-=======
 pub use planes::{Activations, Head, Magnitude, Planes, Weights, tiles};
->>>>>>> main
 pub(crate) use prefetch::prefetch;
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
