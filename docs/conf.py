@@ -37,6 +37,8 @@ default_role = "py:obj"
 rst_prolog = ".. currentmodule:: perceptron_rs\n"
 highlight_language = "python"
 
+# Not needed to read docstrings, and large.
+autodoc_mock_imports = ["pyspark"]
 # Types are said in the docstrings.
 autodoc_typehints = "none"
 numpydoc_show_class_members = False

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import accumulate
 from numbers import Integral
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
-from perceptron_rs.io.source import Batch, PathLike, Source, paths_of
+from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of
 
 __all__ = ["load_svmlight", "load_with_base", "open_svmlight"]
 
@@ -237,10 +239,45 @@ def open_svmlight(
         batches=batches,
         n_features=n_features,
         is_shifted=None if base is None else False,
+        cut=partial(_cut, files, n_features=n_features, zero_based=base, query_id=query_id),
         files=named,
         again=len(named) == len(files),
         reading=f"svmlight, zero_based={base}",
         name=_name_of(files[0]),
+    )
+
+
+def _cut(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[], Batch]]:
+    """Cut files into n ranges of about as many bytes."""
+    if n is None:
+        raise ValueError("n must be given: text can be cut anywhere")
+    if None in options.values():
+        raise ValueError(
+            "n_features and zero_based must be given to cut files into partitions, none of which sees the "
+            "columns of the others"
+        )
+    for file in files:
+        if not isinstance(file, str) or file.endswith(".gz"):
+            raise ValueError(f"{_name_of(file)}: can only be read from its beginning; give plain text files")
+    sizes = [Path(file).stat().st_size for file in files]
+    begins = [0, *accumulate(sizes)]
+    parts: list[Callable[[], Batch]] = []
+    for a, b in evenly(begins[-1], n):
+        ranges = [
+            (file, max(a - begin, 0), min(b, begin + size) - max(a, begin))
+            for file, size, begin in zip(files, sizes, begins, strict=False)
+            if a < begin + size and begin < b
+        ]
+        parts.append(partial(_read_ranges, ranges, options))
+    return parts
+
+
+def _read_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any]) -> Batch:
+    return joined(
+        [
+            Batch(*load_svmlight(file, offset=offset, length=length, **options))
+            for file, offset, length in ranges
+        ]
     )
 
 

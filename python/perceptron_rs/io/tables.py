@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from perceptron_rs.io.source import Batch, PathLike, Source, paths_of
+from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of
 
 __all__ = ["open_arrow", "open_csv", "open_parquet"]
 
@@ -125,7 +127,36 @@ def open_parquet(
         def __iter__(self) -> Iterator[Any]:
             return iter(self.file.iter_batches())
 
-    return _of_files(paths_of(path), Reader, target, sample_weight, columns, "parquet")
+    files = paths_of(path)
+    source = _of_files(files, Reader, target, sample_weight, columns, "parquet")
+
+    def cut(n: int | None) -> list[Callable[[], Batch]]:
+        groups = [(file, g) for file in files for g in range(Reader(file).file.num_row_groups)]
+        if n is not None and n > len(groups):
+            raise ValueError(
+                f"n must be at most the number of row groups, {len(groups)}, got {n}; write the files "
+                f"with smaller ones"
+            )
+        return [
+            partial(_read_row_groups, groups[a:b], target, sample_weight, columns)
+            for a, b in evenly(len(groups), len(groups) if n is None else n)
+        ]
+
+    return replace(source, cut=cut)
+
+
+def _read_row_groups(
+    groups: list[tuple[str, int]], target: str, weight: str | None, columns: Sequence[str] | None
+) -> Batch:
+    parquet = _module("parquet")
+    batches: list[Batch] = []
+    for file, g in groups:
+        with parquet.ParquetFile(file) as opened:
+            table = _Table(opened.schema_arrow, target, weight, columns, file, None)
+            names = [*table.columns, target, *([] if weight is None else [weight])]
+            group = opened.read_row_group(g, columns=names, use_threads=False).combine_chunks()
+        batches += map(table.batch, group.to_batches())
+    return joined(batches)
 
 
 def open_arrow(
