@@ -48,7 +48,8 @@ impl<R: Read> Gzip<R> {
             return Ok(count);
         }
         let text = format!(
-            "unpacks to more than {} times its size; raise max_ratio if you know that it is no gzip bomb",
+            "unpacks to more than {} times its size; if you know that it is no gzip bomb, raise max_ratio or \
+             unpack it",
             self.max_ratio
         );
         Err(Error::new(ErrorKind::InvalidData, text))

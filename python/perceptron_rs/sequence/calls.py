@@ -76,9 +76,9 @@ def pass_over(
     return report, labels, lengths
 
 
-def warn_of_interrupt(model: Any, report: Report, *, stacklevel: int) -> None:
+def warn_of_interrupt(model: Any, stopped: list[str], *, stacklevel: int) -> None:
     """Warn, on behalf of the caller of a fit, that Ctrl-C has ended it."""
-    if report.stopped == ["interrupt"]:
+    if stopped == ["interrupt"]:
         warnings.warn(
             f"ctrl-c ended the fit in epoch {model.n_iter_} (counted from 1); "
             f"what was learnt until then is kept",
@@ -100,5 +100,5 @@ def _learn(
     except OverflowError as error:
         data.assert_finite(model)
         raise ValueError(str(error)) from None
-    warn_of_interrupt(model, report, stacklevel=6)
+    warn_of_interrupt(model, report.stopped, stacklevel=6)
     return report

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.parameters import PARTITIONS
 from perceptron_rs.engines import ENGINES, EngineName, State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
-from perceptron_rs.io.source import PathLike
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.sequence.calls import fit_sequences, pass_over, warn_of_interrupt
 from perceptron_rs.sequence.fitting import dense, learn_stream
@@ -30,6 +28,7 @@ from perceptron_rs.sequence.input import (
 from perceptron_rs.sequence.progress import Callback
 from perceptron_rs.sequence.search import decode
 from perceptron_rs.stream.fit import Options
+from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.typed import BaseEstimator, Mixing, fit_context
 
 __all__ = ["SequencePerceptron"]
@@ -37,7 +36,7 @@ __all__ = ["SequencePerceptron"]
 _LARGEST = 2**31 - 1
 
 
-class SequencePerceptron(Saved, BaseEstimator):
+class SequencePerceptron(StreamFit, Saved, BaseEstimator):
     """Structured perceptron on linear chains, which labels the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
@@ -334,57 +333,13 @@ class SequencePerceptron(Saved, BaseEstimator):
         check_encoder(self, encoder)
         return fit_sequences(self, X, y, lengths, encoder)
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit_stream(
-        self,
-        source: Any,
-        classes: Any = None,
-        *,
-        shuffle: Literal[False, "block"] = False,
-        block_size: int | None = None,
-        cache: PathLike | None = None,
-        checkpoint: PathLike | None = None,
-        checkpoint_every: float = 60.0,
-        resume: bool = False,
-    ) -> Self:
-        """Fit the model to sequences that need not fit into memory, in epochs, as ``fit`` does.
+    @standard()
+    def _fit_stream(self, source: Any, classes: Any, options: Options) -> list[str]:
+        self._check_parameters()
+        return learn_stream(self, source, classes, options).stopped
 
-        With ``shuffle=False`` the result has the bits of ``fit`` on all sequences with ``shuffle=False``. Not
-        available with ``early_stopping`` and ``n_partitions``.
-
-        Parameters
-        ----------
-        source : Source, tuple of arrays, or iterable of batches
-            The sequences: what `perceptron_rs.io.open_sentences` returns, a tuple
-            ``(X, y, None, lengths)`` of arrays, or an object that gives such tuples, or ``(X, y)`` of lists
-            of sequences.
-        classes : array-like of shape (n_classes,), default=None
-            All labels that occur. If None, a first pass finds them. Attributes take one more.
-        shuffle, block_size, cache, checkpoint, checkpoint_every, resume
-            As for `Perceptron.fit_stream`, with sequences for examples.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError, TypeError, OSError
-            As `Perceptron.fit_stream`.
-        """
-        options = Options(
-            shuffle=shuffle,
-            block_size=block_size,
-            cache=cache,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
-        with restored_on_error(self), standard():
-            self._check_parameters()
-            warn_of_interrupt(self, learn_stream(self, source, classes, options), stacklevel=4)
-        return self
+    def _warn(self, stopped: list[str]) -> None:
+        warn_of_interrupt(self, stopped, stacklevel=5)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None) -> Self:

@@ -136,7 +136,7 @@ def _from_stream(arguments: Namespace, before: Any, times: list[float]) -> tuple
     source = tagged_source(arguments.data, read, template, tag)
     model = _learner(arguments, before)
     times.append(time.perf_counter())
-    with redirect_stdout(sys.stderr):
+    with reading(arguments.data, quiet=arguments.quiet), redirect_stdout(sys.stderr):
         model.fit_stream(source, **of_stream(arguments))
     model.template_ = template
     return model, counts

@@ -46,7 +46,8 @@ def run(arguments: Namespace) -> int:
     before = _continued(arguments)
     wish = wanted(arguments, model=before)
     begin = time.perf_counter()
-    fitted = (_from_stream if in_blocks else _from_memory)(arguments, wish, before)
+    with reading(arguments.data, quiet=arguments.quiet):
+        fitted = (_from_stream if in_blocks else _from_memory)(arguments, wish, before)
     fit = time.perf_counter()
     model = fitted.model
     keep_base(model, fitted.zero_based)
@@ -81,8 +82,7 @@ def _from_memory(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
     start = None if not init_text else read_text(Path(init_text))
     if start is not None and wish.features is None:
         wish = replace(wish, features=start[0].shape[-1])
-    with reading(arguments.data, quiet=arguments.quiet):
-        whole = load(arguments.data, wish)
+    whole = load(arguments.data, wish)
     held = held_out(len(whole), arguments.holdout)
     data = whole if held is None else whole.chosen(~held)
     scale = wish.scale
