@@ -205,7 +205,7 @@ class Engine(Protocol):
         """Random weights and intercepts of the layers of a multilayer perceptron."""
 
     def mlp_scores(
-        self, rows: Any, state: State, *, activation: str, probabilities: bool
+        self, rows: Any, state: State, *, activation: str, probabilities: bool, threads: int
     ) -> NDArray[np.float64]:
         """Activations (n, K) of the output neurons for every row, or probabilities."""
 

@@ -386,6 +386,28 @@ def test_what_is_held_is_not_written_to(learner, holder, check_input):
     assert model.coef_.tobytes() == whole.coef_.tobytes()
 
 
+@pytest.mark.parametrize("hold", [lambda array: array, lambda array: array[...], memoryview, np.array])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_numbers_that_are_held_are_not_written_to(learner, hold):
+    model = wide_model(learner)
+    for i in range(4, 30):
+        held = [hold(value) for value in vars(model).values() if isinstance(value, np.ndarray)]
+        before = [np.array(value).tobytes() for value in held]
+        model.partial_fit(WIDE[i : i + 1], LABELS[i : i + 1], check_input=False)
+        assert [np.array(value).tobytes() for value in held] == before
+    whole = learner(max_iter=1, tol=None, shuffle=False).fit(WIDE[:30], LABELS[:30])
+    assert model.intercept_.tobytes() == whole.intercept_.tobytes()
+    assert model.n_seen_.tolist() == whole.n_seen_.tolist()
+
+
+def test_numbers_that_are_part_of_other_arrays_are_replaced():
+    model, counters = wide_model(), np.full((2, 3), 4)
+    model.n_seen_ = counters[0]
+    model.partial_fit(WIDE[4:5], LABELS[4:5], check_input=False)
+    assert model.n_seen_.tolist() == [5, 5, 5]
+    assert counters.tolist() == [[4] * 3] * 2
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_an_error_amid_a_pass_leaves_all_as_it_was(learner):
     model = wide_model(learner)

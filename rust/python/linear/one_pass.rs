@@ -13,7 +13,7 @@ use numpy::{
     PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::attributes::{Changes, Name, get, labels, matrix, numbers, vector};
 use super::weights::{Known, Place, Renewed, gathered};
@@ -24,7 +24,7 @@ use crate::online::perceptron::Perceptron;
 use crate::online::{self, Learner, Passed, Problem, Settings, State};
 use crate::python::border::arrays::{self, copied, pairs};
 use crate::python::border::choices::{parse_joint, parse_tie};
-use crate::python::border::rows::{dense_rows, with_dense, with_many_or_few};
+use crate::python::border::rows::{dense_rows, with_arrays, with_dense, with_many_or_few};
 use crate::rows::{Dense, Matrix, Tolerance};
 
 /// Products of a value and a weight in a pass at most: some milliseconds, in which Ctrl-C has to wait.
@@ -319,6 +319,8 @@ impl Given<'_> {
             work(&Dense::new(&values, shape[0], shape[1])?)?;
         } else if rows.cast::<PyUntypedArray>().is_ok() {
             with_dense(rows.py(), &dense_rows(rows)?, false, work)??;
+        } else if let Ok(arrays) = rows.cast::<PyTuple>() {
+            with_arrays(arrays, work)??;
         } else {
             with_many_or_few(rows, false, work)??;
         }

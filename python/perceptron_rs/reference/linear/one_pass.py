@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference.linear.run import start_linear
-from perceptron_rs.reference.rows import dense_rows
+from perceptron_rs.reference.rows import csr_rows, dense_rows
 from perceptron_rs.settings import Data, Linear
 
 __all__ = ["OnePass", "one_pass"]
@@ -48,7 +48,7 @@ class OnePass:
         ----------
         attributes : dict
             The ``__dict__`` of a fitted estimator.
-        rows : C-contiguous matrix, or made by ``dense_rows`` or ``csr_rows``
+        rows : C-contiguous matrix, tuple of the arguments of ``csr_rows``, or made by that or ``dense_rows``
         y : array of shape (n,)
             Their classes, in the kind of type that ``classes_`` has.
         encoded : bool
@@ -81,8 +81,12 @@ class OnePass:
             dtype = np.int64 if name == "seen" else np.float64
             if not isinstance(values, np.ndarray) or values.dtype != dtype:
                 raise TypeError(f"{name} must be an array of float64, or int64 for counters; use fit")
+        if isinstance(rows, np.ndarray):
+            rows = dense_rows(rows)
+        elif isinstance(rows, tuple):
+            rows = csr_rows(*rows)
         data = Data(
-            dense_rows(rows) if isinstance(rows, np.ndarray) else rows,
+            rows,
             np.array([known.index(label) for label in y.tolist()], dtype=np.uint32),
         )
         run = start_linear(data, state, replace(self.settings, track_activations=activations is not None))

@@ -98,7 +98,14 @@ def mlp_start(columns: int, hidden: Sequence[int], outputs: int, *, activation: 
 
 
 @standard()
-def mlp_scores(rows: Any, state: State, *, activation: str, probabilities: bool) -> NDArray[np.float64]:
+def mlp_scores(
+    rows: Any,
+    state: State,
+    *,
+    activation: str,
+    probabilities: bool,
+    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+) -> NDArray[np.float64]:
     """Return what the output neurons have for every row: activations (n, K), or probabilities."""
     check_activation(activation)
     W, b = from_state(state, rows)
