@@ -73,7 +73,7 @@ class _Unpacked(io.RawIOBase):
     def __init__(self, packed: IO[bytes], name: str, max_ratio: float, *, owns: bool) -> None:
         self.packed, self.name, self.max_ratio, self.owns = _Counted(packed), name, max_ratio, owns
         self.count = 0
-        self.text = gzip.GzipFile(fileobj=self.packed)  # type: ignore[arg-type]  # it only reads
+        self.text = gzip.GzipFile(fileobj=self.packed)
 
     def readable(self) -> bool:
         return True

@@ -58,6 +58,7 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
     engine = get_engine(estimator.engine)
     for name in ("encoder_", "template_", "feature_names_in_"):
         vars(estimator).pop(name, None)
+    estimator._n_epochs = 0
     first = next((fact for fact in facts if fact.examples), facts[0])
     columns: list[NDArray[np.int64]] | list[None] = [None] * len(facts)
     estimator.n_features_in_ = first.columns
@@ -84,7 +85,7 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
         encodings=[Encoding(classes, own) for own in columns],
         schedule=Schedule(max_iter=int(estimator.max_iter)),
         observer=SequenceObserver(estimator, sum(fact.examples for fact in facts), None),
-        publish=lambda report: publish(estimator, engine, report),
+        publish=lambda report: publish(estimator, engine, report, is_fit=True),
     )
 
 
@@ -104,7 +105,7 @@ def columns_of(fact: Facts, vocabulary: dict[str, int]) -> NDArray[np.int64]:
 
 
 SEQUENCES = Family(
-    refused=(("n_partitions", 1), ("early_stopping", False)),
+    refused=(("n_partitions", 1), ("early_stopping", False), ("warm_start", False), ("audit", False)),
     parse=lambda estimator: partial(parse, hash_columns=estimator.hash_columns),
     plan=plan,
 )
