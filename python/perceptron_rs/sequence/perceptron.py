@@ -134,6 +134,8 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         Number of sequences that the weights have seen, T: with ``early_stopping``, up to the best epoch.
     sequence_errors_per_epoch_, token_errors_per_epoch_ : ndarray of shape (n_iter_,), int64
         Number of sequences that led to an update, and of wrong labels in the compared parts, in each epoch.
+    loss_curve_ : list of float
+        Mean loss of a sequence in each epoch: the number of its wrong labels, before the update.
     converged_ : bool
         Whether the last epoch was without a mistake.
     validation_scores_ : ndarray of shape (n_iter_, 1)
@@ -206,6 +208,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
     validation_scores_: NDArray[np.float64]
     sequence_errors_per_epoch_: NDArray[np.int64]
     token_errors_per_epoch_: NDArray[np.int64]
+    loss_curve_: list[float]
     _state: State  # what learning goes on from
     _n_epochs: int  # made by ``fit`` since the last cold start: the next one's number
     _weights: State  # made of it: what predicts, as the engines' ``sequence_decode`` takes it
