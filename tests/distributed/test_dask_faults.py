@@ -165,5 +165,5 @@ def test_weights_larger_than_a_message(client, columns):
     wide = rng.standard_normal((12, columns)).astype(np.float32)
     y = np.arange(12) % 2
     model = on_dask.Perceptron(client=client, **FEW).fit([wide[:5], wide[5:]], [y[:5], y[5:]])
-    local = perceptron_rs.Perceptron(n_partitions=2, **FEW).fit(wide, y)
+    local = perceptron_rs.Perceptron(n_partitions=(5, 7), **FEW).fit(wide, y)
     assert model.coef_.tobytes() == local.coef_.tobytes()

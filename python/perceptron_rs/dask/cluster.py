@@ -118,8 +118,9 @@ class DaskCluster:
     def weights(self, state: State, key: str) -> Future:
         """Return a promise of the weights, by what workers have already where that is less to send."""
         if state is self.state and self.common is not None and self.change is not None:
-            self.sent += n_bytes(self.change)
-            if 2 * self.sent < n_bytes(state):
+            n, all_of_them = n_bytes(self.change), n_bytes(state)
+            self.sent += n
+            if 2 * n < all_of_them and self.sent < 4 * all_of_them:  # the scheduler keeps what was sent
                 return self.submit(key, changed, self.common, self.change)
         self.sent = 0
         with warnings.catch_warnings():

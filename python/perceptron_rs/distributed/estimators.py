@@ -56,7 +56,7 @@ class ClusterLearner(BaseEstimator):
         return self
 
     def to_local(self) -> Any:
-        """Return the fitted model as a learner of `perceptron_rs`, which knows of no cluster.
+        """Return the fitted model as a learner that knows of no cluster.
 
         Returns
         -------

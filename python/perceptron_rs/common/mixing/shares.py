@@ -345,7 +345,13 @@ def _differing(array: Array, after: Numbers) -> Numbers:
 
 def _union(*numbers: Numbers) -> NDArray[np.int64]:
     """Return the places of all of them."""
-    return np.unique(np.concatenate([each.places for each in numbers if each.places is not None]))
+    # Sorted runs are merged, which np.unique does not make use of.
+    found = np.sort(
+        np.concatenate([each.places for each in numbers if each.places is not None]), kind="stable"
+    )
+    is_new = np.ones(len(found), dtype=np.bool_)
+    is_new[1:] = found[1:] != found[:-1]
+    return found[is_new]
 
 
 def _filled(own: Numbers, before: Numbers) -> Numbers:
@@ -369,7 +375,7 @@ def _from_csr(state: State, name: str) -> Numbers:
             indptr, indices = state[f"{name}_indptr{u}"], state[f"{name}_indices{u}"]
             rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
             found.append((rows << 32 | indices, state[f"{name}_data{u}"]))
-    places = np.unique(np.concatenate([own for own, _ in found]))
+    places = _union(*(Numbers(own, values, None) for own, values in found))
     vectors = []
     for own, values in found:
         vectors.append(np.zeros(len(places)))
