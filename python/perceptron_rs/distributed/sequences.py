@@ -18,7 +18,7 @@ from perceptron_rs.distributed.partition import Encoding, Facts, Parsed
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch
-from perceptron_rs.sequence.fitting import beam_of, cold, publish
+from perceptron_rs.sequence.fitting import beam_of, cold, publish, publish_state
 from perceptron_rs.sequence.input import check_lengths, flat_labels, flat_tokens, is_nested
 from perceptron_rs.sequence.perceptron import SequencePerceptron
 from perceptron_rs.sequence.progress import SequenceObserver
@@ -55,7 +55,6 @@ def parse(batch: Batch, hash_columns: int | None) -> Parsed:
 
 def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
     """Put what is known before the fit on the estimator, and plan the fit."""
-    engine = get_engine(estimator.engine)
     for name in ("encoder_", "template_", "feature_names_in_"):
         vars(estimator).pop(name, None)
     first = next((fact for fact in facts if fact.examples), facts[0])
@@ -83,8 +82,8 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
         ),
         encodings=[Encoding(classes, own) for own in columns],
         schedule=Schedule(max_iter=int(estimator.max_iter)),
-        observer=SequenceObserver(estimator, sum(fact.examples for fact in facts), None),
-        publish=lambda report: publish(estimator, engine, report),
+        observer=SequenceObserver(estimator, sum(fact.examples for fact in facts), None, publish_state),
+        publish=lambda report: publish(estimator, report),
     )
 
 

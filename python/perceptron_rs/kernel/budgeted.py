@@ -15,6 +15,7 @@ from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.engines import Engine, EngineName, State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import PathLike
@@ -22,7 +23,7 @@ from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train, learn_stream
 from perceptron_rs.kernel.kept import Carried, collected, log_of, nothing, taken_over
 from perceptron_rs.kernel.values import KERNELS
-from perceptron_rs.kernel.vectors import rows_of, stored
+from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.settings import POLICIES, Budget
 from perceptron_rs.stream.fit import Options
 from perceptron_rs.typed import ClassWeight, Gamma, JointUpdate, KernelName, MultiClass, Tie, fit_context
@@ -283,7 +284,7 @@ class BudgetedKernelPerceptron(KernelLearner):
             stored_rows = engine.dense_rows(np.zeros((0, data.rows.shape[1]), dtype=np.uint8))
             given = given | {"kept_row": origin[given["kept_row"]]}
         else:
-            stored_rows = rows_of(self._vectors, engine, self.n_features_in_)
+            stored_rows = rows_of(engine, stored(self._vectors), self.n_features_in_)
         report = train(stored_rows, given | {"seen": self.n_seen_}, self._settings(shared))
         self._keep(data, report.state)
         return report

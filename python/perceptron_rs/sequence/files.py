@@ -26,7 +26,9 @@ _EPOCHS = {
     "sequence_errors_per_epoch": np.int64,
     "token_errors_per_epoch": np.int64,
     "validation_scores": np.float64,
+    "loss_curve": np.float64,
 }
+_NOT_ALWAYS = ("validation_scores", "loss_curve")  # files of early versions have no curve
 _HISTORY = {"n_iter": "n_iter_", "n_seen": "n_seen_"}
 
 
@@ -75,12 +77,12 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
     ):
         raise ValueError(f"the history must hold counts {', '.join(_HISTORY)}, and converged")
     for name, dtype in _EPOCHS.items():
-        if name in left or name != "validation_scores":
+        if name in left or name not in _NOT_ALWAYS:
             axis = (1,) if name == "validation_scores" else ()
             array = take(left, name, dtype, (history["n_iter"], *axis))
             if array.min(initial=0) < 0:
                 raise ValueError(f"the tensor {name} must not hold anything below 0")
-            setattr(estimator, f"{name}_", array)
+            setattr(estimator, f"{name}_", array.tolist() if name == "loss_curve" else array)
     if "encoder" in document:
         estimator.encoder_ = _encoder(left, document["encoder"], columns)
     if "template" in document:

@@ -42,8 +42,9 @@ def learn(
     if model.early_stopping:
         some, others = split(model, len(lengths), seed)
         held_out = HeldOutPart(model, engine, data, labels, lengths, others)
+    n_sequences = len(lengths) if some is None else len(some)
     observer = SequenceObserver(
-        model, len(lengths) if some is None else len(some), None if held_out is None else held_out.scores
+        model, n_sequences, None if held_out is None else held_out.scores, publish_state
     )
     settings = Chain(
         eta0=float(model.eta0),
@@ -66,7 +67,7 @@ def learn(
         parts = partitions(engine, data, labels, lengths, some, model.n_partitions)
         run = Mixed(state, in_threads(engine, parts, settings, str(model.mixing), n_threads(model)))
     report = follow(run, settings, schedule, watch, held_out)
-    publish(model, engine, report)
+    publish(model, report, n_sequences)
     if held_out is not None:
         model.validation_scores_ = np.array(held_out.scores).reshape(-1, 1)
     return report
@@ -90,9 +91,9 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options) -> Repo
         keep_on_interrupt=bool(model.keep_on_interrupt),
     )
     schedule = Schedule(max_iter=int(model.max_iter))
-    observer = SequenceObserver(model, 0, None)
+    observer = SequenceObserver(model, 0, None, publish_state)
     report = run_stream(model, engine, stream, state, settings, schedule, observer, options)
-    publish(model, engine, report)
+    publish(model, report)
     return report
 
 
@@ -122,14 +123,25 @@ def encoded(model: Any, source: Source) -> Source:
     return replace(source.mapped(change, encoder.n_columns_), reading=reading)
 
 
-def publish(model: Any, engine: Engine, report: Report) -> None:
-    """Put what was learnt, and the story of the run, on the model."""
-    averaged = bool(model.averaged)
-    model._state, model._weights = report.state, predicting(engine, report.state, averaged)
+def publish_state(model: Any, state: State) -> None:
+    """Put what was learnt on the model."""
+    model._state = state
+    model._weights = predicting(get_engine(model.engine), state, bool(model.averaged))
+    model.n_seen_ = int(state["seen"][0])
+
+
+def publish(model: Any, report: Report, n_sequences: float | None = None) -> None:
+    """Put what was learnt, and the story of the run, on the model.
+
+    An epoch had so many sequences; by default, all that the weights have seen, in equal parts.
+    """
+    publish_state(model, report.state)
+    if n_sequences is None:
+        n_sequences = model.n_seen_ / max(1, len(report.mistakes))
     model.sequence_errors_per_epoch_ = report.mistakes[:, 0]
     model.token_errors_per_epoch_ = report.losses[:, 0].astype(np.int64)
+    model.loss_curve_ = (report.losses[:, 0] / max(1, n_sequences)).tolist()
     model.n_iter_ = len(report.mistakes)
-    model.n_seen_ = int(report.state["seen"][0])
     model.converged_ = report.stopped == ["clean"]
     vars(model).pop("validation_scores_", None)
 

@@ -129,6 +129,8 @@ class SequencePerceptron(Saved, BaseEstimator):
         Number of sequences that the weights have seen, T: with ``early_stopping``, up to the best epoch.
     sequence_errors_per_epoch_, token_errors_per_epoch_ : ndarray of shape (n_iter_,), int64
         Number of sequences that led to an update, and of wrong labels in the compared parts, in each epoch.
+    loss_curve_ : list of float
+        Mean loss of a sequence in each epoch: the number of its wrong labels, before the update.
     converged_ : bool
         Whether the last epoch was without a mistake.
     validation_scores_ : ndarray of shape (n_iter_, 1)
@@ -199,6 +201,7 @@ class SequencePerceptron(Saved, BaseEstimator):
     validation_scores_: NDArray[np.float64]
     sequence_errors_per_epoch_: NDArray[np.int64]
     token_errors_per_epoch_: NDArray[np.int64]
+    loss_curve_: list[float]
     _state: State  # what learning goes on from
     _weights: State  # made of it: what predicts, as the engines' ``sequence_decode`` takes it
 
