@@ -91,6 +91,7 @@ class OnePass:
         y: NDArray[Any],
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
+        sample_weight: NDArray[np.float64] | None = None,
     ) -> bool: ...
 
 def one_pass(

@@ -187,8 +187,8 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             C-contiguous array or a CSR matrix of one of the storage types, y an array of labels, and the
             parameters must be valid. The engine still checks shapes and types, and that numbers are finite.
             `Perceptron` and `AveragedPerceptron` then learn from an example within a few
-            microseconds, if there are no sample or class weights, no penalty, no ``callback``, and neither
-            ``verbose`` nor ``track_mistakes``.
+            microseconds, if there are no class weights, no examples of weight 0, no penalty, no
+            ``callback``, and neither ``verbose`` nor ``track_mistakes``.
 
         Returns
         -------
@@ -206,7 +206,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         if check_input or not hasattr(self, "classes_"):
             self._partial_fit(X, y, classes, sample_weight)
             return self
-        if sample_weight is None and learn_pass(self, X, y):
+        if learn_pass(self, X, y, sample_weight=sample_weight):
             return self
         with restored_on_error(self):
             engine = get_engine(self.engine)
@@ -218,10 +218,11 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         return self
 
     def _learn_quickly(
-        self, rows: Rows, labels: NDArray[np.uint32], track_activations: bool
+        self, rows: Rows, labels: NDArray[np.uint32], sample_weight: Any, track_activations: bool
     ) -> NDArray[np.float64] | None:
         activations = np.zeros((len(labels) if track_activations else 0, n_planes(self, self.classes_)))
-        done = learn_pass(self, rows, labels, True, activations if track_activations else None)
+        given = True, activations if track_activations else None, sample_weight
+        done = learn_pass(self, rows, labels, *given)
         return activations if done else None
 
     def _learn_pass(
