@@ -91,6 +91,7 @@ class OnePass:
         y: NDArray[Any],
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
+        sample_weight: NDArray[np.float64] | None = None,
     ) -> bool: ...
 
 def one_pass(
@@ -185,6 +186,7 @@ def read_svmlight(
     zero_based: bool | None,
     refuse_query_ids: bool,
     threads: int,
+    max_ratio: float,
     block: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], int, bool]: ...
 def read_svmlight_part(

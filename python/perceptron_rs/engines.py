@@ -87,6 +87,7 @@ class OnePass(Protocol):
         y: NDArray[Any],
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
+        sample_weight: NDArray[np.float64] | None = None,
     ) -> bool:
         """Learn from the rows in their order and replace the attributes that change."""
 

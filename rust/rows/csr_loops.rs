@@ -45,9 +45,14 @@ impl<'a, T, I> Soon<'a, T, I> {
     fn ask_all(&mut self) {
         self.ask(usize::MAX);
     }
+
+    #[inline(always)]
+    fn is_long(&self) -> bool {
+        self.columns.len() > 2 * PIECE
+    }
 }
 
-/// Entries of a row that are read while as many of another are asked for.
+/// Entries of a row that are read while as many of a long one are asked for. Each piece costs some time, too.
 const PIECE: usize = 32;
 
 pub(super) struct Float<'a, T, I> {
@@ -116,14 +121,18 @@ impl<T: Value, I: Index> LoopBody for Float<'_, T, I> {
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
-        let (columns, values) = self.rows.row(row);
+        let (mut columns, mut values) = self.rows.row(row);
         if let [sum] = sums {
             let mut lanes = Lanes::default();
-            for (columns, values) in columns.chunks(PIECE).zip(values.chunks(PIECE)) {
+            while self.soon.is_long() && columns.len() > PIECE {
+                let (piece, piece_values);
+                (piece, columns) = columns.split_at(PIECE);
+                (piece_values, values) = values.split_at(PIECE);
                 self.soon.ask(PIECE);
-                lanes.add(columns, values, |j, _| self.weights[j]);
+                lanes.add(piece, piece_values, |j, _| self.weights[j]);
             }
             self.soon.ask_all();
+            lanes.add(columns, values, |j, _| self.weights[j]);
             *sum = lanes.total();
         } else {
             self.soon.ask_all();
@@ -232,15 +241,18 @@ impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
-        let (columns, values) = self.rows.row(row);
+        let (mut columns, mut values) = self.rows.row(row);
         if let [sum] = sums {
             let mut exact = 0;
-            for (columns, values) in columns.chunks(PIECE).zip(values.chunks(PIECE)) {
+            while self.soon.is_long() && columns.len() > PIECE {
+                let (piece, piece_values);
+                (piece, columns) = columns.split_at(PIECE);
+                (piece_values, values) = values.split_at(PIECE);
                 self.soon.ask(PIECE);
-                exact += exact::dot_entries(columns, values, self.weights);
+                exact += exact::dot_entries(piece, piece_values, self.weights);
             }
             self.soon.ask_all();
-            *sum = f64::from(exact);
+            *sum = f64::from(exact + exact::dot_entries(columns, values, self.weights));
         } else {
             self.soon.ask_all();
             let (w, stride) = (&*self.weights, self.stride);

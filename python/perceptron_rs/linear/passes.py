@@ -3,7 +3,8 @@
 What the parameters say is worked out once and kept by the engine, with the very objects that they
 were. After that a call crosses to the engine once, which looks whether they still are the same objects,
 learns, and replaces the attributes that change. Whatever is out of the ordinary (a penalty, weights of
-examples or classes, a callback, any error, a pass that takes long) is left to a run, with nothing changed.
+classes, examples of weight 0, a callback, any error, a pass that takes long) is left to a run, with nothing
+changed.
 """
 
 from __future__ import annotations
@@ -38,24 +39,33 @@ _prepared: dict[ref[Any], OnePass] = {}
 
 
 def learn_pass(
-    estimator: Any, X: Any, y: Any, encoded: bool = False, activations: NDArray[np.float64] | None = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    encoded: bool = False,
+    activations: NDArray[np.float64] | None = None,
+    sample_weight: Any = None,
 ) -> bool:
     """Learn from X in its order. False: that is left to a run, and nothing has been changed.
 
     ``X`` is a matrix, or rows of the engine; ``y`` are labels, or indices of classes (uint32) if they are
     ``encoded``. The activations of the examples before they are learnt from are put into ``activations``,
-    float64 of shape (n, K).
+    float64 of shape (n, K). Any ``sample_weight`` may be given; float64 arrays of numbers above 0 alone
+    are not left to a run.
     """
+    if not (sample_weight is None or type(sample_weight) is np.ndarray):
+        return False
     try:
         rows = X if encoded or isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data, X.shape[1])
         one_pass = _prepared.get(ref(estimator))
-        if one_pass is not None and one_pass.learn(vars(estimator), rows, y, encoded, activations):
+        given = rows, y, encoded, activations, sample_weight
+        if one_pass is not None and one_pass.learn(vars(estimator), *given):
             return True
         one_pass = _prepare(estimator)
         if one_pass is None:
             return False
         _prepared[ref(estimator, _prepared.pop)] = one_pass
-        return one_pass.learn(vars(estimator), rows, y, encoded, activations)
+        return one_pass.learn(vars(estimator), *given)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         _prepared.pop(ref(estimator), None)  # it was made for other classes, perhaps
         return False  # the run says what is wrong

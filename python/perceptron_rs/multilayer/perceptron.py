@@ -77,9 +77,8 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
         ``tol``.
     n_jobs : int or None, default=None
-        Number of threads that predict; training uses one. None means 1, unless in a
-        ``joblib.parallel_config`` context; -1 means all processors. It does not change any bit of the
-        results.
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits; the reference is slow, and written to be read.
     audit : bool, default=False

@@ -125,7 +125,7 @@ fn one_pass(
 impl OnePass {
     /// Learn from the rows in their order and replace the attributes that change. False: the
     /// attributes are not those that this was made for, or the pass takes long; nothing was done.
-    #[pyo3(signature = (attributes, rows, y, encoded=false, activations=None))]
+    #[pyo3(signature = (attributes, rows, y, encoded=false, activations=None, sample_weight=None))]
     fn learn(
         &self,
         attributes: &Bound<'_, PyDict>,
@@ -133,6 +133,7 @@ impl OnePass {
         y: &Bound<'_, PyAny>,
         encoded: bool,
         activations: Option<&Bound<'_, PyArray2<f64>>>,
+        sample_weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         if !self.fits(attributes)? {
             return Ok(false);
@@ -143,6 +144,7 @@ impl OnePass {
         } else {
             labels(&get(attributes, &self.classes)?, y)?
         };
+        let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
         let planes = self.settings.planes();
         let coef = get(attributes, &self.coef)?;
         let columns = coef.cast::<PyUntypedArray>()?.shape().get(1).copied().unwrap_or(0);
@@ -181,6 +183,7 @@ impl OnePass {
             seen: counts,
             columns,
             labels: &labels,
+            sample_weight: of_examples.as_deref(),
             settings,
         };
         let Some(learnt) = given.learn_from(rows)? else { return Ok(false) };
@@ -278,6 +281,7 @@ struct Given<'a> {
     /// Whether the weights of other columns than those of the rows need not be looked at.
     few: bool,
     labels: &'a [u32],
+    sample_weight: Option<&'a [f64]>,
     settings: &'a Settings,
 }
 
@@ -329,7 +333,7 @@ impl Given<'_> {
 
     fn learn(&self, rows: &dyn Matrix, place: Place) -> Result<Learnt> {
         let shape = [self.settings.planes(), self.columns];
-        let problem = Problem::new(rows, self.labels, None, self.settings)?;
+        let problem = Problem::new(rows, self.labels, self.sample_weight, self.settings)?;
         let mut state = State {
             coef: gathered(self.weights, shape, &place)?,
             intercept: collected(self.intercept.iter().copied())?,

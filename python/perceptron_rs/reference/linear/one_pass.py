@@ -41,6 +41,7 @@ class OnePass:
         y: NDArray[Any],
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
+        sample_weight: NDArray[np.float64] | None = None,
     ) -> bool:
         """Learn from the rows in their order and replace the attributes that change.
 
@@ -55,6 +56,8 @@ class OnePass:
             Whether y holds indices of classes instead, as uint32.
         activations : array of shape (n, K)
             Where the activations before the updates go, if they are wanted.
+        sample_weight : float64 array of shape (n,)
+            Weights of the examples, above 0.
 
         Returns
         -------
@@ -75,6 +78,8 @@ class OnePass:
         )
         if y.dtype.kind != classes.dtype.kind:
             raise TypeError("y and classes_ must hold the same kind of labels")
+        if sample_weight is not None and not (sample_weight > 0).all():
+            raise ValueError("sample_weight must be above 0 in one_pass; use start")
         known = classes.tolist()
         state = {name: attributes[attribute] for name, attribute in self.stored.items()}
         for name, values in state.items():
@@ -88,6 +93,7 @@ class OnePass:
         data = Data(
             rows,
             np.array([known.index(label) for label in y.tolist()], dtype=np.uint32),
+            sample_weight,
         )
         run = start_linear(data, state, replace(self.settings, track_activations=activations is not None))
         mistakes = run.epoch(0).mistakes
