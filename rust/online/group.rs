@@ -8,7 +8,7 @@ use super::rule::Rule;
 use super::run::State;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
-use crate::rows::{Activations, Cursor, Head, Planes, Stop, Visit};
+use crate::rows::{Activations, Cursor, Head, Planes, Stop, Visit, tiles};
 
 /// What a decision (a plane, or all of them) did in one epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -174,8 +174,15 @@ impl Group {
             write_head(head, ages.as_deref(), state).copy_from_slice(weights);
         }
         let ages = self.planes.ages()?;
-        for (i, head) in self.planes.heads.iter().enumerate() {
-            self.planes.copy_plane(i, write_head(head, ages.as_deref(), state));
+        for head in &self.planes.heads {
+            write_head(head, ages.as_deref(), state);
+        }
+        let d = state.coef.len() / state.intercept.len();
+        for tile in tiles(d) {
+            for (i, head) in self.planes.heads.iter().enumerate() {
+                let plane = &mut state.coef[head.plane as usize * d..][..d];
+                self.planes.copy_plane(i, tile.clone(), &mut plane[tile.clone()]);
+            }
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ pub use facts::Facts;
 pub use joint::Spread;
 pub(crate) use learn::{Learn, LoopBody};
 pub use noise::{Noise, Tolerance};
-pub use planes::{Activations, Head, Magnitude, Planes, Weights};
+pub use planes::{Activations, Head, Magnitude, Planes, Weights, tiles};
 pub(crate) use prefetch::prefetch;
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
@@ -77,6 +77,12 @@ pub trait Examples: Sync {
 pub trait Rows: Examples {
     /// `out += c*x` for one row.
     fn axpy(&self, row: usize, c: f64, out: &mut [f64]);
+
+    /// Writes a row as f64.
+    fn write(&self, row: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        self.axpy(row, 1.0, out);
+    }
 
     /// Weights (K x columns) in the form that [`Rows::scores`] is fastest on.
     fn arrange(&self, coef: &[f64], planes: usize) -> Result<Weights>;

@@ -1,6 +1,7 @@
 //! The weights of one or more planes, in the form that a leaf trains on.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::noise::Noise;
 use super::pending::{Ages, Pending};
@@ -115,27 +116,27 @@ impl Planes {
     /// The weights of one plane.
     pub fn plane(&self, k: usize) -> Result<Vec<f64>> {
         let mut out = filled(0.0, self.columns)?;
-        self.copy_plane(k, &mut out);
+        self.copy_plane(k, 0..self.columns, &mut out);
         Ok(out)
     }
 
-    /// Copies the weights of one plane, in whatever form they are.
-    pub fn copy_plane(&self, k: usize, out: &mut [f64]) {
-        let d = self.columns;
+    /// Copies some weights of one plane, in whatever form they are.
+    pub fn copy_plane(&self, k: usize, columns: Range<usize>, out: &mut [f64]) {
+        let Range { start, end } = columns;
         match &self.weights {
-            Weights::ByPlane(w) => out.copy_from_slice(&w[k * d..][..d]),
+            Weights::ByPlane(w) => out.copy_from_slice(&w[k * self.columns..][start..end]),
             Weights::ByColumn { w, stride } => {
-                for (out, column) in out.iter_mut().zip(w.chunks(*stride)) {
+                for (out, column) in out.iter_mut().zip(w[start * stride..end * stride].chunks(*stride)) {
                     *out = column[k];
                 }
             }
             Weights::Halves(w) => {
-                for (out, w) in out.iter_mut().zip(w[k].weights()) {
+                for (out, w) in out.iter_mut().zip(&w[k].weights()[start..end]) {
                     *out = f64::from(*w);
                 }
             }
             Weights::Counts { w, stride } => {
-                for (out, column) in out.iter_mut().zip(w.chunks(*stride)) {
+                for (out, column) in out.iter_mut().zip(w[start * stride..end * stride].chunks(*stride)) {
                     *out = f64::from(column[k]);
                 }
             }
@@ -223,21 +224,11 @@ impl Planes {
 
     pub(super) fn make_by_plane(&mut self) -> Result<()> {
         if !matches!(self.weights, Weights::ByPlane(_)) {
-            let (planes, d) = (self.heads.len(), self.columns);
-            let mut w = filled(0.0, planes * d)?;
-            match &self.weights {
-                // Column by column: as many streams to write as there are planes, one to read.
-                Weights::Counts { w: counts, stride } => {
-                    for (j, column) in counts.chunks(*stride).enumerate() {
-                        for k in 0..planes {
-                            w[k * d + j] = f64::from(column[k]);
-                        }
-                    }
-                }
-                _ => {
-                    for (k, plane) in w.chunks_mut(d.max(1)).enumerate() {
-                        self.copy_plane(k, plane);
-                    }
+            let d = self.columns;
+            let mut w = filled(0.0, self.heads.len() * d)?;
+            for tile in tiles(d) {
+                for (k, plane) in w.chunks_mut(d).enumerate() {
+                    self.copy_plane(k, tile.clone(), &mut plane[tile.clone()]);
                 }
             }
             self.weights = Weights::ByPlane(w);
@@ -287,11 +278,7 @@ impl Planes {
         // Rows of eight i32 keep the loop over planes free of a remainder.
         let stride = if planes == 1 { 1 } else { planes.next_multiple_of(8) };
         let mut w = filled(0, d * stride)?;
-        for (j, column) in w.chunks_mut(stride).enumerate() {
-            for (k, w) in column[..planes].iter_mut().enumerate() {
-                *w = weights[k * d + j] as i32;
-            }
-        }
+        put_by_column(weights, d, &mut w, stride, |w| w as i32);
         self.weights = Weights::Counts { w, stride };
         Ok(())
     }
@@ -334,12 +321,24 @@ pub(super) fn by_column(w: Cow<[f64]>, planes: usize, columns: usize) -> Result<
         };
     }
     let mut out = filled(0.0, columns * stride)?;
-    for (j, column) in out.chunks_mut(stride).enumerate() {
-        for (k, out) in column[..planes].iter_mut().enumerate() {
-            *out = w[k * columns + j];
+    put_by_column(&w, columns, &mut out, stride, |w| w);
+    Ok(out)
+}
+
+/// Copies planes x columns to columns x stride.
+fn put_by_column<T>(w: &[f64], columns: usize, out: &mut [T], stride: usize, narrow: fn(f64) -> T) {
+    for tile in tiles(columns) {
+        for (k, plane) in w.chunks(columns).enumerate() {
+            for j in tile.clone() {
+                out[j * stride + k] = narrow(plane[j]);
+            }
         }
     }
-    Ok(out)
+}
+
+/// Ranges of columns. Those of many planes stay in the cache while they are copied plane by plane.
+pub fn tiles(columns: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..columns).step_by(64).map(move |j| j..columns.min(j + 64))
 }
 
 /// Integers (K x columns) as [`Weights::Halves`].

@@ -28,7 +28,7 @@ OPTIONS = [
     (("--class-weight", "balanced"), {"class_weight": "balanced"}),
     (("--class-weight=-1=0.5", "--class-weight", "1=2"), {"class_weight": {-1: 0.5, 1: 2.0}}),
     (("--threads", 2), {"n_jobs": 2}),
-    (("--engine", "reference"), {"engine": "reference"}),
+    (("--engine", "reference", "--epochs", 3), {"engine": "reference", "max_iter": 3}),
 ]
 
 

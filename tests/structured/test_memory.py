@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 # Words as in a language: most are rare, and nearly all have one label. Dense weights of 160,000 columns for
-# 60 labels, with their sums and averages, would need 230 MB; the data need 17.
+# 60 labels, with their sums and averages, would need 230 MB; the data need 21.
 PEAK = """
     import sys
     from pathlib import Path
@@ -22,7 +22,7 @@ PEAK = """
         return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
 
     random = np.random.default_rng(0)
-    n, words, labels, length = 400_000, 40_000, 60, 20
+    n, words, labels, length = 500_000, 40_000, 60, 20
     word = np.minimum(random.zipf(1.3, n), 10**9) % words
     own = word * 40_503 % words % labels
     y = np.where(random.random(n) < 0.05, (own + np.roll(own, 1)) % labels, own)
