@@ -51,6 +51,11 @@ def one_digit():
     return X, y == 3
 
 
+def one_group():
+    X, y = data.news20()
+    return X, y == 3
+
+
 def iris():
     from sklearn.datasets import load_iris
 
@@ -60,7 +65,7 @@ def iris():
 
 CASES = [
     Case("dense float64 1e6 x 100", lambda: data.dense(1_000_000, 100, "float64"), 3.6),
-    Case("dense float32 1e6 x 100", lambda: data.dense(1_000_000, 100, "float32"), 4.3),
+    Case("dense float32 1e6 x 100", lambda: data.dense(1_000_000, 100, "float32"), 5.0),
     Case("dense float64 20000 x 100", lambda: data.dense(20_000, 100, "float64"), 4.8, epochs=50),
     Case(
         "dense float64 1e6 x 100 shuffled",
@@ -83,6 +88,7 @@ CASES = [
     Case("CSR census int8", data.census, 2.5, real=True),
     Case("CSR Zipf float64 100000 x 50000", lambda: data.zipf(100_000, 50_000, 64), 1.1),
     Case("CSR news20 20 classes", data.news20, 3.5, real=True),
+    Case("CSR counts int16, one class", one_group, 1.8, real=True),
     Case("iris, 100 x 4", iris, 1.0, epochs=1000, parameters={"tol": 1e-3, "shuffle": True}, repeat=20),
     Case(
         "decision_function float64 1e6 x 100",

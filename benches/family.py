@@ -117,7 +117,7 @@ def penalties():
             lambda: Peer(**options).fit(floats, y),  # noqa: B023  called in this turn of the loop
             lambda: Perceptron(**options).fit(X, y),  # noqa: B023
         )
-        report(f"{name}, penalty='l2', 10 epochs", peer, ours, 1)
+        report(f"{name}, penalty='l2', 10 epochs", peer, ours, 1.2)
 
 
 def check_answers(X, y, rows):
@@ -180,7 +180,7 @@ def online():
     )
     report("1000 rows, check_input=False, to river's learn_one", learnt, one, 2)
     report("the same, AveragedPerceptron", learnt, mean, 2)
-    report("predict_then_learn, blocks of 1000, to river's two calls", both, progressive / 20, 50)
+    report("predict_then_learn, blocks of 1000, to river's two calls", both, progressive / 20, 60)
 
 
 if __name__ == "__main__":

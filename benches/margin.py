@@ -187,7 +187,7 @@ def breast_cancer() -> tuple[Any, Any]:
 RACES = [
     Race("breast cancer standardised", breast_cancer, highs=8, svc=500),
     Race("planted 10000 x 50, margin 1e-3", lambda: data.planted(10_000, 50, 1e-3), highs=30),
-    Race("flipped 10000 x 50", lambda: data.flipped(10_000, 50, 1e-3, 20), highs=300),
+    Race("flipped 10000 x 50", lambda: data.flipped(10_000, 50, 1e-3, 20), highs=200),
     Race(
         "planted 100000 x 100, margin 1e-2", lambda: data.planted(100_000, 100, 1e-2), highs=150, quick=False
     ),

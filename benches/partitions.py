@@ -1,8 +1,10 @@
-"""What do partitions cost, and what do they save? Epochs over P partitions of MNIST and of news20.
+"""What do partitions cost, and what do they save? Epochs over parts of MNIST and of news20.
 
     python benches/partitions.py accuracy     test accuracy and mistakes after some epochs, for P = 1 ... 64
     python benches/partitions.py separable    epochs until no mistake, for P = 1 ... 64
-    python benches/partitions.py rounds       seconds of a round of P tasks on a Dask cluster, and of its mix
+    python benches/partitions.py rounds       seconds of a round of P tasks on a Dask cluster
+    python benches/partitions.py epochs       an epoch on two workers beside one on half the rows, one thread
+    python benches/partitions.py memory       4 GB of Parquet on two workers of 1 GB each; needs 15 GB of disk
 
 The tables of docs/guide/scale.rst are printed by it.
 
@@ -11,20 +13,26 @@ The tables of docs/guide/scale.rst are printed by it.
 
 from __future__ import annotations
 
+import os
+import resource
 import statistics
 import sys
 import time
 import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import data
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from perceptron_rs import AveragedPerceptron, Perceptron
-from perceptron_rs.common.mixing import mix
-from perceptron_rs.settings import Epoch, Linear
 
+sys.modules["sparse"] = None  # dask would take sparse.py beside this for a library
 PARTITIONS = (1, 2, 4, 8, 16, 32, 64)
 EPOCHS = 10
+SCALE = 100_000
 
 
 def table(head, rows) -> None:
@@ -81,59 +89,148 @@ def bench_separable() -> None:
     table(("P", "uniform", "mistakes"), rows)
 
 
-def seconds_of(work, runs=3):
-    """Return the median seconds of some runs."""
-    found = []
-    for _ in range(runs):
-        begin = time.perf_counter()
-        work()
-        found.append(time.perf_counter() - begin)
-    return statistics.median(found)
+@contextmanager
+def cluster(**options):
+    """Give a client of two workers of one thread each."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", **options) as made,
+        Client(made) as client,
+    ):
+        yield client
+
+
+def seconds_per_epoch(model, *data):
+    """Return the median seconds from epoch to epoch of a fit, and the fitted model."""
+    times: list[float] = []
+    model.set_params(callback=lambda record: times.append(record.seconds))
+    model.fit(*data)
+    return statistics.median(np.diff(times)), model
+
+
+def halves(values):
+    n = values.shape[0] // 2
+    return [values[:n], values[n:]]
+
+
+def bench_epochs() -> None:
+    """Print an epoch on two workers beside one by a single thread on half the rows.
+
+    The ratio is to that, or to 80 ms where that is less: for less, nobody needs a cluster. Between the two,
+    both halves on two threads of one process: what the machine and the mix make of it.
+    """
+    from perceptron_rs import dask
+
+    rng = np.random.default_rng(0)
+    dense = rng.standard_normal((SCALE * 10, 100), dtype=np.float32)
+    noisy = np.sign(dense[:, 0] + rng.standard_normal(len(dense), dtype=np.float32)).astype(np.int8)
+    pixels = data.mnist()
+    rows = []
+    with cluster() as client:
+        for name, learner, (X, y) in (
+            ("1,000,000 x 100 float32", "Perceptron", (dense, noisy)),
+            ("1,000,000 x 100 float32", "AveragedPerceptron", (dense, noisy)),
+            ("digits (MNIST), uint8", "AveragedPerceptron", pixels),
+            ("digits / 255, float32", "AveragedPerceptron", (pixels[0] / np.float32(255), pixels[1])),
+            ("words (news20)", "AveragedPerceptron", data.news20()),
+            ("1,000 x 20", "Perceptron", (dense[:1000, :20].copy(), noisy[:1000])),
+        ):
+            own = {"Perceptron": Perceptron, "AveragedPerceptron": AveragedPerceptron}[learner]
+            few = {"max_iter": 12, "tol": None}
+            half, _ = seconds_per_epoch(own(**few), halves(X)[0], halves(y)[0])
+            threads, _ = seconds_per_epoch(own(n_partitions=2, n_jobs=2, **few), X, y)
+            epoch, _ = seconds_per_epoch(getattr(dask, learner)(client=client, **few), halves(X), halves(y))
+            ratio = epoch / max(half, 0.08)
+            rows.append((name, learner, f"{half:.3f}", f"{threads:.3f}", f"{epoch:.3f}", f"{ratio:.2f}"))
+    table(("data", "learner", "half, one thread", "both, two threads", "on Dask", "ratio"), rows)
+
+
+def bench_memory() -> None:
+    """Write 10^7 rows of 100 float32 by row groups, learn from them, and print what the workers needed."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from perceptron_rs import dask
+    from perceptron_rs.io import open_parquet
+
+    groups, rows, columns = 100, SCALE, 100
+    names = [f"x{j}" for j in range(columns)]
+    schema = pa.schema([(name, pa.float32()) for name in names] + [("y", pa.int8())])
+    with TemporaryDirectory() as folder:
+        file, begin = Path(folder, "rows.parquet"), time.perf_counter()
+        with parquet.ParquetWriter(file, schema, compression="none", use_dictionary=False) as writer:
+            for g in range(groups):
+                rng = np.random.default_rng(g)
+                X = rng.standard_normal((columns, rows), dtype=np.float32)
+                y = np.sign(X[0] + rng.standard_normal(rows, dtype=np.float32)).astype(np.int8)
+                writer.write_table(pa.table([*X, y], schema=schema), row_group_size=rows)
+        print(
+            f"{file.stat().st_size / 1e9:.2f} GB written in {time.perf_counter() - begin:.0f} s", flush=True
+        )
+        with cluster(memory_limit="1GB", local_directory=folder) as client:
+            begin, times = time.perf_counter(), []
+            model = dask.Perceptron(
+                client=client, max_iter=3, tol=None, callback=lambda record: times.append(record.seconds)
+            )
+            before = list(client.run(os.getpid).values())
+            model.fit(open_parquet(file, target="y").partitions())
+            seconds = time.perf_counter() - begin
+            peaks = [peak / 1e6 for peak in client.run(peak_memory).values()]
+            assert before == list(client.run(os.getpid).values()), "a worker was ended"
+            print(f"{seconds:.0f} s, epochs {np.diff(times)} s, peak of each worker {peaks} GB")
+            print(f"accuracy {model.score(open_parquet(file, target='y').partitions()[:4]):.4f}")
+
+
+def peak_memory() -> int:
+    """Return the most memory that this process has had, in kB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def touching(d, rows, entries, seed):
+    """Return sparse rows with so many entries of d columns each."""
+    rng = np.random.default_rng(seed)
+    columns = rng.integers(0, d, (rows, entries))
+    columns.sort(axis=1)
+    ends = np.arange(rows + 1) * entries
+    return csr_matrix((np.ones(rows * entries), columns.reshape(-1), ends), shape=(rows, d))
 
 
 def bench_rounds() -> None:
-    """Print the seconds of rounds whose partitions have one row: what is left is their cost."""
-    from distributed import Client, LocalCluster
+    """Print the seconds of rounds whose partitions have few rows: what is left is their cost.
 
+    Rows touch all columns, or 100 of them.
+    """
     from perceptron_rs import dask
 
-    settings = Linear(
-        learner="perceptron",
-        positive=np.array([1], dtype=np.uint32),
-        class_weight=np.ones((1, 2)),
-        eta0=1.0,
-    )
     rows = []
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
+    with cluster() as client:
         for P in (2, 8, 32):
-            for d in (10**3, 10**5, 10**6):
-                state = {
-                    "coef": np.ones((1, d)),
-                    "intercept": np.zeros(1),
-                    "seen": np.zeros(1, dtype=np.int64),
-                }
-                epoch = Epoch(np.ones(1, dtype=np.int64), np.zeros(1), np.zeros(1), interrupted=False)
-                ends = [(state | {"coef": state["coef"] * p}, epoch) for p in range(P)]
-                mixed = seconds_of(lambda ends=ends, state=state: mix(settings, state, ends, "uniform", 0))
-                rng = np.random.default_rng(0)
-                parts = [rng.standard_normal((2, d)).astype(np.float32) for _ in range(P)]
-                times: list[float] = []
-                model = dask.Perceptron(
-                    client=client,
-                    tol=None,
-                    max_iter=6,
-                    callback=lambda record, times=times: times.append(record.seconds),
-                )
-                model.fit(parts, [np.array([0, 1])] * P)
-                between = np.diff(times) if len(times) > 1 else np.array([np.nan])
-                rows.append((P, f"{d:,}", f"{np.median(between):.3f}", f"{mixed:.4f}"))
-    table(("P", "d", "seconds of a round", "of these the mix"), rows)
+            for d in (10**3, 10**5, 10**6, 10**7):
+                found = []
+                for entries in (d, 100):
+                    if P * entries > 10**8 // 2:
+                        found.append("")
+                        continue
+                    if entries == d:
+                        rng = np.random.default_rng(0)
+                        parts = [rng.standard_normal((2, d), dtype=np.float32) for _ in range(P)]
+                    else:
+                        parts = [touching(d, 2, entries, p) for p in range(P)]
+                    model = dask.Perceptron(client=client, tol=None, max_iter=6)
+                    labels = [np.array([0, 1])] * P
+                    found.append(f"{seconds_per_epoch(model, parts, labels)[0]:.3f}")
+                rows.append((P, f"{d:,}", *found))
+    table(("P", "d", "dense rows", "rows of 100 entries"), rows)
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     for name in sys.argv[1:]:
-        {"accuracy": bench_accuracy, "separable": bench_separable, "rounds": bench_rounds}[name]()
+        {
+            "accuracy": bench_accuracy,
+            "separable": bench_separable,
+            "rounds": bench_rounds,
+            "epochs": bench_epochs,
+            "memory": bench_memory,
+        }[name]()

@@ -1,10 +1,10 @@
 """Sparse rows cost what their entries are, whatever the number of columns.
 
-    python benches/sparse.py [kernel] [one] [threads]
+    python benches/sparse.py [kernel] [one] [text]
 
 kernel   2,000 rows of 100 entries, rbf, one epoch, then predictions: seconds at three numbers of columns.
 one      ``decision_function`` and ``partial_fit`` of one row of 50 entries, beside scikit-learn.
-threads  20 classes of 50,000 rows, 80 entries each, 100,000 columns, 3 epochs: two threads beside one.
+text     ``partial_fit(check_input=False)`` of one row of some words, beside river's ``learn_one``.
 
 Each case checks its answer. Ratios are of medians of turns in one process.
 """
@@ -104,18 +104,32 @@ def one():
         growth(f"{learner.__name__}, check_input=False, one row, microseconds", few, more, most, 1.5)
 
 
-def threads():
-    X, _ = rows(50_000, 100_000, 80)
-    y = np.random.default_rng(1).integers(0, 20, X.shape[0])
-    y = np.where(np.asarray(X[:, :50_000].sum(axis=1)).ravel() > 0, y // 2, 10 + y // 2)
-    models = [Perceptron(max_iter=3, tol=None, n_jobs=n) for n in (1, 2)]
-    times = alternate(5, *(lambda m=m: m.fit(X, y) for m in models))
-    assert models[0].coef_.tobytes() == models[1].coef_.tobytes()
-    report("20 classes of sparse text, two threads to one", *times, 0.95)
+def text(n=300):
+    try:
+        from river.linear_model import Perceptron as River
+    except ImportError:
+        print("river is not installed: the case text is left out")
+        return
+    for entries in (5, 10, 20, 50):
+        X, y = rows(n, 1 << 20, entries)
+        words = [
+            {f"word{j}": value for j, value in zip(x.indices.tolist(), x.data.tolist(), strict=True)}
+            for x in (X[i : i + 1] for i in range(n))
+        ]
+        labels = [bool(label) for label in y]
+        for learner in (Perceptron, AveragedPerceptron):
+            ours, peer = learning(learner(), X, y, check_input=False), River()
+
+            def theirs(peer=peer, words=words, labels=labels):
+                for x, label in zip(words, labels, strict=True):
+                    peer.learn_one(x, label)
+
+            slow, fast = alternate(15, theirs, ours)
+            report(f"learn_one of {entries} words, {learner.__name__}", slow / n, fast / n, 2)
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    asked = [case for case in (kernel, one, threads) if case.__name__ in sys.argv[1:]]
-    for case in asked or (kernel, one, threads):
+    asked = [case for case in (kernel, one, text) if case.__name__ in sys.argv[1:]]
+    for case in asked or (kernel, one, text):
         case()

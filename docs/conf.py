@@ -37,6 +37,8 @@ default_role = "py:obj"
 rst_prolog = ".. currentmodule:: perceptron_rs\n"
 highlight_language = "python"
 
+# Not needed to read docstrings, and large.
+autodoc_mock_imports = ["pyspark"]
 # Types are said in the docstrings.
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
@@ -122,7 +124,8 @@ class CourseMap(SphinxDirective):
             for row in csv.DictReader(file):
                 first = f":doc:`{row['concept']} <{row['page']}>`"
                 code = f"`{row['function']}`", f"``{row['reference']}``", f"``{row['test']}``"
-                cells.append([first, *code, f"`{row['picture']}`" if row["picture"] else ""])
+                role = "" if row["picture"].startswith("plots.") else ":doc:"  # a display, or a page
+            cells.append([first, *code, f"{role}`{row['picture']}`"])
         text += [f"   {'  -' if k else '* -'} {cell}" for line in cells for k, cell in enumerate(line)]
         return self.parse_text_to_nodes("\n".join(text))
 

@@ -53,10 +53,12 @@ for name, found in errors.items():
     print(f"{' '.join(name.split()):35} mean {np.mean(found):.3f}   worst {np.max(found):.3f}")
 
 # %%
-# After each epoch of one order:
+# After each epoch of one order. The training labels are those that were learnt, one in ten of them wrong;
+# the test labels are the true ones. The best hyperplane has a training error of about 0.1, and no test error.
 
 shown = {name: learners[name].set_params(random_state=0) for name in list(learners)[:4]}
-figure, ax = plt.subplots(figsize=(8, 3.5), layout="constrained")
+figure, ax = plt.subplots(figsize=(9, 3.5), layout="constrained")
 ErrorsDisplay.from_estimators(shown, X_train, y_train, X_test=X_test, y_test=y_test, ax=ax)
-ax.set(ylabel="error rate on true labels", ylim=(0, None))
+ax.set(ylabel="error rate", ylim=(0, None))
+ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 plt.show()

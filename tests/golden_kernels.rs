@@ -267,7 +267,7 @@ fn layers<T: Drawn + Default>(case: &Case) {
         is_network("layer", network, layout);
         for (name, probabilities) in [("scores", false), ("probabilities", true)] {
             let mut out = vec![0.0; n * outputs];
-            network.scores(rows, probabilities, &(), &mut out).expect("shapes");
+            network.scores(rows, probabilities, 1, &(), &mut out).expect("shapes");
             case.is(name, &bits(&out), layout);
         }
     });

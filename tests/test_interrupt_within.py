@@ -129,7 +129,7 @@ def layers():
     coefs = [normal(after, before, np.float64) for before, after in itertools.pairwise(sizes)]
     network = {f"coef_{layer}": coef for layer, coef in enumerate(coefs)}
     network |= {f"intercept_{layer}": np.zeros(len(coef)) for layer, coef in enumerate(coefs)}
-    return lambda: _core.mlp_scores(rows, network, activation="tanh", probabilities=False)
+    return lambda: _core.mlp_scores(rows, network, activation="tanh", probabilities=False, threads=1)
 
 
 def margin_of_a_plane():

@@ -102,7 +102,7 @@ OPTIONS = {
     "check": {"pocket.py"},
     "tie": {"run.py", "one_pass.py", "pocket.py"},
     "margin_threshold": {"run.py", "one_pass.py"},
-    "sample_weight": {"run.py"},
+    "sample_weight": {"run.py", "one_pass.py"},
     "class_weight": {"run.py", "one_pass.py"},
     "seed": {"run.py"},
     "keep_on_interrupt": {"run.py"},

@@ -35,7 +35,7 @@ impl Drop for Scratch {
 
 fn load(files: &[&Scratch], base: Base, threads: usize, block: usize) -> Result<CsrArrays> {
     let paths: Vec<PathBuf> = files.iter().map(|file| file.0.clone()).collect();
-    read(&paths, Rules { base, refuse_query_ids: false }, threads, block, &())
+    read(&paths, Rules { base, refuse_query_ids: false, max_ratio: 250.0 }, threads, block, &())
 }
 
 /// Lines by rule, with what they must be read as: labels, row starts, columns from 0, values.

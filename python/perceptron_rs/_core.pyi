@@ -91,6 +91,7 @@ class OnePass:
         y: NDArray[Any],
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
+        sample_weight: NDArray[np.float64] | None = None,
     ) -> bool: ...
 
 def one_pass(
@@ -154,7 +155,7 @@ def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.
 def elementary(values: NDArray[np.float64], *, function: str) -> NDArray[np.float64]: ...
 def mlp_start(columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int) -> State: ...
 def mlp_scores(
-    rows: _AnyRows, state: State, *, activation: str, probabilities: bool
+    rows: _AnyRows, state: State, *, activation: str, probabilities: bool, threads: int
 ) -> NDArray[np.float64]: ...
 def updates_until_right(
     x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
@@ -185,6 +186,7 @@ def read_svmlight(
     zero_based: bool | None,
     refuse_query_ids: bool,
     threads: int,
+    max_ratio: float,
     block: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], int, bool]: ...
 def read_svmlight_part(

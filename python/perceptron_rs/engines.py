@@ -87,6 +87,7 @@ class OnePass(Protocol):
         y: NDArray[Any],
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
+        sample_weight: NDArray[np.float64] | None = None,
     ) -> bool:
         """Learn from the rows in their order and replace the attributes that change."""
 
@@ -205,7 +206,7 @@ class Engine(Protocol):
         """Random weights and intercepts of the layers of a multilayer perceptron."""
 
     def mlp_scores(
-        self, rows: Any, state: State, *, activation: str, probabilities: bool
+        self, rows: Any, state: State, *, activation: str, probabilities: bool, threads: int
     ) -> NDArray[np.float64]:
         """Activations (n, K) of the output neurons for every row, or probabilities."""
 

@@ -80,8 +80,9 @@ impl Simd for Portable {
     #[inline(always)]
     fn add_pairs(self, mut sums: Self::Sums, x: &[i16; 16], w: &[i16; 16]) -> Self::Sums {
         for (k, sum) in sums.iter_mut().enumerate() {
-            let pair = [2 * k, 2 * k + 1].map(|i| i32::from(x[i]) * i32::from(w[i]));
-            *sum = sum.wrapping_add(pair[0]).wrapping_add(pair[1]);
+            for i in 2 * k..2 * k + 2 {
+                *sum = sum.wrapping_add(i32::from(x[i]) * i32::from(w[i]));
+            }
         }
         sums
     }

@@ -12,14 +12,14 @@ use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, matrix, tried};
 use crate::online::Monitor;
-use crate::online::threads::each;
+use crate::online::threads::{each, worthwhile};
 use crate::rows::{Listed, Matrix, Renamed, Weights, arranged_otherwise, row_entries, strip};
 
 /// Bytes of the rows that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
 
 /// Rows of the other side: so often a row that is laid out is used.
-const LEFT: usize = 32;
+const LEFT: usize = 64;
 
 /// How dot products are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,8 +214,7 @@ impl Side {
                 let mut packed = Packed::new(d, WIDE, numbers.len())?;
                 let mut own = filled(0.0, packed.stride)?;
                 for (place, &row) in packed.places().zip(numbers) {
-                    own.fill(0.0);
-                    rows.axpy(row as usize, 1.0, &mut own[..d]);
+                    rows.write(row as usize, &mut own[..d]);
                     gram::split_lanes(&own, place);
                 }
                 Self::Wide(packed)
@@ -273,12 +272,14 @@ fn row_by_row(
 }
 
 /// `x·x` of every row, by the same rules; empty if the kernel does not need it.
-pub fn squares(kernel: Kernel, rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Vec<f64>> {
-    if kernel.needs_squares() { all_squares(rows, monitor) } else { Ok(Vec::new()) }
+pub fn squares(kernel: Kernel, rows: &dyn Matrix, threads: usize, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+    if kernel.needs_squares() { all_squares(rows, threads, monitor) } else { Ok(Vec::new()) }
 }
 
-fn all_squares(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Vec<f64>> {
-    with_ones(rows, |rows, ones| in_strips(rows, monitor, |range, out| rows.squares(range, ones, out)))
+fn all_squares(rows: &dyn Matrix, threads: usize, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+    with_ones(rows, |rows, ones| {
+        in_strips(rows, threads, monitor, |range, out| rows.squares(range, ones, out))
+    })
 }
 
 /// What `work` makes of the rows and a 1 for each column; of sparse rows, for those in which they have entries.
@@ -297,14 +298,15 @@ fn with_ones(rows: &dyn Matrix, work: impl Fn(&dyn Matrix, &[f64]) -> Result<Vec
 /// A number for each row; the monitor is asked between strips of them.
 fn in_strips(
     rows: &dyn Matrix,
+    threads: usize,
     monitor: &dyn Monitor,
-    fill: impl Fn(Range<usize>, &mut [f64]) -> Result<()>,
+    fill: impl Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync,
 ) -> Result<Vec<f64>> {
     let (mut all, often) = (filled(0.0, rows.len())?, strip(rows));
-    for (i, out) in all.chunks_mut(often).enumerate() {
-        monitor.pause()?;
-        fill(i * often..i * often + out.len(), out)?;
-    }
+    let threads = worthwhile(threads, rows.entries(0..rows.len()));
+    each(all.chunks_mut(often).enumerate(), threads, monitor, |(i, out)| {
+        fill(i * often..i * often + out.len(), out)
+    })?;
     Ok(all)
 }
 
@@ -312,9 +314,9 @@ fn in_strips(
 pub fn scale_gamma(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<f64> {
     standard(|| {
         let sums = with_ones(rows, |rows, ones| {
-            in_strips(rows, monitor, |range, out| rows.scores_of_one(range, ones, 0.0, out))
+            in_strips(rows, 1, monitor, |range, out| rows.scores_of_one(range, ones, 0.0, out))
         })?;
-        Ok(scale(&sums, &all_squares(rows, monitor)?, rows.columns()))
+        Ok(scale(&sums, &all_squares(rows, 1, monitor)?, rows.columns()))
     })
 }
 
@@ -388,7 +390,7 @@ fn fill(
     assert_eq!(out.len(), rows.len() * width);
     same_columns(kernel, rows, others)?;
     let form = Form::of(kernel, &[rows, others], monitor)?;
-    let (own, other) = (squares(kernel, rows, monitor)?, squares(kernel, others, monitor)?);
+    let (own, other) = (squares(kernel, rows, threads, monitor)?, squares(kernel, others, threads, monitor)?);
     let (step, tile) = (LEFT, form.tile(rows.columns()));
     let numbers = collected(0..others.len() as u32)?;
     if width == 0 {

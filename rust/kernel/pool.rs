@@ -66,7 +66,7 @@ impl Pool {
     pub fn new(Rooms { rows, stored }: Rooms, kernel: Kernel, monitor: &dyn Monitor) -> Result<Self> {
         Ok(Self {
             kernel,
-            squares: [squares(kernel, stored, monitor)?, squares(kernel, rows, monitor)?],
+            squares: [squares(kernel, stored, 1, monitor)?, squares(kernel, rows, 1, monitor)?],
             stored: stored.len(),
             sparse: is_sparse(rows) || is_sparse(stored),
             members: Vec::new(),

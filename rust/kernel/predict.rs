@@ -171,7 +171,7 @@ fn answer(
         form,
         step,
         tiles,
-        squares: [squares(kernel, rows, monitor)?, squares(kernel, stored, monitor)?],
+        squares: [squares(kernel, rows, threads, monitor)?, squares(kernel, stored, threads, monitor)?],
         monitor,
     };
     let work = |(i, out): (usize, &mut [f64])| judge.block(i * BLOCK, out);
@@ -315,11 +315,16 @@ impl Leaf for (PlaneAnswers<'_>, &mut [f64]) {
                 }
             }
             if shares && counts[vector] > 0 {
-                let share = now.s.map(|s| normalised(biased(s, b), norms[vector]));
+                let mut share = now.s;
+                for s in &mut share {
+                    *s = normalised(biased(*s, b), norms[vector]);
+                }
                 add(counts[vector] as f64, &share, &mut now.shares);
             }
             if vector == drawn {
-                now.drawn = now.s.map(|s| biased(s, b));
+                for (drawn, s) in now.drawn.iter_mut().zip(&now.s) {
+                    *drawn = biased(*s, b);
+                }
             }
         }
         let seen = vectors.seen[number] as u64;
@@ -371,7 +376,10 @@ impl Leaf for Joint<'_> {
         let (mut sums, mut votes) = (filled([0.0; BLOCK], planes)?, filled([0; BLOCK], planes)?);
         let mut biases = collected(vectors.intercept.iter().map(|b| b + 0.0))?;
         let mut cast = |count: i64, sums: &[[f64; BLOCK]], biases: &[f64]| {
-            let (mut best, mut largest) = ([0; BLOCK], sums[0].map(|s| biased(s, biases[0])));
+            let (mut best, mut largest) = ([0; BLOCK], sums[0]);
+            for s in &mut largest {
+                *s = biased(*s, biases[0]);
+            }
             for (plane, (sums, b)) in sums.iter().zip(biases).enumerate().skip(1) {
                 for ((best, largest), s) in best.iter_mut().zip(&mut largest).zip(sums) {
                     let a = biased(*s, *b);

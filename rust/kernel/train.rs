@@ -110,7 +110,7 @@ impl Dual {
         let batch = (bytes / (8 * width).max(1)).clamp(1, BATCH);
         let norms = tried(norms.iter().map(|&norm| collected(std::iter::once(start(norm)))))?;
         let memory = Memory { cache: Cache::new(cache), norms, window: WINDOW, interrupted: false };
-        let squares = squares(kernel, rows, monitor)?;
+        let squares = squares(kernel, rows, threads, monitor)?;
         Ok(Self { kernel, form, squares, threads, batch, memory: Mutex::new(memory) })
     }
 

@@ -6,6 +6,7 @@ use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, tried};
 use crate::online::Monitor;
+use crate::online::threads::each;
 use crate::order::SplitMix64;
 use crate::rows::Matrix;
 
@@ -109,27 +110,22 @@ impl Network {
         &self,
         rows: &dyn Matrix,
         probabilities: bool,
+        threads: usize,
         monitor: &dyn Monitor,
         out: &mut [f64],
     ) -> Result<()> {
+        let (strip, outputs) = (self.strip(rows.columns()), self.outputs());
         standard(|| {
-            let (mut values, strip) = (self.room(rows.columns())?, self.strip(rows.columns()));
-            for (row, out) in out.chunks_exact_mut(self.outputs()).enumerate() {
-                if row % strip == 0 {
-                    monitor.pause()?;
+            each(out.chunks_mut(strip * outputs).enumerate(), threads, monitor, |(i, out)| {
+                let mut values = self.room(rows.columns())?;
+                for (row, out) in (i * strip..).zip(out.chunks_exact_mut(outputs)) {
+                    rows.write(row, &mut values[0]);
+                    dispatch(Outputs { network: self, values: &mut values, probabilities, out });
                 }
-                read(rows, row, &mut values[0]);
-                dispatch(Outputs { network: self, values: &mut values, probabilities, out });
-            }
-            Ok(())
+                Ok(())
+            })
         })
     }
-}
-
-/// Writes a row as float64.
-pub fn read(rows: &dyn Matrix, row: usize, x: &mut [f64]) {
-    x.fill(0.0);
-    rows.axpy(row, 1.0, x);
 }
 
 struct Outputs<'a> {

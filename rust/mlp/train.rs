@@ -11,7 +11,7 @@
 //! - Paper: Rumelhart, Hinton, Williams 1986, Learning representations by back-propagating errors;
 //!   start values: Glorot, Bengio 2010, equation 16.
 
-use super::network::{Layer, Network, read};
+use super::network::{Layer, Network};
 use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -77,7 +77,7 @@ impl Run {
                 if k % strip == 0 {
                     monitor.pause()?;
                 }
-                read(rows, row as usize, &mut pass.values[0]);
+                rows.write(row as usize, &mut pass.values[0]);
                 let label = labels[row as usize] as usize;
                 let Some((loss, is_mistake)) = dispatch(Example { network, pass, label }) else {
                     return Err(Error::Overflow { epoch: number });

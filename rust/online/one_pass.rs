@@ -36,7 +36,7 @@ fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Resu
     learner.check(state)?;
     if !problem.is_plain() || state.ages.is_some() || learner.one_plane_at_a_time() {
         return Err(Error::Invalid(
-            "sample_weight and penalty must be None and class_weight above 0 in one_pass; use start".into(),
+            "sample_weight and class_weight must be above 0 and penalty None in one_pass; use start".into(),
         ));
     }
     for w in state.coef.iter_mut().chain(&mut state.intercept) {

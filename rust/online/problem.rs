@@ -291,9 +291,10 @@ impl<'a> Problem<'a> {
         Ok((kept.len() < self.examples.len()).then_some(kept))
     }
 
-    /// No weights of examples, none of 0 of a class, and no penalty.
+    /// Every row is visited for every plane, and there is no penalty.
     pub(super) fn is_plain(&self) -> bool {
-        self.sample_weight.is_none() && self.settings.penalty.is_none() && !self.has_zero_class_weight()
+        let weightless = self.sample_weight.is_some_and(|weights| weights.contains(&0.0));
+        !weightless && self.settings.penalty.is_none() && !self.has_zero_class_weight()
     }
 
     fn has_zero_class_weight(&self) -> bool {

@@ -3,13 +3,10 @@
 use std::ops::Range;
 
 use super::feed::Monitor;
-use super::threads::each;
+use super::threads::{each, worthwhile};
 use crate::error::{Error, Result};
 use crate::memory::filled;
 use crate::rows::Rows;
-
-/// Rows for which a thread is worth its start.
-const LEAST: usize = 256;
 
 /// Products between two looks at the monitor: some milliseconds.
 pub(super) const PRODUCTS: usize = 1 << 22;
@@ -36,13 +33,13 @@ pub fn scores(
         )));
     }
     assert_eq!(out.len(), n * planes);
+    let threads = worthwhile(threads, rows.entries(0..n).saturating_mul(planes));
     if rows.entries(0..n) <= rows.columns() {
-        return plane_by_plane(rows, coef, intercept, monitor, out);
+        return plane_by_plane(rows, coef, intercept, threads, monitor, out);
     }
     let weights = rows.arrange(coef, planes)?;
-    let strip = n.div_ceil(threads.max(1)).max(LEAST);
+    let strip = n.div_ceil(threads);
     let strips = out.chunks_mut(strip * planes).enumerate();
-    let threads = threads.min(strips.len());
     each(strips, threads, monitor, |(i, out)| {
         let first = i * strip;
         in_strips(rows, first..first + out.len() / planes, planes, monitor, out, |range, out| {
@@ -57,16 +54,22 @@ fn plane_by_plane(
     rows: &dyn Rows,
     coef: &[f64],
     intercept: &[f64],
+    threads: usize,
     monitor: &dyn Monitor,
     out: &mut [f64],
 ) -> Result<()> {
     let (n, d, planes) = (rows.len(), rows.columns(), intercept.len());
-    let mut scores = filled(0.0, n)?;
-    for (k, &b) in intercept.iter().enumerate() {
+    if planes == 1 {
         monitor.pause()?;
-        rows.scores_of_one(0..n, &coef[k * d..][..d], b, &mut scores)?;
-        for (out, score) in out.chunks_mut(planes).zip(&scores) {
-            out[k] = *score;
+        return rows.scores_of_one(0..n, coef, intercept[0], out);
+    }
+    let mut scores = filled(0.0, n * planes)?;
+    each(scores.chunks_mut(n.max(1)).enumerate(), threads, monitor, |(k, scores)| {
+        rows.scores_of_one(0..n, &coef[k * d..][..d], intercept[k], scores)
+    })?;
+    for (i, out) in out.chunks_mut(planes).enumerate() {
+        for (out, score) in out.iter_mut().zip(scores[i..].iter().step_by(n)) {
+            *out = *score;
         }
     }
     Ok(())

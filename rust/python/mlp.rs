@@ -80,12 +80,13 @@ fn mlp_start<'py>(
 
 /// What the output neurons have for every row: activations (n, K), or probabilities.
 #[pyfunction]
-#[pyo3(signature = (rows, state, *, activation, probabilities))]
+#[pyo3(signature = (rows, state, *, activation, probabilities, threads))]
 fn mlp_scores<'py>(
     rows: &Bound<'py, PyAny>,
     state: &Bound<'py, PyDict>,
     activation: &str,
     probabilities: bool,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (n, columns) = shape(rows)?;
     let network = network(state, columns, activation)?;
@@ -94,7 +95,7 @@ fn mlp_scores<'py>(
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
         let signals = Signals::new();
-        let done = with_rows(rows, |rows| network.scores(rows, probabilities, &signals, out))?;
+        let done = with_rows(rows, |rows| network.scores(rows, probabilities, threads, &signals, out))?;
         signals.settle(done, rows.py(), false)?;
     }
     Ok(out)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
-use super::csr_loops::{Counts, Float, products};
+use super::csr_loops::{Counts, Float, Soon, products};
 use super::entries::{Chosen, Entries, Renamed};
 use super::facts::Facts;
 use super::learn::Learn;
@@ -16,7 +16,6 @@ use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
-use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, One, Value};
 use crate::error::Result;
 use crate::memory::{collected, refill};
@@ -58,56 +57,30 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         Csr::again(self.indptr, self.indices, room, self.columns, self.facts)
     }
 
-    #[inline(always)]
-    pub(super) fn row(&self, i: usize) -> (&'a [I], &'a [T]) {
-        let range = self.indptr[i].at()..self.indptr[i + 1].at();
-        (&self.indices[range.clone()], &self.values[range])
-    }
-}
-
-/// Activations of some rows, from weights d x stride.
-struct Scores<'a, T, I> {
-    rows: &'a Csr<'a, T, I>,
-    range: Range<usize>,
-    weights: &'a [f64],
-    intercept: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl<T: Value, I: Index> Leaf for Scores<'_, T, I> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
-        let planes = self.intercept.len();
+    /// Activations of some rows, from weights d x stride.
+    fn activations(&self, range: Range<usize>, w: &[f64], intercept: &[f64], out: &mut [f64]) {
+        let planes = intercept.len();
         let stride = column_stride(planes);
-        for (row, sums) in self.range.zip(self.out.chunks_mut(planes)) {
-            products(self.rows.row(row), self.weights, stride, sums);
-            for (sum, b) in sums.iter_mut().zip(self.intercept) {
+        for (row, sums) in range.zip(out.chunks_mut(planes)) {
+            products(self.row(row), w, stride, sums);
+            for (sum, b) in sums.iter_mut().zip(intercept) {
                 *sum += b;
             }
         }
     }
-}
 
-/// The same for one plane, exact.
-struct ExactScores<'a, T, I> {
-    rows: &'a Csr<'a, T, I>,
-    range: Range<usize>,
-    weights: &'a [i32],
-    intercept: f64,
-    out: &'a mut [f64],
-}
-
-impl<T: Value, I: Index> Leaf for ExactScores<'_, T, I> {
-    type Output = ();
+    /// The same for one plane, exact.
+    fn exact_activations(&self, range: Range<usize>, w: &[i32], intercept: f64, out: &mut [f64]) {
+        for (row, sum) in range.zip(out) {
+            let (columns, values) = self.row(row);
+            *sum = f64::from(exact::dot_entries(columns, values, w)) + intercept;
+        }
+    }
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
-        for (row, sum) in self.range.zip(self.out) {
-            let (columns, values) = self.rows.row(row);
-            *sum = f64::from(exact::dot_entries(columns, values, self.weights)) + self.intercept;
-        }
+    pub(super) fn row(&self, i: usize) -> (&'a [I], &'a [T]) {
+        let range = self.indptr[i].at()..self.indptr[i + 1].at();
+        (&self.indices[range.clone()], &self.values[range])
     }
 }
 
@@ -149,15 +122,16 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
             let stop = match &mut planes.weights {
                 Weights::Counts { w, stride } if self.facts.ones => {
                     let rows = &self.of_ones(&mut ones);
-                    let body = Counts { rows, weights: w, stride: *stride, limit };
+                    let body = Counts { rows, weights: w, stride: *stride, limit, soon: Soon::default() };
                     Learn { body, visit, at, end, heads, noise, activations, log }.go()
                 }
                 Weights::Counts { w, stride } => {
-                    let body = Counts { rows: self, weights: w, stride: *stride, limit };
+                    let body =
+                        Counts { rows: self, weights: w, stride: *stride, limit, soon: Soon::default() };
                     Learn { body, visit, at, end, heads, noise, activations, log }.go()
                 }
                 Weights::ByColumn { w, stride } => {
-                    let body = Float { rows: self, weights: w, stride: *stride };
+                    let body = Float { rows: self, weights: w, stride: *stride, soon: Soon::default() };
                     let learn = Learn { body, visit, at, end, heads, noise, activations, log };
                     learn.under(&mut planes.pending)
                 }
@@ -214,24 +188,18 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         out: &mut [f64],
     ) -> Result<()> {
         match weights {
-            Weights::ByColumn { w, .. } => dispatch(Scores { rows: self, range, weights: w, intercept, out }),
-            Weights::Counts { w, .. } => {
-                let (weights, intercept) = (&w[..], intercept[0]);
-                if self.facts.ones {
-                    let mut ones = vec![];
-                    let rows = &self.of_ones(&mut ones);
-                    dispatch(ExactScores { rows, range, weights, intercept, out });
-                } else {
-                    dispatch(ExactScores { rows: self, range, weights, intercept, out });
-                }
+            Weights::ByColumn { w, .. } => self.activations(range, w, intercept, out),
+            Weights::Counts { w, .. } if self.facts.ones => {
+                self.of_ones(&mut vec![]).exact_activations(range, w, intercept[0], out);
             }
+            Weights::Counts { w, .. } => self.exact_activations(range, w, intercept[0], out),
             Weights::ByPlane(_) | Weights::Halves(_) => return Err(arranged_otherwise()),
         }
         Ok(())
     }
 
     fn scores_of_one(&self, range: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
-        dispatch(Scores { rows: self, range, weights: w, intercept: &[b], out });
+        self.activations(range, w, &[b], out);
         Ok(())
     }
 }

@@ -6,19 +6,63 @@ use super::pending::{Ages, Settle};
 use super::prefetch::prefetch;
 use crate::arith::axpy::axpy_entries;
 use crate::arith::decay::scale;
-use crate::arith::dot::{dot_entries, dot_entries_by, dots_entries};
+use crate::arith::dot::{Lanes, dot_entries, dot_entries_by, dots_entries};
 use crate::arith::exact;
-use crate::arith::simd::Simd;
+use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
+
+/// A row that will be visited soon. Its lines are asked for a few at a time while another row is read: all at once
+/// they would wait for each other, and the memory would then have nothing to do (a third of the time in a shuffled
+/// order).
+pub(super) struct Soon<'a, T, I> {
+    columns: &'a [I],
+    values: &'a [T],
+}
+
+impl<T, I> Default for Soon<'_, T, I> {
+    fn default() -> Self {
+        Self { columns: &[], values: &[] }
+    }
+}
+
+impl<'a, T, I> Soon<'a, T, I> {
+    #[inline(always)]
+    fn of((columns, values): (&'a [I], &'a [T])) -> Self {
+        Self { columns, values }
+    }
+
+    /// Asks for some more entries.
+    #[inline(always)]
+    fn ask(&mut self, entries: usize) {
+        let (columns, values);
+        (columns, self.columns) = self.columns.split_at(entries.min(self.columns.len()));
+        (values, self.values) = self.values.split_at(entries.min(self.values.len()));
+        prefetch(columns);
+        prefetch(values);
+    }
+
+    #[inline(always)]
+    fn ask_all(&mut self) {
+        self.ask(usize::MAX);
+    }
+
+    #[inline(always)]
+    fn is_long(&self) -> bool {
+        self.columns.len() > 2 * PIECE
+    }
+}
+
+/// Entries of a row that are read while as many of a long one are asked for. Each piece costs some time, too.
+const PIECE: usize = 32;
 
 pub(super) struct Float<'a, T, I> {
     pub rows: &'a Csr<'a, T, I>,
     pub weights: &'a mut [f64],
     pub stride: usize,
+    pub soon: Soon<'a, T, I>,
 }
 
 /// `w·x` of a row for all planes of `stride`, up to 20 of them at a time.
-#[inline(always)]
 pub(super) fn products<T: Value, I: Index>(
     (columns, values): (&[I], &[T]),
     w: &[f64],
@@ -27,42 +71,73 @@ pub(super) fn products<T: Value, I: Index>(
 ) {
     if let [sum] = sums {
         *sum = dot_entries(columns, values, w);
-        return;
-    }
-    let mut offset = 0;
-    while offset < sums.len() {
-        let (row, place, sums) = ((columns, values), (stride, offset), &mut sums[offset..]);
-        offset += match (stride - offset) / 4 {
-            1 => group::<T, I, 1>(row, w, place, sums),
-            2 => group::<T, I, 2>(row, w, place, sums),
-            3 => group::<T, I, 3>(row, w, place, sums),
-            5 => group::<T, I, 5>(row, w, place, sums),
-            _ => group::<T, I, 4>(row, w, place, sums),
-        };
+    } else {
+        dispatch(Products { row: (columns, values), w, stride, sums });
     }
 }
 
-/// `4*C` planes; returns how many.
-#[inline(always)]
-fn group<T: Value, I: Index, const C: usize>(
-    (columns, values): (&[I], &[T]),
-    w: &[f64],
-    place: (usize, usize),
-    sums: &mut [f64],
-) -> usize {
-    let found = dots_entries::<T, I, C>(columns, values, w, place, prefetch);
-    for (sum, found) in sums.iter_mut().zip(found.as_flattened()) {
-        *sum = *found;
+/// Several planes. All that sparse rows gain by an instruction set is here, so the loops around it have no copies.
+struct Products<'a, T, I> {
+    row: (&'a [I], &'a [T]),
+    w: &'a [f64],
+    stride: usize,
+    sums: &'a mut [f64],
+}
+
+impl<T: Value, I: Index> Products<'_, T, I> {
+    /// `4*C` planes from `offset` on; returns how many.
+    #[inline(always)]
+    fn group<const C: usize>(&mut self, offset: usize) -> usize {
+        let (columns, values) = self.row;
+        let found = dots_entries::<T, I, C>(columns, values, self.w, (self.stride, offset), prefetch);
+        for (sum, found) in self.sums[offset..].iter_mut().zip(found.as_flattened()) {
+            *sum = *found;
+        }
+        4 * C
     }
-    4 * C
+}
+
+impl<T: Value, I: Index> Leaf for Products<'_, T, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, _simd: S) {
+        let mut offset = 0;
+        while offset < self.sums.len() {
+            offset += match (self.stride - offset) / 4 {
+                1 => self.group::<1>(offset),
+                2 => self.group::<2>(offset),
+                3 => self.group::<3>(offset),
+                5 => self.group::<5>(offset),
+                _ => self.group::<4>(offset),
+            };
+        }
+    }
 }
 
 impl<T: Value, I: Index> LoopBody for Float<'_, T, I> {
     const EXACT: bool = false;
+    const WIDE: bool = false;
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
-        products(self.rows.row(row), self.weights, self.stride, sums);
+        let (mut columns, mut values) = self.rows.row(row);
+        if let [sum] = sums {
+            let mut lanes = Lanes::default();
+            while self.soon.is_long() && columns.len() > PIECE {
+                let (piece, piece_values);
+                (piece, columns) = columns.split_at(PIECE);
+                (piece_values, values) = values.split_at(PIECE);
+                self.soon.ask(PIECE);
+                lanes.add(piece, piece_values, |j, _| self.weights[j]);
+            }
+            self.soon.ask_all();
+            lanes.add(columns, values, |j, _| self.weights[j]);
+            *sum = lanes.total();
+        } else {
+            self.soon.ask_all();
+            products((columns, values), self.weights, self.stride, sums);
+        }
     }
 
     #[inline(always)]
@@ -78,10 +153,8 @@ impl<T: Value, I: Index> LoopBody for Float<'_, T, I> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
-        let (columns, values) = self.rows.row(row);
-        prefetch(columns);
-        prefetch(values);
+    fn prefetch(&mut self, row: usize) {
+        self.soon = Soon::of(self.rows.row(row));
     }
 }
 
@@ -100,6 +173,7 @@ impl<T: Value, I: Index> Settle for Float<'_, T, I> {
 
     #[inline(always)]
     fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], ages: &mut Ages) {
+        self.soon.ask_all();
         if let [sum] = sums {
             let (columns, values) = self.rows.row(row);
             *sum = if ages.in_table() {
@@ -121,40 +195,68 @@ pub(super) struct Counts<'a, T, I> {
     pub weights: &'a mut [i32],
     pub stride: usize,
     pub limit: i32,
+    pub soon: Soon<'a, T, I>,
 }
 
-impl<T: Value, I: Index> Counts<'_, T, I> {
+/// Exact sums of several planes.
+struct ExactProducts<'a, T, I> {
+    row: (&'a [I], &'a [T]),
+    w: &'a [i32],
+    stride: usize,
+    sums: &'a mut [f64],
+}
+
+impl<T: Value, I: Index> ExactProducts<'_, T, I> {
     /// `8*C` planes from `offset` on, their sums in registers.
     #[inline(always)]
-    fn group<const C: usize>(&self, row: usize, offset: usize, sums: &mut [f64]) {
-        let (columns, values) = self.rows.row(row);
+    fn group<const C: usize>(&mut self, offset: usize) {
+        let (columns, values) = self.row;
         let place = (self.stride, offset);
-        let exact = exact::dots_entries::<T, I, C>(columns, values, self.weights, place, prefetch);
-        for (sum, exact) in sums[offset..].iter_mut().zip(exact.as_flattened()) {
+        let exact = exact::dots_entries::<T, I, C>(columns, values, self.w, place, prefetch);
+        for (sum, exact) in self.sums[offset..].iter_mut().zip(exact.as_flattened()) {
             *sum = f64::from(*exact);
+        }
+    }
+}
+
+impl<T: Value, I: Index> Leaf for ExactProducts<'_, T, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, _simd: S) {
+        for offset in (0..self.sums.len()).step_by(32) {
+            match (self.stride - offset) / 8 {
+                1 => self.group::<1>(offset),
+                2 => self.group::<2>(offset),
+                3 => self.group::<3>(offset),
+                _ => self.group::<4>(offset),
+            }
         }
     }
 }
 
 impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
     const EXACT: bool = true;
+    const WIDE: bool = false;
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
+        let (mut columns, mut values) = self.rows.row(row);
         if let [sum] = sums {
-            let (columns, values) = self.rows.row(row);
-            *sum = f64::from(exact::dot_entries(columns, values, self.weights));
-            return;
-        }
-        let mut offset = 0;
-        while offset < sums.len() {
-            match (self.stride - offset) / 8 {
-                1 => self.group::<1>(row, offset, sums),
-                2 => self.group::<2>(row, offset, sums),
-                3 => self.group::<3>(row, offset, sums),
-                _ => self.group::<4>(row, offset, sums),
+            let mut exact = 0;
+            while self.soon.is_long() && columns.len() > PIECE {
+                let (piece, piece_values);
+                (piece, columns) = columns.split_at(PIECE);
+                (piece_values, values) = values.split_at(PIECE);
+                self.soon.ask(PIECE);
+                exact += exact::dot_entries(piece, piece_values, self.weights);
             }
-            offset += 32;
+            self.soon.ask_all();
+            *sum = f64::from(exact + exact::dot_entries(columns, values, self.weights));
+        } else {
+            self.soon.ask_all();
+            let (w, stride) = (&*self.weights, self.stride);
+            dispatch(ExactProducts { row: (columns, values), w, stride, sums });
         }
     }
 
@@ -171,9 +273,7 @@ impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
-        let (columns, values) = self.rows.row(row);
-        prefetch(columns);
-        prefetch(values);
+    fn prefetch(&mut self, row: usize) {
+        self.soon = Soon::of(self.rows.row(row));
     }
 }

@@ -131,7 +131,7 @@ impl<T: Value> LoopBody for Float<'_, T> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
+    fn prefetch(&mut self, row: usize) {
         prefetch(self.rows.row(row));
     }
 }
@@ -175,7 +175,7 @@ impl<T: Value> LoopBody for Exact<'_, T> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
+    fn prefetch(&mut self, row: usize) {
         prefetch(self.rows.row(row));
     }
 }
@@ -356,6 +356,12 @@ impl<T: Value> Examples for Dense<'_, T> {
 impl<T: Value> Rows for Dense<'_, T> {
     fn axpy(&self, row: usize, c: f64, out: &mut [f64]) {
         dispatch(Axpy(c, self.row(row), out));
+    }
+
+    fn write(&self, row: usize, out: &mut [f64]) {
+        for (out, x) in out.iter_mut().zip(self.row(row)) {
+            *out = x.widen() + 0.0; // no -0.0, as in a sparse row
+        }
     }
 
     fn arrange(&self, coef: &[f64], _planes: usize) -> Result<Weights> {

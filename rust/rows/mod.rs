@@ -78,6 +78,12 @@ pub trait Rows: Examples {
     /// `out += c*x` for one row.
     fn axpy(&self, row: usize, c: f64, out: &mut [f64]);
 
+    /// Writes a row as f64.
+    fn write(&self, row: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        self.axpy(row, 1.0, out);
+    }
+
     /// Weights (K x columns) in the form that [`Rows::scores`] is fastest on.
     fn arrange(&self, coef: &[f64], planes: usize) -> Result<Weights>;
 

@@ -46,6 +46,7 @@ impl<'a, K: Settle> Scaled<'a, K> {
 
 impl<K: Settle> LoopBody for Scaled<'_, K> {
     const EXACT: bool = false;
+    const WIDE: bool = K::WIDE;
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
@@ -72,7 +73,7 @@ impl<K: Settle> LoopBody for Scaled<'_, K> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
+    fn prefetch(&mut self, row: usize) {
         self.body.prefetch(row);
     }
 }

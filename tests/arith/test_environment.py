@@ -106,7 +106,7 @@ def answers(trainer):
         settings = Network(activation=activation, rate=0.1, alpha=0.01, batch_size=7, seed=1)
         run = engine.start(Data(rows, three.astype(np.uint32)), layers, settings)
         yield [run.epoch(0), run.epoch(1), run.state()]
-        yield engine.mlp_scores(rows, layers, activation=activation, probabilities=True)
+        yield engine.mlp_scores(rows, layers, activation=activation, probabilities=True, threads=1)
     yield budget_run(trainer, X, labels)
     for pair in (False, True):
         learnt = chain_run(trainer, X, labels, pair=pair)["state"]

@@ -106,6 +106,11 @@ def test_a_separator_of_largest_margin(call, tmp_path):
     text = call("inspect", tmp_path / "m").out
     assert "estimator   MaxMarginClassifier\n" in text
     assert f"class right: separable, margin in [{float(model.margin_[0])!r}, " in text
+    curved = MaxMarginClassifier(kernel="rbf").fit(X, [0, 1, 1, 0, 2])
+    curved.save(tmp_path / "m")
+    planes = call("inspect", tmp_path / "m", "--json").json["planes"]
+    assert [plane["margin"] for plane in planes] == curved.margin_interval_.tolist()
+    assert [plane["largest"] for plane in planes] == [[], [], []]
     with pytest.warns(ConvergenceWarning, match="no plane separates"):
         model.set_params(inseparable="warn").fit(X, [0, 1, 1, 0, 0]).save(tmp_path / "m")
     assert call("inspect", tmp_path / "m", "--json").json["planes"][0]["margin"] == [None, None]

@@ -12,7 +12,9 @@ from sklearn.base import clone
 
 import perceptron_rs
 from perceptron_rs.distributed.errors import PartitionChangedError
-from perceptron_rs.distributed.partition import encoded, learn, read
+from perceptron_rs.distributed.linear import parse
+from perceptron_rs.distributed.partition import Encoding, learn, read
+from perceptron_rs.io import Batch, open_arrays
 from tests.distributed.problems import P, Part, cuts, examples
 
 dask = pytest.importorskip("dask", reason="the extra dask is not installed")
@@ -154,6 +156,90 @@ def test_a_fit_goes_on_from_a_checkpoint(client, tmp_path):
         model.fit(blocks, resume=True)
 
 
+def test_files_that_workers_read(client, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    parts = open_arrays(tmp_path / "X.npy", tmp_path / "y.npy").partitions(P)
+    model = on_dask.Perceptron(client=client, **FEW).fit(parts)
+    local = model.to_local()
+    assert same(model, clone(local).fit(X, Y))
+    assert np.concatenate(dask.compute(*model.predict(parts))).tolist() == local.predict(X).tolist()
+    assert model.score(parts) == local.score(X, Y)
+
+
+@pytest.mark.parametrize("small", [False, True], ids=["one task mixes", "a tree of tasks"])
+@pytest.mark.parametrize("mixing", ["uniform", "mistakes"])
+def test_rows_that_touch_few_columns_of_many(client, monkeypatch, mixing, small):
+    """Weights travel by what has changed, and are added on their way where they are large."""
+    rng = np.random.default_rng(2)
+    wide = sp.random_array((60, 30_000), density=2e-4, format="csr", rng=rng, dtype=np.float32)
+    y = rng.integers(0, 3, 60)
+    sent = []
+    monkeypatch.setattr("perceptron_rs.dask.cluster._SMALL", 0)
+    if small:
+        monkeypatch.setattr("perceptron_rs.dask.cluster._LARGE", 1)
+    monkeypatch.setattr(client, "submit", lambda f, *a, s=client.submit, **k: sent.append(f) or s(f, *a, **k))
+    ends = [0, 13, 13, 30, 50, 60]
+    blocks = [wide[a:b] for a, b in itertools.pairwise(ends)]
+    labels = [y[a:b] for a, b in itertools.pairwise(ends)]
+    model = on_dask.AveragedPerceptron(client=client, mixing=mixing, **FEW).fit(blocks, labels)
+    assert same(model, clone(model.to_local()).fit(wide, y))
+    assert [f.__name__ for f in sent].count("changed") == 3  # epochs but the first
+    assert ("added" in {f.__name__ for f in sent}) == small
+
+
+def sentences():
+    rng = np.random.default_rng(3)
+    words = [[f"w{i}" for i in rng.integers(0, 30, n)] for n in rng.integers(1, 6, 40)]
+    tags = [["even" if int(word[1:]) % 2 == 0 else "odd" for word in sequence] for sequence in words]
+    return [[[word, "bias"] for word in sequence] for sequence in words], tags
+
+
+def weights(model):
+    found = [model.sparse_coef_.toarray(), model.transition_, model.start_, model.end_]
+    if model.transition_features:
+        found.append(model.transition_coef_)
+    return [
+        array.tobytes() for array in (*found, model.sequence_errors_per_epoch_, model.token_errors_per_epoch_)
+    ]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"min_count": 3, "transition_features": True}, {"hash_columns": 16, "averaged": False}],
+    ids=str,
+)
+def test_sequences_of_attributes(client, options):
+    tokens, tags = sentences()
+    ends = [0, 7, 7, 25, 40]
+    blocks = [Batch(tokens[a:b], tags[a:b]) for a, b in itertools.pairwise(ends)]
+    options = {"max_iter": 4, "mixing": "mistakes"} | options
+    model = on_dask.SequencePerceptron(client=client, **options).fit(blocks)
+    assert model.to_local().n_partitions == (7, 0, 18, 15)
+    local = clone(model.to_local()).fit(tokens, tags)
+    assert weights(model) == weights(local)
+    assert model.encoder_.vocabulary_ == local.encoder_.vocabulary_
+    parts = dask.compute(*model.predict([blocks[0], blocks[2], blocks[3]]))
+    assert list(itertools.chain(*parts)) == local.predict(tokens) == model.predict(tokens)
+    assert model.score([blocks[0], blocks[2], blocks[3]]) == local.score(tokens, tags)
+    assert [report.rows for report in model.partition_report_] == [7, 0, 18, 15]
+
+
+def test_sequences_in_files(client, tmp_path):
+    rng = np.random.default_rng(4)
+    lengths = rng.integers(1, 5, 20)
+    rows = rng.integers(0, 2, (lengths.sum(), 6)).astype(np.float32)
+    y = rng.integers(0, 3, len(rows))
+    for name, array in {"X": rows, "y": y, "lengths": lengths}.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    files = [tmp_path / f"{name}.npy" for name in ("X", "y", "lengths")]
+    parts = open_arrays(files[0], files[1], lengths=files[2]).partitions(3)
+    model = on_dask.SequencePerceptron(client=client, max_iter=3).fit(parts)
+    local = clone(model.to_local()).fit(rows, y, lengths=lengths)
+    assert weights(model) == weights(local)
+    assert model.score(parts) == local.score(rows, y, lengths=lengths)
+
+
 def test_a_clone_keeps_the_client(client):
     model = on_dask.Perceptron(client=client, eta0=0.5)
     assert clone(model).client is client
@@ -172,6 +258,7 @@ def test_a_clone_keeps_the_client(client):
         ({}, ([X, X * np.nan], [Y, Y]), "NaN"),
         ({}, ([X, X], [Y * 0, Y * 0]), "number of classes has to be greater than one"),
         ({}, ([X, X], None), "y must be given"),
+        ({}, ([Batch(X, Y), Batch(X, Y[1:])], None), "partition 1: inconsistent numbers of samples"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -185,8 +272,8 @@ def test_what_is_refused_leaves_the_estimator_alone(client, options, arguments, 
 
 def test_other_rows_on_a_second_reading_are_noticed(tmp_path):
     part = Part(1, "changing", str(tmp_path / "flag"))
-    first = encoded(read(1, part, None), np.arange(3))
+    first = read(1, parse, part)
     (tmp_path / "flag").touch()
-    second = encoded(read(1, part, None), np.arange(3))
+    second = read(1, parse, part)
     with pytest.raises(PartitionChangedError, match="partition 1 was read again"):
-        learn(second, {}, "rust", None, 0, (), first.digest)
+        learn(second, Encoding(np.arange(3)), None, first.facts.digest, {}, "rust", "uniform", 0, ())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,12 +27,12 @@ LENGTHS = (30, 0, 50)
 X, Y = examples(80)
 
 
-@pytest.fixture(scope="module")
-def session():
+def started(master, **options):
+    """Give a session; afterwards it is stopped."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
-        builder = pyspark.sql.SparkSession.builder.master("local[2,4]")
-        for name, value in {"ui.enabled": "false", "driver.bindAddress": "127.0.0.1"}.items():
+        builder = pyspark.sql.SparkSession.builder.master(master)
+        for name, value in {"ui.enabled": "false", "driver.bindAddress": "127.0.0.1", **options}.items():
             builder = builder.config(f"spark.{name}", value)
         session = builder.getOrCreate()
         yield session
@@ -37,8 +40,17 @@ def session():
 
 
 @pytest.fixture(scope="module")
+def session():
+    yield from started("local[2,4]")
+
+
+@pytest.fixture(scope="module")
 def frame(session):
-    """A data frame whose partitions have these lengths."""
+    return framed(session)
+
+
+def framed(session):
+    """Return a data frame whose partitions have these lengths."""
     rows = [(X[i].tolist(), int(Y[i]), 1.0 + i % 2) for i in range(len(Y))]
     ends = np.cumsum(LENGTHS)
     numbered = [(int(np.searchsorted(ends, i, side="right")), row) for i, row in enumerate(rows)]
@@ -122,9 +134,71 @@ def test_rows_that_change(frame, tmp_path):
         on_spark.Perceptron(weight="weight", **FEW).fit(changing)
 
 
+def sentences():
+    rng = np.random.default_rng(3)
+    words = [[f"w{i}" for i in rng.integers(0, 9, n)] for n in rng.integers(1, 6, 24)]
+    tags = [["even" if int(word[1:]) % 2 == 0 else "odd" for word in sequence] for sequence in words]
+    return [[[word, "bias"] for word in sequence] for sequence in words], tags
+
+
+def test_sequences(session):
+    tokens, tags = sentences()
+    frame = session.createDataFrame(list(zip(tokens, tags, strict=True)), ["features", "label"]).coalesce(2)
+    model = on_spark.SequencePerceptron(max_iter=3).fit(frame)
+    local = perceptron_rs.SequencePerceptron(max_iter=3, n_partitions=model.to_local().n_partitions)
+    local.fit(tokens, tags)
+    assert model.sparse_coef_.toarray().tobytes() == local.sparse_coef_.toarray().tobytes()
+    assert model.encoder_.vocabulary_ == local.encoder_.vocabulary_
+    assert [row["prediction"] for row in model.predict(frame).collect()] == local.predict(tokens)
+
+
+def test_sequences_of_numbers(session):
+    rng = np.random.default_rng(4)
+    rows = [rng.standard_normal((n, 3)) for n in rng.integers(1, 5, 12)]
+    tags = [(sequence[:, 0] > 0).astype(int) for sequence in rows]
+    given = [(sequence.tolist(), labels.tolist()) for sequence, labels in zip(rows, tags, strict=True)]
+    frame = session.createDataFrame(given, ["features", "label"]).coalesce(1)
+    model = on_spark.SequencePerceptron(max_iter=3).fit(frame)
+    local = perceptron_rs.SequencePerceptron(max_iter=3)
+    local.fit(np.concatenate(rows), np.concatenate(tags), lengths=list(map(len, rows)))
+    assert model.coef_.tobytes() == local.coef_.tobytes()
+    answers = [row["prediction"] for row in model.predict(frame).collect()]
+    predicted = local.predict(np.concatenate(rows), lengths=list(map(len, rows)))
+    assert np.concatenate(answers).tolist() == predicted.tolist()
+
+
 def test_a_wrong_value_is_named(frame):
     from pyspark.sql import functions as f
 
     wrong = frame.withColumn("weight", f.lit(-1.0))
     with pytest.raises(ValueError, match="sample_weight must be finite and >= 0"):
         on_spark.Perceptron(weight="weight", **FEW).fit(wrong)
+
+
+@pytest.fixture
+def executors(tmp_path, monkeypatch):
+    """Give a session on two executors, each a process."""
+    home = tmp_path / "spark"  # executors work in this folder
+    home.mkdir()
+    for part in Path(pyspark.__file__).parent.iterdir():
+        (home / part.name).symlink_to(part)
+    monkeypatch.setenv("SPARK_HOME", str(home))
+    root = str(Path(__file__).parents[2])
+    yield from started("local-cluster[2,1,1024]", **{"executorEnv.PYTHONPATH": root})
+
+
+def end_executor(flag):
+    """Kill the executor that runs this task, once: the process that started the one that forks workers."""
+    if not Path(flag).exists():
+        Path(flag).touch()
+        pid = int(Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()[1])
+        assert b"CoarseGrainedExecutorBackend" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for the executor in /proc")
+def test_an_executor_that_is_killed(executors, expected, tmp_path):
+    flag = str(tmp_path / "flag")
+    model = on_spark.AveragedPerceptron(**FEW).fit(upstream(framed(executors), lambda: end_executor(flag)))
+    assert (tmp_path / "flag").exists()
+    assert model.coef_.tobytes() == expected.coef_.tobytes()

@@ -130,6 +130,8 @@ OWN: dict[Any, dict[str, tuple[Any, dict[str, Any]]]] = {
         "tie": ("positive", {"kernel": "linear"}),  # no sum of another one is exactly 0
     },
     MaxMarginClassifier: {
+        "kernel": ("rbf", {}),
+        "gamma": (0.5, {"kernel": "rbf"}),
         "max_steps": (1, {}),
         "inseparable": ("raise", {}),
         "solver": ("descent", {}),

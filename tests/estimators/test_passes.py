@@ -90,6 +90,39 @@ def test_single_rows_are_one_pass(learner, options, kind, engine_name, short_way
         assert model.n_seen_.tolist() == whole.n_seen_.tolist()
 
 
+@pytest.mark.parametrize("weights", [[1.0, 2.0, 4.0], [0.3, 1.7, 0.1]])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_weights_of_examples(learner, weights, engine_name, short_way):
+    weights = np.resize(weights, 60)
+    models = [begun(learner, NUMBER, engine=engine_name) for _ in range(3)]
+    for i in range(1, 60):
+        for model, check in zip(models, (True, False), strict=False):
+            part = slice(i, i + 1)
+            model.partial_fit(X[part], NUMBER[part], sample_weight=weights[part], check_input=check)
+    assert short_way == [True] * 118
+    models[2].partial_fit(X[1:], NUMBER[1:], sample_weight=weights[1:].tolist())  # a list takes the long way
+    assert short_way[118:] == [False]
+    assert contents(models[0]) == contents(models[1])
+    for model in models[:2]:
+        assert model.coef_.tobytes() == models[2].coef_.tobytes()
+        assert model.intercept_.tobytes() == models[2].intercept_.tobytes()
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, np.nan, np.inf])
+def test_odd_weights_take_the_long_way(weight, engine_name, short_way):
+    model, checked = (begun(Perceptron, NUMBER, engine=engine_name) for _ in range(2))
+    weights, before = np.array([weight, 1.0]), contents(model)
+    if weight == 0:
+        model.partial_fit(X[1:3], NUMBER[1:3], sample_weight=weights, check_input=False)
+        checked.partial_fit(X[2:3], NUMBER[2:3])
+        assert model.coef_.tobytes() == checked.coef_.tobytes()
+    else:
+        with pytest.raises(ValueError, match="sample_weight"):
+            model.partial_fit(X[1:3], NUMBER[1:3], sample_weight=weights, check_input=False)
+        assert contents(model) == before
+    assert not short_way[0]
+
+
 @pytest.mark.parametrize(
     "storage", [np.float64, np.float32, np.int8, np.uint8, np.int16, np.uint16, np.int32]
 )
@@ -384,6 +417,28 @@ def test_what_is_held_is_not_written_to(learner, holder, check_input):
         assert numbers(held) == before
     whole = learner(max_iter=1, tol=None, shuffle=False).fit(WIDE[:30], LABELS[:30])
     assert model.coef_.tobytes() == whole.coef_.tobytes()
+
+
+@pytest.mark.parametrize("hold", [lambda array: array, lambda array: array[...], memoryview, np.array])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_numbers_that_are_held_are_not_written_to(learner, hold):
+    model = wide_model(learner)
+    for i in range(4, 30):
+        held = [hold(value) for value in vars(model).values() if isinstance(value, np.ndarray)]
+        before = [np.array(value).tobytes() for value in held]
+        model.partial_fit(WIDE[i : i + 1], LABELS[i : i + 1], check_input=False)
+        assert [np.array(value).tobytes() for value in held] == before
+    whole = learner(max_iter=1, tol=None, shuffle=False).fit(WIDE[:30], LABELS[:30])
+    assert model.intercept_.tobytes() == whole.intercept_.tobytes()
+    assert model.n_seen_.tolist() == whole.n_seen_.tolist()
+
+
+def test_numbers_that_are_part_of_other_arrays_are_replaced():
+    model, counters = wide_model(), np.full((2, 3), 4)
+    model.n_seen_ = counters[0]
+    model.partial_fit(WIDE[4:5], LABELS[4:5], check_input=False)
+    assert model.n_seen_.tolist() == [5, 5, 5]
+    assert counters.tolist() == [[4] * 3] * 2
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -58,7 +58,9 @@ def layers(engine: Engine, case: Case, layout: str) -> Case:
     found |= {"losses": bits(report.losses), "stopped": report.stopped[0]}
     found |= {f"layer_{i}": bits(both) for i, both in enumerate(_joined(report.state))}
     for name, probabilities in (("scores", False), ("probabilities", True)):
-        values = engine.mlp_scores(matrix, report.state, activation=activation, probabilities=probabilities)
+        values = engine.mlp_scores(
+            matrix, report.state, activation=activation, probabilities=probabilities, threads=1
+        )
         found[name] = bits(values)
     return found
 

@@ -24,7 +24,7 @@ fn layers_start_learn_and_answer() {
         for number in 0..2 {
             run.epoch(&rows, number, &())?;
         }
-        run.network().scores(&rows, true, &(), &mut out.borrow_mut())
+        run.network().scores(&rows, true, 1, &(), &mut out.borrow_mut())
     });
     assert!(requests > 20, "{requests}");
 }

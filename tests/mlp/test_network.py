@@ -172,12 +172,23 @@ def test_both_engines_give_the_same_bits(n, d, hidden, classes, activation, batc
         report = fit(engine, data, labels, layers, max_iter=3, tol=1e-2, n_iter_no_change=1, **changes)
         scores = [
             engine.mlp_scores(
-                rows_of(engine, data), report["state"], activation=activation, probabilities=p
+                rows_of(engine, data), report["state"], activation=activation, probabilities=p, threads=2
             ).tobytes()
             for p in (False, True)
         ]
         answers.append((frozen(report), scores))
     assert answers[1:] == answers[:1] * 3
+
+
+def test_scores_on_threads(engine):
+    X = np.random.default_rng(0).normal(size=(40, 40_000))  # some rows a thread
+    layers = engine.mlp_start(X.shape[1], [2], 3, activation="tanh", seed=0)
+    scores = [
+        engine.mlp_scores(rows_of(engine, part), layers, activation="tanh", probabilities=True, threads=n)
+        for part, n in ((X, 1), (X, 2), (X, 3), (X[25:], 2))
+    ]
+    assert {scores[0].tobytes()} == {found.tobytes() for found in scores[1:3]}
+    assert scores[0][25:].tobytes() == scores[3].tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "uint8", "int16", "uint16", "int32"])
@@ -288,7 +299,7 @@ def test_bad_layers(engine, changes, text):
     with pytest.raises(ValueError, match=text):
         fit(engine, X, labels, layers)
     with pytest.raises(ValueError, match=text):
-        engine.mlp_scores(rows_of(engine, X), layers, activation="tanh", probabilities=False)
+        engine.mlp_scores(rows_of(engine, X), layers, activation="tanh", probabilities=False, threads=1)
 
 
 def test_an_unknown_activation(engine):
@@ -296,7 +307,7 @@ def test_an_unknown_activation(engine):
     for call in (
         lambda: engine.mlp_start(3, [2], 1, activation="sin", seed=0),
         lambda: engine.mlp_scores(
-            rows_of(engine, np.ones((1, 3))), layers, activation="sin", probabilities=True
+            rows_of(engine, np.ones((1, 3))), layers, activation="sin", probabilities=True, threads=1
         ),
     ):
         with pytest.raises(ValueError, match="activation must be 'logistic', 'relu' or 'tanh', got 'sin'"):
@@ -318,8 +329,8 @@ def test_layers_of_no_neuron(engine):
 def test_scores_of_large_activations_are_probabilities(engine):
     layers = {"coef_0": np.array([[1000.0], [-1000.0], [0.0]]), "intercept_0": np.zeros(3)}
     rows = engine.dense_rows(np.array([[1.0], [-1.0], [0.0]]))
-    p = engine.mlp_scores(rows, layers, activation="tanh", probabilities=True)
+    p = engine.mlp_scores(rows, layers, activation="tanh", probabilities=True, threads=1)
     assert p.tolist() == [[1, 0, 0], [0, 1, 0], [1 / 3, 1 / 3, 1 / 3]]
     layers = {"coef_0": layers["coef_0"][:1], "intercept_0": np.zeros(1)}
-    p = engine.mlp_scores(rows, layers, activation="tanh", probabilities=True)
+    p = engine.mlp_scores(rows, layers, activation="tanh", probabilities=True, threads=1)
     assert p.tolist() == [[1], [0], [0.5]]

@@ -56,6 +56,41 @@ def test_everything_comes_back(tmp_path, labels, bias):
         assert loaded.predict(data).tolist() == model.predict(data).tolist()
 
 
+@pytest.mark.parametrize("kernel", ["poly", "rbf", "precomputed"])
+@pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("stored", [np.array, np.float32, sp.csr_matrix], ids=["dense", "float32", "csr"])
+def test_kernels_come_back(tmp_path, kernel, labels, stored):
+    options = {} if kernel == "precomputed" else {"gamma": "scale", "degree": 2, "coef0": 1.0}
+    whole = np.round(4 * X)
+    rows = stored((whole @ whole.T + 1) ** 2 if kernel == "precomputed" else X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MaxMarginClassifier(inseparable="warn", kernel=kernel, **options).fit(rows, labels)
+    loaded = again(model, tmp_path)
+    assert bits(vars(loaded)) == bits(vars(model))
+    assert loaded.decision_function(rows).tobytes() == model.decision_function(rows).tobytes()
+    assert loaded.results_[0].kernel == model.results_[0].kernel
+    if kernel != "precomputed":
+        assert (loaded.support_vectors_ != model.support_vectors_).sum() == 0
+        perceptron_rs.verify(
+            loaded.results_[0],
+            perceptron_rs.kernel_matrix(rows, kernel=kernel, **options),
+            labels == model.classes_[1 if labels is TWO else 0],
+        )
+
+
+def test_the_kernel_is_that_of_the_fit(tmp_path):
+    model = MaxMarginClassifier(kernel="rbf", gamma=3.0).fit(X, TWO)
+    with pytest.raises(ValueError, match="kernel='poly' is not the kernel of the fit"):
+        model.set_params(kernel="poly").save(tmp_path / "m")
+    with pytest.raises(ValueError, match="kernel='rbf' is not the kernel of the fit"):
+        MaxMarginClassifier().fit(X, TWO).set_params(kernel="rbf").save(tmp_path / "m")
+    model.set_params(kernel="rbf", gamma=7.0).save(tmp_path / "m")
+    loaded = perceptron_rs.load(tmp_path / "m")
+    assert loaded.gamma == 7.0
+    assert loaded.decision_function(X).tobytes() == model.decision_function(X).tobytes()
+
+
 def test_the_certificates_still_hold(tmp_path):
     loaded = again(fitted(TWO), tmp_path)
     perceptron_rs.verify(loaded.results_[0], X, TWO == "up")
@@ -113,9 +148,35 @@ NAMES = ("coef", "intercept", "support", "dual_coef", "margin_interval", "result
     ],
 )
 def test_unsound_files(tmp_path, spoil, message):
-    fitted(TWO).save(tmp_path / "m")
-    document, tensors = unpack(tmp_path / "m")
+    refused(fitted(TWO), spoil, message, tmp_path / "m")
+
+
+def refused(model, spoil, message, path):
+    model.save(path)
+    document, tensors = unpack(path)
     spoil(document, tensors)
-    (tmp_path / "m").write_bytes(pack(document, tensors))
+    path.write_bytes(pack(document, tensors))
     with pytest.raises(ValueError, match=rf"cannot load .*{message}"):
-        perceptron_rs.load(tmp_path / "m")
+        perceptron_rs.load(path)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda document, tensors: tensors.pop("kernel"), "kernel is missing"),
+        (lambda document, tensors: tensors.pop("support_rows"), "support_rows is missing"),
+        (change("kernel", at(0, 0.0)), "gamma must be finite and above 0"),
+        (change("kernel", at(2, 1.5)), "degree of its kernel must be a whole number"),
+        (change("kernel", at(2, 0.0)), "degree of its kernel must be a whole number"),
+        (change("support_rows", lambda a: a[:, 1:].copy()), "support_rows has the shape"),
+        (change("support_rows", lambda a: a[1:].copy()), "support_rows has the shape"),
+        (change("support_rows", at((0, 0), np.inf)), "support_rows must hold finite numbers"),
+        (change("results_0_coef", at(0, np.nan)), "NaN or an infinity"),
+        (lambda document, tensors: tensors.update(coef=np.zeros((1, 4))), "unknown tensor 'coef'"),
+        (lambda document, tensors: document["parameters"].update(kernel="linear"), "coef is missing"),
+        (lambda document, tensors: document["parameters"].update(kernel="precomputed"), "must name columns"),
+        (lambda document, tensors: document["parameters"].update(coef0=-1.0), "coef0"),
+    ],
+)
+def test_unsound_files_of_kernels(tmp_path, spoil, message):
+    refused(fitted(TWO, kernel="rbf"), spoil, message, tmp_path / "m")

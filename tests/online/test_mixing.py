@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron, load, reproduce
 from perceptron_rs.common.driver import Schedule, follow
-from perceptron_rs.common.mixing import Mixed, bounds, in_threads, mean, mean_sums
+from perceptron_rs.common.mixing import Mixed, added, bounds, changed, in_threads, mix, share, tree
+from perceptron_rs.common.mixing.shares import Sum, mean
 from perceptron_rs.engines import below, get_engine
-from perceptron_rs.settings import Data, Linear
+from perceptron_rs.settings import Data, Epoch, Linear
 
 MIXINGS = ("uniform", "mistakes")
+SETTINGS = Linear(learner="averaged", positive=np.array([1]), class_weight=np.ones((1, 2)), eta0=1.0)
 #: The halves end with the weights (1, -1) and (2, 1), whose mean gets the first point wrong.
 ONE_SHOT = np.array([[1.0, 2.0], [1.0, -1.0], [1.0, 0.0], [-2.0, -1.0]]), np.array([-1, 1, 1, -1])
 
@@ -30,6 +32,14 @@ def dot(w, x):
     """Add products in the order of rule 3, for up to four columns."""
     products = [a * b for a, b in zip(w, x, strict=True)] + [0] * (4 - len(w))
     return (products[0] + products[2]) + (products[1] + products[3])
+
+
+def in_pairs(terms):
+    """Add the first 2^h terms, for the largest power of two below their number, and the others."""
+    if len(terms) == 1:
+        return terms[0]
+    half = 1 << (len(terms) - 1).bit_length() - 1
+    return in_pairs(terms[:half]) + in_pairs(terms[half:])
 
 
 def oracle(X, y, cuts, mixing, epochs, number=Fraction):
@@ -57,9 +67,7 @@ def oracle(X, y, cuts, mixing, epochs, number=Fraction):
         made.append(counts)
         mixed = []
         for terms in zip(*ends, strict=True):
-            found = weights[0] * terms[0]
-            for k, term in zip(weights[1:], terms[1:], strict=True):
-                found = found + k * term
+            found = in_pairs([k * term for k, term in zip(weights, terms, strict=True)])
             mixed.append(terms[0] if len(set(terms)) == 1 else found / sum(weights))
         w = mixed
     return w, [a / (T + 1) for a in total], np.array(made)
@@ -349,10 +357,76 @@ def test_a_mean_of_equal_numbers_is_that_number():
     assert halves.tolist() == [1.5, 2.0]
 
 
+def told(K=1, mistakes=1):
+    return Epoch(np.full(K, mistakes), np.zeros(K), np.zeros(K), interrupted=False)
+
+
 def test_what_no_pass_has_changed_keeps_its_sum():
-    w, u, T = np.array([[1 / 3, 0.1]]), np.array([[0.1, 0.7]]), np.array([10])
-    passes = [(w, u, T + n) for n in (3, 1, 2)]
-    assert mean_sums((w, u, T), passes, w, T + 6).tobytes() == u.tobytes()
+    before = {"coef": np.array([[1 / 3, 0.1]]), "coef_u": np.array([[0.1, 0.7]]), "seen": np.array([10])}
+    shares = [share(before, before | {"seen": before["seen"] + n}, told(), "uniform") for n in (3, 1, 2)]
+    change, _ = mix(SETTINGS, before, shares, 0)
+    after = changed(before, change)
+    assert after["seen"].tolist() == [16]
+    assert after["coef_u"].tobytes() == before["coef_u"].tobytes()
+    assert after["coef"].tobytes() == before["coef"].tobytes()
+
+
+def wide(seed, P, touched, K=2, d=4000, mistakes=(0, 3)):
+    """Return a state of many weights, and what P passes have made of it: some columns differ."""
+    rng = np.random.default_rng(seed)
+    names = ("coef", "coef_u", "intercept", "intercept_u")
+    shapes = [(K, d), (K, d), (K,), (K,)]
+    before = {name: rng.standard_normal(shape) for name, shape in zip(names, shapes, strict=True)}
+    before["seen"] = np.full(K, 7)
+    passes = []
+    for _ in range(P):
+        after = {name: array.copy() for name, array in before.items()}
+        columns = rng.choice(d, touched, replace=False)
+        after["coef"][:, columns] += rng.standard_normal((K, touched))
+        after["coef_u"][:, columns] += rng.standard_normal((K, touched))
+        after["seen"] += rng.integers(1, 9)
+        passes.append((after, told(K)._replace(mistakes=rng.integers(*mistakes, K))))
+    return before, passes
+
+
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize("touched", [1, 40, 300, 3000])
+@pytest.mark.parametrize("P", [1, 2, 3, 7])
+def test_shares_of_few_columns_mix_to_the_same_bits(monkeypatch, mixing, touched, P):
+    """Told by what has changed, apart or added on the way, and told in full."""
+    before, passes = wide(touched + P, P, touched)
+    found = []
+    for large in (1 << 12, 1 << 30):
+        monkeypatch.setattr("perceptron_rs.common.mixing.shares._LARGE", large)
+        shares = [share(before, after, epoch, mixing) for after, epoch in passes]
+        if large == 1 << 12:
+            assert (shares[0].numbers["coef"][0].places is not None) == (touched < 1000)
+        found.append(changed(before, mix(SETTINGS, before, shares, 0)[0]))
+        whole = tree(shares, lambda a, b: added(before, a, b))
+        is_added = P > 1 and (large > 1 << 12 or touched * P >= 1000)
+        assert isinstance(whole.numbers["coef"], Sum) == is_added
+    for name, array in found[0].items():
+        assert array.tobytes() == found[1][name].tobytes(), name
+
+
+def test_partitions_without_mistakes_count_where_others_have_none_either():
+    before, passes = wide(1, 4, 3, d=5)
+    mistakes = np.array([[0, 0], [0, 2], [0, 0], [0, 1]])
+    shares = [
+        share(before, after, epoch._replace(mistakes=made), "mistakes")
+        for (after, epoch), made in zip(passes, mistakes, strict=True)
+    ]
+    w = changed(before, mix(SETTINGS, before, shares, 0)[0])["coef"]
+    terms = [after["coef"] for after, _ in passes]
+    plain = ((terms[0][0] + terms[1][0]) + (terms[2][0] + terms[3][0])) / 4
+    weighted = (2 * terms[1][1] + terms[3][1]) / 3
+    same = np.all([term == terms[0] for term in terms], axis=0)
+    np.testing.assert_array_equal(w, np.where(same, terms[0], [plain, weighted]))
+
+
+def test_a_tree_adds_neighbours():
+    assert tree(list("abcdefg"), "({} {})".format) == "(((a b) (c d)) ((e f) g))"
+    assert tree(["a"], "({} {})".format) == "a"
 
 
 def test_a_class_that_has_ended_is_visited_no_more():

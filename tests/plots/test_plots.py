@@ -5,12 +5,19 @@ from __future__ import annotations
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.inspection import DecisionBoundaryDisplay
 
 from perceptron_rs import (
     AveragedPerceptron,
+    BudgetedKernelPerceptron,
     KernelPerceptron,
+    MaxMarginClassifier,
+    MultilayerPerceptron,
     Perceptron,
     PocketPerceptron,
     VotedPerceptron,
@@ -18,6 +25,7 @@ from perceptron_rs import (
     proof,
     trace,
 )
+from perceptron_rs.datasets import xor
 from perceptron_rs.plots import (
     DistanceDisplay,
     ErrorsDisplay,
@@ -31,6 +39,7 @@ from perceptron_rs.plots import (
     UpdateDisplay,
     animate,
 )
+from perceptron_rs.plots.drawing import COLOURS
 
 mpl.use("agg")
 
@@ -69,10 +78,17 @@ def test_a_hyperplane_with_its_margin(fitted):
     assert labels == ["-1", "1"]
     np.testing.assert_array_equal(display.points_[1].get_offsets(), X[Y == 1])
     # The colour of a place is that of the class which is predicted there.
-    across = display.regions_.get_coordinates()
-    middle = (across[:-1, :-1] + across[1:, 1:]).reshape(-1, 2) / 2
-    same = np.ravel(display.regions_.get_array()) == (fitted.predict(middle) == 1)
-    assert same.mean() > 0.99  # but for those beside the line
+    assert isinstance(display.boundary_, DecisionBoundaryDisplay)
+    places = np.stack([display.boundary_.xx0, display.boundary_.xx1], axis=-1).reshape(-1, 2)
+    shown = np.ravel(display.boundary_.surface_.get_array())
+    assert shown.tolist() == (fitted.predict(places) == 1).tolist()
+    assert places[0].tolist() == [display.ax_.get_xlim()[0], display.ax_.get_ylim()[0]]
+    assert places[-1] == pytest.approx([display.ax_.get_xlim()[1], display.ax_.get_ylim()[1]])
+    colours = display.boundary_.surface_.cmap(np.array([0, 1]))[:, :3]
+    np.testing.assert_allclose(colours, [mpl.colors.to_rgb(colour) for colour in COLOURS[:2]])
+    # The support are the examples that the margin is measured by.
+    signed = Y * (X @ w + b)
+    assert display.support_.get_offsets().tolist() == X[signed == signed.min()].tolist()
 
 
 def test_wrong_examples_have_rings():
@@ -83,11 +99,78 @@ def test_wrong_examples_have_rings():
 
 
 @pytest.mark.parametrize("model", [KernelPerceptron(kernel="rbf"), AveragedPerceptron()])
-def test_other_learners_have_regions_alone(model):
+def test_several_classes_have_regions(model):
     labels = np.array(["a", "b", "c"])[np.arange(6) % 3]
     display = HyperplaneDisplay.from_estimator(model.fit(X, labels), X, labels)
     assert (display.lines_, display.normal_) == ([], None)
     assert [points.get_label() for points in display.points_] == ["a", "b", "c"]
+    places = np.stack([display.boundary_.xx0, display.boundary_.xx1], axis=-1).reshape(-1, 2)
+    shown = np.ravel(display.boundary_.surface_.get_array())
+    assert model.classes_[shown.astype(int)].tolist() == model.predict(places).tolist()
+    # Each place has the colour of its class.
+    face, norm = display.boundary_.surface_.cmap, display.boundary_.surface_.norm
+    drawn = face(norm(np.arange(3)))[:, :3]
+    np.testing.assert_allclose(drawn, [mpl.colors.to_rgb(colour) for colour in COLOURS[:3]])
+
+
+def crossings(collection, level):
+    """Return the points of the line of one level."""
+    return collection.get_paths()[list(collection.levels).index(level)].vertices
+
+
+@pytest.mark.parametrize("rows", [np.array, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelPerceptron(kernel="rbf", prediction="last", max_iter=20),
+        BudgetedKernelPerceptron(kernel="rbf", budget=4, max_iter=20),
+        MultilayerPerceptron((5,), max_iter=50, tol=None),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_curved_boundary_and_its_support(model, rows):
+    model.fit(rows(X), NOISY)
+    display = HyperplaneDisplay.from_estimator(model, X, NOISY)
+    (lines,) = display.lines_
+    assert lines.levels.tolist() == [0]
+    found = crossings(lines, 0)
+    spread = np.abs(model.decision_function(np.random.default_rng(0).uniform(-2, 2, (500, 2)))).max()
+    assert np.abs(model.decision_function(found)).max() < 0.05 * spread
+    assert display.normal_ is None
+    support = getattr(model, "support_vectors_", np.zeros((0, 2)))
+    support = support.toarray() if sparse.issparse(support) else support
+    assert display.support_.get_offsets().tolist() == support.tolist()
+    assert isinstance(model, MultilayerPerceptron) or len(support)
+    assert display.mistakes_.get_offsets().tolist() == X[model.predict(X) != NOISY].tolist()
+
+
+def test_the_margin_of_a_kernel():
+    model = MaxMarginClassifier(kernel="rbf", gamma=1.0).fit(X, NOISY)
+    display = HyperplaneDisplay.from_estimator(model, X, NOISY)
+    (lines,) = display.lines_
+    assert lines.levels.tolist() == [-1, 0, 1]
+    for level in lines.levels:
+        np.testing.assert_allclose(model.decision_function(crossings(lines, level)), level, atol=0.02)
+    assert display.support_.get_offsets().tolist() == X[model.support_].tolist()
+    with pytest.warns(ConvergenceWarning):
+        model = MaxMarginClassifier(kernel="poly", degree=1, inseparable="warn").fit(*xor())
+    display = HyperplaneDisplay.from_estimator(model, *xor())
+    assert display.lines_[0].levels.tolist() == [0]  # no margin
+
+
+def test_the_support_of_the_largest_margin():
+    model = MaxMarginClassifier().fit(X, Y)
+    display = HyperplaneDisplay.from_estimator(model, X, Y)
+    assert display.support_.get_offsets().tolist() == X[model.support_].tolist()
+    assert len(display.lines_) == 3
+
+
+def test_a_data_frame_names_the_axes():
+    frame = pd.DataFrame(X, columns=["length", "width"])
+    model = KernelPerceptron().fit(frame, Y)  # a warning about names would be an error
+    display = HyperplaneDisplay.from_estimator(model, frame, Y)
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("length", "width")
+    assert display.points_[1].get_offsets().tolist() == X[Y == 1].tolist()
 
 
 def test_an_update():
@@ -96,9 +179,13 @@ def test_an_update():
     np.testing.assert_allclose(signed_distance(display.before_, step.w_before, step.b_before), 0, atol=1e-12)
     np.testing.assert_allclose(signed_distance(display.after_, step.w, step.b), 0, atol=1e-12)
     np.testing.assert_array_equal(display.example_.get_offsets(), [X[step.row]])
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["before", "after"]
     # Moved by c (||x||^2 + 1).
     moved = step.step * (X[step.row] @ X[step.row] + 1)
-    assert display.ax_.get_title().endswith(f"moved by {moved:+g}")
+    assert display.ax_.get_title() == (
+        f"example {step.row}: w . x + b = {step.activation:g},\nmoved by {moved:+g}"
+    )
     assert X[step.row] @ step.w + step.b == step.activation + moved
 
 
@@ -117,7 +204,13 @@ def test_distances_and_other_intercepts():
         distance = (w @ place + b) / np.sqrt(13)
         np.testing.assert_allclose(point - foot, distance * w / np.sqrt(13), atol=1e-12)
         assert label.get_text() == f"{distance:.4g}"
-    assert display.ax_.get_title() == "2 x1 +3 x2 +6 = 0"
+    assert display.ax_.get_title() == "2 x1 + 3 x2 + 6 = 0"
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["b = 6", "b = 12", "b = -6"]
+    other = DistanceDisplay.from_weights([-1, -0.5], -2, places)
+    assert other.ax_.get_title() == "-1 x1 - 0.5 x2 - 2 = 0"
+    for place, label in zip(places, display.labels_, strict=True):  # away from the line
+        assert np.sign(w @ place + b) == np.sign(w @ label.xyann)
     with pytest.raises(ValueError, match="coef must be two weights"):
         DistanceDisplay.from_weights([0, 0], 1, places)
 
@@ -162,6 +255,8 @@ def test_errors_of_several_learners():
         assert display.lines_[f"{name}, training"].get_ydata().tolist() == want
         colours = {display.lines_[f"{name}, {which}"].get_color() for which in ("training", "test")}
         assert len(colours) == 1
+        styles = [display.lines_[f"{name}, {which}"].get_linestyle() for which in ("training", "test")]
+        assert styles == ["-", "--"]
 
 
 def test_votes():

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from perceptron_rs import _core
+
 TYPES = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32"]
 INDICES = [np.int32, np.int64]
 
@@ -193,3 +195,19 @@ def test_nothing_is_written(trainer):
         array.setflags(write=False)
     trainer.fit(X, [0, 1] * 10, max_iter=3)
     assert (X.data.tobytes(), X.indices.tobytes(), X.indptr.tobytes()) == before
+
+
+@pytest.mark.parametrize("columns", [400_000, 500_000])
+def test_scores_of_few_long_rows_on_threads(columns):
+    """Of fewer entries than columns: plane by plane; else rows are shared out."""
+    random = np.random.default_rng(0)
+    indices = np.sort(random.permutation(columns)[:150_000]).astype(np.int32)
+    values = random.standard_normal(450_000)
+    rows = _core.csr_rows(np.arange(4, dtype=np.int32) * 150_000, np.tile(indices, 3), values, columns)
+    coef, intercept = random.standard_normal((8, columns)), np.arange(8.0)
+    one = _core.scores(rows, coef, intercept, threads=1)
+    for threads in (2, 3):
+        assert _core.scores(rows, coef, intercept, threads=threads).tobytes() == one.tobytes()
+    for k in (0, 7):
+        alone = _core.scores(rows, coef[k : k + 1], intercept[k : k + 1], threads=2)
+        assert alone[:, 0].tobytes() == one[:, k].tobytes()

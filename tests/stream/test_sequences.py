@@ -32,6 +32,7 @@ def story(model):
         digest(model),
         model.sequence_errors_per_epoch_.tolist(),
         model.token_errors_per_epoch_.tolist(),
+        model.loss_curve_,
         model.n_seen_,
     )
 

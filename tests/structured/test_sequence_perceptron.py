@@ -263,6 +263,51 @@ def test_callback_sees_each_epoch_and_can_stop(engine_name):
     assert not two.converged_
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"averaged": False}, {"n_partitions": 2}, {"early_stopping": True}], ids=str
+)
+def test_callback_sees_the_model_after_each_epoch(engine_name, options):
+    X, y, lengths = numbers(sequences=12)
+    models, records = [], []
+
+    def watch(record):
+        records.append(record)
+        models.append(record.model())
+
+    base = {"max_iter": 3, "engine": engine_name} | options
+    last = SequencePerceptron(**base, callback=watch).fit(X, y, lengths=lengths)
+    assert len(models) == last.n_iter_
+    for number, model in enumerate(models, start=1):
+        assert model.callback is None
+        if "early_stopping" in options:  # a shorter fit need not keep its last epoch
+            score = np.mean(model.predict(X, lengths=lengths) == y)
+            assert 0 <= score <= 1
+            assert model.n_seen_ == number * records[0].n_sequences
+            continue
+        expected = SequencePerceptron(**base | {"max_iter": number}).fit(X, y, lengths=lengths)
+        assert {k: w.tobytes() for k, w in model._weights.items()} == {
+            k: w.tobytes() for k, w in expected._weights.items()
+        }
+        assert model.predict(X, lengths=lengths).tolist() == expected.predict(X, lengths=lengths).tolist()
+        assert model.n_seen_ == expected.n_seen_
+    with pytest.raises(RuntimeError, match="while callback runs"):
+        records[0].model()
+
+
+def test_loss_curve(engine_name):
+    """The mean loss of a sequence: the number of its wrong labels."""
+    X, y, lengths = numbers(sequences=12)
+    model = SequencePerceptron(max_iter=4, engine=engine_name).fit(X, y, lengths=lengths)
+    assert model.loss_curve_ == (model.token_errors_per_epoch_ / 12).tolist()
+    assert model.loss_curve_[0] > 0
+    held = SequencePerceptron(
+        max_iter=4, early_stopping=True, validation_fraction=0.25, engine=engine_name
+    ).fit(X, y, lengths=lengths)
+    assert held.loss_curve_ == (held.token_errors_per_epoch_ / 9).tolist()
+    part = SequencePerceptron(engine=engine_name).partial_fit(X, y, lengths=lengths, classes=np.unique(y))
+    assert part.loss_curve_ == (part.token_errors_per_epoch_ / 12).tolist()
+
+
 def test_callback_sees_the_held_out_part(engine_name):
     X, y, lengths = numbers(sequences=12)
     seen = []

@@ -137,6 +137,7 @@ def test_matching_and_loss(engine_name):
     assert model.score(X, y) >= 0.9
     assert model.loss_per_epoch_[0] >= 2 * model.mistakes_per_epoch_[0] > 0
     assert model.loss_per_epoch_[-1] == 0
+    assert model.loss_curve_ == (model.loss_per_epoch_ / model.n_seen_ * model.n_iter_).tolist()
     last = StructuredPerceptron(match_feature, match, averaged=False, max_iter=100, engine=engine_name).fit(
         X, y
     )

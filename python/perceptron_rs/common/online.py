@@ -138,9 +138,9 @@ class OnlineClassifier(Scoring):
                 self._n_epochs = 0
                 begin_record(self)
             labels = encode(y, self.classes_)
-            if not first and sample_weight is None:
+            if not first:
                 turn.forget()  # a copy of the attributes would keep the engine from learning where they stand
-                activations = self._learn_quickly(data.rows, labels, track_activations)
+                activations = self._learn_quickly(data.rows, labels, sample_weight, track_activations)
                 if activations is not None:
                     return activations, labels
                 turn.remember()
@@ -161,6 +161,7 @@ class OnlineClassifier(Scoring):
         self,
         rows: Rows,  # noqa: ARG002  for learners that have a quick way
         labels: NDArray[np.uint32],  # noqa: ARG002
+        sample_weight: Any,  # noqa: ARG002
         track_activations: bool,  # noqa: ARG002
     ) -> NDArray[np.float64] | None:
         """Learn in one call of the engine, and return the activations; None if it cannot: nothing changes."""

@@ -15,11 +15,48 @@ from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.engines import Run, State
 from perceptron_rs.float_mode import foreign, standard
 
-__all__ = ["Callback", "EpochRecord", "Observer"]
+__all__ = ["Callback", "EpochRecord", "Learnable", "Observer"]
+
+
+class Learnable:
+    """The method ``model`` of what a callback receives."""
+
+    __slots__ = ()
+    learnt: Callable[[], Any] | None
+
+    def model(self) -> Any:
+        """Return the learner as it is after this epoch: a fitted copy that predicts and has its weights.
+
+        The copy has no story: ``n_iter_``, ``mistakes_per_epoch_`` and the like are those of the fit before,
+        if there was one.
+
+        Returns
+        -------
+        estimator : object
+            A new copy in each call.
+
+        Raises
+        ------
+        RuntimeError
+            After ``callback`` has returned: what was learnt has not been kept.
+
+        Examples
+        --------
+        >>> from perceptron_rs import Perceptron
+        >>> X, y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, -1, -1, 1]
+        >>> def show(record):
+        ...     print(record.epoch, record.model().coef_)
+        >>> model = Perceptron(shuffle=False, tol=None, callback=show).fit(X, y)
+        0 [[3. 1.]]
+        1 [[3. 1.]]
+        """
+        if self.learnt is None:
+            raise RuntimeError("record was not made by a fit, so that no learner is behind it")
+        return self.learnt()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EpochRecord:
+class EpochRecord(Learnable):
     """Description of one complete epoch, which ``callback`` receives.
 
     Parameters
@@ -61,36 +98,6 @@ class EpochRecord:
     n_examples: int
     seconds: float
     learnt: Callable[[], Any] | None = field(default=None, repr=False)
-
-    def model(self) -> Any:
-        """Return the learner as it is after this epoch: a fitted copy that predicts and has its weights.
-
-        The copy has no story: ``n_iter_``, ``mistakes_per_epoch_`` and the like are those of the fit before,
-        if there was one.
-
-        Returns
-        -------
-        estimator : object
-            A new copy in each call.
-
-        Raises
-        ------
-        RuntimeError
-            After ``callback`` has returned: what was learnt has not been kept.
-
-        Examples
-        --------
-        >>> from perceptron_rs import Perceptron
-        >>> X, y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, -1, -1, 1]
-        >>> def show(record):
-        ...     print(record.epoch, record.model().coef_)
-        >>> model = Perceptron(shuffle=False, tol=None, callback=show).fit(X, y)
-        0 [[3. 1.]]
-        1 [[3. 1.]]
-        """
-        if self.learnt is None:
-            raise RuntimeError("record was not made by a fit, so that no learner is behind it")
-        return self.learnt()
 
 
 Callback: TypeAlias = Callable[[EpochRecord], Any]

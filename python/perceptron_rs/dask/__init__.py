@@ -9,8 +9,15 @@ Install ``perceptron-rs[dask]``.
 
 from __future__ import annotations
 
-from perceptron_rs.dask.estimators import AveragedPerceptron, Perceptron
+from perceptron_rs.dask.estimators import AveragedPerceptron, Perceptron, SequencePerceptron
 from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
 from perceptron_rs.distributed.fitting import PartitionReport
 
-__all__ = ["AveragedPerceptron", "PartitionChangedError", "PartitionError", "PartitionReport", "Perceptron"]
+__all__ = [
+    "AveragedPerceptron",
+    "PartitionChangedError",
+    "PartitionError",
+    "PartitionReport",
+    "Perceptron",
+    "SequencePerceptron",
+]

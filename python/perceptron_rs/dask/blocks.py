@@ -10,11 +10,13 @@ from dask import delayed
 from dask.base import is_dask_collection
 from dask.delayed import Delayed
 
+from perceptron_rs.io.source import Batch
+
 __all__ = ["Block", "blocks", "is_lazy", "rows_of"]
 
 
 class Block(NamedTuple):
-    """Rows, labels and weights of a partition, or promises of them; without y, X is a source of all."""
+    """Rows, labels and weights of a partition, or promises of them; without y, X is a batch of all."""
 
     X: Any
     y: Any
@@ -38,13 +40,19 @@ def blocks(X: Any, y: Any, sample_weight: Any = None) -> list[Block]:
             f"learners of perceptron_rs for data in memory"
         )
     labels = [None] * len(parts) if y is None else _beside(y, "y", len(parts), lengths)
-    if y is None and not all(callable(part) and not isinstance(part, Delayed) for part in parts):
-        raise ValueError("y must be given, unless each block is a callable that returns X and y")
+    if y is None and not all(map(_may_be_batch, parts)):
+        raise ValueError("y must be given, unless each block is a Batch, or a callable that returns one")
     weights = [None] * len(parts)
     if sample_weight is not None:
         weights = _beside(sample_weight, "sample_weight", len(parts), lengths)
-    # A callable is wrapped, because Dask would take it for a task and call it.
-    parts = [delayed(part, pure=False) if y is None else part for part in parts]
+    # They are wrapped, because Dask would take a callable for a task, and a tuple for a list.
+    is_plain = [
+        isinstance(part, Batch) or (callable(part) and not isinstance(part, Delayed)) for part in parts
+    ]
+    parts = [
+        delayed(part, pure=False, traverse=False) if plain else part
+        for part, plain in zip(parts, is_plain, strict=True)
+    ]
     return [Block(*block) for block in zip(parts, labels, weights, strict=True)]
 
 
@@ -58,9 +66,14 @@ def rows_of(X: Any) -> list[Any]:
 def _is_list(X: Any) -> bool:
     """Whether X is a list of blocks, not one of rows."""
     return isinstance(X, (list, tuple)) and any(
-        isinstance(part, Delayed) or callable(part) or hasattr(part, "shape") or hasattr(part, "key")
+        isinstance(part, (Delayed, Batch)) or callable(part) or hasattr(part, "shape") or hasattr(part, "key")
         for part in X
     )
+
+
+def _may_be_batch(part: Any) -> bool:
+    """Whether a block can hold labels as well."""
+    return isinstance(part, (Delayed, Batch)) or callable(part) or hasattr(part, "key")
 
 
 def _lengths(X: Any) -> tuple[int, ...] | None:

@@ -1,31 +1,50 @@
 """The partitions of a fit on a Dask cluster: tasks that can be made again wherever a worker is left.
 
 Weights are arguments of a task, and not scattered: scattered data is lost with its worker, an argument stays
-with the scheduler. One task hands them on, so that the scheduler sends them once and workers get them from
-each other; another one mixes.
+with the scheduler. Small ones go to each pass, and what it has learnt comes back to the client: that is
+quick. Large ones are handed on by one task, so that the scheduler sends them once and workers get them from
+each other; where few have changed, these alone. They are mixed on the workers, the largest pair by pair.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 import numpy as np
 from dask import delayed
 from distributed import Client, Future, KilledWorker
 from distributed.client import FutureCancelledError
-from numpy.typing import NDArray
 
-from perceptron_rs.common.mixing import mix
+from perceptron_rs.common.mixing import Change, Share, added, changed, mixture, tree
 from perceptron_rs.dask.blocks import Block
 from perceptron_rs.distributed.errors import PartitionError
-from perceptron_rs.distributed.fitting import Encoded, Round
-from perceptron_rs.distributed.partition import Facts, Learnt, Partition, Source, encoded, learn, read
-from perceptron_rs.settings import Linear, State
+from perceptron_rs.distributed.fitting import Round
+from perceptron_rs.distributed.partition import Encoding, Facts, Parse, Partition, learn, read
+from perceptron_rs.settings import Chain, Epoch, Linear, State
 
 __all__ = ["DaskCluster"]
+
+#: Weights of so many bytes for all partitions go to each, and are mixed by the client.
+_SMALL = 1 << 20
+#: Of more bytes than that, shares are added on their way: no worker has to hold all of them.
+_LARGE = 1 << 26
+
+T = TypeVar("T")
+
+
+class Mixture(NamedTuple):
+    """What the client is told of an epoch."""
+
+    change: Change
+    epoch: Epoch
+    mistakes: list[int]
+    seconds: list[float]
 
 
 class DaskCluster:
@@ -33,63 +52,95 @@ class DaskCluster:
 
     def __init__(self, client: Client, blocks: Sequence[Block]) -> None:
         self.client, self.name = client, f"perceptron-{uuid4().hex[:12]}"
-        self.sources: list[Future] = []
-        self.partitions: list[Future] = []
         self.blocks = blocks
+        self.partitions: list[Future] = []
+        self.encodings: list[Future] = []
+        #: The weights that workers have, what the next ones differ by, and how many bytes of such there were.
+        self.common: Future | None = None
+        self.state: State | None = None
+        self.change: Change | None = None
+        self.sent = 0
 
-    def look(self) -> list[Facts]:
+    def look(self, parse: Parse) -> list[Facts]:
         """Read the partitions."""
         promises = [
-            delayed(read, pure=False)(p, *block, dask_key_name=f"{self.name}-read-{p}")
+            delayed(read, pure=False)(p, parse, *block, dask_key_name=f"{self.name}-read-{p}")
             for p, block in enumerate(self.blocks)
         ]
         with self.explained():
-            self.sources = self.client.compute(promises)
-            found: list[Facts] = self.gathered(self.mapped("facts", facts_of, self.sources))
+            self.partitions = self.client.compute(promises)
+            found: list[Facts] = self.client.gather(self.map("facts", facts_of, [self.partitions]))
         return found
 
-    def encode(self, classes: NDArray[Any]) -> list[Encoded]:
-        """Turn labels into class indices."""
-        with self.explained():
-            self.partitions = self.mapped("encode", encoded, self.sources, classes)
-            found: list[Encoded] = self.gathered(self.mapped("digest", encoded_of, self.partitions))
-        self.sources = []  # Dask knows how to make them again
-        return found
+    def begin(self, encodings: Sequence[Encoding]) -> None:
+        """Take what is needed of each to learn from it."""
+        promises: dict[int, Future] = {}  # partitions may have one in common
+        for p, encoding in enumerate(encodings):
+            if id(encoding) not in promises:
+                promises[id(encoding)] = self.submit(f"encoding-{p}", handed_on, encoding)
+        self.encodings = [promises[id(encoding)] for encoding in encodings]
 
     def round(
         self,
         state: State,
         engine: str,
-        settings: Sequence[Linear],
+        settings: Sequence[Linear | Chain],
         mixing: str,
         number: int,
         ended: Collection[int],
         digests: Sequence[str],
     ) -> Round:
         """Make a pass over each partition, and mix."""
-        submit, name = self.client.submit, f"{self.name}-epoch-{number}"
+        step = f"epoch-{number}"
+        each, of_all = (
+            (self.partitions, self.encodings, settings, digests),
+            (engine, mixing, number, sorted(ended)),
+        )
+        made: Mixture
         with self.explained():
-            common = submit(handed_on, state, key=f"{name}-weights")
-            passes = [
-                submit(
-                    learn, part, common, engine, own, number, sorted(ended), digest, key=f"{name}-learn-{p}"
-                )
-                for p, (part, own, digest) in enumerate(zip(self.partitions, settings, digests, strict=True))
-            ]
-            mixed = submit(mixed_of, settings[0], common, passes, mixing, number, key=f"{name}-mix")
-            found: Round = mixed.result()
+            if len(settings) * n_bytes(state) <= _SMALL:
+                shares = self.client.gather(self.map(f"{step}-learn", learn, each, (state, *of_all)))
+                made = mixed(settings[0], state, shares, number)
+            else:
+                common = self.common = self.weights(state, f"{step}-weights")
+                passes = self.map(f"{step}-learn", learn, each, (common, *of_all))
+                if len(passes) * n_bytes(state) > _LARGE:
+                    nodes = count()
+                    passes = [
+                        tree(
+                            passes, lambda a, b: self.submit(f"{step}-add-{next(nodes)}", added, common, a, b)
+                        )
+                    ]
+                made = self.submit(f"{step}-mix", mixed, settings[0], common, passes, number).result()
+        self.state, self.change = changed(state, made.change), made.change
+        return Round(self.state, made.epoch, made.mistakes, made.seconds)
+
+    def weights(self, state: State, key: str) -> Future:
+        """Return a promise of the weights, by what workers have already where that is less to send."""
+        if state is self.state and self.common is not None and self.change is not None:
+            n, all_of_them = n_bytes(self.change), n_bytes(state)
+            self.sent += n
+            if 2 * n < all_of_them and self.sent < 4 * all_of_them:  # the scheduler keeps what was sent
+                return self.submit(key, changed, self.common, self.change)
+        self.sent = 0
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # as large as weights are
+            return self.submit(key, handed_on, state)
+
+    def submit(self, step: str, function: Any, *given: Any) -> Future:
+        """Return a promise of a function's result."""
+        return self.client.submit(function, *given, key=f"{self.name}-{step}")
+
+    def map(self, step: str, function: Any, each: Sequence[Any], of_all: Sequence[Any] = ()) -> list[Future]:
+        """Return a promise for each partition, by lists with an argument for each, and arguments of all.
+
+        They go to the scheduler in one message. Keywords of ``Client.map`` are no way to give the latter: a
+        large one becomes a task of its own, whose key is the keyword, in every call.
+        """
+        P = len(self.partitions)
+        keys = [f"{self.name}-{step}-{p}" for p in range(P)]
+        found: list[Future] = self.client.map(function, *each, *([given] * P for given in of_all), key=keys)
         return found
-
-    def mapped(self, step: str, function: Any, parts: Sequence[Future], *more: Any) -> list[Future]:
-        """Return promises of a function of each partition."""
-        return [
-            self.client.submit(function, part, *more, key=f"{self.name}-{step}-{p}")
-            for p, part in enumerate(parts)
-        ]
-
-    def gathered(self, futures: Sequence[Future]) -> Any:
-        """Wait for all of them; the first that fails raises its error."""
-        return [future.result() for future in futures]
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -109,23 +160,27 @@ class DaskCluster:
             ) from error
 
 
-def facts_of(source: Source) -> Facts:
+def facts_of(partition: Partition) -> Facts:
     """Return what is known of a partition."""
-    return source.facts
+    return partition.facts
 
 
-def encoded_of(partition: Partition) -> Encoded:
-    """Return what an encoded partition says of itself."""
-    return Encoded(partition.entries, partition.digest)
+def handed_on(given: T) -> T:
+    """Return what is given: a copy that workers can ask each other for."""
+    return given
 
 
-def handed_on(state: State) -> State:
-    """Return the weights: a copy that workers can ask each other for."""
-    return state
-
-
-def mixed_of(settings: Linear, state: State, passes: Sequence[Learnt], mixing: str, number: int) -> Round:
+def mixed(settings: Linear | Chain, state: State, shares: Sequence[Share], number: int) -> Mixture:
     """Mix what the passes have learnt."""
-    mixed, epoch = mix(settings, state, [(done.state, done.epoch) for done in passes], mixing, number)
-    mistakes = [int(np.add.reduce(done.epoch.mistakes)) for done in passes]
-    return Round(mixed, epoch, mistakes, [done.seconds for done in passes])
+    whole = tree(shares, partial(added, state))
+    change, epoch = mixture(settings, state, whole, number)
+    mistakes = [int(np.add.reduce(told.epoch.mistakes)) for told in whole.told]
+    return Mixture(change, epoch, mistakes, [told.seconds for told in whole.told])
+
+
+def n_bytes(given: Any) -> int:
+    """Return the bytes of all arrays in it."""
+    if isinstance(given, np.ndarray):
+        return given.nbytes
+    parts = given.values() if isinstance(given, dict) else given if isinstance(given, tuple) else ()
+    return sum(map(n_bytes, parts))

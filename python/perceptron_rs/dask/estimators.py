@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 import dask.array as da
@@ -10,40 +11,40 @@ import numpy as np
 from dask import delayed
 from dask.base import is_dask_collection
 from distributed import Client, default_client
-from numpy.typing import NDArray
 
-from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.dask.blocks import blocks, is_lazy, rows_of
 from perceptron_rs.dask.cluster import DaskCluster
-from perceptron_rs.distributed.fitting import PartitionReport, fit
-from perceptron_rs.float_mode import standard
+from perceptron_rs.distributed.estimators import ClusterLearner
+from perceptron_rs.distributed.partition import batch_of
+from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.averaged import AveragedPerceptron as LocalAveragedPerceptron
-from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron
+from perceptron_rs.sequence.input import is_nested
+from perceptron_rs.sequence.perceptron import SequencePerceptron as LocalSequencePerceptron
 from perceptron_rs.typed import fit_context
 
-__all__ = ["AveragedPerceptron", "Perceptron"]
+__all__ = ["AveragedPerceptron", "Perceptron", "SequencePerceptron"]
 
 
-class DaskLearner(LinearLearner):
-    """A linear learner whose data lies in blocks on a cluster."""
+class DaskLearner(ClusterLearner):
+    """A learner whose examples lie in blocks on a cluster."""
 
-    _local: ClassVar[Any]
+    _own: ClassVar[dict[str, list[Any]]] = {"client": [Client, None]}
 
     client: Client | None
-    partition_report_: list[PartitionReport]
+    classes_: Any
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        return sorted([*cls._local._get_param_names(), "client"])
+    def __init__(self, *, client: Client | None = None, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.client = client
 
     def __sklearn_clone__(self) -> Self:
         """Return a learner with the same parameters and the same client."""
         return type(self)(**self.get_params(deep=False))
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Any,
         y: Any = None,
@@ -58,8 +59,9 @@ class DaskLearner(LinearLearner):
         ----------
         X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features), or list of blocks
             The examples. Blocks are NumPy arrays, SciPy's sparse matrices or data frames, or
-            ``dask.delayed`` promises of them; each is a partition. A block can also be a callable that
-            returns X and y, and perhaps weights, which are read on the worker; y must then be None.
+            ``dask.delayed`` promises of them; each is a partition. A block can also be a
+            `perceptron_rs.io.Batch`, a promise of one, or a callable that returns one on the worker, such as
+            the `perceptron_rs.io.Source.partitions` of files; y must then be None.
         y : Dask collection or list with a block for each of X, or array-like of shape (n_samples,)
             Class labels.
         sample_weight : like y, default=None
@@ -87,43 +89,22 @@ class DaskLearner(LinearLearner):
         PartitionChangedError
             If a block that was read again, because its worker died, has other rows than at first.
         """
-        with restored_on_error(self):
-            self._check_parameters()
-            found = blocks(X, y, sample_weight)
-            with standard():
-                stopped = fit(self, DaskCluster(self._client(), found), checkpoint, resume=resume)
-            self._warn(stopped)
-        return self
-
-    def decision_function(self, X: Any) -> Any:
-        """Return the activation w.x + b of each example.
-
-        Parameters
-        ----------
-        X : Dask collection, list of blocks, {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        scores : dask.array.Array, list of dask.delayed.Delayed or ndarray
-            Of shape (n_samples,) or (n_samples, n_classes), computed block by block when asked for: an array
-            of Dask for a collection of it, a list of promises for a list of blocks.
-        """
-        wide = len(self.intercept_) > 1 and len(self.classes_) > 2
-        return self._by_block("decision_function", X, np.dtype(np.float64), len(self.classes_) if wide else 0)
+        cluster = DaskCluster(self._client(), blocks(X, y, sample_weight))
+        return self._fit_to(cluster, checkpoint, resume=resume)
 
     def predict(self, X: Any) -> Any:
-        """Predict the class of each example.
+        """Predict the class of each example, or the label of each token.
 
         Parameters
         ----------
         X : Dask collection, list of blocks, {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
+            The examples. Blocks can be those that ``fit`` takes; their labels are not looked at.
 
         Returns
         -------
         y : dask.array.Array, list of dask.delayed.Delayed or ndarray
-            Of shape (n_samples,), computed block by block when asked for.
+            Of shape (n_samples,), computed block by block when asked for: an array of Dask for a collection
+            of it, a list of promises for a list of blocks.
         """
         return self._by_block("predict", X, self.classes_.dtype, 0)
 
@@ -140,7 +121,7 @@ class DaskLearner(LinearLearner):
         Returns
         -------
         float
-            Mean accuracy.
+            Mean accuracy; of a sequence learner, of the tokens.
 
         Raises
         ------
@@ -148,7 +129,7 @@ class DaskLearner(LinearLearner):
             If there are weights for blocks, or an argument has an invalid shape or length.
         """
         if not is_lazy(X):
-            return float(self.to_local().score(X, y, sample_weight))
+            return float(self.to_local().score(X, y, *([] if sample_weight is None else [sample_weight])))
         if sample_weight is not None:
             raise ValueError("sample_weight must be None for blocks; compute the predictions and weight them")
         model = delayed(self.to_local(), traverse=False)
@@ -158,20 +139,6 @@ class DaskLearner(LinearLearner):
         accuracy: float = good / n
         return accuracy
 
-    def to_local(self) -> Any:
-        """Return the fitted model as a learner of `perceptron_rs`, which knows of no cluster.
-
-        Its ``n_partitions`` are the lengths of the blocks, so that a fit on the same data has the same bits.
-        """
-        parameters = {name: value for name, value in self.get_params(deep=False).items() if name != "client"}
-        model: Any = self._local(**parameters)
-        learnt = {name: value for name, value in vars(self).items() if name not in (*parameters, "client")}
-        reports = learnt.pop("partition_report_", None)
-        vars(model).update(learnt)
-        if reports is not None:
-            model.set_params(n_partitions=tuple(report.rows for report in reports))
-        return model
-
     def _client(self) -> Client:
         return default_client() if self.client is None else self.client
 
@@ -180,36 +147,63 @@ class DaskLearner(LinearLearner):
         if not is_lazy(X):
             return getattr(local, method)(X)
         model, array = delayed(local, traverse=False), is_dask_collection(X)
-        found = [delayed(answer)(model, method, block) for block in (rows_of(X) if array else X)]
+        parts = rows_of(X) if array else [block.X for block in blocks(X, X)]
+        found = [delayed(answer)(model, method, part) for part in parts]
         if not array:
             return found
         lengths = X.chunks[0] if hasattr(X, "chunks") else [math.nan] * len(found)
         shapes = [(n, width) if width else (n,) for n in lengths]
-        parts = zip(found, shapes, strict=True)
-        return da.concatenate([da.from_delayed(part, shape, dtype) for part, shape in parts])
+        return da.concatenate(
+            [da.from_delayed(part, shape, dtype) for part, shape in zip(found, shapes, strict=True)]
+        )
 
 
-def answer(model: Any, method: str, X: Any) -> NDArray[Any]:
+class LinearOnDask(DaskLearner):
+    """A linear learner on a cluster."""
+
+    intercept_: Any
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the activation w.x + b of each example.
+
+        Parameters
+        ----------
+        X : Dask collection, list of blocks, {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        scores : dask.array.Array, list of dask.delayed.Delayed or ndarray
+            Of shape (n_samples,) or (n_samples, n_classes), computed block by block when asked for, as by
+            ``predict``.
+        """
+        wide = len(self.intercept_) > 1 and len(self.classes_) > 2
+        return self._by_block("decision_function", X, np.dtype(np.float64), len(self.classes_) if wide else 0)
+
+
+def answer(model: Any, method: str, X: Any) -> Any:
     """Return what a method of a model says of a block; nothing of a block without rows."""
-    if X.shape[0]:
-        found: NDArray[Any] = getattr(model, method)(X)
-        return found
-    wide = method == "decision_function" and len(model.classes_) > 2
-    return np.zeros((0, len(model.classes_)) if wide else 0)
+    batch = Batch(*(X() if callable(X) else X)) if callable(X) or isinstance(X, tuple) else Batch(X, None)
+    if hasattr(batch.X, "shape") and not batch.X.shape[0]:
+        wide = method == "decision_function" and len(model.classes_) > 2
+        return np.zeros((0, len(model.classes_)) if wide else 0)
+    lengths = {} if batch.lengths is None else {"lengths": batch.lengths}
+    return getattr(model, method)(batch.X, **lengths)
 
 
 def right(model: Any, X: Any, y: Any) -> tuple[int, int]:
     """Return how many examples of a block are predicted correctly, and how many there are."""
-    if y is None:
-        X, y = X()[:2]
-    if not X.shape[0]:
+    batch = batch_of(X, y)
+    predicted, truth = answer(model, "predict", batch), batch.y
+    if is_nested(batch.X):
+        predicted, truth = (list(chain.from_iterable(labels)) for labels in (predicted, truth))
+    if not len(predicted):
         return 0, 0
-    predicted = model.predict(X)
-    truth = label_array(model, y, len(predicted))
-    return int(np.count_nonzero(predicted == truth)), len(truth)
+    truth = label_array(model, truth, len(predicted))
+    return int(np.count_nonzero(np.asarray(predicted) == truth)), len(truth)
 
 
-class Perceptron(DaskLearner, LocalPerceptron):
+class Perceptron(LinearOnDask, LocalPerceptron):  # type: ignore[misc]
     """`perceptron_rs.Perceptron` on a Dask cluster.
 
     Each epoch visits all blocks of X side by side, and mixes the weights; see `perceptron_rs.Perceptron`
@@ -247,19 +241,8 @@ class Perceptron(DaskLearner, LocalPerceptron):
     True
     """
 
-    _local = LocalPerceptron
 
-    def __init__(self, *, client: Client | None = None, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self.client = client
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LocalPerceptron._parameter_constraints,
-        "client": [Client, None],
-    }
-
-
-class AveragedPerceptron(DaskLearner, LocalAveragedPerceptron):
+class AveragedPerceptron(LinearOnDask, LocalAveragedPerceptron):  # type: ignore[misc]
     """`perceptron_rs.AveragedPerceptron` on a Dask cluster: as `Perceptron` of this module.
 
     Predicts with the mean of all weight vectors of all blocks and epochs.
@@ -272,13 +255,41 @@ class AveragedPerceptron(DaskLearner, LocalAveragedPerceptron):
         Those of `perceptron_rs.AveragedPerceptron`.
     """
 
-    _local = LocalAveragedPerceptron
 
-    def __init__(self, *, client: Client | None = None, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self.client = client
+class SequencePerceptron(DaskLearner, LocalSequencePerceptron):  # type: ignore[misc]
+    """`perceptron_rs.SequencePerceptron` on a Dask cluster.
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LocalAveragedPerceptron._parameter_constraints,
-        "client": [Client, None],
-    }
+    A block holds sequences: a `perceptron_rs.io.Batch`, a promise of one, or a callable that returns one on
+    the worker. ``Batch(X, y)`` has lists of the attributes and labels of each sequence,
+    ``Batch(X, y, None, lengths)`` the tokens of all, one after another. Without ``hash_columns``, the
+    vocabulary is that of all blocks. Not available are ``n_partitions``,
+    ``early_stopping``, ``warm_start``, ``audit`` and weights of
+    examples.
+
+    Parameters
+    ----------
+    client : distributed.Client, default=None
+        Client of the cluster. By default, the one that was made last.
+    **parameters
+        Those of `perceptron_rs.SequencePerceptron`.
+
+    Attributes
+    ----------
+    partition_report_ : list of PartitionReport
+        Sequences, entries, digest, mistakes and seconds of each partition. Further attributes are those of
+        `perceptron_rs.SequencePerceptron`.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> from perceptron_rs.dask import SequencePerceptron
+    >>> from perceptron_rs.io import Batch
+    >>> blocks = [
+    ...     Batch([[["w=the"], ["w=dog"], ["w=barks"]]], [["DET", "NOUN", "VERB"]]),
+    ...     Batch([[["w=the"], ["w=bark"]], [["w=dogs"]]], [["DET", "NOUN"], ["NOUN"]]),
+    ... ]
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    ...     model = SequencePerceptron(client=client).fit(blocks)
+    >>> model.predict([[["w=the"], ["w=dog"]]])
+    [['DET', 'NOUN']]
+    """

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import RECORD
-from perceptron_rs.common.driver import Schedule, follow, publish_report
-from perceptron_rs.common.labels import encode_new
+from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.mixing import Mixed
-from perceptron_rs.common.parameters import draw_seed
-from perceptron_rs.common.planes import n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
-from perceptron_rs.common.weights import class_weights
-from perceptron_rs.distributed.partition import Facts
+from perceptron_rs.distributed.partition import Encoding, Facts, Parse
 from perceptron_rs.engines import get_engine
-from perceptron_rs.linear.fitting import check_same_problem, read_state, settings_of, start_state
-from perceptron_rs.linear.penalty import forget_pending, keep_pending, take_pending
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
-from perceptron_rs.settings import Epoch, Linear, State
+from perceptron_rs.settings import Chain, Epoch, Linear, State
 from perceptron_rs.stream.checkpoint import Checkpoint
 from perceptron_rs.stream.run import Place
 
 #: Parameters that another run may change and yet go on from a checkpoint.
 _NOT_OF_RUN = ("n_jobs", "engine", "verbose", "callback", "keep_on_interrupt", "warm_start", "max_iter")
 
-__all__ = ["Cluster", "Encoded", "PartitionReport", "Round", "fit"]
+__all__ = ["Cluster", "Family", "PartitionReport", "Plan", "Round", "all_labels", "fit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +34,7 @@ class PartitionReport:
     Parameters
     ----------
     rows : int
-        Number of examples.
+        Number of examples; of a sequence learner, of sequences.
     entries : int
         Number of stored values.
     digest : str
@@ -59,16 +52,7 @@ class PartitionReport:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """What a partition says of itself when its labels are class indices."""
-
-    entries: int
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(NamedTuple):
     """What an epoch made: the mixed state, what is told of it, mistakes and seconds of each partition."""
 
     state: State
@@ -78,19 +62,19 @@ class Round:
 
 
 class Cluster(Protocol):
-    """Partitions on machines. Each method asks all of them, and waits."""
+    """Partitions on machines. Each method asks all of them."""
 
-    def look(self) -> list[Facts]:
+    def look(self, parse: Parse) -> list[Facts]:
         """Read the partitions."""
 
-    def encode(self, classes: NDArray[Any]) -> list[Encoded]:
-        """Turn labels into class indices."""
+    def begin(self, encodings: Sequence[Encoding]) -> None:
+        """Take what is needed of each to learn from it."""
 
     def round(
         self,
         state: State,
         engine: str,
-        settings: Sequence[Linear],
+        settings: Sequence[Linear | Chain],
         mixing: str,
         number: int,
         ended: Collection[int],
@@ -99,40 +83,49 @@ class Cluster(Protocol):
         """Make a pass over each partition, with its settings, and mix."""
 
 
-def fit(estimator: Any, cluster: Cluster, checkpoint: Any = None, *, resume: bool = False) -> list[str]:
-    """Fit an estimator to the partitions of a cluster; return why each decision ended.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A fit that can begin, for all is known of the partitions."""
+
+    state: State
+    settings: Linear | Chain
+    encodings: list[Encoding]
+    schedule: Schedule
+    observer: Observer
+    publish: Callable[[Report], None]
+
+
+class Family(NamedTuple):
+    """What a fit on a cluster needs to know of learners."""
+
+    #: Parameters that it does not have, and what they are then.
+    refused: tuple[tuple[str, Any], ...]
+    #: How the partitions of an estimator are read, on their workers.
+    parse: Callable[[Any], Parse]
+    plan: Callable[[Any, Sequence[Facts]], Plan]
+
+
+def fit(
+    estimator: Any, family: Family, cluster: Cluster, checkpoint: Any = None, *, resume: bool = False
+) -> Report:
+    """Fit an estimator to the partitions of a cluster.
 
     The file ``checkpoint`` is written after each epoch; with ``resume`` the fit goes on from it.
     """
     if resume and checkpoint is None:
         raise ValueError("resume=True needs checkpoint=, the file to go on from")
-    refuse(estimator)
+    refuse(estimator, family)
     get_engine(estimator.engine)
-    facts = cluster.look()
-    state = read_state(estimator) if estimator.warm_start and hasattr(estimator, "classes_") else None
-    classes, counts = describe(estimator, facts)
-    if state is None:
-        state = start_state(estimator, classes, None, None, None)
-        estimator._n_epochs = 0
-        forget_pending(estimator)
-    else:
-        check_same_problem(estimator, state, classes)
-    estimator.classes_ = classes
-    vars(estimator).pop(RECORD, None)
-    encoded = cluster.encode(classes)
-    K = n_planes(estimator, classes)
-    planes = class_weights(estimator.class_weight, classes, counts, K)
-    seed = draw_seed(estimator.random_state) if estimator.shuffle else None
-    settings = replace(settings_of(estimator, positive_labels(K), planes, seed, settle=True), threads=1)
-    numbered = [replace(settings, partition=p) for p in range(len(facts))]
-    reports = [
-        PartitionReport(fact.rows, each.entries, each.digest)
-        for fact, each in zip(facts, encoded, strict=True)
-    ]
-
-    digests, place, file = [each.digest for each in encoded], Place(take_pending(estimator, state)), None
+    facts = cluster.look(family.parse(estimator))
+    check_columns(facts)
+    plan = family.plan(estimator, facts)
+    cluster.begin(plan.encodings)
+    numbered = [replace(plan.settings, partition=p) for p in range(len(facts))]
+    reports = [PartitionReport(fact.examples, fact.entries, fact.digest) for fact in facts]
+    digests = [fact.digest for fact in facts]
+    place, file = Place(plan.state), None
     if checkpoint is not None:
-        identity = identity_of(estimator, classes, seed, digests)
+        identity = identity_of(estimator, plan, digests)
         file = Checkpoint(checkpoint, 0.0, identity, resume=resume)
         place = (file.load() or (place, []))[0]
     done: list[Epoch] = []
@@ -152,48 +145,31 @@ def fit(estimator: Any, cluster: Cluster, checkpoint: Any = None, *, resume: boo
             file.write(Place(made.state, tuple(done)))
         return made.state, made.epoch, []
 
-    def publish(model: Any, state: State) -> None:
-        model._publish(keep_pending(model, get_engine(model.engine), state))
-
-    observer = Observer(estimator, int(counts.sum()), None, publish)
-    tol = None if estimator.tol is None else float(estimator.tol)
-    schedule = Schedule(estimator._n_epochs, int(estimator.max_iter), tol, int(estimator.n_iter_no_change))
-    run = Mixed(take_pending(estimator, state), make_round)
-    report = follow(run, settings, schedule, observer if observer.is_needed else None)
-    publish(estimator, report.state)
-    publish_report(estimator, report, is_fit=True)
-    estimator._n_epochs += estimator.n_iter_
+    watch = plan.observer if plan.observer.is_needed else None
+    report = follow(Mixed(plan.state, make_round), plan.settings, plan.schedule, watch)
+    plan.publish(report)
     estimator.partition_report_ = reports
-    return report.stopped
+    return report
 
 
-def identity_of(
-    estimator: Any, classes: NDArray[Any], seed: int | None, digests: Sequence[str]
-) -> dict[str, Any]:
+def identity_of(estimator: Any, plan: Plan, digests: Sequence[str]) -> dict[str, Any]:
     """Return what two fits have in common if one may go on from the other's checkpoint."""
     given = type(estimator)._local._get_param_names()
     parameters = values_to_json({name: getattr(estimator, name) for name in given if name not in _NOT_OF_RUN})
     of = {
         "parameters": parameters,
-        "seed": seed,
-        "classes": classes_to_json(classes),
-        "first_epoch": estimator._n_epochs,
+        "seed": plan.settings.seed,
+        "classes": classes_to_json(estimator.classes_),
+        "first_epoch": plan.schedule.first_epoch,
         "partitions": list(digests),
     }
     plain = decode(encode(of))
     return {name: plain[name] for name in of}  # in this order: the first that differs is told
 
 
-def refuse(estimator: Any) -> None:
+def refuse(estimator: Any, family: Family) -> None:
     """Raise ValueError for parameters that a fit on a cluster does not have."""
-    for name, without in (
-        ("n_partitions", 1),
-        ("early_stopping", False),
-        ("track_mistakes", False),
-        ("audit", False),
-        ("added_feature", 0),
-        ("max_mistakes_per_example", None),
-    ):
+    for name, without in family.refused:
         value = getattr(estimator, name)
         if value is not without and value != without:
             raise ValueError(
@@ -202,29 +178,24 @@ def refuse(estimator: Any) -> None:
             )
 
 
-def describe(estimator: Any, facts: Sequence[Facts]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Note the columns on the estimator; return the classes and how often they occur.
-
-    Raises
-    ------
-    ValueError
-        If partitions have other columns than others.
-    """
+def check_columns(facts: Sequence[Facts]) -> None:
+    """Raise ValueError if partitions have other columns than others. Attributes are another matter."""
     if not facts:
         raise ValueError("X must have at least one block")
-    first = next((p for p, fact in enumerate(facts) if fact.rows), 0)
-    for p, fact in enumerate(facts):
-        if fact.rows and (fact.columns, fact.names) != (facts[first].columns, facts[first].names):
+    of_rows = [(p, fact) for p, fact in enumerate(facts) if fact.examples]
+    for p, fact in of_rows:
+        first, one = of_rows[0]
+        if (fact.attributes is None) != (one.attributes is None):
+            raise ValueError(f"partitions {first} and {p} must both hold attributes, or both a matrix")
+        if fact.attributes is None and (fact.columns, fact.names) != (one.columns, one.names):
             raise ValueError(
-                f"partition {p} must have the columns of partition {first}, {facts[first].columns} of them, "
+                f"partition {p} must have the columns of partition {first}, {one.columns} of them, "
                 f"got {fact.columns} or other names; give all blocks the same columns"
             )
-    estimator.n_features_in_ = facts[first].columns
-    vars(estimator).pop("feature_names_in_", None)
-    if facts[first].names is not None:
-        estimator.feature_names_in_ = np.array(facts[first].names, dtype=object)
-    labels = np.concatenate([fact.classes for fact in facts if fact.rows] or [np.zeros(0)])
-    classes, indices = encode_new(labels, "the labels of all partitions")
-    counts = np.zeros(len(classes), dtype=np.int64)
-    np.add.at(counts, indices, np.concatenate([fact.counts for fact in facts if fact.rows]))
-    return classes, counts
+
+
+def all_labels(facts: Sequence[Facts]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the labels of all partitions, and how often each is among them; some more than once."""
+    of_rows = [fact for fact in facts if fact.examples]
+    labels = np.concatenate([fact.classes for fact in of_rows] or [np.zeros(0)])
+    return labels, np.concatenate([fact.counts for fact in of_rows] or [np.zeros(0, dtype=np.int64)])

@@ -1,147 +1,185 @@
-"""One partition on its worker: read, encoded, learnt from. Nothing here knows whose worker that is."""
+"""One partition on its worker: read, and learnt from. Nothing here knows whose worker that is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from hashlib import sha256
-from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.digests import Digests, Stored
-from perceptron_rs.common.labels import encode, label_array
-from perceptron_rs.common.mixing import make_pass
-from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.common.labels import encode
+from perceptron_rs.common.mixing import Share, make_pass
+from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import rows_of
-from perceptron_rs.common.rows.storage import to_stored
-from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.engines import get_engine
 from perceptron_rs.float_mode import standard
+from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
-from perceptron_rs.settings import Data, Epoch, Linear, State
+from perceptron_rs.settings import Chain, Data, Linear, Sequences, State
 
-__all__ = ["Facts", "Learnt", "Partition", "Source", "encoded", "learn", "read"]
+__all__ = ["Encoding", "Facts", "Parse", "Parsed", "Partition", "batch_of", "learn", "read"]
+
+
+class Parsed(NamedTuple):
+    """What a partition holds: rows as engines store them, and labels as they were given."""
+
+    stored: Stored
+    columns: int
+    names: tuple[str, ...] | None  # of the columns
+    labels: NDArray[Any]
+    weights: NDArray[np.float64] | None = None
+    lengths: NDArray[np.int64] | None = None  # of sequences
+    #: What the columns stand for, in this partition alone; none, if attributes are hashed.
+    attributes: tuple[str, ...] | None = None
+
+
+#: Reads the examples of a learner; the errors are those of its ``fit``.
+Parse: TypeAlias = Callable[[Batch], Parsed]
 
 
 class Facts(NamedTuple):
-    """What is known of a partition before the classes are."""
+    """What is known of a partition when it has been read."""
 
-    rows: int
+    examples: int  # or sequences
     columns: int
-    names: tuple[str, ...] | None  # of the columns
+    names: tuple[str, ...] | None
     classes: NDArray[Any]  # labels that occur, sorted
     counts: NDArray[np.int64]  # how often
+    entries: int
+    digest: str
+    attributes: tuple[str, ...] | None
+    uses: NDArray[np.int64] | None  # tokens with each of the attributes
 
 
-@dataclass(frozen=True)
-class Source:
-    """A partition as it was read: rows as engines store them, and labels as they were given."""
+class Encoding(NamedTuple):
+    """Which numbers all partitions give to labels and attributes."""
 
-    number: int
-    stored: Stored
-    labels: NDArray[Any]
-    weights: NDArray[np.float64] | None
-    facts: Facts
+    classes: NDArray[Any]
+    columns: NDArray[np.int64] | None = None  # of the attributes of this partition; -1: none
 
 
 class Partition:
     """A partition to learn from. Where it goes to another process, it is wrapped for the engine again."""
 
-    def __init__(self, source: Source, classes: NDArray[Any]) -> None:
-        self.number, self.stored, self.weights = source.number, source.stored, source.weights
-        self.columns = source.facts.columns
-        no_labels = np.zeros(0, dtype=np.uint32)  # of no rows, whose type nobody may know
-        self.labels = encode(source.labels, classes) if source.facts.rows else no_labels
-        found = Digests().with_call(self.stored, self.columns, self.labels, self.weights)
-        self.digest = sha256(repr(found).encode()).hexdigest()
-        self._data: dict[str, Data] = {}  # by engine
+    def __init__(self, number: int, parsed: Parsed) -> None:
+        self.number, self.parsed = number, parsed
+        self.facts = facts_of(parsed)
+        self._data: tuple[str, Data] | None = None  # of an engine
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_data": {}}
+        return vars(self) | {"_data": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self.stored = aligned(self.stored)
-        self.labels = np.require(self.labels, requirements=["C", "A"])
-        if self.weights is not None:
-            self.weights = np.require(self.weights, requirements=["C", "A"])
+        parsed = self.parsed
+        self.parsed = parsed._replace(
+            stored=aligned(parsed.stored),
+            **aligned({name: getattr(parsed, name) for name in ("labels", "weights", "lengths")}),
+        )
 
-    @property
-    def entries(self) -> int:
-        """Number of values that are stored."""
-        return int(self.stored["rows" if "rows" in self.stored else "rows_values"].size)
+    def __sizeof__(self) -> int:
+        arrays = [*self.parsed.stored.values(), self.parsed.labels, self.parsed.weights, self.parsed.lengths]
+        return object.__sizeof__(self) + sum(array.nbytes for array in arrays if array is not None)
 
-    def data(self, engine: str, columns: int) -> Data:
+    def data(self, engine: str, encoding: Encoding, columns: int) -> Data:
         """Return what the engine learns from. A partition without rows may not know its columns."""
-        if engine not in self._data:
-            stored = self.stored if len(self.labels) else {"rows": np.zeros((0, columns))}
+        if self._data is None or self._data[0] != engine:
+            stored, labels, weights = self.parsed.stored, np.zeros(0, dtype=np.uint32), self.parsed.weights
+            if not len(self.parsed.labels):  # whose type nobody may know
+                stored = {"rows": np.zeros((0, columns))}
+            else:
+                labels = encode(self.parsed.labels, encoding.classes)
+                if encoding.columns is not None:
+                    stored = renumbered(stored, encoding.columns)
             rows = rows_of(get_engine(engine), stored, columns)
-            self._data[engine] = Data(rows, self.labels, self.weights)
-        return self._data[engine]
+            if self.parsed.lengths is None:
+                self._data = engine, Data(rows, labels, weights)
+            else:
+                self._data = engine, Sequences(rows, labels, lengths=self.parsed.lengths)
+        return self._data[1]
 
 
-class Learnt(NamedTuple):
-    """What a pass has learnt."""
+def facts_of(parsed: Parsed) -> Facts:
+    """Look at a partition."""
+    classes, labels = np.unique(parsed.labels, return_inverse=True)
+    digests = Digests().with_call(
+        parsed.stored, parsed.columns, labels.reshape(-1).astype(np.uint32), parsed.weights
+    )
+    lengths = None if parsed.lengths is None else parsed.lengths.tolist()
+    told = (digests, classes.tolist(), lengths, parsed.names, parsed.attributes)
+    uses = None
+    if parsed.attributes:
+        uses = np.bincount(parsed.stored["rows_indices"], minlength=len(parsed.attributes))
+    return Facts(
+        examples=len(parsed.labels if parsed.lengths is None else parsed.lengths),
+        columns=parsed.columns,
+        names=parsed.names,
+        classes=classes,
+        counts=np.bincount(labels.reshape(-1), minlength=len(classes)).astype(np.int64),
+        entries=int(values_of(parsed.stored).size),
+        digest=sha256(repr(told).encode()).hexdigest(),
+        attributes=parsed.attributes,
+        uses=uses,
+    )
 
-    state: State
-    epoch: Epoch
-    seconds: float
+
+def values_of(stored: Stored) -> NDArray[Any]:
+    """Return the stored values."""
+    return stored["rows" if "rows" in stored else "rows_values"]
 
 
-def aligned(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def renumbered(stored: Stored, columns: NDArray[np.int64]) -> Stored:
+    """Return CSR rows whose column j is another one; entries of those that become -1 are left out."""
+    indptr, given = stored["rows_indptr"], columns[stored["rows_indices"]]
+    rows, kept = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), np.flatnonzero(given >= 0)
+    kept = kept[np.lexsort((given[kept], rows[kept]))]
+    ends = np.cumsum(np.bincount(rows[kept], minlength=len(indptr) - 1))
+    return {
+        "rows_indptr": np.concatenate([[0], ends]).astype(indptr.dtype),
+        "rows_indices": given[kept].astype(indptr.dtype),
+        "rows_values": stored["rows_values"][kept],
+    }
+
+
+def aligned(arrays: dict[str, Any]) -> dict[str, Any]:
     """Return arrays as engines read them: those that came through a network may lie anywhere."""
-    return {name: np.require(array, requirements=["C", "A"]) for name, array in arrays.items()}
+    return {
+        name: None if array is None else np.require(array, requirements=["C", "A"])
+        for name, array in arrays.items()
+    }
 
 
-def read(number: int, X: Any, y: Any, sample_weight: Any = None) -> Source:
+def batch_of(X: Any, y: Any = None, sample_weight: Any = None) -> Batch:
+    """Return a block; without y, X is a batch, or a callable that returns one."""
+    if y is not None:
+        return Batch(X, y, sample_weight)
+    return Batch(*(X() if callable(X) else X))
+
+
+def read(number: int, parse: Parse, X: Any, y: Any = None, sample_weight: Any = None) -> Partition:
     """Read a block; the errors for a wrong one name the partition."""
     try:
-        return _read(number, X, y, sample_weight)
+        with standard():
+            return Partition(number, parse(batch_of(X, y, sample_weight)))
     except (TypeError, ValueError) as error:
         raise type(error)(f"partition {number}: {error}") from error
 
 
-@standard()
-def _read(number: int, X: Any, y: Any, sample_weight: Any) -> Source:
-    if y is None:  # a source of both
-        X, y, sample_weight = (*X(), None)[:3]
-    model = Perceptron()  # whose checks these are
-    if X.shape[0]:
-        data = examples(model, get_engine("rust"), X, reset=True)
-        stored, names = data.stored, getattr(model, "feature_names_in_", None)
-    else:
-        stored, names = {"rows": to_stored(np.zeros(X.shape))}, None
-    labels = np.asarray(y).reshape(-1)[:0] if X.shape[0] == 0 else label_array(model, y, X.shape[0])
-    weights = None
-    if sample_weight is not None and X.shape[0]:
-        weights = sample_weights(sample_weight, labels)
-        assert weights is not None
-        data.assert_finite_in(weights == 0, model)  # the engine does not meet these rows
-    classes, counts = np.unique(labels, return_counts=True)
-    told = None if names is None else tuple(map(str, names))
-    return Source(
-        number, stored, labels, weights, Facts(X.shape[0], X.shape[1], told, classes, counts.astype(np.int64))
-    )
-
-
-def encoded(source: Source, classes: NDArray[Any]) -> Partition:
-    """Return the partition with its labels as indices of the classes, and its digest."""
-    return Partition(source, classes)
-
-
 def learn(
     partition: Partition,
+    encoding: Encoding,
+    settings: Linear | Chain,
+    expected: str,
     state: State,
     engine: str,
-    settings: Linear,
+    mixing: str,
     number: int,
     ended: Iterable[int],
-    expected: str,
-) -> Learnt:
+) -> Share:
     """Make one pass.
 
     Raises
@@ -151,14 +189,13 @@ def learn(
     ValueError
         If training overflows.
     """
-    if partition.digest != expected:
+    if partition.facts.digest != expected:
         raise PartitionChangedError(partition.number)
-    begin = perf_counter()
+    columns = state["coef"].shape[1] if "coef" in state else len(state["emission_indptr"]) - 1
+    data = partition.data(engine, encoding, columns)
     try:
-        data = partition.data(engine, state["coef"].shape[1])
-        done = make_pass(get_engine(engine), data, settings, aligned(state), number, ended)
+        return make_pass(get_engine(engine), data, settings, aligned(state), mixing, number, ended).share
     except OverflowError as error:
-        values = partition.stored["rows" if "rows" in partition.stored else "rows_values"]
-        Examples(data.rows, values, None, partition.stored).assert_finite(Perceptron())
+        stored = partition.parsed.stored
+        Examples(data.rows, values_of(stored), None, stored).assert_finite(Perceptron())
         raise ValueError(str(error)) from None
-    return Learnt(done.state, done.epoch, perf_counter() - begin)

@@ -5,16 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from glob import glob, has_magic
 from itertools import pairwise
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix, issparse, vstack
 
-__all__ = ["Batch", "Files", "PathLike", "Source", "as_source", "open_arrays", "paths_of", "stamps"]
+__all__ = [
+    "Batch",
+    "Cut",
+    "Files",
+    "PathLike",
+    "Source",
+    "as_source",
+    "evenly",
+    "joined",
+    "open_arrays",
+    "paths_of",
+    "stamps",
+]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 #: Path, size and time of last change in nanoseconds of the files of a source.
@@ -42,6 +56,10 @@ class Batch(NamedTuple):
     lengths: Any = None
 
 
+#: Given a number of parts, or None, callables that each read one, in any process.
+Cut: TypeAlias = Callable[[int | None], list[Callable[[], Batch]]]
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Source:
     """Examples that are read batch by batch.
@@ -58,8 +76,12 @@ class Source:
     advise : callable, default=None
         Is told that examples ``first`` to ``last - 1`` will be needed soon, or (False) not for some time,
         where ``between`` maps them into memory.
+    cut : callable, default=None
+        What `partitions` calls.
     n_rows : int, default=None
         Number of examples, or of sequences. Needed with ``between``.
+    n_in_batch : int, default=None
+        Number of examples that ``between`` gives without a copy, from multiples of this number on.
     n_features : int, default=None
         Number of columns. If None, the widest batch tells it.
     feature_names : tuple of str, default=None
@@ -92,7 +114,9 @@ class Source:
     batches: Callable[[], Iterator[Any]]
     between: Callable[[int, int], Batch] | None = None
     advise: Callable[[int, int, bool], None] | None = None
+    cut: Cut | None = None
     n_rows: int | None = None
+    n_in_batch: int | None = None
     n_features: int | None = None
     feature_names: tuple[str, ...] | None = None
     is_shifted: bool | None = False
@@ -100,6 +124,42 @@ class Source:
     again: bool = True
     reading: str = ""
     name: str = "the source"
+
+    def partitions(self, n: int | None = None) -> list[Callable[[], Batch]]:
+        """Cut the examples into parts that are read where they are needed, as the workers of a cluster do.
+
+        Parameters
+        ----------
+        n : int, default=None
+            Number of parts, at least 1: of row groups of Parquet files, of ranges of bytes of svmlight
+            files, or of ranges of rows of arrays. If None, each row group is one.
+
+        Returns
+        -------
+        list of callables
+            Each returns its examples as a `Batch`, without reading others.
+
+        Raises
+        ------
+        ValueError
+            If n is out of range, or if the source cannot be cut: compressed text, a source of your own.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from perceptron_rs.io import open_arrays
+        >>> parts = open_arrays(np.eye(5), np.arange(5)).partitions(2)
+        >>> [part().y.tolist() for part in parts]
+        [[0, 1], [2, 3, 4]]
+        """
+        if n is not None and (not isinstance(n, Integral) or isinstance(n, bool) or n < 1):
+            raise ValueError(f"n must be a whole number of at least 1 or None, got {n!r:.80}")
+        if self.cut is None:
+            raise ValueError(
+                f"{self.name} cannot be cut into partitions; give Parquet files, svmlight files or arrays, "
+                f"or a callable for each partition"
+            )
+        return self.cut(n)
 
     def mapped(self, change: Callable[[Batch], Batch], n_features: int) -> Source:
         """Return a source of the batches after a change.
@@ -120,6 +180,7 @@ class Source:
             self,
             batches=lambda: (change(Batch(*batch)) for batch in self.batches()),
             between=None,
+            cut=None,
             n_features=n_features,
         )
 
@@ -177,6 +238,7 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
     array([0, 1, 0, 1])
     """
     files: list[Path] = []
+    given = X, y, sample_weight, lengths
     if isinstance(X, tuple) and len(X) == 4:
         *parts, n_features = X
         data, indices, indptr = (_mapped(part, files) for part in parts)
@@ -208,13 +270,51 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
         return Batch(_rows(X, a, b), y[a:b], weights, None if lengths is None else lengths[first:last])
 
     n_rows = X.shape[0] if lengths is None else len(lengths)
+    in_files = all(
+        part is None or isinstance(part, (str, os.PathLike, int))
+        for part in (*(given[0] if isinstance(given[0], tuple) else given[:1]), *given[1:])
+    )
+
+    def cut(n: int | None) -> list[Callable[[], Batch]]:
+        if n is None:
+            raise ValueError("n must be given: arrays can be cut anywhere")
+        return [
+            partial(_read_rows, given, a, b) if in_files else partial(Batch, *between(a, b))
+            for a, b in evenly(n_rows, n)
+        ]
+
     return Source(
         batches=lambda: iter([between(0, n_rows)]),
         between=between,
+        cut=cut,
         n_rows=n_rows,
         n_features=X.shape[1],
         files=tuple(files),
         name=str(files[0]) if files else "the arrays",
+    )
+
+
+def _read_rows(given: tuple[Any, ...], first: int, last: int) -> Batch:
+    """Return examples from files of arrays, which are mapped where this is called."""
+    between = open_arrays(*given).between
+    assert between is not None
+    return between(first, last)
+
+
+def evenly(total: int, n: int) -> list[tuple[int, int]]:
+    """Cut a range into n of about the same length."""
+    return list(pairwise(np.linspace(0, total, n + 1).astype(np.int64).tolist()))
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """Return the examples of several batches as one."""
+    if len(batches) == 1:
+        return batches[0]
+    X, weights = [batch.X for batch in batches], [batch.sample_weight for batch in batches]
+    return Batch(
+        vstack(X, format="csr") if issparse(X[0]) else np.concatenate(X),
+        np.concatenate([batch.y for batch in batches]),
+        None if weights[0] is None else np.concatenate(weights),
     )
 
 

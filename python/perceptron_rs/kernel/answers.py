@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.engines import Engine, Rows
-from perceptron_rs.kernel.values import callable_values, matrix_of
-from perceptron_rs.kernel.vectors import counts_of, rows_of, state_of, stored
+from perceptron_rs.common.rows.selection import chosen_columns, matrix_of, rows_of
+from perceptron_rs.engines import Engine
+from perceptron_rs.kernel.values import callable_values
+from perceptron_rs.kernel.vectors import counts_of, state_of, stored
 
 __all__ = ["answers"]
 
@@ -31,7 +32,7 @@ def answers(model: Any, engine: Engine, data: Examples, answer: str) -> NDArray[
     if callable(model.kernel) or model.kernel == "precomputed":
         stored_rows = engine.dense_rows(np.zeros((support, 1), np.uint8))  # their values are in the rows
     else:
-        stored_rows = rows_of(model._vectors, engine, columns)
+        stored_rows = rows_of(engine, stored(model._vectors), columns)
     if callable(model.kernel):
         X, others = matrix_of(data.stored, columns), matrix_of(stored(model._vectors), columns)
         step = max(1, _VALUES // max(1, support))
@@ -40,7 +41,9 @@ def answers(model: Any, engine: Engine, data: Examples, answer: str) -> NDArray[
             for start in range(0, X.shape[0], step)
         )
     else:
-        rows = _chosen_columns(model, engine, data) if model.kernel == "precomputed" else data.rows
+        rows = data.rows
+        if model.kernel == "precomputed":
+            rows = chosen_columns(engine, data.stored, model._vectors["origin"], rows.shape[1])
         blocks = (block for block in [rows])
     found = []
     for rows in blocks:
@@ -52,13 +55,3 @@ def answers(model: Any, engine: Engine, data: Examples, answer: str) -> NDArray[
             raise ValueError(str(error)) from None
         found.append(scores[:, 0])
     return np.concatenate(found)
-
-
-def _chosen_columns(model: Any, engine: Engine, data: Examples) -> Rows:
-    """Return precomputed rows with the columns of the stored examples alone."""
-    origin = model._vectors["origin"]
-    if "rows" in data.stored:
-        return engine.dense_rows(np.ascontiguousarray(data.stored["rows"][:, origin]))
-    matrix = matrix_of(data.stored, data.rows.shape[1])[:, origin].tocsr()
-    matrix.sort_indices()
-    return engine.csr_rows(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])

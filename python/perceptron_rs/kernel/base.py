@@ -17,11 +17,12 @@ from perceptron_rs.common.labels import check_classes, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.fitting import Train, check_terms, learn, start
-from perceptron_rs.kernel.values import KERNELS, check_kernel, matrix_of
+from perceptron_rs.kernel.values import KERNELS, check_kernel
 from perceptron_rs.kernel.vectors import counts_of, stored
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.typed import BaseEstimator, fit_context

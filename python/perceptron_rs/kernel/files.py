@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.planes import is_joint, n_planes
-from perceptron_rs.common.rows.storage import STORED
-from perceptron_rs.engines import KernelSpec, get_engine
+from perceptron_rs.engines import KernelSpec
 from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
 from perceptron_rs.kernel.fitting import check_terms, terms
 from perceptron_rs.kernel.kept import log_of, nothing
-from perceptron_rs.kernel.vectors import rows_of, stored
-from perceptron_rs.models.taken import refuse_left, take, take_counts
+from perceptron_rs.kernel.vectors import stored
+from perceptron_rs.models.taken import refuse_left, take, take_counts, take_rows
 from perceptron_rs.models.values import Tensors, is_count
 from perceptron_rs.settings import check_kept
 
@@ -113,23 +112,8 @@ def _check_reports(left: Tensors, history: dict[str, Any], decisions: int) -> No
 def _rows(left: Tensors, columns: int, *, precomputed: bool) -> Tensors:
     """Return the mistaken examples, and the rows that they were."""
     found: Tensors = {"origin": take_counts(left, "vectors_origin", (None,))}
-    found |= {name.removeprefix("vectors_"): left.pop(name) for name in list(left) if "vectors_rows" in name}
-    if stored(found).keys() not in ({"rows"}, {"rows_indptr", "rows_indices", "rows_values"}):
-        raise ValueError("the tensor vectors_rows is missing or unexpected")
-    values = found.get("rows", found.get("rows_values", np.zeros(0)))
-    if values.dtype not in STORED or (values.dtype.kind == "f" and not np.isfinite(values).all()):
-        raise ValueError("the tensor vectors_rows must hold finite numbers of a stored type")
     # With precomputed kernel values no rows are stored: one column stands for them.
-    needed = (len(found["origin"]), 1 if precomputed else columns)
-    try:
-        rows = rows_of(found, get_engine("rust"), columns)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"the tensors vectors_rows... do not agree: {error}") from None
-    if rows.shape != needed or not rows.canonical:
-        raise ValueError(
-            f"the tensor vectors_rows has the shape {rows.shape}, or columns out of order; "
-            f"{needed} is needed, in order"
-        )
+    found |= take_rows(left, "vectors_", (len(found["origin"]), 1 if precomputed else columns))
     if precomputed and found["origin"].max(initial=-1) >= columns:  # which column holds a row's values
         raise ValueError(f"the tensor vectors_origin must name columns below {columns}")
     return found

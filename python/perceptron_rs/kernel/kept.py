@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.rows.selection import chosen, joined
+from perceptron_rs.common.rows.selection import chosen, joined, rows_of
 from perceptron_rs.engines import Engine
-from perceptron_rs.kernel.vectors import rows_of, stored
+from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.settings import Data, State
 from perceptron_rs.stream.run import Block, Learner
 
@@ -61,7 +61,7 @@ class Carried(Learner):
     def begin(self, block: Block, state: State) -> tuple[Data, State]:
         """Return what an engine starts with."""
         block.data.assert_finite(self.model)
-        rows = rows_of(state, self.engine, self.model.n_features_in_)
+        rows = rows_of(self.engine, stored(state), self.model.n_features_in_)
         given = {name: w for name, w in state.items() if name != "origin" and not name.startswith("rows")}
         return Data(block.data.rows, block.labels, block.weights, rows), given
 

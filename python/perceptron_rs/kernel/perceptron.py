@@ -15,11 +15,12 @@ from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train
-from perceptron_rs.kernel.values import is_number, matrix_of, rows_of_callable
+from perceptron_rs.kernel.values import is_number, rows_of_callable
 from perceptron_rs.kernel.vectors import continued, counts_of
 from perceptron_rs.settings import Kernel
 from perceptron_rs.typed import (

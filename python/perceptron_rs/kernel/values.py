@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import issparse
 
 from perceptron_rs.engines import AskForRow, Engine, KernelSpec, Rows
 from perceptron_rs.float_mode import foreign, standard
@@ -20,7 +20,6 @@ __all__ = [
     "check_kernel",
     "is_number",
     "kernel_spec",
-    "matrix_of",
     "rows_of_callable",
 ]
 
@@ -68,14 +67,6 @@ def kernel_spec(estimator: Any, engine: Engine, rows: Rows) -> KernelSpec:
     else:
         value = float(gamma)
     return KernelSpec(str(estimator.kernel), value, float(estimator.coef0), int(estimator.degree))
-
-
-def matrix_of(arrays: dict[str, NDArray[Any]], columns: int) -> Any:
-    """Return stored rows as the matrix that a user sees."""
-    if "rows" in arrays:
-        return arrays["rows"]
-    parts = arrays["rows_values"], arrays["rows_indices"], arrays["rows_indptr"]
-    return csr_matrix(parts, shape=(len(parts[2]) - 1, columns))
 
 
 def callable_values(kernel: Callable[[Any, Any], Any], X: Any, others: Any) -> NDArray[np.float64]:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.selection import chosen, joined
-from perceptron_rs.engines import Engine, Rows, State
+from perceptron_rs.engines import State
 
-__all__ = ["begun", "continued", "counts_of", "rows_of", "state_of", "stored"]
+__all__ = ["begun", "continued", "counts_of", "state_of", "stored"]
 
 _ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_norm")
 #: With precomputed kernel values, the number of stored rows alone matters.
@@ -95,15 +95,6 @@ def counts_of(vectors: State, seen: NDArray[np.int64]) -> list[NDArray[np.int64]
 def stored(vectors: State) -> dict[str, NDArray[Any]]:
     """Return the arrays of the stored rows."""
     return {name: array for name, array in vectors.items() if name.startswith("rows")}
-
-
-def rows_of(vectors: State, engine: Engine, columns: int) -> Rows:
-    """Return the stored rows as those of an engine."""
-    arrays = stored(vectors)
-    if "rows" in arrays:
-        return engine.dense_rows(np.require(arrays["rows"], requirements=["C", "A"]))
-    indices, indptr, values = (np.require(arrays[name], requirements=["C", "A"]) for name in sorted(arrays))
-    return engine.csr_rows(indptr, indices, values, columns)
 
 
 def _planes(log: State) -> NDArray[np.intp]:

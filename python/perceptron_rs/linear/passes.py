@@ -3,12 +3,12 @@
 What the parameters say is worked out once and kept by the engine, with the very objects that they
 were. After that a call crosses to the engine once, which looks whether they still are the same objects,
 learns, and replaces the attributes that change. Whatever is out of the ordinary (a penalty, weights of
-examples or classes, a callback, any error, a pass that takes long) is left to a run, with nothing changed.
+classes, examples of weight 0, a callback, any error, a pass that takes long) is left to a run, with nothing
+changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
-from perceptron_rs.engines import OnePass, Rows, get_engine
+from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.linear.penalty import PENDING, strengths
 
 __all__ = ["learn_pass"]
@@ -34,46 +34,41 @@ _PARAMETERS = (
 #: What a run would remove after a pass.
 _STALE = ("mistakes_per_example_", "validation_scores_", "loss_curve_", PENDING[0], RECORD)
 
-#: For each estimator: what does a pass, and what makes rows of a sparse matrix.
-_prepared: dict[ref[Any], tuple[OnePass, Callable[..., Rows]]] = {}
+#: For each estimator: what does a pass.
+_prepared: dict[ref[Any], OnePass] = {}
 
 
 def learn_pass(
-    estimator: Any, X: Any, y: Any, encoded: bool = False, activations: NDArray[np.float64] | None = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    encoded: bool = False,
+    activations: NDArray[np.float64] | None = None,
+    sample_weight: Any = None,
 ) -> bool:
     """Learn from X in its order. False: that is left to a run, and nothing has been changed.
 
     ``X`` is a matrix, or rows of the engine; ``y`` are labels, or indices of classes (uint32) if they are
     ``encoded``. The activations of the examples before they are learnt from are put into ``activations``,
-    float64 of shape (n, K).
+    float64 of shape (n, K). Any ``sample_weight`` may be given; float64 arrays of numbers above 0 alone
+    are not left to a run.
     """
+    if not (sample_weight is None or type(sample_weight) is np.ndarray):
+        return False
     try:
-        found = _prepared.get(ref(estimator))
-        if found is not None and _learn(found, estimator, X, y, encoded, activations):
+        rows = X if encoded or isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data, X.shape[1])
+        one_pass = _prepared.get(ref(estimator))
+        given = rows, y, encoded, activations, sample_weight
+        if one_pass is not None and one_pass.learn(vars(estimator), *given):
             return True
         one_pass = _prepare(estimator)
         if one_pass is None:
             return False
-        found = one_pass, get_engine(estimator.engine).csr_rows
-        _prepared[ref(estimator, _prepared.pop)] = found
-        return _learn(found, estimator, X, y, encoded, activations)
+        _prepared[ref(estimator, _prepared.pop)] = one_pass
+        return one_pass.learn(vars(estimator), *given)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         _prepared.pop(ref(estimator), None)  # it was made for other classes, perhaps
         return False  # the run says what is wrong
-
-
-def _learn(
-    prepared: tuple[OnePass, Callable[..., Rows]],
-    estimator: Any,
-    X: Any,
-    y: Any,
-    encoded: bool,
-    activations: NDArray[np.float64] | None,
-) -> bool:
-    one_pass, csr_rows = prepared
-    if not (encoded or isinstance(X, np.ndarray)):
-        X = csr_rows(X.indptr, X.indices, X.data, X.shape[1])
-    return one_pass.learn(vars(estimator), X, y, encoded, activations)
 
 
 def _names(estimator: Any) -> list[str]:

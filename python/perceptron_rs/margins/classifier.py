@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -17,22 +18,25 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
-from perceptron_rs.common.rows.examples import examples
+from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.common.rows.selection import chosen, chosen_columns, matrix_of, part, rows_of
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.weights import assert_finite_weights
-from perceptron_rs.engines import ENGINES, EngineName, get_engine
+from perceptron_rs.engines import ENGINES, Engine, EngineName, KernelSpec, Rows, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, norm_squared
+from perceptron_rs.margins.kernel import KERNELS, Kernel, check_kernel, gram, kernel_result, scaled
 from perceptron_rs.margins.maximum import MAX_STEPS, solve
 from perceptron_rs.margins.problem import BIASES, SOLVERS, Bias, Problem, Solver, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.typed import BaseEstimator, fit_context
+from perceptron_rs.typed import BaseEstimator, Gamma, fit_context
 
 __all__ = ["MaxMarginClassifier"]
 
 _BITS = 1200  # behind the binary point: more than the smallest float has
+_VALUES = 1 << 20  # of a kernel, that are computed at a time, unless a single row has more
 
 
 class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
@@ -42,6 +46,9 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
     hyperplane found is at least its lower end. The hyperplane is scaled so that the nearest examples have
     the score 1 or -1, as in ``sklearn.svm.SVC(kernel="linear")`` with a large C. With more than two
     classes, each class is separated from the rest.
+
+    With ``kernel``, all of this holds in the feature space of a kernel. The hyperplane is then a weighted sum
+    of kernel values, ``sum_i dual_coef_[i] K(x_i, x) + intercept_`` over the support vectors x_i.
 
     Parameters
     ----------
@@ -55,6 +62,18 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         Maximum number of steps of the solver for each class, in [0, 2**62].
     solver : {"auto", "wolfe", "descent"}, default="auto"
         As for `max_margin`.
+    kernel : {"linear", "poly", "rbf", "precomputed"}, default="linear"
+        Space of the hyperplane. "poly": ``(gamma x.z + coef0) ** degree``; "rbf":
+        ``exp(-gamma ||x - z||^2)``; "precomputed": X holds the kernel values of all pairs, in ``fit``, and
+        those with all training examples, in ``predict``. All but "linear" take time and memory for all pairs
+        of examples.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of "poly" and "rbf", above 0. "scale" is ``1 / (n_features * X.var())``, "auto" is
+        ``1 / n_features``.
+    degree : int, default=3
+        Degree d of the "poly" kernel, at least 1. Ignored by other kernels.
+    coef0 : float, default=0.0
+        Constant of "poly", in [0, inf).
     inseparable : {"raise", "warn"}, default="raise"
         What to do if no separating hyperplane was found. "raise": raise an `InseparableError`, which holds
         the proof that there is none, if there is one. "warn": warn and keep the best hyperplane found.
@@ -70,16 +89,20 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
-        Weights. With two classes, there is one row, for ``classes_[1]``.
+        Weights. With two classes, there is one row, for ``classes_[1]``. Only available with
+        ``kernel="linear"``.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         Intercepts.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
     support_ : ndarray of shape (n_support,), int64
         Indices of the rows of X with a coefficient in ``dual_coef_`` for some class, sorted.
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_support, n_features)
+        These rows of X. Only available with the kernels "poly" and "rbf".
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support), float64
-        Signed coefficients of these rows, whose weighted sum is ``coef_``, up to ``tol``. A row of zeros
-        for a class without a separating hyperplane.
+        Signed coefficients of these rows. With ``kernel="linear"``, their weighted sum is ``coef_``, up to
+        ``tol``, and there is a row of zeros for a class without a separating hyperplane. With another kernel,
+        they are the hyperplane.
     margin_ : ndarray of shape (1,) or (n_classes,), float64
         Lower bound of the margin of the hyperplane: the lower end of the interval; -inf for a class that it
         does not separate.
@@ -125,6 +148,15 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
     (array([[0.5, 0. ]]), array([-1.]))
     >>> model.predict([[1, 7], [3, -7]])
     array(['left', 'right'], dtype='<U5')
+
+    No line separates the points of XOR, but a polynomial of degree 2 does, with the margin ``sqrt(2)``:
+
+    >>> corners, differ = [[-1, -1], [-1, 1], [1, -1], [1, 1]], [False, True, True, False]
+    >>> model = MaxMarginClassifier(kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(corners, differ)
+    >>> model.margin_.round(9)
+    array([1.41421356])
+    >>> model.decision_function(corners).round(9)
+    array([-1.,  1.,  1., -1.])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -132,6 +164,10 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_steps": [Interval(Integral, 0, 2**62, closed="both")],
         "solver": [StrOptions(set(SOLVERS))],
+        "kernel": [StrOptions(set(KERNELS))],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "coef0": [Interval(Real, 0, None, closed="left")],
         "inseparable": [StrOptions({"raise", "warn"})],
         "n_jobs": [Integral, None],
         "engine": [StrOptions(set(ENGINES))],
@@ -141,6 +177,14 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
     classes_: NDArray[Any]
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
+    support_: NDArray[np.int64]
+    dual_coef_: NDArray[np.float64]
+    margin_: NDArray[np.float64]
+    margin_interval_: NDArray[np.float64]
+    results_: list[MarginResult]
+    #: The kernel, with its gamma settled, and the support vectors as they are stored; none if it is linear.
+    _spec: KernelSpec | None = None
+    _stored_support: dict[str, NDArray[Any]]
 
     def __init__(
         self,
@@ -149,6 +193,10 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         tol: float = 1e-8,
         max_steps: int = MAX_STEPS,
         solver: Solver = "auto",
+        kernel: Kernel = "linear",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
         inseparable: Literal["raise", "warn"] = "raise",
         n_jobs: int | None = None,
         engine: EngineName = "rust",
@@ -158,6 +206,10 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         self.tol = tol
         self.max_steps = max_steps
         self.solver = solver
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.inseparable = inseparable
         self.n_jobs = n_jobs
         self.engine = engine
@@ -170,7 +222,8 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples. They must not all be 0.
+            The examples. They must not all be 0. With ``kernel="precomputed"``, the kernel values of all
+            pairs of examples.
         y : array-like of shape (n_samples,)
             Class labels: integers, booleans or strings, of at least two classes.
 
@@ -194,30 +247,57 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
             If no separating hyperplane was found, and ``inseparable="warn"``.
         """
         with restored_on_error(self), standard():
+            self._check_parameters()
             options = check_options(self.bias, self.tol, self.max_steps, self.solver)
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=True)
             classes, index = encode_new(label_array(self, y, data.rows.shape[0]))
             begin_record(self)
-            fits = []
+            planes = range(len(classes)) if len(classes) > 2 else (1,)
             with recorded(self, "fit", data.stored, index, None):
-                for k in range(len(classes)) if len(classes) > 2 else (1,):
-                    labels = (index == k).astype(np.uint32)
-                    problem = Problem(engine, data, labels, (False, True), threads(self.n_jobs))
-                    result = solve(problem, goal="margin", **options)
+                problems = [
+                    Problem(engine, data, (index == k).astype(np.uint32), (False, True), threads(self.n_jobs))
+                    for k in planes
+                ]
+                space = None
+                if self.kernel != "linear":
+                    space = gram(problems[0], self.kernel, self.gamma, self.degree, self.coef0)
+                fits = []
+                for k, problem in zip(planes, problems, strict=True):
+                    result = (
+                        solve(problem, goal="margin", **options)
+                        if space is None
+                        else kernel_result(problem, space, **options)
+                    )
                     if result.radius == 0:
                         raise ValueError("X must not be all zeros; there is nothing to separate")
                     if result.status != "separable":
                         self._complain(result, classes, k)
-                    fits.append((result, *_scaled(problem, result), result.upper))
+                    plane = (
+                        _scaled(problem, result) if space is None else scaled(space, problem.labels, result)
+                    )
+                    fits.append((result, *plane, result.upper))
             self.classes_ = classes
             self.results_ = [fit[0] for fit in fits]
-            self.coef_ = np.stack([fit[1] for fit in fits])
             self.intercept_ = np.array([fit[2] for fit in fits])
             ends = np.array([fit[3:] for fit in fits])
             self.margin_, self.margin_interval_ = ends[:, 0].copy(), ends
-            self._keep_support([index == 1] if len(fits) == 1 else [index == k for k in range(len(classes))])
+            for name in ("coef_", "_spec", "_stored_support"):
+                vars(self).pop(name, None)
+            weights = np.stack([fit[1] for fit in fits])
+            if space is None:
+                self.coef_ = weights
+                self._keep_support([problem.labels == 1 for problem in problems])
+            else:
+                self._spec = space.spec
+                self.support_ = np.flatnonzero(weights.any(axis=0))
+                self.dual_coef_ = np.ascontiguousarray(weights[:, self.support_])
+                is_stored = self.kernel != "precomputed"
+                self._stored_support = chosen(data.stored, self.support_) if is_stored else {}
         return self
+
+    def _check_parameters(self) -> None:
+        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
     def _complain(self, result: MarginResult, classes: NDArray[Any], k: int) -> None:
         """Raise, or warn, that no separating plane is known."""
@@ -260,13 +340,20 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
                 values = signs * (shares / result.upper / result.upper / groups)
             self.dual_coef_[k, np.searchsorted(self.support_, result.support)] = values
 
+    @property
+    def support_vectors_(self) -> Any:
+        """The rows of X with a coefficient in ``dual_coef_``."""
+        if not vars(self).get("_stored_support"):
+            raise AttributeError("support_vectors_ is only available with the kernels 'poly' and 'rbf'")
+        return matrix_of(self._stored_support, self.n_features_in_)
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the score w.x + b of each example.
+        """Return the score w.x + b of each example, in the space of the kernel.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
+            The examples; with ``kernel="precomputed"``, their kernel values with all training examples.
 
         Returns
         -------
@@ -284,16 +371,40 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         with standard():
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
+            name = "coef_" if self._spec is None else "dual_coef_"
+            weights = getattr(self, name)
             try:
-                scores = engine.scores(data.rows, self.coef_, self.intercept_, threads=threads(self.n_jobs))
+                scores = np.concatenate(
+                    [
+                        engine.scores(rows, weights, self.intercept_, threads=threads(self.n_jobs))
+                        for rows in self._features(engine, data)
+                    ]
+                )
             except OverflowError as error:
                 data.assert_finite(self)
                 raise ValueError(str(error)) from None
             if not np.isfinite(scores).all():
                 data.assert_finite(self)
-                assert_finite_weights(coef_=self.coef_, intercept_=self.intercept_)
+                assert_finite_weights(**{name: weights, "intercept_": self.intercept_})
         check_classes(self.classes_, scores.shape[1])
         return scores.reshape(-1) if scores.shape[1] == 1 else scores
+
+    def _features(self, engine: Engine, data: Examples) -> Iterator[Rows]:
+        """Yield what the weights are multiplied with: the features, or kernel values with the support."""
+        if self._spec is None:
+            yield data.rows
+            return
+        columns = self.n_features_in_
+        if self._spec.name == "precomputed":
+            yield chosen_columns(engine, data.stored, self.support_, columns)
+            return
+        others = rows_of(engine, self._stored_support, columns)
+        n, step = data.rows.shape[0], max(1, _VALUES // max(1, len(self.support_)))
+        for begin in range(0, n, step):
+            rows = rows_of(engine, part(data.stored, begin, min(n, begin + step)), columns)
+            yield engine.dense_rows(
+                engine.kernel_matrix(rows, others, kernel=self._spec, threads=threads(self.n_jobs))
+            )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each example.
@@ -316,6 +427,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
 

@@ -14,11 +14,13 @@ __all__ = ["network", "to_sklearn"]
 
 def network(model: Any) -> Network:
     """Return what the classifier computes."""
+    _refuse_kernel(model)
     return Network([(np.ascontiguousarray(model.coef_), np.asarray(model.intercept_))], model.classes_)
 
 
 def to_sklearn(model: Any) -> Any:
     """Return a fitted estimator of scikit-learn that predicts the same."""
+    _refuse_kernel(model)
     # The dual weights of a hard margin add up to the squared norm of its weights: this C bounds none of them.
     strength = max(1.0, float(np.square(model.coef_).sum(axis=1).max()))
     found = take_over(model, LinearSVC(C=strength, loss="hinge"), but=("tol",))
@@ -26,3 +28,8 @@ def to_sklearn(model: Any) -> Any:
     found.coef_, found.intercept_ = model.coef_.copy(), model.intercept_.copy()
     found.classes_, found.n_iter_ = model.classes_.copy(), 1
     return found
+
+
+def _refuse_kernel(model: Any) -> None:
+    if not hasattr(model, "coef_"):
+        raise ValueError(f"a hyperplane of kernel={model.kernel!r} cannot be exported; save it, or pickle it")

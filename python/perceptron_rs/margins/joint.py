@@ -11,9 +11,11 @@ from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
 from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
+from perceptron_rs.margins.kernel import Kernel, check_kernel, gram
 from perceptron_rs.margins.maximum import MAX_STEPS, max_margin
 from perceptron_rs.margins.problem import Solver, choice, read_classes
 from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.typed import Gamma
 
 __all__ = ["JointMargin", "joint_margin"]
 
@@ -24,8 +26,9 @@ class JointMargin:
 
     Attributes
     ----------
-    coef : ndarray of shape (n_classes, n_features), float64
-        Weights of the classes, of any length.
+    coef : ndarray of shape (n_classes, n_features) or (n_classes, n_samples), float64
+        Weights of the classes, of any length. With a kernel, there is one for each example: the score of
+        class c is ``sum_i coef[c, i] K(x_i, x) + intercept[c]``.
     intercept : ndarray of shape (n_classes,), float64
         Intercepts of the classes.
     result : MarginResult
@@ -34,6 +37,8 @@ class JointMargin:
     pairs : sparse matrix of shape (n_samples * (n_classes - 1), n_classes * n_columns)
         A row for each example and each wrong class: the example in the columns of its own class, and its
         negative in those of the wrong class. With an intercept, each example has one more column, of ones.
+        With a kernel, a matrix of shape (n_samples * (n_classes - 1), n_samples * (n_classes - 1)): the
+        products of all pairs of these rows in its space.
     """
 
     coef: NDArray[np.float64]
@@ -50,6 +55,10 @@ def joint_margin(
     tol: float = 1e-8,
     max_steps: int = MAX_STEPS,
     solver: Solver = "auto",
+    kernel: Kernel = "linear",
+    gamma: Gamma = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
     engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> JointMargin:
@@ -74,6 +83,14 @@ def joint_margin(
     max_steps : int, default=1000000
         As for `max_margin`.
     solver : {"auto", "wolfe", "descent"}, default="auto"
+        As for `max_margin`.
+    kernel : {"linear", "poly", "rbf", "precomputed"}, default="linear"
+        As for `max_margin`.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As for `max_margin`.
+    degree : int, default=3
+        As for `max_margin`.
+    coef0 : float, default=0.0
         As for `max_margin`.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits.
@@ -114,18 +131,43 @@ def joint_margin(
     4.0
     """
     choice("bias", bias, ("augmented", "none"))
+    check_kernel(kernel, gamma, degree, coef0)
+    options: dict[str, Any] = {"tol": tol, "max_steps": max_steps, "solver": solver, "engine": engine}
+    options |= {"bias": "none", "n_jobs": n_jobs}
     with standard():
         problem = read_classes(X, y, engine=engine, n_jobs=n_jobs)
         if len(problem.classes) < 2:
             raise ValueError(f"y must hold at least two classes, got {problem.classes[0]!r:.80} alone")
         problem.check_finite()
+        labels, classes = problem.labels.astype(np.intp), len(problem.classes)
+        if kernel != "linear":
+            values = gram(problem, kernel, gamma, degree, coef0).K + float(bias == "augmented")
+            return _in_space(values, labels, classes, has_bias=bias == "augmented", **options)
         rows, columns = _rows(X, has_bias=bias == "augmented"), problem.data.rows.shape[1]
-    pairs = _pairs(rows, problem.labels.astype(np.intp), len(problem.classes))
-    options: dict[str, Any] = {"tol": tol, "max_steps": max_steps, "solver": solver, "engine": engine}
-    result = max_margin(pairs, np.ones(pairs.shape[0], dtype=int), bias="none", n_jobs=n_jobs, **options)
-    weights = result.coef.reshape(len(problem.classes), -1)
-    intercept = weights[:, columns].copy() if bias == "augmented" else np.zeros(len(weights))
+    pairs = _pairs(rows, labels, classes)
+    result = max_margin(pairs, np.ones(pairs.shape[0], dtype=int), **options)
+    weights = result.coef.reshape(classes, -1)
+    intercept = weights[:, columns].copy() if bias == "augmented" else np.zeros(classes)
     return JointMargin(np.ascontiguousarray(weights[:, :columns]), intercept, result, pairs)
+
+
+def _in_space(
+    values: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    classes: int,
+    *,
+    has_bias: bool,
+    **options: Any,
+) -> JointMargin:
+    """Return the joint margin of examples with these products; a constant feature is part of them."""
+    wrong = [(labels + shift) % classes for shift in range(1, classes)]
+    codes = np.concatenate([np.eye(classes)[labels] - np.eye(classes)[other] for other in wrong])
+    # The product of two rows of pairs: that of the examples, times that of their columns, from -2 to 2.
+    pairs = np.tile(values, (classes - 1, classes - 1)) * (codes @ codes.T)
+    result = max_margin(pairs, np.ones(len(pairs), dtype=int), kernel="precomputed", **options)
+    shares = (result.coef[:, np.newaxis] * codes).reshape(classes - 1, len(labels), classes)
+    coef = np.ascontiguousarray(shares.sum(axis=0).T)
+    return JointMargin(coef, coef.sum(axis=1) if has_bias else np.zeros(classes), result, pairs)
 
 
 def _rows(X: Any, *, has_bias: bool) -> Any:

@@ -8,13 +8,17 @@ the bounds and proofs come from the plane and the weights in exact arithmetic, b
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
+from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.engines import EngineName, KernelSpec
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, novikoff, up, up_root
@@ -24,13 +28,14 @@ from perceptron_rs.margins.problem import Bias, Problem, Solver, read
 from perceptron_rs.margins.result import MarginResult
 from perceptron_rs.typed import Gamma
 
-__all__ = ["Kernel", "check_kernel", "gram", "kernel_matrix", "kernel_result"]
+__all__ = ["KERNELS", "Kernel", "Space", "check_kernel", "gram", "kernel_matrix", "kernel_result", "scaled"]
 
 Kernel: TypeAlias = Literal["linear", "poly", "rbf", "precomputed"]
 KERNELS: tuple[Kernel, ...] = get_args(Kernel)
 Matrix = NDArray[np.float64]
 
 _ONE = 2**53
+_ROUNDING = 1e-9  # by how much of the largest value a matrix may fall short of symmetry
 _SMALL = 2.0**-40  # what is left of a squared length, of the largest, that is taken for rounding
 
 
@@ -50,20 +55,70 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
         )
 
 
-def gram(
-    problem: Problem, kernel: Kernel, gamma: Gamma, degree: int, coef0: float
-) -> tuple[Matrix, KernelSpec]:
-    """Return the kernel values of all pairs of examples, and the kernel with its gamma settled."""
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The space of a kernel: its values of all pairs of examples, and the kernel with its gamma settled.
+
+    What does not depend on labels is computed once, for all hyperplanes.
+    """
+
+    K: Matrix
+    spec: KernelSpec
+
+    @cached_property
+    def _factor(self) -> tuple[Matrix, list[int]]:
+        """L with ``L L'`` near K, and its pivots: Cholesky's method, the largest remaining square first."""
+        rest, squares = self.K.copy(), np.diag(self.K).copy()
+        limit, columns, pivots = _SMALL * float(squares.max(initial=0.0)), [], []
+        for _ in range(len(rest)):
+            p = int(np.argmax(squares))
+            if not squares[p] > limit:
+                break
+            column = rest[:, p] / math.sqrt(squares[p])
+            columns.append(column)
+            pivots.append(p)
+            rest -= column[:, np.newaxis] * column
+            squares = np.diag(rest).copy()
+            squares[pivots] = 0.0
+        L = np.ascontiguousarray(np.array(columns).T) if columns else np.zeros((len(rest), 1))
+        return L, pivots
+
+    @property
+    def rows(self) -> Matrix:
+        """The factor: a row for each example."""
+        return self._factor[0]
+
+    def weights_of(self, w: Matrix) -> Matrix:
+        """Return weights a of the examples with ``L' a`` near w, by back substitution over the pivots."""
+        L, pivots = self._factor
+        rest, found = w.copy(), np.zeros(len(L))
+        for k in reversed(range(len(pivots))):
+            row = L[pivots[k]]
+            found[pivots[k]] = rest[k] / row[k]
+            rest[:k] -= found[pivots[k]] * row[:k]
+        return found
+
+    @cached_property
+    def whole(self) -> tuple[list[list[int]], int]:
+        """K as whole numbers times 2 to the power of an exponent of at most 0."""
+        numbers, exponent = integers(self.K.ravel())
+        n, shift = len(self.K), exponent - min(exponent, 0)
+        return [[k << shift for k in numbers[i * n : (i + 1) * n]] for i in range(n)], min(exponent, 0)
+
+
+def gram(problem: Problem, kernel: Kernel, gamma: Gamma, degree: int, coef0: float) -> Space:
+    """Return the space of a kernel; ValueError unless all its values are finite."""
+    problem.check_finite()
     engine, data, threads = problem.engine, problem.data, problem.threads
     n, d = data.rows.shape
     if kernel == "precomputed":
         if n != d:
             raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {(n, d)}")
-        identity = np.eye(d)
-        K = engine.scores(data.rows, identity, np.zeros(d), threads=threads)
-        if not np.array_equal(K, K.T):
+        given = matrix_of(data.stored, d)
+        K = (given.toarray() if issparse(given) else given).astype(np.float64)
+        if not (np.abs(K - K.T) <= _ROUNDING * np.abs(K).max()).all():
             raise ValueError("X must be symmetric with kernel='precomputed'; take (X + X.T) / 2")
-        return K, KernelSpec("precomputed")
+        return Space(np.where(K == K.T, K, K / 2 + K.T / 2), KernelSpec("precomputed"))
     if kernel == "linear" or gamma == "auto":
         value = 1.0 if kernel == "linear" else 1.0 / d
     else:
@@ -72,23 +127,7 @@ def gram(
     K = engine.kernel_matrix(data.rows, data.rows, kernel=spec, threads=threads)
     if not np.isfinite(K).all():
         raise ValueError("a kernel value is not finite; scale the features, or take a smaller degree")
-    return K, spec
-
-
-def factor(K: Matrix) -> Matrix:
-    """Return L with ``L L'`` near K, by Cholesky's method, the largest remaining square first."""
-    rest, squares = K.copy(), np.diag(K).copy()
-    limit, columns = _SMALL * float(squares.max(initial=0.0)), []
-    for _ in range(len(K)):
-        p = int(np.argmax(squares))
-        if not squares[p] > limit:
-            break
-        column = rest[:, p] / math.sqrt(squares[p])
-        columns.append(column)
-        rest -= column[:, np.newaxis] * column
-        squares = np.diag(rest).copy()
-        squares[p] = 0.0
-    return np.ascontiguousarray(np.array(columns).T) if columns else np.zeros((len(K), 1))
+    return Space(K, spec)
 
 
 def kernel_matrix(
@@ -143,17 +182,16 @@ def kernel_matrix(
         problem = read(
             X, np.zeros(X.shape[0] if hasattr(X, "shape") else len(X)), engine=engine, n_jobs=n_jobs
         )
-        problem.check_finite()
-        return gram(problem, kernel, gamma, degree, coef0)[0]
+        return gram(problem, kernel, gamma, degree, coef0).K
 
 
 def kernel_result(
-    problem: Problem, K: Matrix, spec: KernelSpec, *, bias: Bias, tol: float, max_steps: int, solver: Solver
+    problem: Problem, space: Space, *, bias: Bias, tol: float, max_steps: int, solver: Solver
 ) -> MarginResult:
     """Return the largest margin in the space of the kernel."""
-    engine, labels = problem.engine, problem.labels
+    engine, labels, K = problem.engine, problem.labels, space.K
     found = engine.separate(
-        engine.dense_rows(factor(K)),
+        engine.dense_rows(space.rows),
         labels,
         bias=bias,
         tol=tol,
@@ -163,15 +201,19 @@ def kernel_result(
         threads=problem.threads,
     )
     radius = up_root(Fraction(max(float(np.diag(K).max()), 0.0)))
-    exact, support, weights = _Exact(K, labels, bias), found["support"], found["dual_weights"]
+    exact, support, weights = _Exact(space, labels, bias), found["support"], found["dual_weights"]
     status, lower, upper = found["status"], math.inf, math.inf
     coef, intercept, proof = np.zeros(len(K)), found["intercept"], None
     if status != "one_class":
         upper = exact.upper(support.tolist(), weights.tolist())
         coef[support] = exact.signs[support] * np.ldexp(weights.astype(np.float64), -53)
-        lower, intercept = exact.lower(coef)
+        lower, intercept, _ = exact.plane(coef)
+        if lower == -math.inf:  # the weights of the certificate say little of the best plane
+            coef = space.weights_of(found["coef"])
+            lower, intercept, _ = exact.plane(coef)
         status = "separable"
         if lower == -math.inf:
+            intercept = found["intercept"]
             status = "undecided" if found["status"] == "undecided" else "margin_at_most"
             shares = exact.meeting(support.tolist())
             if shares is not None:
@@ -202,8 +244,25 @@ def kernel_result(
         proof=proof,
         solver=found["solver"],
         work=dict(found["work"]),
-        kernel=spec,
+        kernel=space.spec,
     )
+
+
+def scaled(space: Space, labels: NDArray[np.uint32], result: MarginResult) -> tuple[Matrix, float, float]:
+    """Return weights and intercept with which the nearest examples score 1, and a lower end of their margin.
+
+    Scaling rounds, so the lower end is certified again.
+    """
+    if result.status != "separable":
+        return result.coef, result.intercept, -math.inf
+    exact = _Exact(space, labels, result.bias)
+    with np.errstate(over="ignore", under="ignore"):
+        coef = result.coef / exact.plane(result.coef)[2]
+    if np.isfinite(coef).all():
+        lower, intercept, _ = exact.plane(coef)
+        if lower > 0:
+            return coef, intercept, min(lower, result.upper)
+    return result.coef, result.intercept, result.lower
 
 
 def _whole(shares: list[Fraction], groups: list[int]) -> NDArray[np.int64]:
@@ -219,14 +278,11 @@ def _whole(shares: list[Fraction], groups: list[int]) -> NDArray[np.int64]:
 class _Exact:
     """The kernel values as whole numbers times a power of two; ``one`` is that of constant features."""
 
-    def __init__(self, K: Matrix, labels: NDArray[np.uint32], bias: str) -> None:
+    def __init__(self, space: Space, labels: NDArray[np.uint32], bias: str) -> None:
         self.signs = np.where(labels == 1, 1.0, -1.0)
         self.y = [1 if label == 1 else -1 for label in labels]
         self.bias = bias
-        numbers, exponent = integers(K.ravel())
-        self.exponent, n = min(exponent, 0), len(K)
-        shift = exponent - self.exponent
-        self.rows = [[k << shift for k in numbers[i * n : (i + 1) * n]] for i in range(n)]
+        self.rows, self.exponent = space.whole
         self.one = 1 << -self.exponent if bias == "augmented" else 0
 
     def groups_of(self, support: list[int]) -> list[int]:
@@ -242,14 +298,14 @@ class _Exact:
         groups = 2 if self.bias == "free" else 1
         return up(Fraction(up_root(self._scaled(max(square, 0)))) / (_ONE * groups))
 
-    def lower(self, coef: Matrix) -> tuple[float, float]:
-        """Return a number not above the margin of the plane, and its intercept; -inf if it has none."""
+    def plane(self, coef: Matrix) -> tuple[float, float, float]:
+        """Return a number not above the margin of a plane (-inf: none), its intercept, its least score."""
         weights, exponent = integers(coef)
         places = [j for j, c in enumerate(weights) if c]
         scores = [sum(row[j] * weights[j] for j in places) for row in self.rows]
         square = self._scaled(sum(weights[j] * scores[j] for j in places)) * Fraction(4) ** exponent
         if square <= 0:
-            return -math.inf, 0.0
+            return -math.inf, 0.0, 0.0
         unit, intercept = self._scaled(1) * Fraction(2) ** exponent, 0.0
         if self.bias == "free":
             least = [min(y * s for y, s in zip(self.y, scores, strict=True) if y == side) for side in (1, -1)]
@@ -258,7 +314,8 @@ class _Exact:
             intercept = float(sum(weights) * Fraction(2) ** exponent)
             square += Fraction(intercept) ** 2
         worst = min(y * (unit * s + Fraction(intercept)) for y, s in zip(self.y, scores, strict=True))
-        return (down(worst / Fraction(up_root(square))) if worst > 0 else -math.inf), intercept
+        margin = down(worst / Fraction(up_root(square))) if worst > 0 else -math.inf
+        return margin, intercept, float(worst)
 
     def norm(self, coef: Matrix) -> float:
         """Return the length of the weights, rounded up."""

@@ -211,8 +211,7 @@ def is_separable(
 def _solve(problem: Problem, goal: str, kernel: tuple[Any, ...], options: dict[str, Any]) -> MarginResult:
     if kernel[0] == "linear":
         return solve(problem, goal=goal, **options)
-    problem.check_finite()
-    return kernel_result(problem, *gram(problem, *kernel), **options)
+    return kernel_result(problem, gram(problem, *kernel), **options)
 
 
 def solve(problem: Problem, *, goal: str, bias: str, tol: float, max_steps: int, solver: str) -> MarginResult:

@@ -13,13 +13,14 @@ __all__ = ["as_text", "describe"]
 
 
 def describe(model: Any, top: int) -> dict[str, Any]:
-    """Return what a separator is, with its certified margins; ``top``: weights of each class."""
+    """Return what a separator is, with its certified margins; ``top``: weights of each class, if any."""
     names = getattr(model, "feature_names_in_", None)
-    planes = model.classes_[1:] if len(model.coef_) == 1 else model.classes_
+    planes = model.classes_[1:] if len(model.results_) == 1 else model.classes_
+    weights = getattr(model, "coef_", np.zeros((len(planes), 0)))
     found = []
     for label, row, bias, ends, result in zip(
         planes,
-        model.coef_,
+        weights,
         model.intercept_,
         model.margin_interval_,
         model.results_,

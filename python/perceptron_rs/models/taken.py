@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.rows.selection import rows_of
+from perceptron_rs.common.rows.storage import STORED
+from perceptron_rs.engines import get_engine
 from perceptron_rs.models.values import LARGEST_COUNT
 
-__all__ = ["refuse_left", "take", "take_counts"]
+__all__ = ["refuse_left", "take", "take_counts", "take_rows"]
 
 
 def take(
@@ -43,6 +46,27 @@ def take_counts(left: dict[str, NDArray[Any]], name: str, shape: tuple[int | Non
     if not (array.min(initial=0) >= 0 and array.max(initial=0) <= LARGEST_COUNT):
         raise ValueError(f"the tensor {name} must hold counts of at most 2**53")
     return array
+
+
+def take_rows(left: dict[str, NDArray[Any]], prefix: str, shape: tuple[int, int]) -> dict[str, NDArray[Any]]:
+    """Return stored rows, a matrix or the three arrays of a CSR matrix, and take them off the list."""
+    names = [name for name in left if name.startswith(f"{prefix}rows")]
+    found = {name.removeprefix(prefix): left.pop(name) for name in names}
+    if found.keys() not in ({"rows"}, {"rows_indptr", "rows_indices", "rows_values"}):
+        raise ValueError(f"the tensor {prefix}rows is missing or unexpected")
+    values = found.get("rows", found.get("rows_values", np.zeros(0)))
+    if values.dtype not in STORED or (values.dtype.kind == "f" and not np.isfinite(values).all()):
+        raise ValueError(f"the tensor {prefix}rows must hold finite numbers of a stored type")
+    try:
+        rows = rows_of(get_engine("rust"), found, shape[1])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the tensors {prefix}rows... do not agree: {error}") from None
+    if rows.shape != shape or not rows.canonical:
+        raise ValueError(
+            f"the tensor {prefix}rows has the shape {rows.shape}, or columns out of order; "
+            f"{shape} is needed, in order"
+        )
+    return found
 
 
 def refuse_left(left: dict[str, NDArray[Any]]) -> None:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
-from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
@@ -76,6 +76,9 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
     n_iter_no_change : int, default=10
         Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
         ``tol``.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits; the reference is slow, and written to be read.
     audit : bool, default=False
@@ -163,6 +166,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "warm_start": ["boolean"],
         "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
+        "n_jobs": [Integral, None],
         "engine": [StrOptions(set(ENGINES))],
         "audit": ["boolean"],
     }
@@ -192,6 +196,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         tol: float | None = 1e-4,
         warm_start: bool = False,
         n_iter_no_change: int = 10,
+        n_jobs: int | None = None,
         engine: EngineName = "rust",
         audit: bool = False,
     ) -> None:
@@ -206,6 +211,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         self.tol = tol
         self.warm_start = warm_start
         self.n_iter_no_change = n_iter_no_change
+        self.n_jobs = n_jobs
         self.engine = engine
         self.audit = audit
 
@@ -365,7 +371,11 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             out = engine.mlp_scores(
-                data.rows, state_of(self), activation=self.activation, probabilities=probabilities
+                data.rows,
+                state_of(self),
+                activation=self.activation,
+                probabilities=probabilities,
+                threads=n_threads(self, data.rows.shape[0]),
             )
             if not np.isfinite(out).all():
                 data.assert_finite(self)

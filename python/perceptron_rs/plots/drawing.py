@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["COLOURS", "INK", "Display", "axes", "line", "normal", "points", "two_columns", "window"]
+__all__ = [
+    "COLOURS",
+    "INK",
+    "Display",
+    "axes",
+    "line",
+    "normal",
+    "points",
+    "regions",
+    "rings",
+    "scores",
+    "two_columns",
+    "window",
+]
 
 #: Of Okabe and Ito (2008); classes also differ in their markers.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 INK = "#222222"
 _MARKERS = "os^Dv*P"
+_ROOM = 0.12  # around the points, of the side of their square
 
 
 def axes(ax: Any = None) -> Any:
@@ -81,10 +96,49 @@ def points(ax: Any, X: NDArray[np.float64], y: Any, classes: Any) -> list[Any]:
     ]
 
 
+def rings(ax: Any, X: NDArray[np.float64], **style: Any) -> Any:
+    """Draw rings around some examples."""
+    more = {"s": 160, "facecolors": "none", "edgecolors": INK, "linewidths": 1.5, "zorder": 4}
+    return ax.scatter(*X.T, **(more | style))
+
+
+def regions(ax: Any, estimator: Any, X: Any) -> Any:
+    """Colour each place by the class that is predicted there; return scikit-learn's display of it."""
+    from matplotlib.colors import ListedColormap
+
+    number = len(estimator.classes_)
+    colours = [COLOURS[k % len(COLOURS)] for k in range(number)]
+    style: dict[str, Any] = {"cmap": ListedColormap(colours)}
+    if number > 2 and "multiclass_colors" in signature(_boundary().from_estimator).parameters:
+        style = {"multiclass_colors": colours}  # scikit-learn 1.7 and newer
+    style |= {"plot_method": "pcolormesh", "vmin": 0, "vmax": number - 1, "alpha": 0.15, "rasterized": True}
+    return _of_estimator(ax, estimator, X, response_method="predict", **style)
+
+
+def scores(ax: Any, estimator: Any, X: Any, levels: list[float]) -> Any:
+    """Draw lines of equal score, dashed but for that of 0; return scikit-learn's display of them."""
+    style: dict[str, Any] = {"colors": INK, "linestyles": ["-" if level == 0 else "--" for level in levels]}
+    style |= {"linewidths": [1.5 if level == 0 else 0.8 for level in levels], "levels": levels}
+    more = {"response_method": "decision_function", "plot_method": "contour"}
+    return _of_estimator(ax, estimator, X, **more, **style)
+
+
+def _boundary() -> Any:
+    from sklearn.inspection import DecisionBoundaryDisplay
+
+    return DecisionBoundaryDisplay
+
+
+def _of_estimator(ax: Any, estimator: Any, X: Any, **style: Any) -> Any:
+    values = two_columns(X)
+    room = float(values[:, 0].min() - window(values)[0][0])
+    return _boundary().from_estimator(estimator, X, ax=ax, eps=room, grid_resolution=300, **style)
+
+
 def window(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return lower and upper limits of the axes around all points."""
     low, high = X.min(axis=0), X.max(axis=0)
-    room = 0.12 * np.maximum(high - low, 1e-9).max()
+    room = _ROOM * np.maximum(high - low, 1e-9).max()
     return low - room, high + room
 
 

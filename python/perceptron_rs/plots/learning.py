@@ -168,7 +168,7 @@ class ErrorsDisplay(Display):
                 np.arange(1, len(errors) + 1),
                 errors,
                 color=COLOURS[k // self.per_learner % len(COLOURS)],
-                linestyle=_LINES[k % len(_LINES)],
+                linestyle=_LINES[(k if self.per_learner == 1 else k % self.per_learner) % len(_LINES)],
                 label=name,
             )
         ax.set(xlabel="epochs", ylabel="error rate")

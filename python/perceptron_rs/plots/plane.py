@@ -7,23 +7,40 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.plots.drawing import COLOURS, INK, Display, line, normal, points, two_columns, window
+from perceptron_rs.plots.drawing import (
+    COLOURS,
+    INK,
+    Display,
+    line,
+    normal,
+    points,
+    regions,
+    rings,
+    scores,
+    two_columns,
+    window,
+)
 from perceptron_rs.teaching.trace import Step, Trace
 
 __all__ = ["DistanceDisplay", "HyperplaneDisplay", "OrdersDisplay", "UpdateDisplay"]
 
+_ROUNDING = 1e-6  # of a score: the support of a largest margin is at one distance up to its tolerance
+
 
 class HyperplaneDisplay(Display):
-    """Regions of the classes, and of a linear learner the line, its normal vector and its margin.
+    """What a classifier predicts in the plane, with its boundary, its margin, its support and its mistakes.
+
+    The regions are those of `sklearn.inspection.DecisionBoundaryDisplay`.
 
     Parameters
     ----------
     estimator : object
-        A fitted classifier of two columns.
-    X : ndarray of shape (n_samples, 2)
+        A fitted classifier of two columns: linear, kernel or multilayer.
+    X : {array-like, dataframe} of shape (n_samples, 2)
         The examples.
     y : ndarray of shape (n_samples,)
         Labels of the examples.
@@ -31,13 +48,17 @@ class HyperplaneDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-    regions_ : artist
-        The class that is predicted, everywhere.
+    boundary_ : sklearn.inspection.DecisionBoundaryDisplay
+        The classes that are predicted. Its ``surface_`` is the artist.
     points_ : list of artists, one a class
     lines_ : list of artists
-        Of two classes and a linear learner: the line, and the two that touch the nearest examples if all
-        examples are right.
+        Of two classes, the boundary. A linear learner without a mistake has two more lines, through the
+        examples nearest to it; a classifier of largest margin with a kernel has them, too.
     normal_ : artist or None
+        The normal vector of a linear learner.
+    support_ : artist
+        White centres of the support vectors. Of a linear learner without a mistake, these are the examples
+        nearest to the line. Those of a kernel perceptron are the examples that it made mistakes on.
     mistakes_ : artist
         Rings around the examples that are predicted wrong.
 
@@ -53,7 +74,7 @@ class HyperplaneDisplay(Display):
     'x1'
     """
 
-    def __init__(self, estimator: Any, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    def __init__(self, estimator: Any, X: Any, y: NDArray[Any]) -> None:
         self.estimator, self.X, self.y = estimator, X, y
 
     @classmethod
@@ -64,8 +85,8 @@ class HyperplaneDisplay(Display):
         ----------
         estimator : object
             A fitted classifier of two columns: linear, kernel or multilayer.
-        X : array-like of shape (n_samples, 2)
-            The examples.
+        X : {array-like, dataframe} of shape (n_samples, 2)
+            The examples. The names of the columns of a dataframe are those of the axes.
         y : array-like of shape (n_samples,)
             Labels of the examples.
         ax : matplotlib axes, default=None
@@ -83,44 +104,47 @@ class HyperplaneDisplay(Display):
             If the estimator is not fitted.
         """
         check_is_fitted(estimator)
-        return cls(estimator, two_columns(X), np.asarray(y)).plot(ax)
+        values = two_columns(X)
+        return cls(estimator, X if hasattr(X, "columns") else values, np.asarray(y)).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        from matplotlib.colors import ListedColormap
-
-        low, high = window(self.X)
-        classes = self.estimator.classes_
-        colours = ListedColormap([COLOURS[k % len(COLOURS)] for k in range(len(classes))])
-        across, up = (np.linspace(*ends, 300) for ends in zip(low, high, strict=True))
-        found = self.estimator.predict(np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2))
-        number = np.searchsorted(classes, found).reshape(len(up), len(across))
-        self.regions_ = ax.pcolormesh(
-            across, up, number, cmap=colours, alpha=0.15, vmin=0, vmax=len(classes) - 1, rasterized=True
-        )
-        self.points_ = points(ax, self.X, self.y, classes)
+        X, classes = two_columns(self.X), self.estimator.classes_
+        low, high = window(X)
+        self.boundary_ = regions(ax, self.estimator, self.X)
+        self.points_ = points(ax, X, self.y, classes)
         self.lines_: list[Any] = []
         self.normal_: Any = None
-        if len(classes) == 2:
-            self._draw_line(ax)
-        wrong = self.X[self.estimator.predict(self.X) != self.y]
-        self.mistakes_ = ax.scatter(
-            *wrong.T, s=160, facecolors="none", edgecolors=INK, linewidths=1.5, zorder=4, label="wrong"
-        )
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
-
-    def _draw_line(self, ax: Any) -> None:
+        support: Any = getattr(self.estimator, "support_vectors_", X[:0])
+        support = two_columns(support.toarray() if issparse(support) else support)
         coef = np.asarray(getattr(self.estimator, "coef_", np.zeros((0, 2))))
-        if coef.shape != (1, 2) or not coef.any():
-            return
-        w, b = coef[0].astype(np.float64), float(np.ravel(self.estimator.intercept_)[0])
+        if coef.shape == (1, 2) and coef.any():
+            w, b = coef[0].astype(np.float64), float(np.ravel(self.estimator.intercept_)[0])
+            support = self._draw_line(ax, X, w, b)
+        elif len(classes) == 2 and coef.shape != (1, 2):
+            margin = getattr(self.estimator, "margin_", np.array([-1.0]))[0]
+            levels = [-1.0, 0.0, 1.0] if margin > 0 else [0.0]
+            self.lines_.append(scores(ax, self.estimator, self.X, levels).surface_)
+        self.support_ = ax.scatter(*support.T, s=10, color="white", zorder=4, label="support")
+        wrong = X[self.estimator.predict(self.X) != self.y]
+        self.mistakes_ = rings(ax, wrong, label="wrong")
+        names = getattr(self.X, "columns", ("x1", "x2"))
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+        ax.set(xlabel=str(names[0]), ylabel=str(names[1]))
+
+    def _draw_line(
+        self, ax: Any, X: NDArray[np.float64], w: NDArray[np.float64], b: float
+    ) -> NDArray[np.float64]:
+        """Draw a line with its margin, if it has one; return the examples that are nearest to it."""
         self.lines_.append(line(ax, w, b, color=INK, linewidth=1.5))
-        signed = (self.X @ w + b) * np.where(self.y == self.estimator.classes_[1], 1, -1)
+        self.normal_ = normal(ax, w, b, X, lw=1.5)
+        signed = (X @ w + b) * np.where(self.y == self.estimator.classes_[1], 1, -1)
         nearest = float(signed.min())
-        if nearest > 0:
-            for side in (-1, 1):
-                style = {"color": INK, "linewidth": 0.8, "linestyle": "--"}
-                self.lines_.append(line(ax, w, b + side * nearest, **style))
-        self.normal_ = normal(ax, w, b, self.X, lw=1.5)
+        if nearest <= 0:
+            return X[:0]
+        for side in (-1, 1):
+            style = {"color": INK, "linewidth": 0.8, "linestyle": "--"}
+            self.lines_.append(line(ax, w, b + side * nearest, **style))
+        return X[signed <= nearest * (1 + _ROUNDING)]
 
 
 class UpdateDisplay(Display):
@@ -179,15 +203,17 @@ class UpdateDisplay(Display):
         points(ax, self.X, self.y, np.unique(self.y))
         self.before_ = line(ax, step.w_before, step.b_before, color=INK, linestyle=":", label="before")
         self.after_ = line(ax, step.w, step.b, color=INK, label="after")
-        self.example_ = ax.scatter(*x, s=200, facecolors="none", edgecolors=INK, linewidths=1.5, zorder=4)
+        self.example_ = rings(ax, x, s=200)
         normal(ax, step.w_before, step.b_before, self.X, linestyle=":")
         normal(ax, step.w, step.b, self.X)
         moved = step.step * (x @ x + (step.b != step.b_before))
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
         ax.set_title(
             f"example {step.row}: w . x + b = {step.activation:g}"
-            + (f", moved by {moved:+g}" if step.mistake else "")
+            + (f",\nmoved by {moved:+g}" if step.mistake else "")
         )
+        drawn = [artist for artist in (self.before_, self.after_) if artist is not None]
+        ax.legend(handles=drawn, loc="best")
 
 
 class DistanceDisplay(Display):
@@ -288,13 +314,18 @@ class DistanceDisplay(Display):
             for point, foot in zip(X, feet, strict=True)
         ]
         length = float(np.sqrt(w @ w))
-        self.labels_ = [
-            ax.annotate(f"{height / length:.4g}", point, xytext=(6, 6), textcoords="offset points")
+        style = {"textcoords": "offset points", "ha": "center", "va": "center"}
+        self.labels_ = [  # on the side of the point where no dotted line is
+            ax.annotate(
+                f"{height / length:.4g}", point, xytext=(-15 if height < 0 else 15) * w / length, **style
+            )
             for point, height in zip(X, heights, strict=True)
         ]
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
-        ax.set_title(f"{w[0]:g} x1 {w[1]:+g} x2 {b:+g} = 0")
-        ax.legend()
+        rest = [f"{'-' if value < 0 else '+'} {abs(value):g}" for value in (w[1], b)]
+        ax.set_title(f"{w[0]:g} x1 {rest[0]} x2 {rest[1]} = 0")
+        if self.others:
+            ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 
 class OrdersDisplay(Display):

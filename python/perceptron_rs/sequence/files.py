@@ -26,7 +26,9 @@ _EPOCHS = {
     "sequence_errors_per_epoch": np.int64,
     "token_errors_per_epoch": np.int64,
     "validation_scores": np.float64,
+    "loss_curve": np.float64,
 }
+_NOT_ALWAYS = ("validation_scores", "loss_curve")  # files of early versions have no curve
 _HISTORY = {"n_iter": "n_iter_", "n_seen": "n_seen_"}
 
 
@@ -43,6 +45,7 @@ def collect(estimator: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         if f"{name}_" in vars(estimator):
             tensors[name] = np.ascontiguousarray(getattr(estimator, f"{name}_"), dtype=dtype)
     history: dict[str, Any] = {name: int(getattr(estimator, place)) for name, place in _HISTORY.items()}
+    history["epochs"] = int(getattr(estimator, "_n_epochs", 0))
     parts: dict[str, Any] = {"history": history | {"converged": bool(estimator.converged_)}}
     encoder = getattr(estimator, "encoder_", None)
     if encoder is not None:
@@ -67,20 +70,22 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
         raise ValueError("the weights and their sums have different shapes")
     columns = ends[0] - 1
     history = document["history"]
+    if isinstance(history, dict):
+        history = {"epochs": history.get("n_iter")} | history  # older files lack it
     if (
         not isinstance(history, dict)
-        or set(history) != {*_HISTORY, "converged"}
-        or not all(is_count(history[name]) for name in _HISTORY)
+        or set(history) != {*_HISTORY, "epochs", "converged"}
+        or not all(is_count(history[name]) for name in (*_HISTORY, "epochs"))
         or type(history["converged"]) is not bool
     ):
-        raise ValueError(f"the history must hold counts {', '.join(_HISTORY)}, and converged")
+        raise ValueError(f"the history must hold counts {', '.join(_HISTORY)}, epochs, and converged")
     for name, dtype in _EPOCHS.items():
-        if name in left or name != "validation_scores":
+        if name in left or name not in _NOT_ALWAYS:
             axis = (1,) if name == "validation_scores" else ()
             array = take(left, name, dtype, (history["n_iter"], *axis))
             if array.min(initial=0) < 0:
                 raise ValueError(f"the tensor {name} must not hold anything below 0")
-            setattr(estimator, f"{name}_", array)
+            setattr(estimator, f"{name}_", array.tolist() if name == "loss_curve" else array)
     if "encoder" in document:
         estimator.encoder_ = _encoder(left, document["encoder"], columns)
     if "template" in document:
@@ -92,7 +97,7 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
     if not all(np.isfinite(weights).all() for weights in estimator._weights.values()):
         raise ValueError("its average weights hold a NaN or an infinity")
     estimator.n_features_in_ = columns
-    estimator.converged_ = history["converged"]
+    estimator.converged_, estimator._n_epochs = history["converged"], history["epochs"]
     for name, attribute in _HISTORY.items():
         setattr(estimator, attribute, history[name])
 

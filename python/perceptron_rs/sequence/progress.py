@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.progress import Observer
+from perceptron_rs.common.progress import Learnable, Observer
+from perceptron_rs.engines import State
 
 __all__ = ["Callback", "SequenceEpoch", "SequenceObserver"]
 
 
 @dataclass(frozen=True, slots=True)
-class SequenceEpoch:
+class SequenceEpoch(Learnable):
     """Description of one complete epoch, which the ``callback`` of ``SequencePerceptron`` receives.
 
     Parameters
@@ -32,6 +33,8 @@ class SequenceEpoch:
         Accuracy on the tokens of the validation set, with ``early_stopping=True``.
     seconds : float
         Time since training began.
+    learnt : callable, default=None
+        Makes what `model` returns.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class SequenceEpoch:
     n_sequences: int
     validation_score: float | None
     seconds: float
+    learnt: Callable[[], Any] | None = field(default=None, repr=False, compare=False)
 
 
 Callback: TypeAlias = Callable[[SequenceEpoch], Any]
@@ -57,8 +61,14 @@ Callback: TypeAlias = Callable[[SequenceEpoch], Any]
 class SequenceObserver(Observer):
     """Watches the epochs of a run on sequences; ``scores`` has one for each, if some are held out."""
 
-    def __init__(self, estimator: Any, n_sequences: int, scores: list[float] | None) -> None:
-        super().__init__(estimator, n_sequences)
+    def __init__(
+        self,
+        estimator: Any,
+        n_sequences: int,
+        scores: list[float] | None,
+        publish: Callable[[Any, State], None],
+    ) -> None:
+        super().__init__(estimator, n_sequences, publish=publish)
         self.scores = scores
 
     def describe(
@@ -67,7 +77,7 @@ class SequenceObserver(Observer):
         mistakes: NDArray[np.int64],
         losses: NDArray[np.float64],
         seconds: float,
-        learnt: Callable[[], Any] | None,  # noqa: ARG002  nobody publishes what was learnt so far
+        learnt: Callable[[], Any] | None,
     ) -> tuple[SequenceEpoch, str]:
         """Return what ``callback`` is given, and what ``verbose`` prints."""
         score = self.scores[-1] if self.scores else None
@@ -78,6 +88,7 @@ class SequenceObserver(Observer):
             n_sequences=self.n_examples,
             validation_score=score,
             seconds=seconds,
+            learnt=learnt,
         )
         tail = "" if score is None else f", accuracy {score:.4%} held out"
         return record, f"{record.sequence_errors} wrong sequences, {record.token_errors} wrong tokens{tail}"

@@ -76,6 +76,8 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         Number of updates.
     loss_per_epoch_ : ndarray of shape (n_iter_,), float64
         Sum of the losses in each epoch, added in the order of the visits.
+    loss_curve_ : list of float
+        Mean loss of an example in each epoch.
     converged_ : bool
         Whether the last epoch was without a mistake.
 
@@ -149,6 +151,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
     n_seen_: int
     mistakes_per_epoch_: NDArray[np.int64]
     loss_per_epoch_: NDArray[np.float64]
+    loss_curve_: list[float]
     converged_: bool
 
     def __init__(
@@ -208,8 +211,8 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
         Consecutive batches give the same model as one pass over all of them. Attributes that describe a fit
-        (``n_iter_``, ``mistakes_per_epoch_``, ``loss_per_epoch_``, ``converged_``) refer to this call
-        alone.
+        (``n_iter_``, ``mistakes_per_epoch_``, ``loss_per_epoch_``, ``loss_curve_``, ``converged_``) refer
+        to this call alone.
 
         Parameters
         ----------
@@ -293,6 +296,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
             raise ValueError("training overflowed: an average is not finite; scale the features")
         self.n_iter_, self.converged_ = len(report.mistakes), report.stopped == ["clean"]
         self.mistakes_per_epoch_, self.loss_per_epoch_ = report.mistakes, report.losses[:, 0]
+        self.loss_curve_ = (self.loss_per_epoch_ / len(X)).tolist()
         return run.answers
 
     def predict(self, X: Sequence[Any]) -> list[Any]:

@@ -11,6 +11,13 @@ from __future__ import annotations
 
 from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
 from perceptron_rs.distributed.fitting import PartitionReport
-from perceptron_rs.spark.estimators import AveragedPerceptron, Perceptron
+from perceptron_rs.spark.estimators import AveragedPerceptron, Perceptron, SequencePerceptron
 
-__all__ = ["AveragedPerceptron", "PartitionChangedError", "PartitionError", "PartitionReport", "Perceptron"]
+__all__ = [
+    "AveragedPerceptron",
+    "PartitionChangedError",
+    "PartitionError",
+    "PartitionReport",
+    "Perceptron",
+    "SequencePerceptron",
+]

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, functions
 
-from perceptron_rs.common.mixing import mix
+from perceptron_rs.common.mixing import Share, changed, mix
 from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
-from perceptron_rs.distributed.fitting import Encoded, Round
-from perceptron_rs.distributed.partition import Facts, Learnt, Source, encoded, learn, read
-from perceptron_rs.settings import Linear, State
+from perceptron_rs.distributed.fitting import Round
+from perceptron_rs.distributed.partition import Encoding, Facts, Parse, Partition, learn, read
+from perceptron_rs.io.source import Batch
+from perceptron_rs.settings import Chain, Linear, State
 
-__all__ = ["Columns", "SparkCluster", "matrix"]
+__all__ = ["Columns", "SparkCluster", "as_list", "batch_of"]
 
 #: What tasks return: the number of the partition, and an answer.
 _ANSWER = "number int, answer binary"
@@ -29,11 +30,20 @@ _ANSWER = "number int, answer binary"
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns that hold the examples: of one list each, or of numbers."""
+    """Names of the columns that hold the examples: of one list each, or of numbers.
+
+    A row of ``is_sequence`` holds the tokens of a sequence, and their labels.
+    """
 
     features: tuple[str, ...]
     label: str
-    weight: str | None
+    weight: str | None = None
+    is_sequence: bool = False
+
+    @property
+    def all(self) -> list[str]:
+        """The names."""
+        return [*self.features, self.label, *([self.weight] if self.weight else [])]
 
 
 class SparkCluster:
@@ -41,46 +51,48 @@ class SparkCluster:
 
     def __init__(self, frame: DataFrame, columns: Columns) -> None:
         self.columns = columns
-        names = [*columns.features, columns.label, *([columns.weight] if columns.weight else [])]
-        self.frame = frame.select([as_list(frame, name) for name in names])
+        self.frame = frame.select([as_list(frame, name) for name in columns.all])
         self.context = frame.sparkSession.sparkContext
-        self.classes: NDArray[Any]  # once they are known
+        self.parse: Parse  # once it is known
+        self.encodings: Sequence[Encoding]
 
-    def look(self) -> list[Facts]:
+    def look(self, parse: Parse) -> list[Facts]:
         """Read the partitions."""
+        self.parse = parse
         found: list[Facts] = self.ask(facts_of)
         return found
 
-    def encode(self, classes: NDArray[Any]) -> list[Encoded]:
-        """Turn labels into class indices."""
-        self.classes = classes
-        found: list[Encoded] = self.ask(partial(encoded_of, classes))
-        return found
+    def begin(self, encodings: Sequence[Encoding]) -> None:
+        """Take what is needed of each to learn from it."""
+        self.encodings = encodings
 
     def round(
         self,
         state: State,
         engine: str,
-        settings: Sequence[Linear],
+        settings: Sequence[Linear | Chain],
         mixing: str,
         number: int,
         ended: Collection[int],
         digests: Sequence[str],
     ) -> Round:
         """Make a pass over each partition, and mix here, where the weights are broadcast from."""
-        common = self.context.broadcast((state, settings, digests))
+        common = self.context.broadcast((state, settings, self.encodings, digests))
         try:
-            passes = self.ask(partial(learnt_of, common, self.classes, engine, number, sorted(ended)))
+            shares: list[Share] = self.ask(partial(learnt_of, common, engine, mixing, number, sorted(ended)))
         finally:
             common.destroy()
-        mixed, epoch = mix(settings[0], state, [(done.state, done.epoch) for done in passes], mixing, number)
-        mistakes = [int(np.add.reduce(done.epoch.mistakes)) for done in passes]
-        return Round(mixed, epoch, mistakes, [done.seconds for done in passes])
+        change, epoch = mix(settings[0], state, shares, number)
+        told = [share.told[0] for share in shares]
+        mistakes = [int(np.add.reduce(each.epoch.mistakes)) for each in told]
+        return Round(changed(state, change), epoch, mistakes, [each.seconds for each in told])
 
-    def ask(self, question: Callable[[Source], Any]) -> Any:
+    def ask(self, question: Callable[[Partition], Any]) -> Any:
         """Return the answers of all partitions, in their order."""
         try:
-            rows = self.frame.mapInArrow(partial(answered, question, self.columns), _ANSWER).collect()
+            rows = self.frame.mapInArrow(
+                partial(answered, question, self.parse, self.columns), _ANSWER
+            ).collect()
         except Exception as error:  # what Spark raises depends on how one is connected to it
             raise explained(error) from error
         answers = {row["number"]: pickle.loads(row["answer"]) for row in rows}
@@ -97,27 +109,48 @@ def as_list(frame: DataFrame, name: str) -> Any:
 
 
 def answered(
-    question: Callable[[Source], Any], columns: Columns, batches: Iterable[pa.RecordBatch]
+    question: Callable[[Partition], Any],
+    parse: Parse,
+    columns: Columns,
+    batches: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """Answer a question on a worker."""
     context = TaskContext.get()
     number = context.partitionId() if context is not None else 0
-    parts = list(batches)
-    names = [*columns.features, columns.label, *([columns.weight] if columns.weight else [])]
-    table = pa.Table.from_batches(parts) if parts else pa.table({name: pa.array([]) for name in names})
-    weight = None if columns.weight is None else table[columns.weight].to_numpy()
-    labels = table[columns.label].to_numpy()
-    answer = question(read(number, matrix(table, columns.features), labels, weight))
+    answer = question(read(number, parse, batch_of(list(batches), columns)))
     payload = pickle.dumps(answer, protocol=5)
     yield pa.record_batch([pa.array([number], pa.int32()), pa.array([payload])], names=["number", "answer"])
 
 
+def batch_of(parts: Sequence[pa.RecordBatch], columns: Columns) -> Batch:
+    """Return the examples of some rows; without a column of labels, without them."""
+    if not sum(part.num_rows for part in parts):
+        return Batch(np.zeros((0, 0)), np.zeros(0))
+    table = pa.Table.from_batches(parts)
+    y = None if columns.label not in table.column_names else table[columns.label]
+    if columns.is_sequence:
+        tokens, labels = table[columns.features[0]].to_pylist(), None if y is None else y.to_pylist()
+        if not pa.types.is_floating(innermost(table[columns.features[0]].type)):
+            return Batch(tokens, labels)
+        lengths = [len(sequence) for sequence in tokens]
+        rows = np.array([token for sequence in tokens for token in sequence])
+        flat = None if labels is None else [label for sequence in labels for label in sequence]
+        return Batch(rows, flat, None, lengths)
+    weight = None if columns.weight is None else table[columns.weight].to_numpy()
+    return Batch(matrix(table, columns.features), None if y is None else y.to_numpy(), weight)
+
+
+def innermost(kind: pa.DataType) -> pa.DataType:
+    """Return the type of what lists of lists hold."""
+    while pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        kind = kind.value_type
+    return kind
+
+
 def matrix(table: pa.Table, features: Sequence[str]) -> NDArray[Any]:
     """Return the examples of a table, from a column of lists or from columns of numbers."""
-    if not len(table):
-        return np.zeros((0, 0))
     first = table[features[0]].combine_chunks()
-    if len(features) > 1 or not (pa.types.is_list(first.type) or pa.types.is_large_list(first.type)):
+    if len(features) > 1 or innermost(first.type) == first.type:
         return np.column_stack([table[name].to_numpy() for name in features])
     flat, rows = first.flatten().to_numpy(zero_copy_only=False), len(table)
     if len(flat) % rows:
@@ -126,24 +159,18 @@ def matrix(table: pa.Table, features: Sequence[str]) -> NDArray[Any]:
     return found
 
 
-def facts_of(source: Source) -> Facts:
-    """Return what is known of a partition. Columns of a data frame are named by their order here."""
-    return source.facts
-
-
-def encoded_of(classes: NDArray[Any], source: Source) -> Encoded:
-    """Return what an encoded partition says of itself."""
-    partition = encoded(source, classes)
-    return Encoded(partition.entries, partition.digest)
+def facts_of(partition: Partition) -> Facts:
+    """Return what is known of a partition."""
+    return partition.facts
 
 
 def learnt_of(
-    common: Any, classes: NDArray[Any], engine: str, number: int, ended: Sequence[int], source: Source
-) -> Learnt:
+    common: Any, engine: str, mixing: str, number: int, ended: Sequence[int], partition: Partition
+) -> Share:
     """Make a pass. The partition is read anew in each epoch, and its digest compared."""
-    state, settings, digests = common.value
-    p = source.number
-    return learn(encoded(source, classes), state, engine, settings[p], number, ended, digests[p])
+    state, settings, encodings, digests = common.value
+    p = partition.number
+    return learn(partition, encodings[p], settings[p], digests[p], state, engine, mixing, number, ended)
 
 
 def explained(error: Exception) -> Exception:

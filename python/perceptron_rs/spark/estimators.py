@@ -8,51 +8,56 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructField
+from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StringType, StructField
 from pyspark.sql.types import StructType as Schema
 
-from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.distributed.fitting import PartitionReport, fit
-from perceptron_rs.float_mode import standard
+from perceptron_rs.distributed.estimators import ClusterLearner
 from perceptron_rs.linear.averaged import AveragedPerceptron as LocalAveragedPerceptron
-from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron
-from perceptron_rs.spark.cluster import Columns, SparkCluster, as_list, matrix
+from perceptron_rs.sequence.input import split_labels
+from perceptron_rs.sequence.perceptron import SequencePerceptron as LocalSequencePerceptron
+from perceptron_rs.spark.cluster import Columns, SparkCluster, as_list, batch_of
 from perceptron_rs.typed import fit_context
 
-__all__ = ["AveragedPerceptron", "Perceptron"]
-
-_OWN: dict[str, list[Any]] = {
-    "features": [str, "array-like"],
-    "label": [str],
-    "weight": [str, None],
-    "prediction": [str],
-}
+__all__ = ["AveragedPerceptron", "Perceptron", "SequencePerceptron"]
 
 
-class SparkLearner(LinearLearner):
-    """A linear learner whose examples are rows of a data frame."""
+class SparkLearner(ClusterLearner):
+    """A learner whose examples are rows of a data frame."""
 
-    _local: ClassVar[Any]
+    _own: ClassVar[dict[str, list[Any]]] = {
+        "features": [str, "array-like"],
+        "label": [str],
+        "prediction": [str],
+    }
 
     features: str | Sequence[str]
     label: str
-    weight: str | None
     prediction: str
-    partition_report_: list[PartitionReport]
+    classes_: Any
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        return sorted([*cls._local._get_param_names(), *_OWN])
+    def __init__(
+        self,
+        *,
+        features: str | Sequence[str] = "features",
+        label: str = "label",
+        prediction: str = "prediction",
+        **parameters: Any,
+    ) -> None:
+        super().__init__(**parameters)
+        self.features, self.label, self.prediction = features, label, prediction
 
     @property
-    def _names(self) -> tuple[str, ...]:
-        return (self.features,) if isinstance(self.features, str) else tuple(self.features)
+    def _columns(self) -> Columns:
+        names = (self.features,) if isinstance(self.features, str) else tuple(self.features)
+        return Columns(names, self.label, getattr(self, "weight", None), self._is_of_sequences)
+
+    @property
+    def _is_of_sequences(self) -> bool:
+        return issubclass(self._local, LocalSequencePerceptron)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(  # type: ignore[override]
-        self, frame: DataFrame, *, checkpoint: Any = None, resume: bool = False
-    ) -> Self:
+    def fit(self, frame: DataFrame, *, checkpoint: Any = None, resume: bool = False) -> Self:
         """Fit the model to a data frame, partition by partition, on the executors.
 
         Each epoch reads the data frame once: ``cache`` it, unless that takes more memory than there is.
@@ -60,7 +65,7 @@ class SparkLearner(LinearLearner):
         Parameters
         ----------
         frame : pyspark.sql.DataFrame
-            With the columns ``features``, ``label`` and perhaps ``weight``.
+            With the columns that the parameters name.
         checkpoint : str or path-like, default=None
             File that is written after each epoch, for a fit that may be killed.
         resume : bool, default=False
@@ -81,16 +86,10 @@ class SparkLearner(LinearLearner):
         PartitionChangedError
             If a partition has other rows, or an other order, than at its first reading.
         """
-        with restored_on_error(self):
-            self._check_parameters()
-            with standard():
-                columns = Columns(self._names, self.label, self.weight)
-                stopped = fit(self, SparkCluster(frame, columns), checkpoint, resume=resume)
-            self._warn(stopped)
-        return self
+        return self._fit_to(SparkCluster(frame, self._columns), checkpoint, resume=resume)
 
     def predict(self, frame: Any) -> Any:
-        """Predict the class of each row.
+        """Predict the class of each row, or the labels of the tokens in each row.
 
         Parameters
         ----------
@@ -105,46 +104,53 @@ class SparkLearner(LinearLearner):
         local = self.to_local()
         if not hasattr(frame, "mapInArrow"):
             return local.predict(frame)
-        kind = frame.schema[self.label].dataType if self.label in frame.columns else None
-        if kind is None:
-            from pyspark.sql.types import DoubleType, LongType, StringType
-
-            kinds = {"i": LongType, "u": LongType, "f": DoubleType}
-            kind = kinds.get(local.classes_.dtype.kind, StringType)()
+        kinds: dict[str, DataType] = {"i": LongType(), "u": LongType(), "f": DoubleType()}
+        kind = kinds.get(self.classes_.dtype.kind, StringType())
+        if self._is_of_sequences:
+            kind = ArrayType(kind)
+        elif self.label in frame.columns:
+            kind = frame.schema[self.label].dataType
         given = frame.select([as_list(frame, name) for name in frame.columns])
         schema = Schema([*given.schema.fields, StructField(self.prediction, kind)])
-        return given.mapInArrow(partial(predicted, local, self._names, self.prediction), schema)
-
-    def to_local(self) -> Any:
-        """Return the fitted model as a learner of `perceptron_rs`, which knows of no cluster.
-
-        Its ``n_partitions`` are the lengths of the partitions, so that a fit on the same rows has the same
-        bits.
-        """
-        given = self.get_params(deep=False)
-        model: Any = self._local(**{name: value for name, value in given.items() if name not in _OWN})
-        learnt = {name: value for name, value in vars(self).items() if name not in given}
-        reports = learnt.pop("partition_report_", None)
-        vars(model).update(learnt)
-        if reports is not None:
-            model.set_params(n_partitions=tuple(report.rows for report in reports))
-        return model
-
-    def _take(self, features: str | Sequence[str], label: str, weight: str | None, prediction: str) -> None:
-        self.features, self.label, self.weight, self.prediction = features, label, weight, prediction
+        columns = Columns(self._columns.features, "", None, self._is_of_sequences)
+        return given.mapInArrow(partial(predicted, local, columns, self.prediction), schema)
 
 
 def predicted(
-    model: Any, features: Sequence[str], name: str, batches: Iterable[pa.RecordBatch]
+    model: Any, columns: Columns, name: str, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Add a column of predictions to each batch."""
-    for batch in batches:
-        if batch.num_rows:
-            classes = pa.array(model.predict(matrix(pa.Table.from_batches([batch]), features)))
-            yield pa.record_batch([*batch.columns, classes], names=[*batch.schema.names, name])
+    """Add a column of predictions to each part."""
+    for part in batches:
+        if part.num_rows:
+            batch = batch_of([part], columns)
+            if batch.lengths is None:
+                labels = model.predict(batch.X)
+            else:
+                labels = split_labels(model.predict(batch.X, lengths=batch.lengths), batch.lengths)
+            yield pa.record_batch([*part.columns, pa.array(labels)], names=[*part.schema.names, name])
 
 
-class Perceptron(SparkLearner, LocalPerceptron):
+class LinearOnSpark(SparkLearner):
+    """A linear learner whose examples are rows of a data frame."""
+
+    _own: ClassVar[dict[str, list[Any]]] = SparkLearner._own | {"weight": [str, None]}
+
+    weight: str | None
+
+    def __init__(
+        self,
+        *,
+        features: str | Sequence[str] = "features",
+        label: str = "label",
+        weight: str | None = None,
+        prediction: str = "prediction",
+        **parameters: Any,
+    ) -> None:
+        super().__init__(features=features, label=label, prediction=prediction, **parameters)
+        self.weight = weight
+
+
+class Perceptron(LinearOnSpark, LocalPerceptron):  # type: ignore[misc]
     """`perceptron_rs.Perceptron` on Spark.
 
     Each epoch visits all partitions of a data frame side by side, and mixes the weights; see
@@ -172,27 +178,8 @@ class Perceptron(SparkLearner, LocalPerceptron):
         `perceptron_rs.Perceptron`.
     """
 
-    _local = LocalPerceptron
 
-    def __init__(
-        self,
-        *,
-        features: str | Sequence[str] = "features",
-        label: str = "label",
-        weight: str | None = None,
-        prediction: str = "prediction",
-        **parameters: Any,
-    ) -> None:
-        super().__init__(**parameters)
-        self._take(features, label, weight, prediction)
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LocalPerceptron._parameter_constraints,
-        **_OWN,
-    }
-
-
-class AveragedPerceptron(SparkLearner, LocalAveragedPerceptron):
+class AveragedPerceptron(LinearOnSpark, LocalAveragedPerceptron):  # type: ignore[misc]
     """`perceptron_rs.AveragedPerceptron` on Spark: as `Perceptron` of this module.
 
     Predicts with the mean of all weight vectors of all partitions and epochs.
@@ -205,21 +192,27 @@ class AveragedPerceptron(SparkLearner, LocalAveragedPerceptron):
         Those of `perceptron_rs.AveragedPerceptron`.
     """
 
-    _local = LocalAveragedPerceptron
 
-    def __init__(
-        self,
-        *,
-        features: str | Sequence[str] = "features",
-        label: str = "label",
-        weight: str | None = None,
-        prediction: str = "prediction",
-        **parameters: Any,
-    ) -> None:
-        super().__init__(**parameters)
-        self._take(features, label, weight, prediction)
+class SequencePerceptron(SparkLearner, LocalSequencePerceptron):  # type: ignore[misc]
+    """`perceptron_rs.SequencePerceptron` on Spark: a row is a sequence.
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LocalAveragedPerceptron._parameter_constraints,
-        **_OWN,
-    }
+    Without ``hash_columns`` the vocabulary is that of all partitions. Not available are ``n_partitions`` and
+    ``early_stopping``.
+
+    Parameters
+    ----------
+    features : str, default="features"
+        A column of the tokens of each sequence: of lists of their attributes, or of lists of numbers.
+    label : str, default="label"
+        Column of the labels of the tokens, a list in each row.
+    prediction : str, default="prediction"
+        Column that ``predict`` adds: a list of labels in each row.
+    **parameters
+        Those of `perceptron_rs.SequencePerceptron`.
+
+    Attributes
+    ----------
+    partition_report_ : list of PartitionReport
+        Sequences, entries, digest, mistakes and seconds of each partition. Further attributes are those of
+        `perceptron_rs.SequencePerceptron`.
+    """

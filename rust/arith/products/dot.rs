@@ -5,6 +5,7 @@
 //! Every product is rounded before it is added. A lane that starts at +0.0 never becomes −0.0, so a
 //! zero of a dense row and an entry that a CSR row leaves out are the same.
 
+use std::array::from_fn;
 use std::hint::black_box;
 
 use crate::arith::value::{Index, Value};
@@ -33,16 +34,16 @@ pub fn dot<T: Value>(x: &[T], w: &[f64]) -> f64 {
 pub fn dots<T: Value, const P: usize>(w: [&[f64]; P], x: &[T]) -> [f64; P] {
     const HALF: usize = LANES / 2;
     let d = x.len();
-    let w = w.map(|w| &w[..d]);
+    let w: [&[f64]; P] = from_fn(|p| &w[p][..d]);
     // Four at a time: eight bytes would be loaded at once and taken apart in general registers.
     let (halves, _) = x.as_chunks::<HALF>();
     let (chunks, _) = halves.as_chunks::<2>();
     let rest = &x[chunks.len() * LANES..];
-    let weights = w.map(|w| &w.as_chunks::<LANES>().0[..chunks.len()]);
+    let weights: [&[[f64; LANES]]; P] = from_fn(|p| &w[p].as_chunks().0[..chunks.len()]);
     let mut lanes = [[0.0; LANES]; P];
     for (i, halves) in chunks.iter().enumerate() {
         for (h, x) in halves.iter().enumerate() {
-            let x = x.map(Value::widen);
+            let x = widened(x);
             for p in 0..P {
                 for k in 0..HALF {
                     lanes[p][h * HALF + k] += weights[p][i][h * HALF + k] * x[k];
@@ -53,7 +54,7 @@ pub fn dots<T: Value, const P: usize>(w: [&[f64]; P], x: &[T]) -> [f64; P] {
     // Half a chunk at once, then up to three columns one by one.
     let (half, rest) = rest.as_chunks::<HALF>();
     if let [x] = half {
-        let x = x.map(Value::widen);
+        let x = widened(x);
         for p in 0..P {
             let w = &w[p][chunks.len() * LANES..][..HALF];
             for lane in 0..HALF {
@@ -72,7 +73,16 @@ pub fn dots<T: Value, const P: usize>(w: [&[f64]; P], x: &[T]) -> [f64; P] {
             }
         }
     }
-    lanes.map(fold)
+    from_fn(|p| fold(lanes[p]))
+}
+
+#[inline(always)]
+fn widened<T: Value, const N: usize>(x: &[T; N]) -> [f64; N] {
+    let mut wide = [0.0; N];
+    for k in 0..N {
+        wide[k] = x[k].widen();
+    }
+    wide
 }
 
 /// CSR row with one weight vector. Columns are increasing.
@@ -88,25 +98,49 @@ pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[f64]) -
 pub fn dot_entries_by<T: Value, I: Index>(
     columns: &[I],
     values: &[T],
-    mut weight: impl FnMut(usize, f64) -> f64,
+    weight: impl FnMut(usize, f64) -> f64,
 ) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let mut add = |j: &I, x: &T| {
-        let (j, x) = (j.at(), x.widen());
-        lanes[j % LANES] += weight(j, x) * x;
-    };
-    // By hand four at a time: LLVM does not unroll a loop with bounds checks.
-    let (columns, last_columns) = columns.as_chunks::<4>();
-    let (values, last_values) = values.as_chunks::<4>();
-    for (j, x) in columns.iter().zip(values) {
-        for k in 0..4 {
-            add(&j[k], &x[k]);
+    let mut lanes = Lanes::default();
+    lanes.add(columns, values, weight);
+    lanes.total()
+}
+
+/// The sums of a CSR row that is read in pieces.
+#[derive(Default)]
+pub struct Lanes([f64; LANES]);
+
+impl Lanes {
+    /// Adds the next entries.
+    #[inline(always)]
+    pub fn add<T: Value, I: Index>(
+        &mut self,
+        columns: &[I],
+        values: &[T],
+        mut weight: impl FnMut(usize, f64) -> f64,
+    ) {
+        let lanes = &mut self.0;
+        let mut add = |j: &I, x: &T| {
+            let (j, x) = (j.at(), x.widen());
+            lanes[j % LANES] += weight(j, x) * x;
+        };
+        // By hand four at a time: LLVM does not unroll a loop with bounds checks.
+        let (columns, last_columns) = columns.as_chunks::<4>();
+        let (values, last_values) = values.as_chunks::<4>();
+        for (j, x) in columns.iter().zip(values) {
+            for k in 0..4 {
+                add(&j[k], &x[k]);
+            }
+        }
+        for (j, x) in last_columns.iter().zip(last_values) {
+            add(j, x);
         }
     }
-    for (j, x) in last_columns.iter().zip(last_values) {
-        add(j, x);
+
+    #[inline(always)]
+    #[must_use]
+    pub fn total(self) -> f64 {
+        fold(self.0)
     }
-    fold(lanes)
 }
 
 /// How many entries ahead weights of several planes are asked for. Tried: 8, 12, 24, no faster.
@@ -139,5 +173,15 @@ pub fn dots_entries<T: Value, I: Index, const C: usize>(
             }
         }
     }
-    std::array::from_fn(|c| std::array::from_fn(|k| fold(std::array::from_fn(|lane| lanes[lane][c][k]))))
+    let mut sums = [[0.0; 4]; C];
+    for c in 0..C {
+        for k in 0..4 {
+            let mut own = [0.0; LANES];
+            for lane in 0..LANES {
+                own[lane] = lanes[lane][c][k];
+            }
+            sums[c][k] = fold(own);
+        }
+    }
+    sums
 }

@@ -11,6 +11,8 @@
 //! Each update returns the largest |weight| that it wrote; the caller leaves the exact path as soon
 //! as that passes [`weight_limit`].
 
+use std::array::from_fn;
+
 use super::dot::SOON;
 use crate::arith::simd::Simd;
 use crate::arith::value::{Index, Value};
@@ -88,18 +90,19 @@ fn split(w: i32) -> (i16, i16) {
 #[inline(always)]
 #[must_use]
 pub fn dots<S: Simd, T: Value, const P: usize>(simd: S, w: [&Halves; P], x: &[T]) -> [f64; P] {
-    let low = w.map(|w| &w.lo[..]);
+    let low: [&[i16]; P] = from_fn(|p| &w[p].lo[..]);
     if w.iter().all(|w| w.small) {
-        return sums(simd, low, x).map(|sum| sum as f64);
+        let sums = sums(simd, low, x);
+        return from_fn(|p| sums[p] as f64);
     }
-    let high = w.map(|w| &w.hi[..]);
+    let high: [&[i16]; P] = from_fn(|p| &w[p].hi[..]);
     let (low, high) = if P == 1 {
         let [low, high] = sums(simd, [low[0], high[0]], x);
         ([low; P], [high; P])
     } else {
         (sums(simd, low, x), sums(simd, high, x))
     };
-    std::array::from_fn(|p| (65536 * high[p] + low[p]) as f64)
+    from_fn(|p| (65536 * high[p] + low[p]) as f64)
 }
 
 /// Loops, not iterators: a closure would be compiled without the instruction set of the leaf.
@@ -109,16 +112,19 @@ fn sums<S: Simd, T: Value, const P: usize>(simd: S, w: [&[i16]; P], x: &[T]) -> 
     for start in (0..x.len()).step_by(FLUSH) {
         let end = x.len().min(start + FLUSH);
         let (chunks, rest) = x[start..end].as_chunks::<WIDTH>();
-        let weights = w.map(|w| &w[start..end].as_chunks::<WIDTH>().0[..chunks.len()]);
+        let weights: [&[[i16; WIDTH]]; P] = from_fn(|p| &w[p][start..end].as_chunks().0[..chunks.len()]);
         let mut lanes = [simd.zero(); P];
         for (i, x) in chunks.iter().enumerate() {
-            let x = x.map(narrow);
+            let mut narrow = [0; WIDTH];
+            for k in 0..WIDTH {
+                narrow[k] = x[k].to_i32() as i16;
+            }
             for p in 0..P {
-                lanes[p] = simd.add_pairs(lanes[p], &x, &weights[p][i]);
+                lanes[p] = simd.add_pairs(lanes[p], &narrow, &weights[p][i]);
             }
         }
         // All at once, so that they stay in registers until here.
-        let lanes = lanes.map(|lanes| simd.to_array(lanes));
+        let lanes: [[i32; 8]; P] = from_fn(|p| simd.to_array(lanes[p]));
         for p in 0..P {
             // At most fifteen products of 255 and 32768.
             let mut last = 0;
@@ -132,11 +138,6 @@ fn sums<S: Simd, T: Value, const P: usize>(simd: S, w: [&[i16]; P], x: &[T]) -> 
         }
     }
     sums
-}
-
-#[inline(always)]
-fn narrow<T: Value>(value: T) -> i16 {
-    value.to_i32() as i16
 }
 
 /// CSR row with one weight vector.

@@ -4,6 +4,8 @@
 //! Rows are in i16, of at most [`LARGEST_VALUE`] each, padded with zeros to a multiple of [`WIDTH`] columns,
 //! of which there are at most [`MOST_COLUMNS`]: then a product of two rows fits in i32.
 
+use std::array::from_fn;
+
 use super::dot::LANES;
 use super::exact::LARGEST_SUM;
 use crate::arith::simd::Simd;
@@ -66,10 +68,9 @@ pub fn products_of<S: Simd, const L: usize, const R: usize>(
     left: [&[i16]; L],
     right: [&[i16]; R],
 ) -> [[i32; R]; L] {
-    let left = left.map(|row| row.as_chunks::<WIDTH>().0);
-    let chunks = left[0].len();
-    let left = left.map(|row| &row[..chunks]);
-    let right = right.map(|row| &row.as_chunks::<WIDTH>().0[..chunks]);
+    let chunks = left[0].len() / WIDTH;
+    let left: [&[[i16; WIDTH]]; L] = from_fn(|k| &left[k].as_chunks().0[..chunks]);
+    let right: [&[[i16; WIDTH]]; R] = from_fn(|k| &right[k].as_chunks().0[..chunks]);
     let mut sums = [[simd.zero(); R]; L];
     for i in 0..chunks {
         for (sums, left) in sums.iter_mut().zip(&left) {
@@ -78,7 +79,7 @@ pub fn products_of<S: Simd, const L: usize, const R: usize>(
             }
         }
     }
-    sums.map(|sums| sums.map(|sum| simd.to_array(sum).into_iter().sum()))
+    from_fn(|l| from_fn(|r| simd.to_array(sums[l][r]).into_iter().sum()))
 }
 
 /// Lays a row out for [`half_products`]: the columns of the first four lanes, then those of the others.
@@ -99,10 +100,9 @@ pub fn half_products<const L: usize, const R: usize>(
     left: [&[f64]; L],
     right: [&[f64]; R],
 ) -> [[[f64; HALF]; R]; L] {
-    let left = left.map(|row| row.as_chunks::<HALF>().0);
-    let chunks = left[0].len();
-    let left = left.map(|row| &row[..chunks]);
-    let right = right.map(|row| &row.as_chunks::<HALF>().0[..chunks]);
+    let chunks = left[0].len() / HALF;
+    let left: [&[[f64; HALF]]; L] = from_fn(|k| &left[k].as_chunks().0[..chunks]);
+    let right: [&[[f64; HALF]]; R] = from_fn(|k| &right[k].as_chunks().0[..chunks]);
     let mut lanes = [[[0.0; HALF]; R]; L];
     for i in 0..chunks {
         for (lanes, left) in lanes.iter_mut().zip(&left) {

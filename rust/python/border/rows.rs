@@ -10,9 +10,11 @@ use numpy::{
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::arith::environment::standard;
 use crate::arith::value::{Index, Value};
+use crate::memory::collected;
 use crate::rows::{Csr, Dense, Facts, Matrix};
 
 /// A C-contiguous matrix of one of the seven storage types, not copied.
@@ -93,13 +95,49 @@ pub fn with_many_or_few<R: Send>(
         }
         shape(rows)?;
         let csr = rows.cast::<CsrRows>()?.get();
-        if !csr.facts.canonical {
-            return Err(PyValueError::new_err(
-                "rows are not canonical: columns must be sorted and unique in every row; sort them in a copy first",
-            ));
-        }
+        refuse_unsorted(csr.facts)?;
         read_csr(rows.py(), csr, detached, f)
     })
+}
+
+/// Entries that take less time to copy than to borrow.
+const FEW: usize = 4096;
+
+/// The same for the three arrays of a CSR matrix and its number of columns, not detached.
+pub fn with_arrays<R: Send>(
+    arrays: &Bound<'_, PyTuple>,
+    f: impl FnOnce(&dyn Matrix) -> R + Send,
+) -> PyResult<R> {
+    let (indptr, indices, values): (Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>) =
+        arrays.get_slice(0, 3).extract()?;
+    let columns = arrays.get_item(3)?.extract()?;
+    if let (Ok(indptr), Ok(indices), Ok(values)) =
+        (indptr.cast::<PyArray1<i32>>(), indices.cast::<PyArray1<i32>>(), values.cast::<PyArray1<f64>>())
+        && values.len() <= FEW
+    {
+        let (indptr, indices, values) = (few(indptr)?, few(indices)?, few(values)?);
+        let csr = Csr::new(&indptr, &indices, &values, columns)?;
+        refuse_unsorted(csr.facts())?;
+        return once(f, |f| guarded(arrays.py(), false, &csr, f));
+    }
+    let csr = csr_rows(&indptr, &indices, &values, columns)?;
+    refuse_unsorted(csr.facts)?;
+    once(f, |f| read_csr(arrays.py(), &csr, false, f))
+}
+
+fn refuse_unsorted(facts: Facts) -> PyResult<()> {
+    if facts.canonical {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(
+        "rows are not canonical: columns must be sorted and unique in every row; sort them in a copy first",
+    ))
+}
+
+/// A copy of an array.
+fn few<T: Element + Copy>(array: &Bound<'_, PyArray1<T>>) -> PyResult<Vec<T>> {
+    // SAFETY: no reference outlives this call, in which no Python code runs.
+    Ok(collected(unsafe { array.as_slice() }?.iter().copied())?)
 }
 
 pub fn with_dense<R: Send>(

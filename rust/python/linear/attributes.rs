@@ -1,6 +1,9 @@
 //! Attributes of an estimator, read and replaced with the fewest new objects.
 
 use numpy::ndarray::Dimension;
+use numpy::npyffi::flags::{
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE,
+};
 use numpy::{
     Element, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray,
     PyUntypedArrayMethods,
@@ -108,11 +111,15 @@ impl Scalar for i64 {
 pub struct Changes<'a, 'py> {
     attributes: &'a Bound<'py, PyDict>,
     new: Vec<(&'a Name, Bound<'py, PyAny>)>,
+    /// Numbers that go into arrays that nobody else has: bits, where each array's end, and the arrays.
+    bits: Vec<u64>,
+    places: Vec<(usize, *mut u64, Bound<'py, PyAny>)>,
 }
 
 impl<'a, 'py> Changes<'a, 'py> {
     pub fn of(attributes: &'a Bound<'py, PyDict>) -> Self {
-        Self { attributes, new: Vec::with_capacity(16) }
+        let (new, bits, places) = (Vec::with_capacity(16), Vec::with_capacity(16), Vec::with_capacity(4));
+        Self { attributes, new, bits, places }
     }
 
     pub fn number(&mut self, name: &'a Name, value: i64) -> PyResult<()> {
@@ -134,8 +141,10 @@ impl<'a, 'py> Changes<'a, 'py> {
     pub fn vector<T: Scalar>(&mut self, name: &'a Name, values: &[T]) -> PyResult<()> {
         let now = self.now(name)?;
         let now = now.as_ref().and_then(|now| now.cast::<PyArray1<T>>().ok());
-        if !now.is_some_and(|now| now.len() == values.len() && holds(now, values)) {
-            self.new.push((name, to_vector(self.attributes.py(), values)?.into_any()));
+        match now.filter(|now| now.len() == values.len()) {
+            Some(now) if holds(now, values) => {}
+            Some(now) if is_alone(now) => self.write(now, values),
+            _ => self.new.push((name, to_vector(self.attributes.py(), values)?.into_any())),
         }
         Ok(())
     }
@@ -143,10 +152,17 @@ impl<'a, 'py> Changes<'a, 'py> {
     pub fn matrix<T: Scalar>(&mut self, name: &'a Name, values: &[T], shape: [usize; 2]) -> PyResult<()> {
         let now = self.now(name)?;
         let now = now.as_ref().and_then(|now| now.cast::<PyArray2<T>>().ok());
-        if !now.is_some_and(|now| now.shape() == shape && holds(now, values)) {
-            self.new.push((name, to_matrix(self.attributes.py(), values, shape)?.into_any()));
+        match now.filter(|now| now.shape() == shape) {
+            Some(now) if holds(now, values) => {}
+            Some(now) if is_alone(now) => self.write(now, values),
+            _ => self.new.push((name, to_matrix(self.attributes.py(), values, shape)?.into_any())),
         }
         Ok(())
+    }
+
+    fn write<T: Scalar, D: Dimension>(&mut self, array: &Bound<'py, PyArray<T, D>>, values: &[T]) {
+        self.bits.extend(values.iter().map(|v| v.bits()));
+        self.places.push((self.bits.len(), array.data().cast(), array.clone().into_any()));
     }
 
     /// An empty list.
@@ -160,6 +176,13 @@ impl<'a, 'py> Changes<'a, 'py> {
 
     /// No Python code runs meanwhile, so a signal finds all of it done or nothing.
     pub fn publish(self) -> PyResult<()> {
+        let mut start = 0;
+        for (end, place, _array) in &self.places {
+            let bits = &self.bits[start..*end];
+            // SAFETY: the array is alive and has as many numbers of eight bytes, and nobody else has it.
+            unsafe { place.copy_from_nonoverlapping(bits.as_ptr(), bits.len()) };
+            start = *end;
+        }
         for (name, value) in self.new {
             self.attributes.set_item(name.bind(self.attributes.py()), value)?;
         }
@@ -169,6 +192,18 @@ impl<'a, 'py> Changes<'a, 'py> {
     fn now(&self, name: &Name) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.attributes.get_item(name.bind(self.attributes.py()))
     }
+}
+
+/// Whether nobody but the estimator has the array, so that new numbers may be written where the old ones stand:
+/// an array that was read before never changes.
+pub fn is_alone<T: Element, D: Dimension>(array: &Bound<'_, PyArray<T, D>>) -> bool {
+    const NEEDED: i32 = NPY_ARRAY_WRITEABLE | NPY_ARRAY_OWNDATA | NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
+    // References of the estimator and of the caller. Without the interpreter's lock the count may be of the
+    // past.
+    // SAFETY: the array is alive.
+    let (references, flags) =
+        unsafe { (pyo3::ffi::Py_REFCNT(array.as_ptr()), (*array.as_array_ptr()).fields.flags) };
+    cfg!(feature = "abi3") && references == 2 && flags & NEEDED == NEEDED
 }
 
 /// Whether an array of as many values, in C order, has these bits.

@@ -13,7 +13,7 @@ use numpy::{
     PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::attributes::{Changes, Name, get, labels, matrix, numbers, vector};
 use super::weights::{Known, Place, Renewed, gathered};
@@ -24,7 +24,7 @@ use crate::online::perceptron::Perceptron;
 use crate::online::{self, Learner, Passed, Problem, Settings, State};
 use crate::python::border::arrays::{self, copied, pairs};
 use crate::python::border::choices::{parse_joint, parse_tie};
-use crate::python::border::rows::{dense_rows, with_dense, with_many_or_few};
+use crate::python::border::rows::{dense_rows, with_arrays, with_dense, with_many_or_few};
 use crate::rows::{Dense, Matrix, Tolerance};
 
 /// Products of a value and a weight in a pass at most: some milliseconds, in which Ctrl-C has to wait.
@@ -125,7 +125,7 @@ fn one_pass(
 impl OnePass {
     /// Learn from the rows in their order and replace the attributes that change. False: the
     /// attributes are not those that this was made for, or the pass takes long; nothing was done.
-    #[pyo3(signature = (attributes, rows, y, encoded=false, activations=None))]
+    #[pyo3(signature = (attributes, rows, y, encoded=false, activations=None, sample_weight=None))]
     fn learn(
         &self,
         attributes: &Bound<'_, PyDict>,
@@ -133,6 +133,7 @@ impl OnePass {
         y: &Bound<'_, PyAny>,
         encoded: bool,
         activations: Option<&Bound<'_, PyArray2<f64>>>,
+        sample_weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         if !self.fits(attributes)? {
             return Ok(false);
@@ -143,6 +144,7 @@ impl OnePass {
         } else {
             labels(&get(attributes, &self.classes)?, y)?
         };
+        let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
         let planes = self.settings.planes();
         let coef = get(attributes, &self.coef)?;
         let columns = coef.cast::<PyUntypedArray>()?.shape().get(1).copied().unwrap_or(0);
@@ -181,6 +183,7 @@ impl OnePass {
             seen: counts,
             columns,
             labels: &labels,
+            sample_weight: of_examples.as_deref(),
             settings,
         };
         let Some(learnt) = given.learn_from(rows)? else { return Ok(false) };
@@ -278,6 +281,7 @@ struct Given<'a> {
     /// Whether the weights of other columns than those of the rows need not be looked at.
     few: bool,
     labels: &'a [u32],
+    sample_weight: Option<&'a [f64]>,
     settings: &'a Settings,
 }
 
@@ -319,6 +323,8 @@ impl Given<'_> {
             work(&Dense::new(&values, shape[0], shape[1])?)?;
         } else if rows.cast::<PyUntypedArray>().is_ok() {
             with_dense(rows.py(), &dense_rows(rows)?, false, work)??;
+        } else if let Ok(arrays) = rows.cast::<PyTuple>() {
+            with_arrays(arrays, work)??;
         } else {
             with_many_or_few(rows, false, work)??;
         }
@@ -327,7 +333,7 @@ impl Given<'_> {
 
     fn learn(&self, rows: &dyn Matrix, place: Place) -> Result<Learnt> {
         let shape = [self.settings.planes(), self.columns];
-        let problem = Problem::new(rows, self.labels, None, self.settings)?;
+        let problem = Problem::new(rows, self.labels, self.sample_weight, self.settings)?;
         let mut state = State {
             coef: gathered(self.weights, shape, &place)?,
             intercept: collected(self.intercept.iter().copied())?,

@@ -1,10 +1,10 @@
 //! The weights of an estimator, K x d: those that a pass reads, and how they come back.
 
-use numpy::npyffi::flags::NPY_ARRAY_WRITEABLE;
 use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 
+use super::attributes::is_alone;
 use crate::error::Result;
 use crate::memory::{collected, matrix};
 use crate::python::border::arrays::to_matrix;
@@ -50,12 +50,7 @@ impl<'py> Renewed<'py> {
         if same(now, shape[1], values, place) {
             return Ok(None);
         }
-        // References of the estimator and of the caller. Without the interpreter's lock the count may be of
-        // the past.
-        // SAFETY: the array is alive.
-        let (references, flags) =
-            unsafe { (pyo3::ffi::Py_REFCNT(array.as_ptr()), (*array.as_array_ptr()).fields.flags) };
-        let in_place = ours && cfg!(feature = "abi3") && references == 2 && flags & NPY_ARRAY_WRITEABLE != 0;
+        let in_place = ours && is_alone(array);
         let array = if in_place { array.clone() } else { to_matrix(py, now, shape)? };
         Ok(Some(Self { array, in_place }))
     }

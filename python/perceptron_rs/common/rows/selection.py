@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from perceptron_rs.engines import Engine, Rows
 
-__all__ = ["chosen", "joined", "part", "rows_of"]
+__all__ = ["chosen", "chosen_columns", "joined", "matrix_of", "part", "rows_of"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -48,10 +48,28 @@ def part(stored: Arrays, begin: int, end: int) -> Arrays:
 
 def rows_of(engine: Engine, stored: Arrays, columns: int) -> Rows:
     """Return stored rows as the engine has them."""
-    if "rows" in stored:
-        return engine.dense_rows(stored["rows"])
-    indptr, indices, values = (stored[f"rows_{name}"] for name in ("indptr", "indices", "values"))
+    arrays = {name: np.require(array, requirements=["C", "A"]) for name, array in stored.items()}
+    if "rows" in arrays:
+        return engine.dense_rows(arrays["rows"])
+    indptr, indices, values = (arrays[f"rows_{name}"] for name in ("indptr", "indices", "values"))
     return engine.csr_rows(indptr, indices, values, columns)
+
+
+def matrix_of(stored: Arrays, columns: int) -> Any:
+    """Return stored rows as the matrix that a user sees."""
+    if "rows" in stored:
+        return stored["rows"]
+    parts = stored["rows_values"], stored["rows_indices"], stored["rows_indptr"]
+    return csr_matrix(parts, shape=(len(parts[2]) - 1, columns))
+
+
+def chosen_columns(engine: Engine, stored: Arrays, numbers: NDArray[Any], columns: int) -> Rows:
+    """Return the columns with these numbers of stored rows, as the engine has them."""
+    if "rows" in stored:
+        return engine.dense_rows(np.ascontiguousarray(stored["rows"][:, numbers]))
+    matrix = matrix_of(stored, columns)[:, numbers].tocsr()
+    matrix.sort_indices()
+    return engine.csr_rows(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
 
 
 def joined(first: Arrays, second: Arrays) -> Arrays:

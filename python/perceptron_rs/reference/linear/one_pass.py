@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference.linear.run import start_linear
-from perceptron_rs.reference.rows import dense_rows
+from perceptron_rs.reference.rows import csr_rows, dense_rows
 from perceptron_rs.settings import Data, Linear
 
 __all__ = ["OnePass", "one_pass"]
@@ -41,6 +41,7 @@ class OnePass:
         y: NDArray[Any],
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
+        sample_weight: NDArray[np.float64] | None = None,
     ) -> bool:
         """Learn from the rows in their order and replace the attributes that change.
 
@@ -48,13 +49,15 @@ class OnePass:
         ----------
         attributes : dict
             The ``__dict__`` of a fitted estimator.
-        rows : C-contiguous matrix, or made by ``dense_rows`` or ``csr_rows``
+        rows : C-contiguous matrix, tuple of the arguments of ``csr_rows``, or made by that or ``dense_rows``
         y : array of shape (n,)
             Their classes, in the kind of type that ``classes_`` has.
         encoded : bool
             Whether y holds indices of classes instead, as uint32.
         activations : array of shape (n, K)
             Where the activations before the updates go, if they are wanted.
+        sample_weight : float64 array of shape (n,)
+            Weights of the examples, above 0.
 
         Returns
         -------
@@ -75,15 +78,22 @@ class OnePass:
         )
         if y.dtype.kind != classes.dtype.kind:
             raise TypeError("y and classes_ must hold the same kind of labels")
+        if sample_weight is not None and not (sample_weight > 0).all():
+            raise ValueError("sample_weight must be above 0 in one_pass; use start")
         known = classes.tolist()
         state = {name: attributes[attribute] for name, attribute in self.stored.items()}
         for name, values in state.items():
             dtype = np.int64 if name == "seen" else np.float64
             if not isinstance(values, np.ndarray) or values.dtype != dtype:
                 raise TypeError(f"{name} must be an array of float64, or int64 for counters; use fit")
+        if isinstance(rows, np.ndarray):
+            rows = dense_rows(rows)
+        elif isinstance(rows, tuple):
+            rows = csr_rows(*rows)
         data = Data(
-            dense_rows(rows) if isinstance(rows, np.ndarray) else rows,
+            rows,
             np.array([known.index(label) for label in y.tolist()], dtype=np.uint32),
+            sample_weight,
         )
         run = start_linear(data, state, replace(self.settings, track_activations=activations is not None))
         mistakes = run.epoch(0).mistakes

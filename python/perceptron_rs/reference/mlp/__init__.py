@@ -1,5 +1,6 @@
-"""Layers of neurons: the algorithm in ``train.py``, all else in ``run.py``."""
+"""Layers of neurons: the algorithm in ``train.py``, predictions in ``scores.py``, all else in ``run.py``."""
 
-from .run import mlp_scores, mlp_start, start_network
+from .run import mlp_start, start_network
+from .scores import mlp_scores
 
 __all__ = ["mlp_scores", "mlp_start", "start_network"]

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.arith import neuron
 from perceptron_rs.reference.error import overflow
-from perceptron_rs.reference.mlp.train import Array, forward, learn
+from perceptron_rs.reference.mlp.train import Array, learn
 from perceptron_rs.reference.order import permutation, splitmix64, state_of_epoch
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Data, Epoch, Network, State
 
-__all__ = ["Run", "mlp_scores", "mlp_start", "start_network"]
+__all__ = ["Run", "mlp_start", "start_network"]
 
 #: No permutation uses it.
 START_EPOCH = 2**64 - 1
@@ -95,15 +94,6 @@ def mlp_start(columns: int, hidden: Sequence[int], outputs: int, *, activation: 
         W.append(drawn[: n * m].reshape(n, m))
         b.append(drawn[n * m :])
     return to_state(W, b)
-
-
-@standard()
-def mlp_scores(rows: Any, state: State, *, activation: str, probabilities: bool) -> NDArray[np.float64]:
-    """Return what the output neurons have for every row: activations (n, K), or probabilities."""
-    check_activation(activation)
-    W, b = from_state(state, rows)
-    z = forward(rows.dense(np.arange(rows.shape[0])), W, b, activation)[-1]
-    return neuron.probabilities(z) if probabilities else z
 
 
 def check_activation(activation: str) -> None:

@@ -1,0 +1,31 @@
+"""Iterative parameter mixing: the rule (shares), and epochs that follow it (rounds)."""
+
+from perceptron_rs.common.mixing.rounds import Mixed, bounds, in_threads, is_whole, make_pass
+from perceptron_rs.common.mixing.shares import (
+    MIXINGS,
+    Change,
+    Share,
+    added,
+    changed,
+    mix,
+    mixture,
+    share,
+    tree,
+)
+
+__all__ = [
+    "MIXINGS",
+    "Change",
+    "Mixed",
+    "Share",
+    "added",
+    "bounds",
+    "changed",
+    "in_threads",
+    "is_whole",
+    "make_pass",
+    "mix",
+    "mixture",
+    "share",
+    "tree",
+]

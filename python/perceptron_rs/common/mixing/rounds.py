@@ -1,0 +1,125 @@
+"""Epochs over partitions: each is a pass over every partition, whose shares are mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.mixing.shares import Share, changed, mix, share
+from perceptron_rs.engines import Engine
+from perceptron_rs.settings import Chain, Data, Epoch, Linear, State
+
+__all__ = ["Mixed", "Pass", "Round", "bounds", "in_threads", "is_whole", "make_pass"]
+
+
+class Pass(NamedTuple):
+    """What one pass over one partition has learnt, and what it tracked."""
+
+    share: Share
+    tracked: State
+
+
+#: Makes the passes of an epoch: given the state, the number of the epoch and the decisions that have ended,
+#: returns the state mixed of all, what is told of the epoch, and what each partition tracked.
+Round: TypeAlias = Callable[[State, int, Collection[int]], tuple[State, Epoch, Sequence[State]]]
+
+
+def make_pass(
+    engine: Engine,
+    data: Data,
+    settings: Linear | Chain,
+    state: State,
+    mixing: str,
+    number: int,
+    ended: Iterable[int],
+) -> Pass:
+    """Learn from a partition once; ``settings`` say which one it is."""
+    begin = perf_counter()
+    run = engine.start(data, state, settings)
+    for decision in ended:
+        run.end(decision)
+    epoch = run.epoch(number)
+    found = share(state, run.state(), epoch, mixing, perf_counter() - begin)
+    return Pass(found, run.tracked())
+
+
+class Mixed:
+    """A learner at work on partitions; see `perceptron_rs.engines.Run`."""
+
+    def __init__(self, state: State, make_round: Round) -> None:
+        self._state, self._round = {name: array.copy() for name, array in state.items()}, make_round
+        self._ended: set[int] = set()
+        self._mistakes: list[Any] = []  # on the examples of each partition
+
+    def epoch(self, number: int) -> Epoch:
+        """Make a pass over each partition, and mix. Ctrl-C leaves what was mixed before."""
+        state, epoch, records = self._round(self._state, number, self._ended)
+        if epoch.interrupted:
+            D = len(epoch.mistakes)
+            return Epoch(np.zeros(D, dtype=np.int64), np.zeros(D), np.zeros(D), interrupted=True)
+        made = [record["mistakes_per_example"] for record in records if "mistakes_per_example" in record]
+        before = self._mistakes or [0] * len(made)
+        self._state, self._mistakes = state, [a + b for a, b in zip(before, made, strict=True)]
+        return epoch
+
+    def end(self, decision: int) -> None:
+        """Say that a decision goes on no more."""
+        self._ended.add(decision)
+
+    def state(self) -> State:
+        """Return a copy of what has been learnt."""
+        return {name: array.copy() for name, array in self._state.items()}
+
+    def tracked(self) -> State:
+        """Return the mistakes made on each example, if they are counted."""
+        return {"mistakes_per_example": np.concatenate(self._mistakes)} if self._mistakes else {}
+
+
+def in_threads(
+    engine: Engine, parts: Sequence[Data], settings: Linear | Chain, mixing: str, threads: int
+) -> Round:
+    """Return a round over partitions in memory; their passes are made on so many threads."""
+    numbered = [replace(settings, partition=p) for p in range(len(parts))]
+
+    def make_round(state: State, number: int, ended: Collection[int]) -> tuple[State, Epoch, Sequence[State]]:
+        learn = partial(make_pass, engine, state=state, mixing=mixing, number=number, ended=ended)
+        if threads == 1:
+            passes = list(map(learn, parts, numbered))
+        else:
+            with ThreadPoolExecutor(min(threads, len(parts)), "perceptron-rs-partition") as pool:
+                passes = list(pool.map(learn, parts, numbered))
+        change, epoch = mix(settings, state, [done.share for done in passes], number)
+        return changed(state, change), epoch, [done.tracked for done in passes]
+
+    return make_round
+
+
+def is_whole(n_partitions: Any) -> bool:
+    """Whether the data is one partition."""
+    return n_partitions == 1 if np.ndim(n_partitions) == 0 else len(n_partitions) == 1
+
+
+def bounds(n_partitions: Any, n: int) -> NDArray[np.int64]:
+    """Return where each of the partitions of n examples begins, and the end.
+
+    A number cuts them into parts of equal length, the first ones longer by one where that does not go up;
+    a list has the length of each part.
+    """
+    if np.ndim(n_partitions) == 0:
+        each, more = divmod(n, int(n_partitions))
+        lengths = [each + (p < more) for p in range(int(n_partitions))]
+    else:
+        lengths = [int(length) for length in n_partitions]
+        if not lengths or min(lengths) < 0 or sum(lengths) != n:
+            raise ValueError(
+                f"n_partitions must be a number, or lengths of at least 0 that add up to the number of "
+                f"examples, {n}; got {n_partitions!r:.80}"
+            )
+    return np.cumsum([0, *lengths], dtype=np.int64)

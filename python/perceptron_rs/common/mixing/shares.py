@@ -1,0 +1,397 @@
+"""Iterative parameter mixing: partitions of the data are learnt from side by side.
+
+Problem
+    That of the learner, for examples that lie in P partitions: on threads, or on as many machines.
+Update rule
+    Each epoch makes one pass over each partition, all from the same weights w, with the learner's own
+    updates. It leads to the weights w_p. The next epoch starts from ``(k_1 w_1 + ... + k_P w_P) / (k_1 + ...
+    + k_P)``, where k_p is 1 ("uniform"), or the number of mistakes on partition p ("mistakes").
+Given
+    What each pass has led to: a share.
+Result
+    The state of a learner that has seen all these examples: its average is the sum of all vectors, over
+    all partitions and epochs, divided once.
+Paper
+    R. McDonald, K. Hall, G. Mann, "Distributed training strategies for the structured perceptron", NAACL
+    2010: figure 3.
+
+ARITHMETIC.md says in which order numbers are added: by a tree, neighbours first. So shares of neighbours can
+be added wherever they are. What no pass has changed stays as it is, so a share is told by what it has
+changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.float_mode import standard
+from perceptron_rs.settings import Chain, Epoch, Linear, State
+
+__all__ = [
+    "MIXINGS",
+    "Change",
+    "Share",
+    "Told",
+    "added",
+    "changed",
+    "mean",
+    "mix",
+    "mixture",
+    "share",
+    "tree",
+]
+
+MIXINGS = ("uniform", "mistakes")
+#: Matrices that a state has in the form CSR.
+_SPARSE = ("emission", "pair")
+#: Arrays of more numbers are told by those that have changed, where these are few.
+_LARGE = 1 << 12
+
+T = TypeVar("T")
+Floats: TypeAlias = NDArray[np.float64]
+#: Positions in an array, row by row; of a CSR matrix, the row times 2^32 plus the column. None: all.
+Places: TypeAlias = NDArray[np.int64] | None
+
+
+class Numbers(NamedTuple):
+    """Weights at some places of an array, and the sums u that belong to them, if there are any."""
+
+    places: Places
+    w: Floats
+    u: Floats | None
+
+
+class Told(NamedTuple):
+    """What is told of a pass."""
+
+    k: NDArray[np.int64]  # (D,): its weight in the mixture
+    seen: NDArray[np.int64]  # the counters that it led to
+    epoch: Epoch
+    seconds: float
+
+
+class Sum(NamedTuple):
+    """What the numbers of neighbours come to, place by place."""
+
+    k: NDArray[np.int64]  # (D,)
+    w: Floats  # the sum of k w; of w for decisions whose k are all 0
+    same: Floats  # w, where it is the same for all; else NaN
+    touched: NDArray[np.bool_]  # whether a pass has changed w or u
+    u: Floats | None
+    v: Floats | None  # the sum of (T + 1) w
+
+
+class Share(NamedTuple):
+    """What neighbours have learnt: the numbers of each by themselves, while they are few, or added."""
+
+    told: tuple[Told, ...]
+    numbers: dict[str, tuple[Numbers, ...] | Sum]
+
+
+class Change(NamedTuple):
+    """What an epoch has made of a state: the numbers that may have changed."""
+
+    seen: NDArray[np.int64]
+    numbers: dict[str, Numbers]
+
+
+class Array:
+    """Weights of a state, and their sums, as vectors."""
+
+    def __init__(self, state: State, name: str) -> None:
+        self.state, self.name = state, name
+        self.is_sparse = f"{name}_data" in state
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """All of them; of a CSR matrix, the entries."""
+        if self.is_sparse:
+            return _from_csr(self.state, self.name)
+        w, u = self.state[self.name].reshape(-1), self.state.get(f"{self.name}_u")
+        return Numbers(None, w, None if u is None else u.reshape(-1))
+
+    def is_little(self, n: int) -> bool:
+        """Whether n numbers are told with their places, not with all others."""
+        return self.is_sparse or 4 * n < self.state[self.name].size > _LARGE
+
+    def at(self, places: Places) -> Numbers:
+        """Return the numbers at these places."""
+        own = self.numbers
+        if places is None:
+            return own
+        if own.places is None:
+            return Numbers(places, own.w[places], None if own.u is None else own.u[places])
+        # Behind the entries, a place and a number for those that are at none.
+        keys, index = np.append(own.places, -1), np.searchsorted(own.places, places)
+        w, u = (None if v is None else np.append(v, 0.0)[index] * (keys[index] == places) for v in own[1:])
+        assert w is not None
+        return Numbers(places, w, u)
+
+    def spread(self, of_planes: NDArray[Any], places: Places) -> NDArray[Any]:
+        """Return, for each place, the number of its plane."""
+        if len(of_planes) == 1:
+            return of_planes
+        columns = self.state[self.name].size // len(of_planes)
+        return np.repeat(of_planes, columns) if places is None else of_planes[places // columns]
+
+
+@standard()
+def share(before: State, after: State, epoch: Epoch, mixing: str, seconds: float = 0.0) -> Share:
+    """Return what a pass has made of the state ``before``."""
+    k = np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes
+    new = {name: (_differing(Array(before, name), Array(after, name).numbers),) for name in _names(before)}
+    return Share((Told(k, after["seen"], epoch, seconds),), dict(new))
+
+
+@standard()
+def added(before: State, left: Share, right: Share) -> Share:
+    """Return what two neighbours have learnt."""
+    numbers: dict[str, tuple[Numbers, ...] | Sum] = {}
+    for name in _names(before):
+        array, a, b = Array(before, name), left.numbers[name], right.numbers[name]
+        apart = None if isinstance(a, Sum) or isinstance(b, Sum) else (*a, *b)
+        if apart is not None and array.is_little(sum(len(each.w) for each in apart)):
+            numbers[name] = apart
+        else:
+            numbers[name] = _add(_sum(left, name, array, None), _sum(right, name, array, None), array, None)
+    return Share(left.told + right.told, numbers)
+
+
+@standard()
+def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) -> tuple[Change, Epoch]:
+    """Mix what all partitions have learnt from ``before``; tell of them as of one epoch.
+
+    Raises
+    ------
+    OverflowError
+        If a number is not finite (rule 9).
+    """
+    told = whole.told
+    visits = [each.seen - before["seen"] for each in told]
+    change = Change(before["seen"] + np.add.reduce(visits), {})
+    for name in _names(before):
+        array, found, places = Array(before, name), whole.numbers[name], None
+        if not isinstance(found, Sum) and all(each.places is not None for each in found):
+            places = _union(*found)
+        total = _sum(whole, name, array, places)
+        w = _quotient(total, len(told), array, places)
+        u = _sums(total, len(told), array, places, w, before["seen"], change.seen)
+        if not (np.isfinite(w).all() and (u is None or np.isfinite(u).all())):
+            raise OverflowError(
+                f"training overflowed in epoch {number} (counted from 0): a weight or an average is not "
+                f"finite after mixing; scale the features or lower eta0"
+            )
+        change.numbers[name] = Numbers(places, w, u)
+    epochs = [each.epoch for each in told]
+    mistakes = np.add.reduce([epoch.mistakes for epoch in epochs])
+    if isinstance(settings, Chain):  # its losses count wrong labels
+        losses = np.add.reduce([epoch.losses for epoch in epochs])
+    else:
+        losses = mean([epoch.losses for epoch in epochs], [n[: len(mistakes)] for n in visits])
+    return change, Epoch(mistakes, losses, losses, any(epoch.interrupted for epoch in epochs))
+
+
+def mix(
+    settings: Linear | Chain, before: State, shares: Sequence[Share], number: int
+) -> tuple[Change, Epoch]:
+    """Mix the shares of all partitions, given in their order; see `mixture`."""
+    return mixture(settings, before, tree(shares, partial(added, before)), number)
+
+
+def changed(state: State, change: Change) -> State:
+    """Return the state after a change; it shares the arrays that are the same."""
+    found = state | {"seen": change.seen}
+    for name, new in change.numbers.items():
+        array = Array(state, name)
+        if array.is_sparse:
+            places = _union(array.numbers, new)
+            found |= _to_csr(_filled(new, array.at(places)), name, len(state[f"{name}_indptr"]) - 1)
+            continue
+        now = new if new.places is None else _filled(new, array.numbers)
+        found[name] = now.w.reshape(state[name].shape)
+        if now.u is not None:
+            found[f"{name}_u"] = now.u.reshape(state[name].shape)
+    return found
+
+
+def tree(items: Sequence[Any], add: Callable[[T, T], T], make: Callable[[Any], T] = lambda item: item) -> T:
+    """Add neighbours, and neighbours of these sums, until one is left; an odd one at the end waits.
+
+    In other words: add the sum of the first 2^h, the largest power of two below their number, and that of the
+    others. So few sums are there at a time. ``make`` makes of an item what is added.
+    """
+    if len(items) == 1:
+        return make(items[0])
+    half = 1 << ((len(items) - 1).bit_length() - 1)
+    return add(tree(items[:half], add, make), tree(items[half:], add, make))
+
+
+def mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]]) -> Floats:
+    """Return the mean of vectors with a weight for each number. Weights that are all 0 count as ones.
+
+    The mean of equal numbers is that number, which a rounded sum can miss. So what no pass has changed stays
+    as it is; and one partition is learnt from as without partitions.
+    """
+    array = Array({"w": terms[0], "seen": weights[0]}, "w")
+    none = np.zeros(len(terms[0]), dtype=np.bool_)
+    sums = [
+        Sum(k, np.where(k == 0, 1, k) * term, term, none, None, None)
+        for k, term in zip(weights, terms, strict=True)
+    ]
+    total = tree(sums, lambda left, right: _add(left, right, array, None))
+    return _quotient(total, len(terms), array, None)
+
+
+def _sum(share: Share, name: str, array: Array, places: Places) -> Sum:
+    """Return the numbers of a share, added at these places."""
+    found = share.numbers[name]
+    if isinstance(found, Sum):
+        return found
+    before = array.at(places)
+
+    def term(own_and_told: tuple[Numbers, Told]) -> Sum:
+        own, told = own_and_told
+        _, w, u = own if own.places is None else _filled(own, before)
+        k = array.spread(np.where(told.k == 0, 1, told.k), places)
+        touched, v = w != before.w, None
+        if u is not None:
+            touched |= u != before.u
+            v = array.spread(told.seen + 1, places) * w
+        return Sum(told.k, k * w, w, touched, u, v)
+
+    def add(left: Sum, right: Sum) -> Sum:
+        return _add(left, right, array, places)
+
+    return tree(list(zip(found, share.told, strict=True)), add, term)
+
+
+def _add(left: Sum, right: Sum, array: Array, places: Places) -> Sum:
+    w = []
+    for part, other in ((left, right), (right, left)):
+        counts = (part.k > 0) | (other.k == 0)  # a weight of 0 beside one above 0 takes a number out
+        w.append(part.w if counts.all() else np.where(array.spread(counts, places), part.w, 0.0))
+    return Sum(
+        left.k + right.k,
+        w[0] + w[1],
+        np.where(left.same == right.same, left.same, np.nan),
+        left.touched | right.touched,
+        None if left.u is None or right.u is None else left.u + right.u,
+        None if left.v is None or right.v is None else left.v + right.v,
+    )
+
+
+def _quotient(total: Sum, P: int, array: Array, places: Places) -> Floats:
+    """Return the mixed weights."""
+    w: Floats = total.w / array.spread(np.where(total.k == 0, P, total.k), places)
+    w += 0.0  # a quotient that is too small may be -0.0
+    return np.where(np.isnan(total.same), w, total.same)
+
+
+def _sums(
+    total: Sum,
+    P: int,
+    array: Array,
+    places: Places,
+    w: Floats,
+    T: NDArray[np.int64],
+    T_after: NDArray[np.int64],
+) -> Floats | None:
+    """Return the u' that belongs to the mixed weights w'.
+
+    The sum of all vectors is S = (T + 1) w - u (`reference/linear/averaged.py`). With what each pass has
+    added to it, S_p - S, it shall be S' = S_1 + ... + S_P - (P - 1) S, whose u' is (T' + 1) w' - S'.
+    """
+    _, w_before, u_before = array.at(places)
+    if total.u is None or total.v is None or u_before is None:
+        return None
+    others = float(P - 1)
+    u: Floats = total.u - others * u_before
+    u += (array.spread(T_after + 1, places) * w - total.v) + others * (array.spread(T + 1, places) * w_before)
+    u += 0.0
+    return np.where(total.touched, u, u_before)
+
+
+def _names(state: State) -> list[str]:
+    """Return the names of the weights of a state. No penalty is pending between epochs, so ages are 0."""
+    matrices = [name for name in _SPARSE if f"{name}_data" in state]
+    parts = {f"{name}_{part}" for name in matrices for part in ("indptr", "indices", "data")}
+    return matrices + [
+        name for name in state if name not in parts | {"seen", "ages"} and not name.endswith("_u")
+    ]
+
+
+def _differing(array: Array, after: Numbers) -> Numbers:
+    """Return the numbers that have changed, if they are few; else all."""
+    places, before = after.places, array.numbers
+    if array.is_sparse:
+        places = _union(before, after)
+        before = array.at(places)
+        zeros = np.zeros(len(places))
+        after = _filled(after, Numbers(places, zeros, None if after.u is None else zeros))
+    differs = after.w != before.w
+    if after.u is not None:
+        differs |= after.u != before.u
+    there = np.flatnonzero(differs)
+    if not array.is_little(len(there)):
+        return after
+    u = None if after.u is None else after.u[there]
+    return Numbers(there if places is None else places[there], after.w[there], u)
+
+
+def _union(*numbers: Numbers) -> NDArray[np.int64]:
+    """Return the places of all of them."""
+    # Sorted runs are merged, which np.unique does not make use of.
+    found = np.sort(
+        np.concatenate([each.places for each in numbers if each.places is not None]), kind="stable"
+    )
+    is_new = np.ones(len(found), dtype=np.bool_)
+    is_new[1:] = found[1:] != found[:-1]
+    return found[is_new]
+
+
+def _filled(own: Numbers, before: Numbers) -> Numbers:
+    """Return the numbers ``before`` with our ``own`` in their places."""
+    assert own.places is not None
+    there = own.places if before.places is None else np.searchsorted(before.places, own.places)
+    w = before.w.copy()
+    w[there] = own.w
+    if own.u is None or before.u is None:
+        return Numbers(before.places, w, None)
+    u = before.u.copy()
+    u[there] = own.u
+    return Numbers(before.places, w, u)
+
+
+def _from_csr(state: State, name: str) -> Numbers:
+    """Return the entries of a CSR matrix and of its sums, at the places of any of them."""
+    found = []
+    for u in ("", "_u"):
+        if f"{name}_data{u}" in state:
+            indptr, indices = state[f"{name}_indptr{u}"], state[f"{name}_indices{u}"]
+            rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+            found.append((rows << 32 | indices, state[f"{name}_data{u}"]))
+    places = _union(*(Numbers(own, values, None) for own, values in found))
+    vectors = []
+    for own, values in found:
+        vectors.append(np.zeros(len(places)))
+        vectors[-1][np.searchsorted(places, own)] = values
+    return Numbers(places, vectors[0], vectors[1] if len(vectors) > 1 else None)
+
+
+def _to_csr(numbers: Numbers, name: str, rows: int) -> State:
+    """Return the arrays of the CSR matrices that hold the numbers that are not 0."""
+    found: State = {}
+    for u, values in (("", numbers.w), ("_u", numbers.u)):
+        if values is not None and numbers.places is not None:
+            kept = np.flatnonzero(values)
+            places = numbers.places[kept]
+            ends = np.cumsum(np.bincount(places >> 32, minlength=rows))
+            found[f"{name}_indptr{u}"] = np.concatenate([[0], ends]).astype(np.int64)
+            found[f"{name}_indices{u}"] = (places & (2**32 - 1)).astype(np.int32)
+            found[f"{name}_data{u}"] = values[kept]
+    return found

@@ -1,0 +1,74 @@
+"""What learners on clusters have in common, whatever their family and whatever the cluster."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.distributed.fitting import Cluster, Family, PartitionReport, fit
+from perceptron_rs.distributed.linear import LINEAR
+from perceptron_rs.distributed.sequences import SEQUENCES
+from perceptron_rs.float_mode import standard
+from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.sequence.calls import warn_of_interrupt
+from perceptron_rs.typed import BaseEstimator
+
+__all__ = ["ClusterLearner"]
+
+
+class ClusterLearner(BaseEstimator):
+    """A learner whose examples lie in partitions on a cluster.
+
+    A cluster derives from it, and says what its parameters are (``_own``, ``__init__``). A learner derives
+    from that and from the learner of `perceptron_rs` that it is on this cluster.
+    """
+
+    #: Parameters that only learners on this cluster have, with their constraints.
+    _own: ClassVar[dict[str, list[Any]]]
+    _local: ClassVar[Any]
+    _family: ClassVar[Family]
+
+    partition_report_: list[PartitionReport]
+
+    def __init_subclass__(cls) -> None:
+        """Find out which local learner it is."""
+        super().__init_subclass__()
+        if len(cls.__bases__) == 2:
+            cls._local = cls.__bases__[1]
+            cls._family = LINEAR if issubclass(cls._local, LinearLearner) else SEQUENCES
+            cls._parameter_constraints = cls._local._parameter_constraints | cls._own
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return sorted([*cls._local._get_param_names(), *cls._own])
+
+    def _fit_to(self, cluster: Cluster, checkpoint: Any, *, resume: bool) -> Self:
+        """Fit to partitions; the methods ``fit`` say what is raised."""
+        learner: Any = self
+        with restored_on_error(self):
+            learner._check_parameters()
+            with standard():
+                report = fit(self, self._family, cluster, checkpoint, resume=resume)
+            if self._family is LINEAR:
+                learner._warn(report.stopped)
+            else:
+                warn_of_interrupt(self, report.stopped, stacklevel=5)
+        return self
+
+    def to_local(self) -> Any:
+        """Return the fitted model as a learner that knows of no cluster.
+
+        Returns
+        -------
+        estimator : object
+            Its ``n_partitions`` are the lengths of the partitions, so that a fit on the same data has the
+            same bits.
+        """
+        given = self.get_params(deep=False)
+        model = self._local(**{name: value for name, value in given.items() if name not in self._own})
+        learnt = {name: value for name, value in vars(self).items() if name not in given}
+        reports = learnt.pop("partition_report_", None)
+        vars(model).update(learnt)
+        if reports is not None:
+            model.set_params(n_partitions=tuple(report.rows for report in reports))
+        return model
