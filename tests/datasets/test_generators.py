@@ -107,3 +107,18 @@ def test_refusals():
         make_noisy(flipped=1.5)
     with pytest.raises(TypeError, match="flipped must be a real number, got '1'"):
         make_noisy(flipped="1")
+
+
+@pytest.mark.parametrize(
+    ("n", "flipped", "number"), [(100, 0.0, 0), (100, 0.05, 5), (7, 1.0, 7), (10, 0.24, 2)]
+)
+def test_so_many_labels_are_flipped(n, flipped, number):
+    X, y = make_noisy(n, 3, flipped=flipped, seed=4)
+    points, truth = make_separable(n, 3, seed=4)
+    assert X.tobytes() == points.tobytes()
+    assert np.count_nonzero(y != truth) == number
+
+
+def test_the_direction_has_all_signs():
+    found = {tuple(np.sign(max_margin(*make_separable(8, 2, seed=seed)).coef)) for seed in range(20)}
+    assert found == {(1, 1), (1, -1), (-1, 1), (-1, -1)}
