@@ -37,7 +37,12 @@ impl fmt::Display for Error {
                  or classes",
             ),
             Self::FileTooLarge(path) => {
-                write!(f, "not enough memory for the examples of {}; split the file", path.display())
+                write!(
+                    f,
+                    "not enough memory for the examples of {}; read them in blocks, by open_svmlight and \
+                     fit_stream or by train --stream",
+                    path.display()
+                )
             }
             Self::File { path, text, .. } => write!(f, "{}: {text}", path.display()),
             Self::Interrupted => f.write_str("training was interrupted"),

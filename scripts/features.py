@@ -27,7 +27,15 @@ ORDER = (
     "StructuredPerceptron",
 )
 METHODS = (
-    *("fit", "partial_fit", "predict_then_learn", "decision_function", "predict_proba", "sparsify"),
+    *(
+        "fit",
+        "fit_stream",
+        "partial_fit",
+        "predict_then_learn",
+        "decision_function",
+        "predict_proba",
+        "sparsify",
+    ),
     *("to_sklearn", "to_onnx"),
 )
 ARGUMENTS = ("sample_weight", "coef_init")

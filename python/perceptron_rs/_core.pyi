@@ -186,6 +186,7 @@ def read_svmlight(
     zero_based: bool | None,
     refuse_query_ids: bool,
     threads: int,
+    max_ratio: float,
     block: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], int, bool]: ...
 def read_svmlight_part(

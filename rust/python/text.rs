@@ -21,7 +21,7 @@ type Parts<'py> = (
 /// Values, columns, row starts and labels of svmlight files, the least number of columns, and whether they
 /// are counted from 0.
 #[pyfunction]
-#[pyo3(signature = (paths, *, zero_based, refuse_query_ids, threads, block=None))]
+#[pyo3(signature = (paths, *, zero_based, refuse_query_ids, threads, max_ratio, block=None))]
 #[allow(clippy::needless_pass_by_value)]
 fn read_svmlight(
     py: Python<'_>,
@@ -29,10 +29,11 @@ fn read_svmlight(
     zero_based: Option<bool>,
     refuse_query_ids: bool,
     threads: usize,
+    max_ratio: f64,
     block: Option<usize>,
 ) -> PyResult<Parts<'_>> {
     let signals = Signals::new();
-    let (rules, block) = (rules(zero_based, refuse_query_ids), block.unwrap_or(text::BLOCK));
+    let (rules, block) = (rules(zero_based, refuse_query_ids, max_ratio), block.unwrap_or(text::BLOCK));
     let table = py.detach(|| text::read(&paths, rules, threads, block, &signals));
     Ok(parts(py, signals.settle(table, py, false)?))
 }
@@ -51,18 +52,19 @@ fn read_svmlight_part(
     threads: usize,
 ) -> PyResult<Parts<'_>> {
     let signals = Signals::new();
-    let (rules, part) = (rules(zero_based, refuse_query_ids), Part { text: &part, lines_before });
+    let (rules, part) =
+        (rules(zero_based, refuse_query_ids, f64::INFINITY), Part { text: &part, lines_before });
     let table = py.detach(|| text::read_part(&path, part, rules, threads, text::BLOCK, &signals));
     Ok(parts(py, signals.settle(table, py, false)?))
 }
 
-fn rules(zero_based: Option<bool>, refuse_query_ids: bool) -> Rules {
+fn rules(zero_based: Option<bool>, refuse_query_ids: bool, max_ratio: f64) -> Rules {
     let base = match zero_based {
         None => Base::Auto,
         Some(true) => Base::Zero,
         Some(false) => Base::One,
     };
-    Rules { base, refuse_query_ids }
+    Rules { base, refuse_query_ids, max_ratio }
 }
 
 fn parts(py: Python<'_>, table: CsrArrays) -> Parts<'_> {

@@ -1,18 +1,58 @@
 //! A gzip file as a stream of text: members one after another, zero bytes behind them skipped.
 
-use std::io::{BufRead, Error, ErrorKind, Read, Result};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::GzDecoder;
 
-/// As Python's `gzip` reads a file; what is cut, or not gzip, is [`ErrorKind::InvalidData`].
-pub struct Gzip<R: BufRead> {
-    member: Option<GzDecoder<R>>,
+/// So much may be packed as tightly as it likes.
+const SMALL: f64 = 16_777_216.0;
+
+/// As Python's `gzip` reads a file; what is cut, or not gzip, is [`ErrorKind::InvalidData`], and so is what
+/// unpacks to more than `max_ratio` times its size.
+pub struct Gzip<R: Read> {
+    member: Option<GzDecoder<BufReader<Counted<R>>>>,
+    packed: Arc<AtomicU64>,
+    unpacked: u64,
+    max_ratio: f64,
 }
 
-impl<R: BufRead> Gzip<R> {
-    pub fn new(mut file: R) -> Result<Self> {
+/// Counts what is read.
+struct Counted<R> {
+    file: R,
+    count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.count.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+impl<R: Read> Gzip<R> {
+    pub fn new(file: R, max_ratio: f64) -> Result<Self> {
+        let packed = Arc::new(AtomicU64::new(0));
+        let mut file = BufReader::with_capacity(1 << 16, Counted { file, count: Arc::clone(&packed) });
         let is_empty = file.fill_buf()?.is_empty();
-        Ok(Self { member: (!is_empty).then(|| GzDecoder::new(file)) })
+        Ok(Self { member: (!is_empty).then(|| GzDecoder::new(file)), packed, unpacked: 0, max_ratio })
+    }
+
+    /// Refuses what is more likely an accident or an attack than data.
+    fn check(&mut self, count: usize) -> Result<usize> {
+        self.unpacked += count as u64;
+        let most = SMALL + self.max_ratio * self.packed.load(Ordering::Relaxed) as f64;
+        if self.unpacked as f64 <= most {
+            return Ok(count);
+        }
+        let text = format!(
+            "unpacks to more than {} times its size; if you know that it is no gzip bomb, raise max_ratio or \
+             unpack it",
+            self.max_ratio
+        );
+        Err(Error::new(ErrorKind::InvalidData, text))
     }
 
     /// Goes on to the next member, if there is one.
@@ -35,12 +75,12 @@ impl<R: BufRead> Gzip<R> {
     }
 }
 
-impl<R: BufRead> Read for Gzip<R> {
+impl<R: Read> Read for Gzip<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         while let Some(member) = &mut self.member {
             match member.read(buffer) {
                 Ok(0) if !buffer.is_empty() => self.next_member()?,
-                Ok(count) => return Ok(count),
+                Ok(count) => return self.check(count),
                 Err(error) => return Err(named(error)),
             }
         }

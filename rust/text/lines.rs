@@ -18,11 +18,13 @@ pub enum Base {
     Auto,
 }
 
-/// How lines are to be read.
+/// How files are to be read.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
     pub base: Base,
     pub refuse_query_ids: bool,
+    /// How many times its size a gzip file may unpack to.
+    pub max_ratio: f64,
 }
 
 /// Bytes that must follow the text of a block, so that eight can be loaded at every one of its bytes.

@@ -1,7 +1,7 @@
 //! Files cut into blocks at line ends.
 
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -54,6 +54,7 @@ pub struct Source<'a> {
     failed: bool,
     /// The length of a block, in bytes.
     block: usize,
+    max_ratio: f64,
     spare: &'a Mutex<Vec<Block>>,
     monitor: &'a dyn Monitor,
 }
@@ -61,12 +62,12 @@ pub struct Source<'a> {
 impl<'a> Source<'a> {
     pub fn new(
         paths: &'a [PathBuf],
-        block: usize,
+        (block, max_ratio): (usize, f64),
         spare: &'a Mutex<Vec<Block>>,
         monitor: &'a dyn Monitor,
     ) -> Self {
         let (file, open, rest, failed) = (0, None, Vec::new(), false);
-        Self { paths, file, open, rest, failed, block, spare, monitor }
+        Self { paths, file, open, rest, failed, block, max_ratio, spare, monitor }
     }
 
     /// Goes on in the first file with this text of it, instead of opening it.
@@ -82,7 +83,7 @@ impl<'a> Source<'a> {
             let path = &self.paths[self.file];
             let mut reader = match self.open.take() {
                 Some(reader) => reader,
-                None => open(path, &mut self.rest)?,
+                None => open(path, &mut self.rest, self.max_ratio)?,
             };
             block.file = self.file;
             if self.fill(&mut *reader, &mut block).map_err(|trouble| trouble.at(path))? {
@@ -183,8 +184,8 @@ fn grow(room: &mut Vec<u8>, length: usize) -> std::result::Result<(), Trouble> {
 }
 
 /// Opens a file; the first bytes of a plain one are looked at, and go to `rest`.
-fn open(path: &Path, rest: &mut Vec<u8>) -> Result<Box<dyn Read + Send>> {
-    let reader = begin(path, rest).map_err(|trouble| trouble.at(path))?;
+fn open(path: &Path, rest: &mut Vec<u8>, max_ratio: f64) -> Result<Box<dyn Read + Send>> {
+    let reader = begin(path, rest, max_ratio).map_err(|trouble| trouble.at(path))?;
     check_text(rest, path)?;
     Ok(reader)
 }
@@ -197,10 +198,14 @@ pub fn check_text(begin: &[u8], path: &Path) -> Result<()> {
     }
 }
 
-fn begin(path: &Path, rest: &mut Vec<u8>) -> std::result::Result<Box<dyn Read + Send>, Trouble> {
+fn begin(
+    path: &Path,
+    rest: &mut Vec<u8>,
+    max_ratio: f64,
+) -> std::result::Result<Box<dyn Read + Send>, Trouble> {
     let mut file = File::open(path)?;
     if path.extension().is_some_and(|extension| extension == "gz") {
-        let gzip = Gzip::new(BufReader::with_capacity(1 << 16, file))?;
+        let gzip = Gzip::new(file, max_ratio)?;
         return Ok(boxed(gzip).map_err(|_| Trouble::Memory)?);
     }
     rest.try_reserve(8).map_err(|_| Trouble::Memory)?;

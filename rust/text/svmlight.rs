@@ -73,15 +73,19 @@ fn read_parts(
     let spare = Mutex::default();
     let joined = Joined { lines: part.map_or(0, |part| part.lines_before), ..Joined::default() };
     let joined = Mutex::new(joined);
-    let mut source = Source::new(paths, block, &spare, monitor);
+    let mut source = Source::new(paths, (block, rules.max_ratio), &spare, monitor);
     if let Some(part) = part {
         source = source.going_on_with(part.text)?;
     }
-    each(source.enumerate(), threads, monitor, |(number, block)| {
+    let done = each(source.enumerate(), threads, monitor, |(number, block)| {
         let mut block = block?;
         let (text, examples) = block.text_and_examples();
         let fault = parse(text, rules, examples)?.err();
         lock(&joined).take(number, (block, fault), paths, &mut lock(&spare))
+    });
+    done.map_err(|error| match error {
+        Error::Memory => Error::FileTooLarge(paths[lock(&joined).file].clone()),
+        error => error,
     })?;
     joined.into_inner().unwrap_or_else(PoisonError::into_inner).finish(rules.base)
 }

@@ -301,7 +301,7 @@ def test_what_cannot_be_repeated_is_said():
         reproduce(fitted(Perceptron(random_state=None)), X, Y)
     with pytest.raises(NotFittedError):
         reproduce(Perceptron(), X, Y)
-    with pytest.raises(ValueError, match="this SequencePerceptron has no record"):
+    with pytest.raises(ValueError, match="X must be attributes, as the model has learnt from"):
         reproduce(SequencePerceptron(max_iter=1).fit(*TAGGED), X, Y)
     model = fitted(LEARNERS[0])
     model._calls = (replace(model._calls[0], ended=("interrupt", 2)),)

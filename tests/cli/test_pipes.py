@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from perceptron_rs import packed
 from perceptron_rs.cli import modelfile
 from perceptron_rs.cli.readers import source
 
@@ -93,6 +94,13 @@ def test_text_without_labels(call, stdin, model, monkeypatch, size):
     # What is behind the comment is a line with nothing else; the line after it is an example without entries.
     zero = str(modelfile.load_model(model).predict(np.zeros((1, 3)))[0])
     assert call("predict", model, "-").out.split() == [labels[0], zero, *labels[1:]]
+
+
+def test_a_gzip_bomb_on_a_pipe(refused, stdin, model, monkeypatch):
+    monkeypatch.setattr(packed, "_SMALL", 1 << 14)
+    stdin(gzip.compress(b"1:1\n" * 50_000, mtime=0))
+    said = refused("predict", model, "-", "--format", "svmlight")
+    assert said.startswith("standard input: unpacks to more than 250 times its size")
 
 
 def test_errors_name_the_line_and_the_column(refused, call, stdin, model, monkeypatch):

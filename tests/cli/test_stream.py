@@ -58,6 +58,11 @@ def test_the_model_is_that_of_all_examples_at_once(call, tmp_path, data, learner
     path = data[0]
     scores = [call("predict", model, path, "--scores").out for model in (streamed, whole)]
     assert scores[0] == scores[1]
+    records = [describe(model)["calls"][0] for model in (streamed, whole)]
+    assert records[0]["sha256"] == records[1]["sha256"]
+    assert (records[0]["method"], records[1]["method"]) == ("fit_stream", "fit")
+    again = call("reproduce", streamed, path)
+    assert again.out.endswith("reproduced equal to the last bit\n"), again
 
 
 def test_the_deviations_of_blocks(call, tmp_path, data):
@@ -94,6 +99,28 @@ def test_a_model_goes_on_in_a_stream(call, tmp_path):
     assert load(again).coef_.tobytes() == load(whole).coef_.tobytes()
 
 
+def test_other_data_of_a_stream_is_named(call, tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_text(svmlight(X, Y))
+    shuffled = ("--shuffle", "--cache", tmp_path / "cache", "--block-size", 9)
+    assert call("train", path, "--stream", *shuffled, "--model", tmp_path / "m", *EPOCHS).status == 0
+    assert call("reproduce", tmp_path / "m", path).status == 0
+    path.write_text(svmlight(X, Y[::-1]))
+    answer = call("reproduce", tmp_path / "m", path)
+    assert (answer.status, "rows 0 to 59 differ in their labels" in answer.out) == (1, True)
+
+
+def test_what_goes_on_without_a_record_has_none(call, tmp_path):
+    path, old = tmp_path / "a.svm", tmp_path / "old"
+    path.write_text(svmlight(X, Y))
+    assert call("train", path, "--model", old, *EPOCHS).status == 0
+    model = load(old).set_params(audit=False)
+    model.partial_fit(X, Y).save(old)
+    for how in ((), ("--stream",)):
+        assert call("train", path, *how, "--continue", old, "--model", tmp_path / "m", "--quiet").status == 0
+        assert "calls" not in describe(tmp_path / "m")
+
+
 def test_standard_input_is_kept_in_a_cache(call, stdin, tmp_path):
     path, whole = tmp_path / "a.svm", tmp_path / "whole"
     path.write_text(svmlight(X, Y))
@@ -108,6 +135,7 @@ def test_standard_input_is_kept_in_a_cache(call, stdin, tmp_path):
     ("options", "text"),
     [
         (["x.svm", "--cache", "c"], "--cache has no effect without --stream"),
+        (["x.svm", "--block-size", "9"], "--block-size has no effect without --stream"),
         (["x.svm", "--checkpoint", "c"], "--checkpoint has no effect without --stream"),
         (["x.svm", "--stream", "--init-text", "c"], "--init-text cannot be combined with --stream"),
         (["-", "--format", "svmlight", "--stream", "--scale", "maxabs"], "can be read only once"),

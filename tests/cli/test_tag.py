@@ -69,7 +69,7 @@ OPTIONS = [
 def test_every_option_is_a_parameter(call, tagged, tmp_path, options, parameters):
     answer = call("tag-train", tagged, "--model", tmp_path / "m", *options)
     assert answer.status == 0, answer
-    model = SequencePerceptron(**parameters)
+    model = SequencePerceptron(**parameters, audit=True)  # as always on the command line
     model.fit([column_attributes([[word] for word in words]) for words in WORDS], TAGS)
     loaded = perceptron_rs.load(tmp_path / "m")
     assert loaded.get_params() == model.get_params()

@@ -20,6 +20,7 @@ pub fn run(data: &[u8]) {
     let rules = Rules {
         base: draws.one_of(&[Base::Auto, Base::Zero, Base::One]),
         refuse_query_ids: draws.below(2) == 1,
+        max_ratio: 250.0,
     };
     let block = usize::from(draws.byte()) + 1;
     let path = scratch();

@@ -86,6 +86,7 @@ class Compare:
                 [str(path) for path in paths],
                 zero_based=based,
                 refuse_query_ids=False,
+                max_ratio=np.inf,
                 threads=threads,
                 block=block,
             )

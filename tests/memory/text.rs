@@ -14,7 +14,7 @@ fn lines_across_blocks() {
     let text = format!("{}{long}{long}", "-1 1:2 # a comment\n\n+1 3:4.5e0\n".repeat(40));
     fs::write(&path, text).expect("the temporary folder can be written to");
     let paths: [PathBuf; 2] = [path.clone(), path.clone()];
-    let rules = Rules { base: Base::Auto, refuse_query_ids: false };
+    let rules = Rules { base: Base::Auto, refuse_query_ids: false, max_ratio: 250.0 };
     let requests = every_request_refused(|| {
         let read = read(&paths, rules, 1, 64, &())?;
         assert_eq!(read.labels.len(), 2 * 82);

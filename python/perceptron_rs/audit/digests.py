@@ -1,24 +1,25 @@
 """Digests of examples: the same for dense rows and CSR rows, for any storage type and index type.
 
-Examples are numbered in the order in which a model has seen them, and each `BLOCK` of them has three digests:
-of the entries, of the labels, and of the weights of examples. ARITHMETIC.md says which bytes are digested.
+Examples are numbered in the order in which a model has seen them, and each `BLOCK` of them has digests: of
+the entries, of the labels, of the weights of examples, and of the lengths of sequences, which then are the
+examples. ARITHMETIC.md says which bytes are digested.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "PARTS", "Digests", "Stored", "pieces"]
+__all__ = ["BLOCK", "PARTS", "Digester", "Digests", "Stored", "pieces"]
 
 #: Examples in a block.
 BLOCK = 1000
-PARTS = ("entries", "labels", "weights")
+PARTS = ("entries", "labels", "weights", "lengths")
 #: Values of so many dense cells are looked at together: what is made of them fits in cache.
 _CELLS = 1 << 18
 _WIDE = 1 << 32
@@ -35,25 +36,20 @@ class Digests:
     entries: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     weights: tuple[str, ...] = ()
+    lengths: tuple[str, ...] = ()
 
     def with_call(
         self,
         stored: Stored,
         columns: int,
         labels: NDArray[np.uint32],
-        weights: NDArray[np.float64] | None,
+        weights: NDArray[np.float64] | None = None,
+        lengths: NDArray[np.int64] | None = None,
     ) -> Digests:
         """Return them with the examples of one more call."""
-        found = self
-        for begin, end in pieces(self.rows, len(labels)):
-            new = {
-                "entries": _entries(stored, columns, begin, end),
-                "labels": sha256(_little(labels[begin:end], "<u4")).digest(),
-            }
-            if weights is not None:
-                new["weights"] = sha256(_little(weights[begin:end], "<f8")).digest()
-            found = found._with_piece(end - begin, new)
-        return found
+        digester = Digester(self, columns)
+        digester.add(stored, labels, weights, lengths)
+        return digester.end()
 
     def _with_piece(self, rows: int, new: dict[str, bytes]) -> Digests:
         goes_on = self.rows % BLOCK != 0
@@ -65,6 +61,87 @@ class Digests:
         return replace(self, rows=self.rows + rows, **parts)
 
 
+@dataclass(slots=True)
+class _Piece:
+    """Examples of one call that are in one block."""
+
+    rows: int = 0
+    #: Of the entries: how many each row has, their columns and their values.
+    entries: tuple[Any, ...] = field(default_factory=lambda: (sha256(), sha256(), sha256()))
+    others: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, name: str, values: NDArray[Any], dtype: str) -> None:
+        self.others.setdefault(name, sha256()).update(_little(values, dtype))
+
+
+class Digester:
+    """Makes the digests of a call whose examples come in parts, of any sizes.
+
+    Parameters
+    ----------
+    before : Digests
+        Those of the calls before.
+    columns : int
+        Number of columns.
+    """
+
+    def __init__(self, before: Digests, columns: int) -> None:
+        self.columns, self._done, self._piece = columns, before, _Piece()
+
+    @property
+    def rows(self) -> int:
+        """Number of examples so far."""
+        return self._done.rows + self._piece.rows
+
+    def add(
+        self,
+        stored: Stored,
+        labels: NDArray[np.uint32],
+        weights: NDArray[np.float64] | None = None,
+        lengths: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Take in examples; with ``lengths``, rows are tokens, and sequences are the examples."""
+        if lengths is None:
+            n, ends = len(labels), None
+        else:
+            n, ends = len(lengths), np.concatenate([[0], np.cumsum(lengths)])
+        for begin, end in pieces(self.rows, n):
+            rows = slice(begin, end) if ends is None else slice(int(ends[begin]), int(ends[end]))
+            self._add_entries(stored, rows)
+            self._piece.add("labels", labels[rows], "<u4")
+            if weights is not None:
+                self._piece.add("weights", weights[rows], "<f8")
+            if lengths is not None:
+                self._piece.add("lengths", lengths[begin:end], "<i8")
+            self._piece.rows += end - begin
+            if self.rows % BLOCK == 0:
+                self.end()
+
+    def _add_entries(self, stored: Stored, rows: slice) -> None:
+        lengths, places, values = self._piece.entries
+        index = "<u4" if self.columns <= _WIDE else "<i8"
+        of_rows = _dense if "rows" in stored else _sparse
+        for length, place, value in of_rows(stored, self.columns, rows.start, rows.stop):
+            lengths.update(_little(length, "<i8"))
+            places.update(_little(place, index))
+            values.update(_little(value, "<f8"))
+
+    @property
+    def whole(self) -> Digests:
+        """Those of the blocks that no example can be added to."""
+        return self._done
+
+    def end(self) -> Digests:
+        """Return the digests after the last example of the call."""
+        piece, self._piece = self._piece, _Piece()
+        if piece.rows:
+            digests = [hasher.digest() for hasher in piece.entries]
+            new = {"entries": b"".join((self.columns.to_bytes(8, "little"), *digests))}
+            new |= {name: hasher.digest() for name, hasher in piece.others.items()}
+            self._done = self._done._with_piece(piece.rows, new)
+        return self._done
+
+
 def pieces(before: int, rows: int) -> Iterator[tuple[int, int]]:
     """Cut the rows of a call at the borders of blocks, where so many rows came before."""
     begin = 0
@@ -72,18 +149,6 @@ def pieces(before: int, rows: int) -> Iterator[tuple[int, int]]:
         end = min(rows, begin + BLOCK - (before + begin) % BLOCK)
         yield begin, end
         begin = end
-
-
-def _entries(stored: Stored, columns: int, begin: int, end: int) -> bytes:
-    lengths, places, values = sha256(), sha256(), sha256()
-    index = "<u4" if columns <= _WIDE else "<i8"
-    of_rows = _dense if "rows" in stored else _sparse
-    for length, place, value in of_rows(stored, columns, begin, end):
-        lengths.update(_little(length, "<i8"))
-        places.update(_little(place, index))
-        values.update(_little(value, "<f8"))
-    parts = (hasher.digest() for hasher in (lengths, places, values))
-    return b"".join((columns.to_bytes(8, "little"), *parts))
 
 
 def _dense(stored: Stored, columns: int, begin: int, end: int) -> Iterator[tuple[NDArray[Any], ...]]:

@@ -19,29 +19,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.audit.digests import Digests, Stored
+from perceptron_rs.audit.digests import Digester, Digests, Stored
 
-__all__ = ["RECORD", "Call", "Method", "begin_record", "note_end", "recorded", "same_value"]
+__all__ = [
+    "RECORD",
+    "Call",
+    "Method",
+    "StreamRecord",
+    "begin_record",
+    "note_end",
+    "recorded",
+    "same_value",
+]
 
 #: The attribute.
 RECORD = "_calls"
 #: Parameters that belong to a process and not to a model.
 _NOT_KEPT = ("callback",)
+#: Those that change with the process: they are kept as if nobody had set them.
+_OF_PROCESS = {"verbose": 0, "n_jobs": None}
 #: More values than that are digested on a thread of their own, while the engine learns.
 _LARGE = 1 << 18
 
-Method: TypeAlias = Literal["fit", "partial_fit"]
+Method: TypeAlias = Literal["fit", "partial_fit", "fit_stream"]
 Start: TypeAlias = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of ``fit``, or calls of ``partial_fit`` with the same parameters, one after another."""
+    """A call of ``fit`` or ``fit_stream``, or calls of ``partial_fit`` with equal parameters in a row.
+
+    Examples are rows, or sequences.
+    """
 
     method: Method
     parameters: dict[str, Any]
     columns: int
-    #: Rows of a call, and how many calls of so many rows came one after another.
+    #: Examples of a call, and how many calls of so many came one after another.
     sizes: tuple[tuple[int, int], ...]
     #: Whether there were weights of examples.
     weighted: bool
@@ -49,6 +63,8 @@ class Call:
     digests: Digests | None = None
     #: What ended the fit if the parameters did not: "callback" or "interrupt"; and after how many epochs.
     ended: tuple[str, int] | None = None
+    #: Number of examples in the blocks that ``fit_stream`` shuffled; None: it did not.
+    block_size: int | None = None
     #: Weights and intercepts that the fit was given to start from.
     start: Start = field(default_factory=dict, compare=False)
 
@@ -69,33 +85,94 @@ def recorded(
     method: Method,
     stored: Stored,
     labels: NDArray[np.uint32],
-    weights: NDArray[np.float64] | None,
+    weights: NDArray[np.float64] | None = None,
     state: Mapping[str, NDArray[Any]] | None = None,
+    lengths: NDArray[np.int64] | None = None,
 ) -> Iterator[None]:
     """Add a call to the record, while the block learns from the examples.
 
-    ``stored`` are the rows as the engine reads them; ``state`` is what a linear learner goes on from.
+    ``stored`` are the rows as the engine reads them; ``state`` is what a linear learner goes on from;
+    ``lengths`` are those of sequences.
     """
+    call, before = _begun(estimator, method, state, weighted=weights is not None)
+    n = len(labels) if lengths is None else len(lengths)
+    if call is None or before is None:
+        yield
+        _add(estimator, call, n, None)
+        return
+    todo = (stored, call.columns, labels, weights, lengths)
+    if sum(array.size for array in stored.values()) < _LARGE:
+        digests = before.with_call(*todo)
+        yield
+    else:
+        with ThreadPoolExecutor(1, "perceptron-rs-audit") as aside:
+            working = aside.submit(before.with_call, *todo)
+            yield
+            digests = working.result()
+    _add(estimator, call, n, digests)
+
+
+class StreamRecord:
+    """The record of a call of ``fit_stream``, whose digests are made of its blocks as they are read.
+
+    Parameters
+    ----------
+    estimator : object
+    state : dict
+        What a linear learner goes on from.
+    block_size : int or None
+        Number of examples in the blocks that are shuffled; None: they are not.
+    """
+
+    def __init__(
+        self, estimator: Any, state: Mapping[str, NDArray[Any]] | None, block_size: int | None
+    ) -> None:
+        self.estimator = estimator
+        call, before = _begun(estimator, "fit_stream", state, weighted=False)
+        self.call = None if call is None else replace(call, block_size=block_size)
+        self.digester = None if before is None or call is None else Digester(before, call.columns)
+
+    @property
+    def missing(self) -> int | None:
+        """The first example that has not been seen; None if none need be."""
+        return None if self.digester is None else self.digester.rows
+
+    def see(
+        self,
+        first: int,
+        stored: Stored,
+        labels: NDArray[np.uint32],
+        weights: NDArray[np.float64] | None,
+        lengths: NDArray[np.int64] | None,
+    ) -> None:
+        """Take in a block that begins with example ``first``, if those before it have been seen."""
+        if self.call is not None and weights is not None:
+            self.call = replace(self.call, weighted=True)
+        if self.digester is not None and first == self.digester.rows:
+            self.digester.add(stored, labels, weights, lengths)
+
+    def end(self, n: int | None) -> None:
+        """Add the call to the record of the estimator: of ``n`` examples; None: nobody has counted them."""
+        digests = None if self.digester is None else self.digester.end()
+        if n is None or (digests is not None and digests.rows != n):
+            digests = None  # Ctrl-C came before all were seen
+        _add(self.estimator, None if n is None else self.call, n or 0, digests)
+
+
+def _begun(
+    estimator: Any, method: Method, state: Mapping[str, NDArray[Any]] | None, *, weighted: bool
+) -> tuple[Call | None, Digests | None]:
+    """Return the call to be added to the record, if any; and the digests of those before, if it needs any."""
     calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
-    if not estimator.audit and (calls is None or method != "fit" or not _has_seed(estimator)):
-        yield
-        vars(estimator).pop(RECORD, None)
-        return
-    call = Call(
-        method,
-        _parameters(estimator),
-        estimator.n_features_in_,
-        ((len(labels), 1),),
-        weights is not None,
-        start=_start(state) if calls == () and state is not None else {},
-    )
+    is_kept = calls is not None and method != "partial_fit" and _has_seed(estimator)
+    if not estimator.audit and not is_kept:
+        return None, None
+    start = _start(state) if calls == () and state is not None else {}
+    if start and not estimator.audit:  # it would take as much memory as the model
+        return None, None
+    call = Call(method, _parameters(estimator), estimator.n_features_in_, ((0, 1),), weighted, start=start)
     if not estimator.audit:
-        yield
-        if call.start:  # it would take as much memory as the model
-            vars(estimator).pop(RECORD, None)
-        else:
-            setattr(estimator, RECORD, (*(calls or ()), call))
-        return
+        return call, None
     if calls is None:
         raise ValueError(
             "audit=True goes on from what was learnt without it, of which there is no record; "
@@ -106,22 +183,22 @@ def recorded(
             f"random_state must be an integer with audit=True, so that the run can be repeated; "
             f"got {estimator.random_state!r:.80}"
         )
-    earlier = calls[-1] if calls and _continues(calls[-1], call) else None
-    before = Digests() if earlier is None or earlier.digests is None else earlier.digests
-    todo = (stored, call.columns, labels, weights)
-    if sum(array.size for array in stored.values()) < _LARGE:
-        digests = before.with_call(*todo)
-        yield
+    earlier = calls[-1].digests if calls and _continues(calls[-1], call) else None
+    return call, Digests() if earlier is None else earlier
+
+
+def _add(estimator: Any, call: Call | None, n: int, digests: Digests | None) -> None:
+    """Add a call on n examples to the record; None: there is no record any more."""
+    if call is None:
+        vars(estimator).pop(RECORD, None)
+        return
+    calls: tuple[Call, ...] = getattr(estimator, RECORD, ())
+    if digests is not None and calls and _continues(calls[-1], call):
+        sizes = _with_size(calls[-1].sizes, n)
+        new = (*calls[:-1], replace(calls[-1], digests=digests, sizes=sizes))
     else:
-        with ThreadPoolExecutor(1, "perceptron-rs-audit") as aside:
-            working = aside.submit(before.with_call, *todo)
-            yield
-            digests = working.result()
-    if earlier is None:
-        setattr(estimator, RECORD, (*calls, replace(call, digests=digests)))
-    else:
-        sizes = _with_size(earlier.sizes, len(labels))
-        setattr(estimator, RECORD, (*calls[:-1], replace(earlier, digests=digests, sizes=sizes)))
+        new = (*calls, replace(call, digests=digests, sizes=((n, 1),)))
+    setattr(estimator, RECORD, new)
 
 
 def note_end(estimator: Any, stopped: list[str], n_iter: int) -> None:
@@ -134,7 +211,8 @@ def note_end(estimator: Any, stopped: list[str], n_iter: int) -> None:
 
 def _parameters(estimator: Any) -> dict[str, Any]:
     values = ((name, getattr(estimator, name)) for name in _names(estimator.__class__))
-    return {name: _copy(value) for name, value in values}
+    found = {name: _copy(value) for name, value in values}
+    return found | {name: value for name, value in _OF_PROCESS.items() if name in found}
 
 
 def _copy(value: Any) -> Any:
@@ -157,7 +235,7 @@ def _has_seed(estimator: Any) -> bool:
 
 def _start(state: Mapping[str, NDArray[Any]]) -> Start:
     """Return the weights that a run starts from, if they are not 0."""
-    given = {name: state[name] for name in ("coef", "intercept")}
+    given = {name: state[name] for name in ("coef", "intercept") if name in state}
     return {name: array.copy() for name, array in given.items()} if any(map(np.any, given.values())) else {}
 
 

@@ -17,7 +17,17 @@ from perceptron_rs.registry import FAMILIES, LEARNERS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LEARNER_NAMES", "LINEAR_NAMES", "chosen", "learner", "options_of", "others_with"]
+__all__ = [
+    "LEARNER_NAMES",
+    "LINEAR_NAMES",
+    "audited",
+    "chosen",
+    "is_stream",
+    "learner",
+    "of_stream",
+    "options_of",
+    "others_with",
+]
 
 LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.family in FAMILIES)
 LINEAR_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.is_linear)
@@ -76,6 +86,37 @@ def learner(arguments: Namespace, y: NDArray[Any] | None, before: Any = None) ->
         parameters["n_jobs"] = getattr(arguments, "threads", None)
     parameters["engine"] = getattr(arguments, "engine", "rust")
     return kind(**parameters) if before is None else before.set_params(**parameters)
+
+
+def audited(model: Any, *, goes_on: bool) -> Any:
+    """Let a model keep digests of its examples: reading text costs more.
+
+    One that goes on from what was learnt without a record cannot.
+    """
+    from perceptron_rs.audit.record import RECORD
+
+    model.audit = not goes_on or hasattr(model, RECORD)
+    return model
+
+
+def is_stream(arguments: Namespace) -> bool:
+    """Whether the examples are read in blocks; UsageError for an option that is about that, if not."""
+    given = vars(arguments)
+    if given.get("stream", False):
+        return True
+    for option in ("block_size", "cache", "checkpoint", "resume"):
+        if given.get(option):
+            raise UsageError(f"--{option.replace('_', '-')} has no effect without --stream")
+    return False
+
+
+def of_stream(arguments: Namespace) -> dict[str, Any]:
+    """Return what ``fit_stream`` is told beside the examples and their classes."""
+    names = ("block_size", "cache", "checkpoint", "checkpoint_every", "resume")
+    return {
+        "shuffle": "block" if vars(arguments).get("shuffle") else False,
+        **{name: getattr(arguments, name) for name in names},
+    }
 
 
 def _class_weights(options: Sequence[str] | None, y: NDArray[Any] | None) -> dict[Any, float] | str | None:

@@ -13,6 +13,7 @@ from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of, 
 from perceptron_rs.cli.parsing import Parser
 from perceptron_rs.cli.status import EPILOG
 from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.shared import add_stream
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 
 __all__ = ["parse", "parser"]
@@ -139,41 +140,10 @@ def _train(command: argparse.ArgumentParser) -> None:
         help="hold out this share of the examples, evenly spaced, and say how well they are predicted",
     )
     if LEARNERS[_learner(command)].in_streams:
-        _stream(command)
+        add_stream(command)
     _learning(command)
     kinds.add_engine(command)
     _output(command)
-
-
-def _stream(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group("data larger than memory")
-    group.add_argument(
-        "--stream",
-        action="store_true",
-        help="read DATA in blocks, once for each epoch, in its own order, or with --shuffle and --cache in "
-        "shuffled blocks",
-    )
-    group.add_argument(
-        "--block-size",
-        type=kinds.positive,
-        default=16384,
-        metavar="N",
-        help="number of examples in a block (16384)",
-    )
-    group.add_argument(
-        "--cache", metavar="FILE", help="keep the examples in the binary file FILE, for later epochs and runs"
-    )
-    group.add_argument(
-        "--checkpoint", metavar="FILE", help="write to FILE, again and again, how far the run is"
-    )
-    group.add_argument(
-        "--checkpoint-every",
-        type=kinds.amount,
-        default=60.0,
-        metavar="SECONDS",
-        help="time between two of them (60)",
-    )
-    group.add_argument("--resume", action="store_true", help="go on from --checkpoint, if the file is there")
 
 
 def _predict(command: argparse.ArgumentParser) -> None:
@@ -189,6 +159,12 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
 
 def _reproduce(command: argparse.ArgumentParser) -> None:
     _data(command, model=True)
+    command.add_argument(
+        "--tag-column",
+        type=kinds.positive,
+        metavar="N",
+        help="of tagged sentences, the column that holds the tag, from 1 (the last)",
+    )
     command.add_argument(
         "--engine", choices=("rust", "reference"), help="what computes (as when the model was trained)"
     )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perceptron_rs.cli.readers.source import watched
+
 if TYPE_CHECKING:
     from perceptron_rs import EpochRecord
 
-__all__ = ["Counts", "progress", "reading"]
+__all__ = ["Counts", "Reading", "progress", "reading"]
 
 _LARGE = 1 << 25  # bytes
 
@@ -82,16 +85,42 @@ class Counts:
         self._said, self._new = self._examples, 0
 
 
+class Reading:
+    """Lines about text that is read, when it has taken 1, 2, 4, 8, ... seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.begin()
+
+    def begin(self) -> None:
+        """Note that a file is read from its beginning."""
+        self._next, self._start = 1.0, self._clock()
+
+    def __call__(self, name: str, lines: int, n_bytes: int, share: float | None) -> None:
+        """Hear how far it is: ``share`` is that of the file; None: nobody knows."""
+        seconds = self._clock() - self._start
+        if seconds < self._next:
+            return
+        while seconds >= self._next:
+            self._next *= 2
+        of_all = "" if share is None else f" ({share:.0%})"
+        _line(f"reading {name}: {lines} lines, {n_bytes / 1e6:.0f} MB{of_all}, {seconds:.0f} s")
+
+
 @contextmanager
 def reading(path: str, *, quiet: bool) -> Iterator[None]:
-    """Say that a file is read, if that takes a while."""
+    """Say that a file is read, and how far that is, if it takes a while."""
+    if quiet or sys.stderr is None:
+        yield
+        return
     try:
         size = Path(path).stat().st_size
     except OSError:
         size = 0
-    if size >= _LARGE and not quiet and sys.stderr is not None:
+    if size >= _LARGE:
         _line(f"reading {path}, {size / 1e6:.0f} MB")
-    yield
+    with watched(Reading()):
+        yield
 
 
 def _share(mistakes: int, examples: int) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.modelfile import load_model
 from perceptron_rs.cli.readers.sentences import Sentence
 
-__all__ = ["attributes", "blocks", "load_tagger", "positions", "tagged"]
+if TYPE_CHECKING:
+    from perceptron_rs.io import Source
+
+__all__ = ["attributes", "blocks", "load_tagger", "positions", "tagged", "tagged_source"]
 
 BLOCK = 1000  # sentences; the answers do not depend on it
 
@@ -56,6 +59,22 @@ def tagged(line: str, tag: str, column: int | None) -> str:
         parts[cells[column - 1]] = tag
         return "".join(parts)
     return line + (parts[cells[-1] - 1] if len(cells) > 1 else "\t") + tag
+
+
+def tagged_source(
+    path: str, read: Callable[[], Iterator[Sentence]], template: dict[str, Any], tag: int
+) -> Source:
+    """Return sentences as ``fit_stream`` takes them; ``tag`` is the number of the column of their tags."""
+    from perceptron_rs.io import Batch, Source
+
+    def batches() -> Iterator[Batch]:
+        for part in blocks(read()):
+            yield Batch(
+                [attributes(sentence, template) for sentence in part],
+                [[token[tag - 1] for token in sentence.tokens] for sentence in part],
+            )
+
+    return Source(batches=batches, files=(Path(path),), reading=f"{template}, tag {tag}", name=path)
 
 
 def blocks(items: Iterable[T], size: int = BLOCK) -> Iterator[list[T]]:

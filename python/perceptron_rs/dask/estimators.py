@@ -262,7 +262,8 @@ class SequencePerceptron(DaskLearner, LocalSequencePerceptron):  # type: ignore[
     A block holds sequences: a `perceptron_rs.io.Batch`, a promise of one, or a callable that returns one on
     the worker. ``Batch(X, y)`` has lists of the attributes and labels of each sequence,
     ``Batch(X, y, None, lengths)`` the tokens of all, one after another. Without ``hash_columns``, the
-    vocabulary is that of all blocks. Not available are ``n_partitions``, ``early_stopping`` and weights of
+    vocabulary is that of all blocks. Not available are ``n_partitions``,
+    ``early_stopping``, ``warm_start``, ``audit`` and weights of
     examples.
 
     Parameters

@@ -52,7 +52,7 @@ class ClusterLearner(BaseEstimator):
             if self._family is LINEAR:
                 learner._warn(report.stopped)
             else:
-                warn_of_interrupt(self, report, stacklevel=5)
+                warn_of_interrupt(self, report.stopped, stacklevel=5)
         return self
 
     def to_local(self) -> Any:

@@ -57,6 +57,7 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
     """Put what is known before the fit on the estimator, and plan the fit."""
     for name in ("encoder_", "template_", "feature_names_in_"):
         vars(estimator).pop(name, None)
+    estimator._n_epochs = 0
     first = next((fact for fact in facts if fact.examples), facts[0])
     columns: list[NDArray[np.int64]] | list[None] = [None] * len(facts)
     estimator.n_features_in_ = first.columns
@@ -103,7 +104,7 @@ def columns_of(fact: Facts, vocabulary: dict[str, int]) -> NDArray[np.int64]:
 
 
 SEQUENCES = Family(
-    refused=(("n_partitions", 1), ("early_stopping", False)),
+    refused=(("n_partitions", 1), ("early_stopping", False), ("warm_start", False), ("audit", False)),
     parse=lambda estimator: partial(parse, hash_columns=estimator.hash_columns),
     plan=plan,
 )

@@ -76,11 +76,20 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
         self : object
             The fitted encoder.
         """
-        if self.n_columns is None:
-            self.fit_transform(tokens)
-        else:
-            self._check()
+        self._check()
+        if self.n_columns is not None:
             self.vocabulary_, self.n_columns_ = {}, int(self.n_columns)
+            return self
+        known: defaultdict[str, int] = defaultdict(count().__next__)
+        counts = np.zeros(0, dtype=np.int64)  # of the tokens that have each
+        for names, _, sizes in chunks(tokens):
+            columns = np.fromiter(map(known.__getitem__, names), dtype=np.int64, count=len(names))
+            if self.min_count > 1:
+                of_tokens = np.repeat(np.arange(len(sizes)), sizes) * len(known) + columns
+                new = np.bincount(np.unique(of_tokens) % len(known), minlength=len(known))
+                new[: len(counts)] += counts
+                counts = new
+        self._keep(known, counts)
         return self
 
     def fit_transform(self, tokens: Iterable[Any], y: Any = None) -> Any:  # noqa: ARG002  the same
@@ -103,19 +112,20 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
             return self.fit(()).transform(tokens)
         # A dict that gives each new name the next column, at the speed of C.
         known: defaultdict[str, int] = defaultdict(count().__next__)
-        parts = collect(tokens, lambda names: map(known.__getitem__, names))
+        X = _matrix(*collect(tokens, lambda names: map(known.__getitem__, names)), len(known))
+        kept = self._keep(known, np.bincount(X.indices, minlength=len(known)))
+        return X if kept is None else X[:, kept]
+
+    def _keep(self, known: dict[str, int], counts: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        """Keep the names of enough tokens as the vocabulary; return which of them, None: all."""
         for name in known:
             if not isinstance(name, str):
                 raise TypeError(f"attributes must be strings, got {name!r:.80}; write it as name=value")
-        X = _matrix(*parts, len(known))
-        self.vocabulary_ = dict(known)
-        if self.min_count > 1:
-            kept = np.bincount(X.indices, minlength=len(known)) >= self.min_count
-            names = compress(self.vocabulary_, kept.tolist())
-            self.vocabulary_ = {name: column for column, name in enumerate(names)}
-            X = X[:, kept]
+        kept = None if self.min_count == 1 else counts >= self.min_count
+        names = known if kept is None else compress(known, kept.tolist())
+        self.vocabulary_ = {name: column for column, name in enumerate(names)}
         self.n_columns_ = len(self.vocabulary_)
-        return X
+        return kept
 
     def transform(self, tokens: Iterable[Any]) -> Any:
         """Encode tokens, ignoring attributes that are not in the vocabulary.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from perceptron_rs.io.source import Batch, PathLike, Source, paths_of
+from perceptron_rs.packed import MAX_RATIO, check_ratio, unpacked
 
 __all__ = ["open_sentences"]
 
@@ -19,7 +20,11 @@ _SENTENCES = 1024  # of a batch
 
 
 def open_sentences(
-    path: PathLike | Sequence[PathLike], *, attributes: Attributes, tag_column: int = -1
+    path: PathLike | Sequence[PathLike],
+    *,
+    attributes: Attributes,
+    tag_column: int = -1,
+    max_ratio: float = MAX_RATIO,
 ) -> Source:
     r"""Read tagged sentences in parts, for ``SequencePerceptron.fit_stream``.
 
@@ -34,6 +39,8 @@ def open_sentences(
         `perceptron_rs.features.column_attributes`.
     tag_column : int, default=-1
         Which column is the tag, counted from 0, or from the last one by -1, -2, ...
+    max_ratio : float, default=250.0
+        How many times its size a compressed file may unpack to.
 
     Returns
     -------
@@ -62,7 +69,7 @@ def open_sentences(
     >>> model.classes_.tolist()
     ['D', 'N', 'V']
     """
-    files = tuple(map(Path, paths_of(path)))
+    files, max_ratio = tuple(map(Path, paths_of(path))), check_ratio(max_ratio)
     for file in files:
         file.stat()  # says now that it is missing
 
@@ -70,7 +77,7 @@ def open_sentences(
         X: list[list[Any]] = []
         y: list[list[str]] = []
         for file in files:
-            for sentence in _sentences(file, tag_column):
+            for sentence in _sentences(file, tag_column, max_ratio):
                 y.append([columns.pop(tag_column) for columns in sentence])
                 X.append(attributes(sentence))
                 if len(X) == _SENTENCES:
@@ -84,12 +91,12 @@ def open_sentences(
     )
 
 
-def _sentences(file: Path, tag_column: int) -> Iterator[list[list[str]]]:
+def _sentences(file: Path, tag_column: int, max_ratio: float) -> Iterator[list[list[str]]]:
     """Give the columns of the tokens of each sentence."""
     sentence: list[list[str]] = []
     width, number = None, 0  # of columns; of the last line that was read
     try:
-        with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as lines:
+        with unpacked(str(file), max_ratio) if file.suffix == ".gz" else file.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
                 if not text.strip():

@@ -80,6 +80,8 @@ class Source:
         What `partitions` calls.
     n_rows : int, default=None
         Number of examples, or of sequences. Needed with ``between``.
+    n_in_batch : int, default=None
+        Number of examples that ``between`` gives without a copy, from multiples of this number on.
     n_features : int, default=None
         Number of columns. If None, the widest batch tells it.
     feature_names : tuple of str, default=None
@@ -114,6 +116,7 @@ class Source:
     advise: Callable[[int, int, bool], None] | None = None
     cut: Cut | None = None
     n_rows: int | None = None
+    n_in_batch: int | None = None
     n_features: int | None = None
     feature_names: tuple[str, ...] | None = None
     is_shifted: bool | None = False

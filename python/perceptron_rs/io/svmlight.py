@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +18,7 @@ from scipy.sparse import csr_matrix
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of
+from perceptron_rs.packed import MAX_RATIO, check_ratio, reading, unpacked
 
 __all__ = ["load_svmlight", "load_with_base", "open_svmlight"]
 
@@ -30,8 +29,7 @@ Arrays: TypeAlias = tuple[
 
 _INT32_MAX, _INT64_MAX = 2**31 - 1, 2**63 - 1
 _MOST_THREADS = 1024
-_CHUNK = 1 << 21  # bytes of text that are parsed at once
-_SMALL = 1 << 24  # so much may be packed as tightly as it likes
+_CHUNK = 1 << 20  # bytes of text that are parsed at once
 
 
 def load_svmlight(
@@ -42,6 +40,7 @@ def load_svmlight(
     query_id: Literal["ignore", "refuse"] = "ignore",
     offset: int = 0,
     length: int = -1,
+    max_ratio: float = MAX_RATIO,
     n_jobs: int | None = None,
 ) -> tuple[Any, NDArray[np.float64]]:
     r"""Read files in the svmlight / libsvm format into a CSR matrix and a vector of labels.
@@ -70,6 +69,9 @@ def load_svmlight(
         If above 0, read the lines that begin at most so many bytes after ``offset``. Calls whose offsets
         are a ``length`` apart read each line once, and some may read none. With either of the two,
         ``path`` must be one file.
+    max_ratio : float, default=250.0
+        How many times its size a compressed file may unpack to, in (1, inf]. One that does so is more likely
+        an accident or an attack than data.
     n_jobs : int, default=None
         Number of threads. None means 1, unless in a :obj:`joblib.parallel_backend` context; -1 means all
         processors. The result does not depend on it.
@@ -85,7 +87,8 @@ def load_svmlight(
     Raises
     ------
     ValueError
-        If a line cannot be parsed. The message names the file, line, column and text.
+        If a line cannot be parsed, or a compressed file is damaged or unpacks to too much. The message names
+        the file, line, column and text.
     OSError
         If a file cannot be opened or read.
     MemoryError
@@ -113,6 +116,7 @@ def load_svmlight(
         query_id=query_id,
         offset=offset,
         length=length,
+        max_ratio=max_ratio,
         n_jobs=n_jobs,
     )
     return X, y
@@ -126,6 +130,7 @@ def load_with_base(
     query_id: Literal["ignore", "refuse"] = "ignore",
     offset: int = 0,
     length: int = -1,
+    max_ratio: float = MAX_RATIO,
     n_jobs: int | None = None,
 ) -> tuple[Any, NDArray[np.float64], bool]:
     """Return what `load_svmlight` does, and whether the lowest index of the files is 0."""
@@ -143,6 +148,7 @@ def load_with_base(
         "zero_based": base,
         "refuse_query_ids": query_id == "refuse",
         "threads": threads,
+        "max_ratio": check_ratio(max_ratio),
     }
     names = [_name_of(file) for file in files]
     if offset == 0 and length <= 0 and all(isinstance(file, str) for file in files):
@@ -171,7 +177,7 @@ def open_svmlight(
     n_features: int | None = None,
     zero_based: bool | Literal["auto"] = "auto",
     query_id: Literal["ignore", "refuse"] = "ignore",
-    max_ratio: float = 250.0,
+    max_ratio: float = MAX_RATIO,
 ) -> Source:
     r"""Read svmlight / libsvm files in parts, for ``fit_stream``.
 
@@ -187,8 +193,7 @@ def open_svmlight(
     query_id : {"ignore", "refuse"}, default="ignore"
         Whether to ignore ``qid:...`` or to raise an error.
     max_ratio : float, default=250.0
-        How many times its size a compressed file may unpack to. A file that does so is more likely an
-        accident or an attack than data.
+        As for `load_svmlight`.
 
     Returns
     -------
@@ -218,8 +223,7 @@ def open_svmlight(
     """
     files = _files(path)
     base = _check_options(n_features, zero_based, query_id)
-    if not max_ratio > 1:
-        raise ValueError(f"max_ratio must be above 1, got {max_ratio}")
+    max_ratio = check_ratio(max_ratio)
     named = tuple(Path(file) for file in files if isinstance(file, str))
     for file in named:
         file.stat()  # says now that it is missing
@@ -282,7 +286,7 @@ def _read_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any]) ->
 
 
 def _parts(
-    file: Any, offset: int = 0, length: int = -1, *, max_ratio: float | None = None, **options: Any
+    file: Any, offset: int = 0, length: int = -1, *, max_ratio: float, **options: Any
 ) -> Iterator[Arrays]:
     """Give the examples of a file, some lines at a time."""
     name, lines = _name_of(file), 0
@@ -291,22 +295,16 @@ def _parts(
         lines += text.count(b"\n")
 
 
-def _texts(file: Any, offset: int, length: int, max_ratio: float | None) -> Iterator[bytes]:
+def _texts(file: Any, offset: int, length: int, max_ratio: float) -> Iterator[bytes]:
     """Give the text of a file in pieces that end with a line."""
-    with _opened(file) as (text, packed):
+    with _opened(file, max_ratio) as text:
         if offset > 0:
             text.seek(offset)
             text.readline()
         left = offset + length + 1 - text.tell() if length > 0 else None
-        rest, total = b"", 0
+        rest = b""
         while left is None or left > 0:
             more = text.read(_CHUNK if left is None else min(left, _CHUNK))
-            total += len(more)
-            if packed is not None and max_ratio is not None and total > _SMALL + max_ratio * packed.tell():
-                raise ValueError(
-                    f"{_name_of(file)}: unpacks to more than {max_ratio:g} times its size; raise max_ratio "
-                    f"if you know that it is no gzip bomb"
-                )
             if left is not None:
                 left -= len(more)
                 if left == 0 and not more.endswith(b"\n"):
@@ -325,25 +323,13 @@ def _texts(file: Any, offset: int, length: int, max_ratio: float | None) -> Iter
 
 
 @contextmanager
-def _opened(file: Any) -> Iterator[tuple[Any, Any]]:
-    """Open a file, if it is a path; and return with it the compressed file that it comes from."""
+def _opened(file: Any, max_ratio: float) -> Iterator[Any]:
+    """Open a file, if it is a path."""
     if not isinstance(file, str):
-        yield file, None
+        yield file
         return
-    with Path(file).open("rb") as raw:
-        if not file.endswith(".gz"):
-            yield raw, None
-            return
-        try:
-            with gzip.GzipFile(fileobj=raw) as text:
-                yield text, raw
-        except EOFError:
-            raise ValueError(f"{file}: the gzip data ends early: the file was cut; get it again") from None
-        except (zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(
-                f"{file}: the gzip data is damaged or none ({error}); get it again, or drop the .gz if it is "
-                f"plain text"
-            ) from None
+    with reading(file), unpacked(file, max_ratio) if file.endswith(".gz") else Path(file).open("rb") as text:
+        yield text
 
 
 def _joined(parts: list[Arrays], base: bool | None) -> Arrays:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of
+from perceptron_rs.packed import MAX_RATIO, check_ratio, unpacked
+from perceptron_rs.packed import reading as of_gzip
 
 __all__ = ["open_arrow", "open_csv", "open_parquet"]
 
@@ -24,6 +26,7 @@ def open_csv(
     sample_weight: str | None = None,
     columns: Sequence[str] | None = None,
     delimiter: str = ",",
+    max_ratio: float = MAX_RATIO,
 ) -> Source:
     r"""Read CSV files with a header in parts, for ``fit_stream``. Needs pyarrow.
 
@@ -39,6 +42,8 @@ def open_csv(
         Names of the features, in their order. If None, all other columns of the first file.
     delimiter : str, default=","
         Character between two cells.
+    max_ratio : float, default=250.0
+        How many times its size a file whose name ends in ".gz" may unpack to.
 
     Returns
     -------
@@ -68,18 +73,23 @@ def open_csv(
     array(['length', 'links'], dtype=object)
     """
     csv, double = _module("csv"), _module().float64()
-    parse = csv.ParseOptions(delimiter=delimiter)
+    parse, max_ratio = csv.ParseOptions(delimiter=delimiter), check_ratio(max_ratio)
+
+    def opened(file: str, **options: Any) -> Any:
+        place = unpacked(file, max_ratio) if file.endswith(".gz") else file
+        with of_gzip(file):
+            return csv.open_csv(place, parse_options=parse, **options)
 
     def batches(file: str) -> Any:
         # Else the first part of a file would decide whether a column holds whole numbers.
-        names = csv.open_csv(file, parse_options=parse).schema.names
+        names = opened(file).schema.names
         if columns is not None or target not in names:
             names = columns or []
         types = {name: double for name in names if name != target}
-        return csv.open_csv(file, parse_options=parse, convert_options=csv.ConvertOptions(column_types=types))
+        return opened(file, convert_options=csv.ConvertOptions(column_types=types))
 
-    reading = f"csv, delimiter={delimiter!r}"
-    return _of_files(paths_of(path), batches, target, sample_weight, columns, reading)
+    how = f"csv, delimiter={delimiter!r}"
+    return _of_files(paths_of(path), batches, target, sample_weight, columns, how)
 
 
 def open_parquet(
@@ -271,8 +281,9 @@ def _of_files(
         for file in files:
             of_file = _Table(open_one(file).schema, target, weight, table.columns, file, n_features)
             try:
-                for batch in open_one(file):
-                    yield of_file.batch(batch)
+                with of_gzip(file):
+                    for batch in open_one(file):
+                        yield of_file.batch(batch)
             except arrow.ArrowInvalid as error:
                 raise ValueError(f"{file}: {error}") from None
 

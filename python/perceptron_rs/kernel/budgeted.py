@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.engines import Engine, EngineName, State, get_engine
 from perceptron_rs.float_mode import standard
-from perceptron_rs.io.source import PathLike
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train, learn_stream
 from perceptron_rs.kernel.kept import Carried, collected, log_of, nothing, taken_over
@@ -26,14 +24,15 @@ from perceptron_rs.kernel.values import KERNELS
 from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.settings import POLICIES, Budget
 from perceptron_rs.stream.fit import Options
-from perceptron_rs.typed import ClassWeight, Gamma, JointUpdate, KernelName, MultiClass, Tie, fit_context
+from perceptron_rs.stream.learner import StreamFit
+from perceptron_rs.typed import ClassWeight, Gamma, JointUpdate, KernelName, MultiClass, Tie
 
 __all__ = ["BudgetedKernelPerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class BudgetedKernelPerceptron(KernelLearner):
+class BudgetedKernelPerceptron(KernelLearner, StreamFit):
     r"""Kernel perceptron that keeps a bounded number of mistakes, for endless streams.
 
     It learns like `KernelPerceptron`: a mistake on an example :math:`x_k`, with the step :math:`c_k`, adds
@@ -303,89 +302,13 @@ class BudgetedKernelPerceptron(KernelLearner):
         self._kept, self.n_seen_ = kept, seen
         self._vectors = log_of(kept, len(self.classes_)) | rows | {"origin": origin}
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit_stream(
-        self,
-        source: Any,
-        classes: Any = None,
-        *,
-        shuffle: Literal[False, "block"] = False,
-        block_size: int | None = None,
-        cache: PathLike | None = None,
-        checkpoint: PathLike | None = None,
-        checkpoint_every: float = 60.0,
-        resume: bool = False,
-    ) -> Self:
-        """Fit the model to examples that need not fit into memory, in epochs, as ``fit`` does.
-
-        With ``shuffle=False`` the result has the bits of ``fit`` on all examples with ``shuffle=False``. Set
-        ``gamma`` to a number or to "auto", because "scale" needs all examples. Not available with
-        ``warm_start``, ``kernel="precomputed"``, ``track_mistakes`` and ``max_mistakes_per_example``.
-
-        Parameters
-        ----------
-        source : Source, tuple of arrays, or iterable of batches
-            The examples, as for `Perceptron.fit_stream`, which describes all parameters.
-        classes : array-like of shape (n_classes,), default=None
-            All classes that occur. If None, a first pass finds them.
-        shuffle : {False, "block"}, default=False
-            Whether to shuffle the blocks, and the examples within each block, before each epoch.
-        block_size : int, default=None
-            Number of examples in a block.
-        cache : str or path-like, default=None
-            File for the examples in binary form.
-        checkpoint : str or path-like, default=None
-            File for what has been learnt so far.
-        checkpoint_every : float, default=60.0
-            Seconds between two checkpoints.
-        resume : bool, default=False
-            Whether to go on from the checkpoint, if there is one.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If examples, a parameter or a file is invalid, if passes over the source differ, or if training
-            overflows. The estimator then stays as it was before the call.
-        TypeError
-            If the source gives no batches, or they do not contain numbers (or, for labels, numbers or
-            strings).
-        OSError
-            If a file cannot be read or written.
-
-        Warns
-        -----
-        sklearn.exceptions.ConvergenceWarning
-            As ``fit``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from perceptron_rs import BudgetedKernelPerceptron
-        >>> X = np.random.default_rng(0).normal(size=(2000, 2))
-        >>> model = BudgetedKernelPerceptron(gamma=1.0, budget=30)
-        >>> model.fit_stream((X, X[:, 0] * X[:, 1] > 0), block_size=500).support_vectors_.shape
-        (30, 2)
-        """
-        options = Options(
-            shuffle=shuffle,
-            block_size=block_size,
-            cache=cache,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
-        with restored_on_error(self), standard():
-            self._check_parameters()
-            learner = Carried(self, get_engine(self.engine))
-            report = learn_stream(self, source, classes, options, learner)
-            self._n_epochs += self.n_iter_
-            self._warn(report.stopped)
-        return self
+    @standard()
+    def _fit_stream(self, source: Any, classes: Any, options: Options) -> list[str]:
+        self._check_parameters()
+        learner = Carried(self, get_engine(self.engine))
+        report = learn_stream(self, source, classes, options, learner)
+        self._n_epochs += self.n_iter_
+        return report.stopped
 
     def _begin_stream(self, shared: dict[str, Any], seed: int) -> tuple[State, Budget]:
         """Return the first state of a run over a stream, and its settings."""

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import RECORD, Method, begin_record, note_end, recorded
+from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
 from perceptron_rs.common.parameters import draw_seed, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
@@ -134,7 +134,6 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options, learner
     report = run_stream(model, engine, stream, state, settings, schedule, observer, options, learner)
     model._keep_stream(report.state)
     publish_report(model, report, is_fit=True)
-    vars(model).pop(RECORD, None)
     return report
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
-from perceptron_rs.io.source import PathLike
 from perceptron_rs.linear.fitting import (
     check_same_problem,
     learn,
@@ -35,13 +34,14 @@ from perceptron_rs.linear.penalty import forget_pending
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.stream.fit import Options
+from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Learner as StreamLearner
 from perceptron_rs.typed import BaseEstimator, CallbackSupportMixin, fit_context, with_callbacks
 
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, BaseEstimator):
+class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported, Saved, BaseEstimator):
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
@@ -154,97 +154,6 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, Exported, Saved, Bas
         self._n_epochs += self.n_iter_
         task.end()
         return report.stopped
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit_stream(
-        self,
-        source: Any,
-        classes: Any = None,
-        *,
-        shuffle: Literal[False, "block"] = False,
-        block_size: int | None = None,
-        cache: PathLike | None = None,
-        checkpoint: PathLike | None = None,
-        checkpoint_every: float = 60.0,
-        resume: bool = False,
-    ) -> Self:
-        """Fit the model to examples that need not fit into memory, in epochs, as ``fit`` does.
-
-        The examples are learnt in blocks, of which the next ones are read meanwhile. With
-        ``shuffle=False`` the result has the bits of ``fit`` on all examples with ``shuffle=False``, whatever
-        the size of the blocks. Not available with ``early_stopping``, ``track_mistakes``, ``added_feature``
-        and ``max_mistakes_per_example``; the parameter ``shuffle`` of the estimator is for ``fit``.
-
-        Parameters
-        ----------
-        source : Source, tuple of arrays, or iterable of batches
-            The examples: what the functions ``open_...`` of ``perceptron_rs.io`` return, a tuple
-            ``(X, y)`` or ``(X, y, sample_weight)``, or an object that gives such tuples each time it is
-            iterated over.
-        classes : array-like of shape (n_classes,), default=None
-            All classes that occur. If None, a first pass finds them.
-        shuffle : {False, "block"}, default=False
-            Whether to shuffle before each epoch: the blocks, and the examples within each block. Other
-            sources than arrays need a ``cache`` for that.
-        block_size : int, default=None
-            Number of examples in a block. With ``shuffle="block"`` it changes the order, and so the result,
-            and None means 16384. Otherwise None means as many as take about 8 MB.
-        cache : str or path-like, default=None
-            File for the examples in binary form. The first pass writes it, later ones map it into memory,
-            and so does a later call, if the files of the source and their times are still the same.
-        checkpoint : str or path-like, default=None
-            File for what has been learnt so far, which is replaced at once. It is left when the fit is done.
-        checkpoint_every : float, default=60.0
-            Seconds between two checkpoints; 0 writes one behind each block.
-        resume : bool, default=False
-            Whether to go on from the checkpoint, if there is one. The result has the bits of a run that
-            was never stopped. ``max_iter`` may be larger than before.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If examples, a parameter or a file is invalid, if passes over the source differ, or if training
-            overflows. The estimator then stays as it was before the call.
-        TypeError
-            If the source gives no batches, or they do not contain numbers (or, for labels, numbers or
-            strings).
-        OSError
-            If a file cannot be read or written.
-
-        Warns
-        -----
-        sklearn.exceptions.ConvergenceWarning
-            As ``fit``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from perceptron_rs import Perceptron
-        >>> class Batches:
-        ...     def __iter__(self):
-        ...         random = np.random.default_rng(0)
-        ...         for _ in range(5):
-        ...             X = random.normal(size=(100, 2))
-        ...             yield X, X[:, 0] > X[:, 1]
-        >>> Perceptron().fit_stream(Batches()).classes_
-        array([False,  True])
-        """
-        options = Options(
-            shuffle=shuffle,
-            block_size=block_size,
-            cache=cache,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
-        with restored_on_error(self):
-            self._warn(self._fit_stream(source, classes, options))
-        return self
 
     @with_callbacks
     @standard()

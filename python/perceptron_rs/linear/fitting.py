@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import RECORD, Method, begin_record, note_end, recorded
+from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, follow, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
@@ -243,8 +243,7 @@ def learn_stream(estimator: Any, given: Any, classes: Any, options: Options) -> 
     )
     publish(estimator, report.state)
     publish_report(estimator, report, is_fit=True)
-    for name in ("validation_scores_", RECORD):
-        vars(estimator).pop(name, None)
+    vars(estimator).pop("validation_scores_", None)
     estimator._n_epochs += estimator.n_iter_
     task.end()
     return report

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from perceptron_rs.audit.digests import BLOCK, PARTS, Digests
-from perceptron_rs.audit.record import RECORD, Call
+from perceptron_rs.audit.record import RECORD, Call, Method
 from perceptron_rs.models.parameters import parameters_from_json, values_to_json
 from perceptron_rs.models.values import Tensors, is_count
 
@@ -19,6 +19,7 @@ __all__ = ["CALLS", "collect_record", "publish_record"]
 CALLS = "calls"
 _PREFIX = "start_of_record_"
 _NEEDED = {"method", "parameters", "n_features", "sizes", "weighted", "arithmetic_version"}
+_OPTIONAL = {"sha256", "ended", "block_size"}
 _ENDS = ("callback", "interrupt")
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -45,7 +46,7 @@ def publish_record(estimator: Any, tensors: Tensors, document: dict[str, Any]) -
         raise ValueError("its calls must be a list of one or more")
     calls = [_from_json(description, type(estimator)) for description in document[CALLS]]
     if start:
-        if start.keys() != {"coef", "intercept"} or calls[0].method != "fit":
+        if start.keys() != {"coef", "intercept"} or calls[0].method == "partial_fit":
             raise ValueError(f"the tensors {_PREFIX}... must be the weights and intercepts of a first fit")
         if any(array.dtype != np.float64 or not np.isfinite(array).all() for array in start.values()):
             raise ValueError(f"the tensors {_PREFIX}... must hold finite float64 numbers")
@@ -62,6 +63,8 @@ def _to_json(call: Call) -> dict[str, Any]:
         "weighted": call.weighted,
         "arithmetic_version": call.arithmetic,
     }
+    if call.block_size is not None:
+        found["block_size"] = call.block_size
     if call.digests is not None:
         found["sha256"] = {part: list(getattr(call.digests, part)) for part in PARTS}
     if call.ended is not None:
@@ -70,15 +73,18 @@ def _to_json(call: Call) -> dict[str, Any]:
 
 
 def _from_json(description: Any, kind: type) -> Call:
-    if not isinstance(description, dict) or set(description) - {"sha256", "ended"} != _NEEDED:
+    if not isinstance(description, dict) or set(description) - _OPTIONAL != _NEEDED:
         raise ValueError(f"each of its calls must hold {', '.join(sorted(_NEEDED))}")
     method, sizes = description["method"], description["sizes"]
-    if method not in ("fit", "partial_fit"):
-        raise ValueError(f"a call must be of fit or partial_fit, got {method!r:.80}")
+    if method not in get_args(Method):
+        raise ValueError(f"a call must be of {', '.join(get_args(Method))}, got {method!r:.80}")
     if not isinstance(sizes, list) or not sizes or not all(_is_size(size) for size in sizes):
         raise ValueError("the sizes of a call must be pairs of counts of at least 1")
-    if method == "fit" and (len(sizes) > 1 or sizes[0][1] > 1):
-        raise ValueError("the sizes of a fit must be those of one call")
+    if method != "partial_fit" and (len(sizes) > 1 or sizes[0][1] > 1):
+        raise ValueError(f"the sizes of a {method} must be those of one call")
+    block_size = description.get("block_size")
+    if block_size is not None and not (method == "fit_stream" and is_count(block_size) and block_size > 0):
+        raise ValueError("the block_size of a call must be a count of at least 1, of fit_stream")
     if not is_count(description["n_features"]) or not is_count(description["arithmetic_version"]):
         raise ValueError("a call must hold counts as n_features and arithmetic_version")
     if type(description["weighted"]) is not bool:
@@ -91,6 +97,7 @@ def _from_json(description: Any, kind: type) -> Call:
         description["weighted"],
         description["arithmetic_version"],
         ended=_end(description.get("ended")),
+        block_size=block_size,
     )
     return replace(call, digests=_digests(description["sha256"], call)) if "sha256" in description else call
 
@@ -108,13 +115,14 @@ def _end(ended: Any) -> tuple[str, int] | None:
 
 
 def _digests(description: Any, call: Call) -> Digests:
-    if not isinstance(description, dict) or set(description) != set(PARTS):
+    if not isinstance(description, dict) or set(description) | {"lengths"} != set(PARTS):
         raise ValueError(f"the digests of a call must be those of {', '.join(PARTS)}")
     blocks = -(-call.rows // BLOCK)
     for part, digests in description.items():
-        needed = 0 if part == "weights" and not call.weighted else blocks
+        is_none = digests == [] if part == "lengths" else part == "weights" and not call.weighted
+        needed = 0 if is_none else blocks
         if not isinstance(digests, list) or len(digests) != needed:
             raise ValueError(f"a call of {call.rows} rows must have {needed} digests of {part}")
         if not all(isinstance(digest, str) and _DIGEST.fullmatch(digest) for digest in digests):
             raise ValueError("a digest must be 64 hexadecimal digits")
-    return Digests(call.rows, **{part: tuple(description[part]) for part in PARTS})
+    return Digests(call.rows, **{part: tuple(digests) for part, digests in description.items()})

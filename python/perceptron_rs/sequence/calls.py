@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
@@ -17,7 +18,7 @@ from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
-from perceptron_rs.sequence.fitting import cold, learn
+from perceptron_rs.sequence.fitting import begin, learn, start_state
 from perceptron_rs.sequence.input import flat_labels, is_nested, read_sequences
 
 __all__ = ["fit_sequences", "pass_over", "warn_of_interrupt"]
@@ -26,12 +27,15 @@ Model = TypeVar("Model", bound=Any)
 
 
 def fit_sequences(model: Model, X: Any, y: Any, lengths: Any, encoder: AttributeEncoder | None) -> Model:
-    """Learn anew, in epochs; ``encoder`` has made the rows, if it is given."""
+    """Learn in epochs, anew unless ``warm_start`` is set; ``encoder`` has made the rows, if it is given."""
     with restored_on_error(model), standard():
         model._check_parameters()
-        for name in ("encoder_", "template_"):
-            vars(model).pop(name, None)
-        data, lengths = read_sequences(model, X, lengths, reset=True)
+        goes_on = begin(model)
+        if encoder is not None:
+            if goes_on and vars(encoder) != vars(getattr(model, "encoder_", None) or encoder):
+                raise ValueError("encoder must be that of the model, encoder_, with warm_start=True")
+            vars(model).pop("encoder_", None)  # X is a matrix
+        data, lengths = read_sequences(model, X, lengths, reset=not goes_on)
         if encoder is not None:
             if encoder.n_columns_ != data.rows.shape[1]:
                 raise ValueError(
@@ -40,8 +44,13 @@ def fit_sequences(model: Model, X: Any, y: Any, lengths: Any, encoder: Attribute
                 )
             model.encoder_ = encoder
         labels = flat_labels(y, lengths) if is_nested(X) else y
-        model.classes_, labels = encode_new(label_array(model, labels, data.rows.shape[0]))
-        _learn(model, data, labels, lengths, _cold(model, data), one_pass=False)
+        labels = label_array(model, labels, data.rows.shape[0])
+        if goes_on:
+            labels = encode(labels, model.classes_)
+        else:
+            model.classes_, labels = encode_new(labels)
+        state = start_state(model, data.rows.shape[1], goes_on=goes_on)
+        _learn(model, data, labels, lengths, state, one_pass=False)
     return model
 
 
@@ -60,20 +69,16 @@ def pass_over(
         y = label_array(model, flat_labels(y, lengths) if is_nested(X) else y, data.rows.shape[0])
         if first:
             model.classes_ = given
-        state, pair = _cold(model, data) if first else model._state, bool(model.transition_features)
-        if ("pair_indptr" in state) != pair:
-            raise ValueError(
-                f"transition_features={pair} differs from the calls that this one goes on from; set it "
-                f"again, or begin anew by fit"
-            )
+            begin_record(model)
+        state = start_state(model, data.rows.shape[1], goes_on=not first)
         labels = encode(y, model.classes_)
         report = _learn(model, data, labels, lengths, state, one_pass=True, track_answers=track_answers)
     return report, labels, lengths
 
 
-def warn_of_interrupt(model: Any, report: Report, *, stacklevel: int) -> None:
+def warn_of_interrupt(model: Any, stopped: list[str], *, stacklevel: int) -> None:
     """Warn, on behalf of the caller of a fit, that Ctrl-C has ended it."""
-    if report.stopped == ["interrupt"]:
+    if stopped == ["interrupt"]:
         warnings.warn(
             f"ctrl-c ended the fit in epoch {model.n_iter_} (counted from 1); "
             f"what was learnt until then is kept",
@@ -95,9 +100,5 @@ def _learn(
     except OverflowError as error:
         data.assert_finite(model)
         raise ValueError(str(error)) from None
-    warn_of_interrupt(model, report, stacklevel=6)
+    warn_of_interrupt(model, report.stopped, stacklevel=6)
     return report
-
-
-def _cold(model: Any, data: Examples) -> State:
-    return cold(data.rows.shape[1], len(model.classes_), pair=bool(model.transition_features))

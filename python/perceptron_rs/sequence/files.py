@@ -45,6 +45,7 @@ def collect(estimator: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         if f"{name}_" in vars(estimator):
             tensors[name] = np.ascontiguousarray(getattr(estimator, f"{name}_"), dtype=dtype)
     history: dict[str, Any] = {name: int(getattr(estimator, place)) for name, place in _HISTORY.items()}
+    history["epochs"] = int(getattr(estimator, "_n_epochs", 0))
     parts: dict[str, Any] = {"history": history | {"converged": bool(estimator.converged_)}}
     encoder = getattr(estimator, "encoder_", None)
     if encoder is not None:
@@ -69,13 +70,15 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
         raise ValueError("the weights and their sums have different shapes")
     columns = ends[0] - 1
     history = document["history"]
+    if isinstance(history, dict):
+        history = {"epochs": history.get("n_iter")} | history  # older files lack it
     if (
         not isinstance(history, dict)
-        or set(history) != {*_HISTORY, "converged"}
-        or not all(is_count(history[name]) for name in _HISTORY)
+        or set(history) != {*_HISTORY, "epochs", "converged"}
+        or not all(is_count(history[name]) for name in (*_HISTORY, "epochs"))
         or type(history["converged"]) is not bool
     ):
-        raise ValueError(f"the history must hold counts {', '.join(_HISTORY)}, and converged")
+        raise ValueError(f"the history must hold counts {', '.join(_HISTORY)}, epochs, and converged")
     for name, dtype in _EPOCHS.items():
         if name in left or name not in _NOT_ALWAYS:
             axis = (1,) if name == "validation_scores" else ()
@@ -94,7 +97,7 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
     if not all(np.isfinite(weights).all() for weights in estimator._weights.values()):
         raise ValueError("its average weights hold a NaN or an infinity")
     estimator.n_features_in_ = columns
-    estimator.converged_ = history["converged"]
+    estimator.converged_, estimator._n_epochs = history["converged"], history["epochs"]
     for name, attribute in _HISTORY.items():
         setattr(estimator, attribute, history[name])
 

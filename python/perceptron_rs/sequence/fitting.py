@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.mixing import Mixed, bounds, in_threads, is_whole
 from perceptron_rs.common.parameters import draw_seed, n_threads
@@ -22,7 +24,7 @@ from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.settings import Chain, Sequences, State
 from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 
-__all__ = ["beam_of", "cold", "dense", "learn", "learn_stream", "predicting"]
+__all__ = ["beam_of", "begin", "cold", "dense", "learn", "learn_stream", "predicting", "start_state"]
 
 
 def learn(
@@ -55,19 +57,23 @@ def learn(
         keep_on_interrupt=bool(model.keep_on_interrupt) and not track_answers,  # it would lack answers
     )
     schedule = Schedule(
+        first_epoch=0 if one_pass else getattr(model, "_n_epochs", 0),
         max_iter=1 if one_pass else int(model.max_iter),
         tol=None if held_out is None else 1.0,  # a token
         n_iter_no_change=int(model.n_iter_no_change),
         keep_best=held_out is not None,
     )
     watch = observer if observer.is_needed else None
-    if one_pass or is_whole(model.n_partitions):
-        run = engine.start(Sequences(data.rows, labels, lengths=lengths, chosen=some), state, settings)
-    else:
-        parts = partitions(engine, data, labels, lengths, some, model.n_partitions)
-        run = Mixed(state, in_threads(engine, parts, settings, str(model.mixing), n_threads(model)))
-    report = follow(run, settings, schedule, watch, held_out)
-    publish(model, report, n_sequences)
+    method: Method = "partial_fit" if one_pass else "fit"
+    with recorded(model, method, data.stored, labels, lengths=lengths):
+        if one_pass or is_whole(model.n_partitions):
+            run = engine.start(Sequences(data.rows, labels, lengths=lengths, chosen=some), state, settings)
+        else:
+            parts = partitions(engine, data, labels, lengths, some, model.n_partitions)
+            run = Mixed(state, in_threads(engine, parts, settings, str(model.mixing), n_threads(model)))
+        report = follow(run, settings, schedule, watch, held_out)
+    note_end(model, report.stopped, int(report.n_iter.max()))
+    publish(model, report, n_sequences, is_fit=not one_pass)
     if held_out is not None:
         model.validation_scores_ = np.array(held_out.scores).reshape(-1, 1)
     return report
@@ -77,12 +83,13 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options) -> Repo
     """Learn from a stream as `learn` does from sequences in memory, and publish the same."""
     refuse_in_stream(model)
     engine = get_engine(model.engine)
-    for name in ("encoder_", "template_"):
-        vars(model).pop(name, None)
-    stream = open_stream(encoded(model, as_source(given)), classes, options)
-    publish_columns(model, stream, reset=True)
+    goes_on = begin(model)
+    if goes_on:
+        classes = model.classes_
+    stream = open_stream(encoded(model, as_source(given), goes_on=goes_on), classes, options)
+    publish_columns(model, stream, reset=not goes_on)
     model.classes_ = stream.facts.classes
-    state = cold(stream.facts.n_features, len(model.classes_), pair=bool(model.transition_features))
+    state = start_state(model, stream.facts.n_features, goes_on=goes_on)
     settings = Chain(
         eta0=float(model.eta0),
         seed=draw_seed(model.random_state) if options.shuffle else None,
@@ -90,36 +97,68 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options) -> Repo
         update=str(model.update),
         keep_on_interrupt=bool(model.keep_on_interrupt),
     )
-    schedule = Schedule(max_iter=int(model.max_iter))
+    schedule = Schedule(first_epoch=model._n_epochs, max_iter=int(model.max_iter))
     observer = SequenceObserver(model, 0, None, publish_state)
     report = run_stream(model, engine, stream, state, settings, schedule, observer, options)
-    publish(model, report)
+    publish(model, report, stream.facts.n_rows)
     return report
 
 
-def encoded(model: Any, source: Source) -> Source:
-    """Return a source of matrices; attributes of tokens are encoded, by an encoder that is fitted to them."""
+def begin(model: Any) -> bool:
+    """Return whether the model goes on from what it has learnt; if not, let it forget how it was trained."""
+    if model.warm_start and hasattr(model, "classes_"):
+        model._n_epochs = getattr(model, "_n_epochs", 0)
+        return True
+    for name in ("encoder_", "template_"):
+        vars(model).pop(name, None)
+    begin_record(model)
+    model._n_epochs = 0
+    return False
+
+
+def start_state(model: Any, columns: int, *, goes_on: bool) -> State:
+    """Return what a run starts with: what was learnt before, or nothing."""
+    pair = bool(model.transition_features)
+    if not goes_on:
+        return cold(columns, len(model.classes_), pair=pair)
+    state: State = model._state
+    if ("pair_indptr" in state) != pair:
+        raise ValueError(
+            f"transition_features={pair} differs from the calls that this one goes on from; set it "
+            f"again, or begin anew by fit"
+        )
+    return state
+
+
+def encoded(model: Any, source: Source, *, goes_on: bool) -> Source:
+    """Return a source of matrices; attributes are encoded by the encoder of the model, fitted if need be."""
     batches = source.batches()
     first = next(batches, None)
     if not source.again and first is not None:
         source = replace(source, batches=lambda: chain([first], batches))
-    if first is None or not is_nested(first[0]):
+    nested = first is not None and is_nested(first[0])
+    if goes_on and first is not None and nested != hasattr(model, "encoder_"):
+        needed = "matrices" if nested else "attributes"
+        raise ValueError(f"{source.name} must give {needed}, as the model has learnt from; fit anew")
+    if not nested:
         return source
-    encoder = AttributeEncoder(min_count=model.min_count, n_columns=model.hash_columns)
-    if model.hash_columns is None and not source.again:
-        raise ValueError(
-            f"{source.name} can be read only once, but the vocabulary takes a pass of its own; "
-            "set hash_columns"
-        )
-    tokens = (token for batch in source.batches() for token in flat_tokens(batch[0])[0])
-    encoder.fit(() if model.hash_columns is not None else tokens)
-    model.encoder_ = encoder
+    if not goes_on:
+        encoder = AttributeEncoder(min_count=model.min_count, n_columns=model.hash_columns)
+        if model.hash_columns is None and not source.again:
+            raise ValueError(
+                f"{source.name} can be read only once, but the vocabulary takes a pass of its own; "
+                "set hash_columns"
+            )
+        tokens = (token for batch in source.batches() for token in flat_tokens(batch[0])[0])
+        model.encoder_ = encoder.fit(() if model.hash_columns is not None else tokens)
+    encoder = model.encoder_
 
     def change(batch: Batch) -> Batch:
         tokens, lengths = flat_tokens(batch.X)
         return Batch(encoder.transform(tokens), flat_labels(batch.y, lengths), None, lengths)
 
-    reading = f"{source.reading}, min_count={model.min_count}, hash_columns={model.hash_columns}"
+    names = "\0".join(encoder.vocabulary_).encode("utf-8", "surrogatepass")  # none, if they are hashed
+    reading = f"{source.reading}, hash_columns={encoder.n_columns}, {sha256(names).hexdigest()}"
     return replace(source.mapped(change, encoder.n_columns_), reading=reading)
 
 
@@ -130,7 +169,7 @@ def publish_state(model: Any, state: State) -> None:
     model.n_seen_ = int(state["seen"][0])
 
 
-def publish(model: Any, report: Report, n_sequences: float | None = None) -> None:
+def publish(model: Any, report: Report, n_sequences: float | None = None, *, is_fit: bool = True) -> None:
     """Put what was learnt, and the story of the run, on the model.
 
     An epoch had so many sequences; by default, all that the weights have seen, in equal parts.
@@ -142,6 +181,8 @@ def publish(model: Any, report: Report, n_sequences: float | None = None) -> Non
     model.token_errors_per_epoch_ = report.losses[:, 0].astype(np.int64)
     model.loss_curve_ = (report.losses[:, 0] / max(1, n_sequences)).tolist()
     model.n_iter_ = len(report.mistakes)
+    if is_fit:
+        model._n_epochs += model.n_iter_
     model.converged_ = report.stopped == ["clean"]
     vars(model).pop("validation_scores_", None)
 

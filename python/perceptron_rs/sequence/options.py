@@ -6,7 +6,7 @@ import argparse
 
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.kinds import SWITCH, Command, Option, number, one_of
-from perceptron_rs.common.options.shared import PARTITIONS
+from perceptron_rs.common.options.shared import PARTITIONS, add_stream
 
 __all__ = ["COMMANDS"]
 
@@ -54,6 +54,13 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
     """Add what tag-train takes."""
     command.add_argument("data", metavar="DATA", help="tagged sentences")
     command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
+    command.add_argument(
+        "--continue",
+        dest="continued",
+        metavar="MODEL",
+        help="go on learning from the model file MODEL, with its tags, features and parameters",
+    )
+    add_stream(command)
     group = command.add_argument_group("attributes")
     _add_tag_column(group, "column that holds the tag, from 1 (the last)")
     group.add_argument(
@@ -65,7 +72,6 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--template",
         choices=("words", "columns"),
-        default="words",
         help="words: features of the word in the first of the columns and of its neighbours; columns: each "
         "column is one feature (words)",
     )

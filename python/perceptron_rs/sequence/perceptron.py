@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.parameters import PARTITIONS
 from perceptron_rs.engines import ENGINES, EngineName, State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
-from perceptron_rs.io.source import PathLike
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.sequence.calls import fit_sequences, pass_over, warn_of_interrupt
 from perceptron_rs.sequence.fitting import dense, learn_stream
@@ -30,6 +28,7 @@ from perceptron_rs.sequence.input import (
 from perceptron_rs.sequence.progress import Callback
 from perceptron_rs.sequence.search import decode
 from perceptron_rs.stream.fit import Options
+from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.typed import BaseEstimator, Mixing, fit_context
 
 __all__ = ["SequencePerceptron"]
@@ -37,7 +36,7 @@ __all__ = ["SequencePerceptron"]
 _LARGEST = 2**31 - 1
 
 
-class SequencePerceptron(Saved, BaseEstimator):
+class SequencePerceptron(StreamFit, Saved, BaseEstimator):
     """Structured perceptron on linear chains, which labels the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
@@ -92,6 +91,9 @@ class SequencePerceptron(Saved, BaseEstimator):
     mixing : {"uniform", "mistakes"}, default="uniform"
         How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
         the number of mistakes on each partition. Ignored with ``n_partitions=1``.
+    warm_start : bool, default=False
+        Whether ``fit`` and ``fit_stream`` continue from what was learnt before, with its labels and its
+        vocabulary of attributes: attributes that only occur now are ignored.
     n_jobs : int, default=None
         Number of threads of predictions, and of passes over partitions. The results do not depend on it.
     verbose : int, default=0
@@ -101,6 +103,9 @@ class SequencePerceptron(Saved, BaseEstimator):
     keep_on_interrupt : bool, default=False
         Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
         ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    audit : bool, default=False
+        Whether to keep digests of the sequences, in model files too. `reproduce` can then name the first
+        block of sequences that differs. ``random_state`` must be an integer.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits; the reference is slow, and written to be read.
 
@@ -185,10 +190,12 @@ class SequencePerceptron(Saved, BaseEstimator):
         "min_count": [Interval(Integral, 1, None, closed="left")],
         "hash_columns": [Interval(Integral, 1, _LARGEST, closed="both"), None],
         **PARTITIONS,
+        "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "callback": [callable, None],
         "keep_on_interrupt": ["boolean"],
+        "audit": ["boolean"],
         "engine": [StrOptions(set(ENGINES))],
     }
 
@@ -203,6 +210,7 @@ class SequencePerceptron(Saved, BaseEstimator):
     token_errors_per_epoch_: NDArray[np.int64]
     loss_curve_: list[float]
     _state: State  # what learning goes on from
+    _n_epochs: int  # made by ``fit`` since the last cold start: the next one's number
     _weights: State  # made of it: what predicts, as the engines' ``sequence_decode`` takes it
 
     def __init__(
@@ -224,10 +232,12 @@ class SequencePerceptron(Saved, BaseEstimator):
         hash_columns: int | None = None,
         n_partitions: int | Sequence[int] = 1,
         mixing: Mixing = "uniform",
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
+        audit: bool = False,
         engine: EngineName = "rust",
     ) -> None:
         self.max_iter = max_iter
@@ -246,10 +256,12 @@ class SequencePerceptron(Saved, BaseEstimator):
         self.hash_columns = hash_columns
         self.n_partitions = n_partitions
         self.mixing = mixing
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
+        self.audit = audit
         self.engine = engine
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -324,57 +336,13 @@ class SequencePerceptron(Saved, BaseEstimator):
         check_encoder(self, encoder)
         return fit_sequences(self, X, y, lengths, encoder)
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit_stream(
-        self,
-        source: Any,
-        classes: Any = None,
-        *,
-        shuffle: Literal[False, "block"] = False,
-        block_size: int | None = None,
-        cache: PathLike | None = None,
-        checkpoint: PathLike | None = None,
-        checkpoint_every: float = 60.0,
-        resume: bool = False,
-    ) -> Self:
-        """Fit the model to sequences that need not fit into memory, in epochs, as ``fit`` does.
+    @standard()
+    def _fit_stream(self, source: Any, classes: Any, options: Options) -> list[str]:
+        self._check_parameters()
+        return learn_stream(self, source, classes, options).stopped
 
-        With ``shuffle=False`` the result has the bits of ``fit`` on all sequences with ``shuffle=False``. Not
-        available with ``early_stopping`` and ``n_partitions``.
-
-        Parameters
-        ----------
-        source : Source, tuple of arrays, or iterable of batches
-            The sequences: what `perceptron_rs.io.open_sentences` returns, a tuple
-            ``(X, y, None, lengths)`` of arrays, or an object that gives such tuples, or ``(X, y)`` of lists
-            of sequences.
-        classes : array-like of shape (n_classes,), default=None
-            All labels that occur. If None, a first pass finds them. Attributes take one more.
-        shuffle, block_size, cache, checkpoint, checkpoint_every, resume
-            As for `Perceptron.fit_stream`, with sequences for examples.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError, TypeError, OSError
-            As `Perceptron.fit_stream`.
-        """
-        options = Options(
-            shuffle=shuffle,
-            block_size=block_size,
-            cache=cache,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
-        with restored_on_error(self), standard():
-            self._check_parameters()
-            warn_of_interrupt(self, learn_stream(self, source, classes, options), stacklevel=4)
-        return self
+    def _warn(self, stopped: list[str]) -> None:
+        warn_of_interrupt(self, stopped, stacklevel=5)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None) -> Self:

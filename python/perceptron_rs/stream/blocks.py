@@ -19,7 +19,7 @@ from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import encode, encode_new, label_array
 from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.float_mode import standard
-from perceptron_rs.io.source import Batch, Source, borders, changed, stamps
+from perceptron_rs.io.source import Batch, Files, Source, borders, changed, stamps
 
 __all__ = ["Facts", "Stream", "Survey", "ahead", "cut", "length", "n_bytes", "plain", "shifted"]
 
@@ -53,6 +53,8 @@ class Stream:
     facts: Facts = _UNKNOWN
     #: Checksums of the blocks of the first pass, where nothing else tells that a later one gives the same.
     sums: list[int] = field(default_factory=list)
+    #: What the files of the source were then.
+    stamps: Files | None = None
     passes: int = 0
 
     @property
@@ -79,6 +81,15 @@ class Stream:
         with self.unchanged():
             yield from self._in_turn()
 
+    def parts(self) -> Iterator[list[Batch]]:
+        """Give the examples of each block as the source has them, in the parts that it gives."""
+        source = self.source
+        with self.unchanged():
+            if source.between is not None and source.n_rows is not None:
+                yield from ([plain(source.between(*ends))] for ends in borders(source.n_rows, self.size))
+            else:
+                yield from cut(map(plain, source.batches()), self.size)
+
     @contextmanager
     def unchanged(self) -> Iterator[None]:
         """Refuse a second pass where there is none, and files that are written to while they are read."""
@@ -90,6 +101,9 @@ class Stream:
             )
         self.passes += 1
         before = stamps(source.files)
+        self.stamps = before if self.stamps is None else self.stamps
+        if (name := changed(self.stamps, before)) is not None:
+            raise ValueError(f"{name} changed between two passes; start again when nobody writes to it")
         yield
         if (name := changed(before, stamps(source.files))) is not None:
             raise ValueError(f"{name} changed while it was read; start again when nobody writes to it")
@@ -102,7 +116,7 @@ class Stream:
                 if source.advise is not None:
                     source.advise(*ends, False)
             return
-        for number, batch in enumerate(cut(map(plain, source.batches()), self.size)):
+        for number, batch in enumerate(map(glued, cut(map(plain, source.batches()), self.size))):
             n_rows += length(batch)
             if not source.files:  # of files the time of change tells it
                 found = checksum(batch)
@@ -186,8 +200,8 @@ def n_bytes(batch: Batch) -> int:
     return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if issparse(X) else X.nbytes)
 
 
-def cut(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
-    """Give the same examples in batches of ``size``; parts of large ones are not copied."""
+def cut(batches: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
+    """Give the same examples ``size`` at a time, as batches and parts of batches that are not copied."""
     waiting: list[Batch] = []
     missing = size
     for batch in batches:
@@ -198,10 +212,11 @@ def cut(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
             missing -= last - first
             first = last
             if missing == 0:
-                yield glued(waiting)
-                waiting, missing = [], size
+                whole, waiting, missing = waiting, [], size
+                yield whole
+                del whole  # or it would be there beside the next one
     if waiting:
-        yield glued(waiting)
+        yield waiting
 
 
 def part(batch: Batch, first: int, last: int) -> Batch:
@@ -224,32 +239,40 @@ def glued(batches: Sequence[Batch]) -> Batch:
     """Return the examples of all."""
     if len(batches) == 1:
         return batches[0]
+    found = {name: np.concatenate(list(parts)) for name, parts in joined(batches).items()}
+    if "rows" in found:
+        X = found["rows"]
+    else:
+        X = csr(found["values"], found["indices"], found["indptr"], max(one.X.shape[1] for one in batches))
+    return Batch(X, found["y"], found.get("sample_weight"), found.get("lengths"))
+
+
+def joined(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]:
+    """Return of each array of all examples the parts: of one type, and of CSR as those of one matrix."""
     if len({issparse(batch.X) for batch in batches}) > 1:
         raise ValueError("X must be dense in all batches, or sparse in all of them")
     for name in ("sample_weight", "lengths"):
         if len({getattr(batch, name) is None for batch in batches}) > 1:
             raise ValueError(f"{name} must be given with all batches, or with none")
     Xs = [batch.X for batch in batches]
+    found: dict[str, list[NDArray[Any]]] = {}
     if issparse(Xs[0]):
-        ends = np.cumsum([0, *(X.indptr[-1] for X in Xs)])
-        indptr = np.concatenate([[0], *(X.indptr[1:] + end for X, end in zip(Xs, ends, strict=False))])
+        ends = np.cumsum([0, *(int(X.indptr[-1]) for X in Xs)]).tolist()
         index = np.int32 if ends[-1] < 2**31 else np.int64
-        X = csr(
-            np.concatenate([X.data[: X.indptr[-1]] for X in Xs]),
-            np.concatenate([X.indices[: X.indptr[-1]] for X in Xs]),
-            indptr.astype(index),
-            max(X.shape[1] for X in Xs),
-        )
+        found["indices"] = [X.indices[: X.indptr[-1]] for X in Xs]
+        found["indptr"] = [np.zeros(1, dtype=index)]
+        found["indptr"] += [
+            (X.indptr[1:] + end).astype(index, copy=False) for X, end in zip(Xs, ends[:-1], strict=True)
+        ]
+        found["values"] = [X.data[: X.indptr[-1]] for X in Xs]
     else:
         _same_width({X.shape[1] for X in Xs})
-        X = np.concatenate(Xs)
-    weights, lengths = batches[0].sample_weight, batches[0].lengths
-    return Batch(
-        X,
-        np.concatenate([batch.y for batch in batches]),
-        None if weights is None else np.concatenate([batch.sample_weight for batch in batches]),
-        None if lengths is None else np.concatenate([batch.lengths for batch in batches]),
-    )
+        found["rows"] = Xs
+    for name in ("y", "sample_weight", "lengths"):
+        if getattr(batches[0], name) is not None:
+            found[name] = [getattr(batch, name) for batch in batches]
+    kinds = {name: np.result_type(*parts) for name, parts in found.items()}
+    return {name: [part.astype(kinds[name], copy=False) for part in found[name]] for name in sorted(found)}
 
 
 def _same_width(widths: set[int]) -> None:

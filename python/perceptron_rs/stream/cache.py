@@ -2,7 +2,8 @@
 
 It begins with `MAGIC`. Then come the arrays of each batch, and a JSON text that says where they are and what
 they are of: the files of the source with their sizes and times, and how they are read. At the end stand the
-length and the checksum of that text.
+length and the checksum of that text. Numbers are kept in the smallest type that holds them to the bit: what
+is learnt does not depend on it, and an epoch reads fewer bytes.
 """
 
 from __future__ import annotations
@@ -24,21 +25,24 @@ from scipy.sparse import issparse
 from perceptron_rs.io.source import Batch, PathLike, Source, changed, stamps
 from perceptron_rs.models.files import open_regular, path_of, write_whole
 from perceptron_rs.models.values import decode, encode
-from perceptron_rs.stream.blocks import csr, glued, length, part
+from perceptron_rs.stream.blocks import csr, glued, joined, length, part, plain
 
-__all__ = ["MAGIC", "cached"]
+__all__ = ["MAGIC", "cached", "compacted"]
 
 MAGIC = b"perceptron_rs cache 1\n".ljust(64)
 _END = 16
 _ALIGNED = 64
 _POPULATE = 22  # Linux calls it MADV_POPULATE_READ; Python has no name for it
+#: Types that engines store, the smallest first.
+_TYPES = tuple(map(np.dtype, ("u1", "i1", "u2", "i2", "f4", "i4")))
+_CHUNK = 1 << 16
 
 
-def cached(source: Source, path: PathLike, batches: Iterable[Batch]) -> Source:
+def cached(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) -> Source:
     """Return a cache of the source as a source.
 
     A cache that is there is taken if it is of the same files, read in the same way; a source that is no file
-    writes it anew. ``batches`` are those of the source, which are then read once.
+    writes it anew. ``blocks`` are its examples, in parts, which are then read once.
     """
     target = path_of(path)
     known = _index(target) if target.exists() else None
@@ -52,46 +56,79 @@ def cached(source: Source, path: PathLike, batches: Iterable[Batch]) -> Source:
                     f"another file"
                 )
     else:
-        write_whole(target, lambda: _written(source, batches, of))
+        write_whole(target, lambda: _written(source, blocks, of))
         known = _index(target)
         return _Mapped(target, known, set(range(len(known["batches"])))).source(source)
     return _Mapped(target, known, set()).source(source)
 
 
-def _written(source: Source, batches: Iterable[Batch], of: dict[str, Any]) -> Iterator[bytes | memoryview]:
-    """Give the bytes of a cache."""
+def compacted(source: Source) -> Source:
+    """Return the same examples with values in the smallest type."""
+    between = source.between
+    return replace(
+        source,
+        batches=lambda: map(_compact, source.batches()),
+        between=None if between is None else lambda first, last: _compact(between(first, last)),
+    )
+
+
+def _compact(given: Any) -> Batch:
+    batch = plain(given)
+    X = batch.X
+    if not issparse(X):
+        return batch._replace(X=_smallest(X))
+    return batch._replace(X=csr(_smallest(X.data), X.indices, X.indptr, X.shape[1]))
+
+
+def _smallest(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.kind != "f" or values.size == 0:
+        return values
+    low, high = values.min(), values.max()
+    for kind in _TYPES:
+        limits: Any = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
+        if limits.min <= low and high <= limits.max and _fits_in(values, kind):
+            return values.astype(kind)
+    return values
+
+
+def _fits_in(values: NDArray[Any], kind: Any) -> bool:
+    """Whether the type holds all values, to the bit."""
+    flat = values.reshape(-1)
+    parts = (flat[first : first + _CHUNK] for first in range(0, flat.size, _CHUNK))
+    return all(part.astype(kind).astype(part.dtype).tobytes() == part.tobytes() for part in parts)
+
+
+def _written(
+    source: Source, blocks: Iterable[list[Batch]], of: dict[str, Any]
+) -> Iterator[bytes | memoryview]:
+    """Give the bytes of a cache: the parts of a block one after another, without a copy of it whole."""
     at, width, lowest = len(MAGIC), 0, int(source.is_shifted is not False)
     listed: list[dict[str, Any]] = []
     yield MAGIC
-    for batch in batches:
+    for block in blocks:
+        arrays = joined(block)
         places, check = {}, 0
-        if lowest and source.is_shifted is None and len(batch.X.indices) and batch.X.indices.min() == 0:
+        if lowest and source.is_shifted is None and any((part == 0).any() for part in arrays["indices"]):
             lowest = 0
-        if lowest:
-            X = batch.X
-            batch = batch._replace(X=csr(X.data, X.indices - X.indices.dtype.type(1), X.indptr, X.shape[1]))
-        for name, array in _arrays(batch).items():
-            array = np.ascontiguousarray(array)
-            places[name] = [array.dtype.str, list(array.shape), at]
-            data = array.reshape(-1).view(np.uint8).data
-            check = zlib.crc32(data, check)
-            padding = -len(data) % _ALIGNED
-            yield data
+        for name, parts in arrays.items():
+            count, start = sum(map(len, parts)), at
+            for array in parts:
+                shifted = array - array.dtype.type(1) if lowest and name == "indices" else array
+                data = np.ascontiguousarray(shifted).reshape(-1).view(np.uint8).data
+                check = zlib.crc32(data, check)
+                yield data
+                at += len(data)
+            places[name] = [parts[0].dtype.str, [count, *parts[0].shape[1:]], start]
+            padding = -at % _ALIGNED
             yield bytes(padding)
-            at += len(data) + padding
-        listed.append({"n": length(batch), "arrays": places, "checksum": check, "lowest": lowest})
-        width = max(width, batch.X.shape[1])
+            at += padding
+        n = sum(map(length, block))
+        listed.append({"n": n, "arrays": places, "checksum": check, "lowest": lowest})
+        width = max(width, *(batch.X.shape[1] for batch in block))
+        del arrays, parts, array, shifted, data, block  # while the next block is read
     text = encode(of | {"batches": listed, "width": width - lowest, "lowest": lowest}).encode()
     yield text
     yield len(text).to_bytes(8, "little") + zlib.crc32(text).to_bytes(8, "little")
-
-
-def _arrays(batch: Batch) -> dict[str, NDArray[Any]]:
-    X = batch.X
-    found = {"values": X.data, "indices": X.indices, "indptr": X.indptr} if issparse(X) else {"rows": X}
-    rest = {"y": batch.y, "sample_weight": batch.sample_weight, "lengths": batch.lengths}
-    found |= {name: array for name, array in rest.items() if array is not None}
-    return dict(sorted(found.items()))  # as the index has them
 
 
 def _index(path: Path) -> dict[str, Any]:
@@ -137,6 +174,7 @@ class _Mapped:
             advise=self.advise if hasattr(mmap, "MADV_DONTNEED") else None,
             is_shifted=False,
             n_rows=self.ends[-1],
+            n_in_batch=max(batch["n"] for batch in self.index["batches"]) if self.index["batches"] else None,
             again=True,
             name=str(self.path),
         )

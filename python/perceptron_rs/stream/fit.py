@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.audit.record import StreamRecord, note_end
 from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.progress import Observer
@@ -20,7 +21,7 @@ from perceptron_rs.models.values import decode, encode
 from perceptron_rs.registry import name_of
 from perceptron_rs.settings import Settings, State
 from perceptron_rs.stream.blocks import Facts, Stream, Survey, ahead, length, n_bytes, plain
-from perceptron_rs.stream.cache import cached
+from perceptron_rs.stream.cache import cached, compacted
 from perceptron_rs.stream.checkpoint import Checkpoint
 from perceptron_rs.stream.run import Learner, Place, StreamRun
 
@@ -79,12 +80,13 @@ def open_stream(given: Any, classes: Any, options: Options, *, counts: bool = Fa
     ``counts`` says whether the numbers of examples are among the facts.
     """
     source = as_source(given)
-    size = _block_size(source, options)
     if classes is not None:
         classes = encode_new(label_array(None, classes, None, "classes"), "classes")[0]
     if options.cache is not None:
-        unread = Stream(source, size)
-        source = cached(source, options.cache, ahead(unread.raw()))
+        small = compacted(source)
+        unread = Stream(small, _block_size(small, options))
+        source = cached(source, options.cache, ahead(unread.parts()))
+    size = _block_size(source, options)
     if options.shuffle and source.between is None:
         raise ValueError("shuffle='block' reads blocks in any order, for which this source needs cache=")
     stream = Stream(source, size)
@@ -103,6 +105,8 @@ def _block_size(source: Source, options: Options) -> int:
     """Return the number of examples in a block."""
     if options.block_size is not None:
         return int(options.block_size)
+    if source.n_in_batch is not None and not options.shuffle:
+        return source.n_in_batch
     sample: Any = None
     if source.between is not None and source.n_rows:
         sample = source.between(0, min(source.n_rows, _USUAL))
@@ -142,7 +146,7 @@ def run_stream(
     options: Options,
     learner: Learner | None = None,
 ) -> Report:
-    """Learn from a stream; what `drive` is for examples in memory."""
+    """Learn from a stream, and add that to the record; what `drive` is for examples in memory."""
     checkpoint, place = None, Place(state)
     ended: list[str] = []
     if options.checkpoint is not None:
@@ -156,6 +160,7 @@ def run_stream(
                 f"max_iter={schedule.max_iter} is less than the {len(place.done)} epochs of the checkpoint; "
                 f"raise it, or remove the checkpoint"
             )
+    record = StreamRecord(estimator, state, stream.size if options.shuffle else None)
     run = StreamRun(
         estimator,
         engine,
@@ -165,6 +170,9 @@ def run_stream(
         learner,
         first_epoch=schedule.first_epoch,
         save=None if checkpoint is None else checkpoint.save,
+        see=lambda block: record.see(
+            block.first, block.data.stored, block.labels, block.weights, block.lengths
+        ),
     )
 
     def watch(epoch: int, mistakes: Any, losses: Any, _: Run) -> Any:
@@ -178,8 +186,14 @@ def run_stream(
         report = follow(run, settings, schedule, watch)
     except OverflowError as error:
         raise ValueError(str(error)) from None
-    if checkpoint is not None and "interrupt" not in report.stopped:
+    is_whole = "interrupt" not in report.stopped
+    if checkpoint is not None and is_whole:
         checkpoint.write(run.place, report.stopped)
+    missing = record.missing
+    if is_whole and missing is not None and missing != stream.facts.n_rows:
+        run.look(missing)  # shuffled, or not seen by this process
+    record.end(stream.facts.n_rows)
+    note_end(estimator, report.stopped, int(report.n_iter.max()))
     return report
 
 

@@ -100,7 +100,7 @@ class StreamRun:
         *,
         first_epoch: int = 0,
         save: Callable[[Place], None] | None = None,
-        see: Callable[[Block], None] | None = None,
+        see: Callable[[Block], object] | None = None,
     ) -> None:
         self.estimator, self.engine, self.stream = estimator, engine, stream
         self.settings, self.place = settings, place
@@ -244,8 +244,19 @@ class StreamRun:
         assert n_blocks is not None
         return self.engine.permutation(n_blocks, seed=self.settings.seed, epoch=number, partition=0)
 
+    def look(self, first: int) -> None:
+        """Have the blocks seen in their order, without learning: those from this example on."""
+        for _ in self._blocks(None, first // self.stream.size):
+            pass
+
     def _blocks(self, order: NDArray[np.uint32] | None, skip: int) -> Iterator[Block]:
         """Give the blocks of an epoch, but for the first ones."""
+        for block in self._in_turn(order, skip):
+            if self.see is not None:
+                self.see(block)
+            yield block
+
+    def _in_turn(self, order: NDArray[np.uint32] | None, skip: int) -> Iterator[Block]:
         stream = self.stream
         if stream.source.between is None:
             batches = enumerate(stream.batches())
@@ -280,10 +291,7 @@ class StreamRun:
             if idle is not None:
                 data.assert_finite_in(idle, self.estimator)  # the engine does not meet these rows
                 visited = np.flatnonzero(~idle)
-        block = Block(number, first, data, labels, weights, batch.lengths, visited)
-        if self.see is not None:
-            self.see(block)
-        return block
+        return Block(number, first, data, labels, weights, batch.lengths, visited)
 
 
 def add_losses(

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from perceptron_rs.cli.modelfile import input_of, load_model
+from perceptron_rs.audit.record import RECORD, Call
+from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.modelfile import input_of, learner_of, load_model
 from perceptron_rs.cli.readers.data import held_out
 from perceptron_rs.cli.readers.examples import load
 from perceptron_rs.cli.readers.labels import same_kind
+from perceptron_rs.cli.readers.sentences import Sentence, sentences
+from perceptron_rs.cli.readers.stream import Stream
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
+from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tagged_source
+from perceptron_rs.features import AttributeEncoder
 
 __all__ = ["run"]
 
@@ -21,14 +29,16 @@ def run(arguments: Namespace) -> int:
     """Print whether the same model came out, or what is not the same."""
     from perceptron_rs.rerun import reproduce
 
-    model = load_model(Path(arguments.model))
-    data = load(arguments.data, wanted(arguments, model=model))
-    same_kind(data.labels, model.classes_, arguments.data)
+    path = Path(arguments.model)
+    model = load_model(path, sequences=None)
     if hasattr(model, "n_jobs"):
         model.n_jobs = arguments.threads
-    held = held_out(len(data), getattr(input_of(model), "holdout", None))
-    data = data if held is None else data.chosen(~held)
-    answer = reproduce(model, data.X, data.labels, engine=arguments.engine)
+    calls: tuple[Call, ...] = getattr(model, RECORD, ())
+    if learner_of(model).data == "sequences":
+        given = _of_sentences(arguments, load_tagger(path, arguments.threads), calls)
+    else:
+        given = _of_examples(arguments, model, calls)
+    answer = reproduce(model, **given, engine=arguments.engine)
     if arguments.json:
         print(json.dumps(asdict(answer)))
     else:
@@ -37,3 +47,44 @@ def run(arguments: Namespace) -> int:
             print(f"again      {answer.digest_again}")
         print(f"{'reproduced' if answer else 'different '} {answer.message}")
     return Status.SUCCESS if answer else Status.FAILURE
+
+
+def _is_streamed(calls: tuple[Call, ...]) -> bool:
+    """Whether the data need not fit into memory."""
+    return len(calls) > 0 and all(call.method == "fit_stream" for call in calls)
+
+
+def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:
+    wish, share = wanted(arguments, model=model), getattr(input_of(model), "holdout", None)
+    if _is_streamed(calls):
+        return {"X": Stream(arguments.data, wish, None, share).source}
+    data = load(arguments.data, wish)
+    same_kind(data.labels, model.classes_, arguments.data)
+    held = held_out(len(data), share)
+    data = data if held is None else data.chosen(~held)
+    return {"X": data.X, "y": data.labels}
+
+
+def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:
+    least = max(*positions(model.template_), arguments.tag_column or 1)
+
+    def read() -> Iterator[Sentence]:
+        return sentences(arguments.data, expected="the model needs", least=least)
+
+    first = next(read(), None)
+    if first is None:
+        raise CommandError(f"{arguments.data}: contains no tokens")
+    tag = arguments.tag_column or len(first.tokens[0])
+    source = tagged_source(arguments.data, read, model.template_, tag)
+    if _is_streamed(calls):
+        return {"X": source}
+    data = list(read())
+    encoder, n = AttributeEncoder(model.min_count, model.hash_columns), calls[0].rows if calls else len(data)
+    template = model.template_
+    encoder.fit(token for sentence in data[:n] for token in attributes(sentence, template))
+    return {
+        "X": encoder.transform(token for sentence in data for token in attributes(sentence, template)),
+        "y": [token[tag - 1] for sentence in data for token in sentence.tokens],
+        "lengths": [len(sentence.tokens) for sentence in data],
+        "encoder": encoder,
+    }

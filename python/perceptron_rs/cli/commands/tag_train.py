@@ -6,17 +6,21 @@ import json
 import sys
 import time
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli.errors import CommandError, UsageError
+from perceptron_rs.cli.learning import audited, is_stream, of_stream
 from perceptron_rs.cli.modelfile import check_writable, save_model
-from perceptron_rs.cli.readers.sentences import Sentence, sentences
+from perceptron_rs.cli.progress import reading
+from perceptron_rs.cli.readers.sentences import STANDARD_INPUT, Sentence, sentences
 from perceptron_rs.cli.readers.source import name_of
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes
+from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tagged_source
+from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
@@ -27,30 +31,23 @@ WINDOW = 2  # as of `column_attributes`
 def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
     _check(arguments)
+    in_blocks = is_stream(arguments)
     out = Path(arguments.model)
     check_writable(out, Path(arguments.data))
+    before = None if arguments.continued is None else load_tagger(Path(arguments.continued), None)
     times = [time.perf_counter()]
-    data = _read(arguments)
-    tag = len(data[0].tokens[0]) if arguments.tag_column is None else arguments.tag_column
-    template = _template(arguments, tag)
-    y = [token[tag - 1] for sentence in data for token in sentence.tokens]
-    tags = set(y)
-    if len(tags) < 2:
-        raise CommandError(
-            f"{name_of(arguments.data)}: the only tag is {tags.pop()!r}; at least two are needed"
-        )
-    times.append(time.perf_counter())
-    lengths = [len(sentence.tokens) for sentence in data]
-    tokens = _tokens(data, template)
-    del data  # the template takes each sentence away as it is read
-    model = _fit(arguments, tokens, y, lengths)
-    model.template_ = template
+    if in_blocks:
+        model, counts = _from_stream(arguments, before, times)
+    else:
+        model, counts = _from_memory(arguments, before, times)
+    # They belong to this run, not to the model.
+    model.set_params(verbose=0, n_jobs=None, warm_start=False)
     times.append(time.perf_counter())
     save_model(model, out)
     times.append(time.perf_counter())
     result = {
-        "n_sentences": len(lengths),
-        "n_tokens": len(y),
+        "n_sentences": counts["sentences"],
+        "n_tokens": counts["tokens"],
         "n_features": model.n_features_in_,
         "tags": model.classes_.tolist(),
         "n_iter": model.n_iter_,
@@ -71,11 +68,15 @@ def run(arguments: Namespace) -> int:
 
 
 def _check(arguments: Namespace) -> None:
-    """Refuse options that do nothing without another."""
+    """Refuse options that do nothing without another, or that a model has answered."""
     given = vars(arguments)
     for option, value, needed in (
         ("--window", arguments.window is not None and arguments.template == "columns", "--template words"),
-        ("--update", given.get("update", "full") != "full" and arguments.beam is None, "--beam N"),
+        (
+            "--update",
+            given.get("update", "full") != "full" and arguments.beam is None and arguments.continued is None,
+            "--beam N",
+        ),
         ("--n-iter-no-change", "n_iter_no_change" in given and arguments.held_out is None, "--held-out X"),
     ):
         if value:
@@ -84,35 +85,116 @@ def _check(arguments: Namespace) -> None:
         raise UsageError("--min-count cannot be combined with --hash-columns, which keeps no counts")
     if arguments.tag_column is not None and arguments.tag_column in (arguments.columns or ()):
         raise UsageError(f"--tag-column {arguments.tag_column} is one of --columns; leave it out there")
+    for name in ("columns", "template", "window", "min_count", "hash_columns", "transition_features"):
+        if arguments.continued is not None and given.get(name) is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is kept in the model, so it cannot be combined with --continue"
+            )
+    if arguments.stream and arguments.data == STANDARD_INPUT:
+        raise UsageError(
+            "standard input can be read only once, but --stream takes several passes; name a file"
+        )
+    if arguments.stream and arguments.held_out is not None:
+        raise UsageError("--held-out cannot be combined with --stream")
 
 
-def _read(arguments: Namespace) -> list[Sentence]:
-    least = max(2, *(arguments.columns or ()), arguments.tag_column or 0)
+def _from_memory(arguments: Namespace, before: Any, times: list[float]) -> tuple[Any, Counter[str]]:
+    """Fit to sentences that are read first; the second of the times is when they were."""
+    with reading(arguments.data, quiet=arguments.quiet):
+        data = list(_sentences(arguments, before))
+    template, tag = _template(arguments, before, _first(arguments, iter(data)))
+    y = [token[tag - 1] for sentence in data for token in sentence.tokens]
+    _check_tags(arguments, set(y), before)
+    times.append(time.perf_counter())
+    lengths = [len(sentence.tokens) for sentence in data]
+    tokens = _tokens(data, template)
+    del data  # the template takes each sentence away as it is read
+    model = _learner(arguments, before)
+    if before is None:
+        encoder = AttributeEncoder(model.min_count, model.hash_columns)
+        X = encoder.fit_transform(tokens)
+    else:
+        encoder = before.encoder_
+        X = encoder.transform(tokens)
+    with redirect_stdout(sys.stderr):  # the estimator prints its progress; results are on standard output
+        model.fit_encoded(encoder, X, y, lengths=lengths)
+    model.template_ = template
+    return model, Counter(sentences=len(lengths), tokens=len(y))
+
+
+def _from_stream(arguments: Namespace, before: Any, times: list[float]) -> tuple[Any, Counter[str]]:
+    """Fit to sentences that are read again and again."""
+    template, tag = _template(arguments, before, _first(arguments, _sentences(arguments, before)))
+    counts: Counter[str] = Counter()
+
+    def read() -> Iterator[Sentence]:
+        counts.clear()
+        for sentence in _sentences(arguments, before):
+            counts.update(sentences=1, tokens=len(sentence.tokens))
+            yield sentence
+
+    source = tagged_source(arguments.data, read, template, tag)
+    model = _learner(arguments, before)
+    times.append(time.perf_counter())
+    with reading(arguments.data, quiet=arguments.quiet), redirect_stdout(sys.stderr):
+        model.fit_stream(source, **of_stream(arguments))
+    model.template_ = template
+    return model, counts
+
+
+def _sentences(arguments: Namespace, before: Any) -> Iterator[Sentence]:
+    of_model = [] if before is None else positions(before.template_)
+    least = max(2, *(arguments.columns or ()), *of_model, arguments.tag_column or 0)
+    name, columns = name_of(arguments.data), 0
+    for sentence in sentences(arguments.data):
+        if not columns:
+            columns = len(sentence.tokens[0])
+            if columns == 1:
+                raise CommandError(
+                    f"{name}: has 1 column, but needs two or more: the word first, the tag last"
+                )
+            if columns < least:
+                what = "an option names" if before is None else "the model or an option needs"
+                raise CommandError(f"{name}: has {columns} columns, but {what} column {least}")
+        yield sentence
+
+
+def _first(arguments: Namespace, data: Iterator[Sentence]) -> Sentence:
+    """Return the first sentence; CommandError without any."""
+    first = next(data, None)
+    if first is None:
+        raise CommandError(f"{name_of(arguments.data)}: contains no tokens")
+    return first
+
+
+def _check_tags(arguments: Namespace, tags: set[str], before: Any) -> None:
     name = name_of(arguments.data)
-    data = list(sentences(arguments.data))
-    if not data:
-        raise CommandError(f"{name}: contains no tokens")
-    columns = len(data[0].tokens[0])
-    if columns == 1:
-        raise CommandError(f"{name}: has 1 column, but needs two or more: the word first, the tag last")
-    if columns < least:
-        raise CommandError(f"{name}: has {columns} columns, but an option names column {least}")
-    return data
+    if before is None and len(tags) < 2:
+        raise CommandError(f"{name}: the only tag is {tags.pop()!r}; at least two are needed")
+    if before is not None and (new := tags - set(before.classes_.tolist())):
+        raise CommandError(f"{name}: the tag {min(new)!r} is none of the model's; train on all data anew")
 
 
-def _template(arguments: Namespace, tag: int) -> dict[str, Any]:
-    """Return what the attributes are made of; positions only where the columns are not the first ones."""
-    chosen = list(arguments.columns or range(1, tag))
+def _template(arguments: Namespace, before: Any, first: Sentence) -> tuple[dict[str, Any], int]:
+    """Return what the attributes are made of, and the column of the tag.
+
+    There are positions only where the columns are not the first ones.
+    """
+    tag = len(first.tokens[0]) if arguments.tag_column is None else arguments.tag_column
+    chosen = list(arguments.columns or range(1, tag)) if before is None else positions(before.template_)
     if not chosen:
         raise UsageError("--tag-column 1 leaves no column before it; name others with --columns")
     if tag in chosen:
         raise UsageError(f"--columns names column {tag}, which is that of the tags; leave it out")
+    if before is not None:
+        return before.template_, tag
+    kind = arguments.template or "words"
     found = {
-        "kind": arguments.template,
-        "window": 0 if arguments.template == "columns" else _or(arguments.window, WINDOW),
+        "kind": kind,
+        "window": 0 if kind == "columns" else _or(arguments.window, WINDOW),
         "columns": len(chosen),
     }
-    return found if chosen == list(range(1, len(chosen) + 1)) else found | {"positions": chosen}
+    return found if chosen == list(range(1, len(chosen) + 1)) else found | {"positions": chosen}, tag
 
 
 def _tokens(data: list[Sentence], template: dict[str, Any]) -> Iterator[list[str]]:
@@ -122,25 +204,17 @@ def _tokens(data: list[Sentence], template: dict[str, Any]) -> Iterator[list[str
         yield from attributes(data.pop(), template)
 
 
-def _fit(arguments: Namespace, tokens: Iterator[list[str]], y: list[str], lengths: list[int]) -> Any:
-    from perceptron_rs.features import AttributeEncoder
-
-    model = LEARNERS["sequence"].kind(
-        n_jobs=arguments.threads,
-        verbose=0 if arguments.quiet or sys.stderr is None else 1,
-        engine=arguments.engine,
-    )
+def _learner(arguments: Namespace, before: Any) -> Any:
+    """Return an estimator with the parameters that are given; one that goes on keeps the others."""
+    model = LEARNERS["sequence"].kind() if before is None else before
     given = {name: value for name, value in vars(arguments).items() if name in model.get_params()}
     if arguments.beam is not None:
         given |= {"decode": "beam", "beam_width": arguments.beam}
     if arguments.held_out is not None:
         given |= {"early_stopping": True, "validation_fraction": arguments.held_out}
-    model.set_params(**given)
-    encoder = AttributeEncoder(model.min_count, model.hash_columns)
-    X = encoder.fit_transform(tokens)
-    with redirect_stdout(sys.stderr):  # the estimator prints its progress; results are on standard output
-        model.fit_encoded(encoder, X, y, lengths=lengths)
-    return model.set_params(verbose=0, n_jobs=None)  # they belong to this run, not to the model
+    verbose = 0 if arguments.quiet or sys.stderr is None else 1
+    model.set_params(**given, n_jobs=arguments.threads, verbose=verbose, warm_start=before is not None)
+    return audited(model, goes_on=before is not None)
 
 
 def _or(value: int | None, default: int) -> int:

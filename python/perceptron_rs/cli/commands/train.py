@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.cli.learning import chosen, learner
+from perceptron_rs.cli.learning import audited, chosen, is_stream, learner, of_stream
 from perceptron_rs.cli.modelfile import (
     Weights,
     check_writable,
@@ -41,12 +41,13 @@ def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
     out = Path(arguments.model)
     chosen(arguments)  # a wrong choice is said before anything is read
-    is_stream = _is_stream(arguments)
+    in_blocks = is_stream(arguments)
     check_writable(out, Path(arguments.data))
     before = _continued(arguments)
     wish = wanted(arguments, model=before)
     begin = time.perf_counter()
-    fitted = (_from_stream if is_stream else _from_memory)(arguments, wish, before)
+    with reading(arguments.data, quiet=arguments.quiet):
+        fitted = (_from_stream if in_blocks else _from_memory)(arguments, wish, before)
     fit = time.perf_counter()
     model = fitted.model
     keep_base(model, fitted.zero_based)
@@ -81,16 +82,14 @@ def _from_memory(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
     start = None if not init_text else read_text(Path(init_text))
     if start is not None and wish.features is None:
         wish = replace(wish, features=start[0].shape[-1])
-    with reading(arguments.data, quiet=arguments.quiet):
-        whole = load(arguments.data, wish)
+    whole = load(arguments.data, wish)
     held = held_out(len(whole), arguments.holdout)
     data = whole if held is None else whole.chosen(~held)
     scale = wish.scale
     if arguments.scale is not None:
         scale = Scale.fitted(arguments.scale, data.X)
         data, whole = (replace(part, rows=scale.applied(part.X)) for part in (data, whole))
-    model = learner(arguments, data.labels, before)
-    model.audit = True  # reading text costs more
+    model = audited(learner(arguments, data.labels, before), goes_on=before is not None)
     first = {} if start is None else _start_values(init_text, start, data)
     seconds = time.perf_counter() - begin
     with watched(model, quiet=arguments.quiet, goes_on=before is not None):
@@ -111,18 +110,13 @@ def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
         raise UsageError("--init-text cannot be combined with --stream; --continue can")
     begin = time.perf_counter()
     stream = Stream(arguments.data, wish, arguments.scale, arguments.holdout)
-    model = learner(arguments, None, before)
+    model = audited(learner(arguments, None, before), goes_on=before is not None)
     seconds = time.perf_counter() - begin
     with watched(model, quiet=arguments.quiet, goes_on=before is not None):
         model.fit_stream(
             stream.source,
             classes=None if before is None else before.classes_,
-            shuffle="block" if vars(arguments).get("shuffle") else False,
-            block_size=arguments.block_size,
-            cache=arguments.cache,
-            checkpoint=arguments.checkpoint,
-            checkpoint_every=arguments.checkpoint_every,
-            resume=arguments.resume,
+            **of_stream(arguments),
         )
     data, wish = stream.data, stream.wanted
     if data.names is not None:
@@ -131,17 +125,6 @@ def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
     how = Input(stream.form, wish.hash_bits, columns, wish.texts, wish.scale, arguments.holdout)
     result = None if arguments.holdout is None else _judged(model, stream.held_out(model.n_features_in_))
     return Fitted(model, (stream.rows, model.n_features_in_), stream.zero_based, how, result, seconds)
-
-
-def _is_stream(arguments: Namespace) -> bool:
-    """Whether the examples are read in blocks; UsageError for an option that is about that, if not."""
-    given = vars(arguments)
-    if given.get("stream", False):
-        return True
-    for name in ("cache", "checkpoint", "resume"):
-        if given.get(name):
-            raise UsageError(f"--{name} has no effect without --stream")
-    return False
 
 
 def _continued(arguments: Namespace) -> Any:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.memory import probe_memory
+from perceptron_rs.packed import unpacked
 
 __all__ = ["Column", "Table", "read_columns"]
 
@@ -50,7 +51,10 @@ class Table:
     @property
     def place(self) -> Any:
         """What a library reads; a new one each time."""
-        return self.name if self.text is None else io.BytesIO(self.text)
+        if self.text is not None:
+            return io.BytesIO(self.text)
+        name = str(self.name)
+        return unpacked(name) if name.lower().endswith(".gz") else name
 
     @property
     def size(self) -> int:

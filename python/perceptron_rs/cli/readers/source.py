@@ -9,11 +9,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Protocol, cast
 
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.packed import unpacked
 
-__all__ = ["BLOCK", "STANDARD_INPUT", "check_file", "name_of", "opened", "text_blocks"]
+__all__ = ["BLOCK", "STANDARD_INPUT", "check_file", "name_of", "opened", "text_blocks", "watched"]
 
 STANDARD_INPUT = "-"
 #: Bytes that are asked for at once.
@@ -40,6 +41,41 @@ def check_file(path: str) -> None:
                 raise CommandError(f"{path}: the file is empty")
 
 
+class Watcher(Protocol):
+    """Hears how far reading is."""
+
+    def begin(self) -> None:
+        """Note that a file is read from its beginning."""
+
+    def __call__(self, name: str, lines: int, n_bytes: int, share: float | None) -> None:
+        """Take the lines and bytes of text so far, and their share of the file, if it is known."""
+
+
+#: Of this process, because another thread than the one that asked for it may read.
+_watchers: list[Watcher] = []
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Tell this one of all text that is read meanwhile."""
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+def _tell(path: str, file: Any, lines: int, n_bytes: int) -> None:
+    """Say how far reading is: of a packed file the share is that of what was unpacked."""
+    if not _watchers:
+        return
+    size = 0 if path == STANDARD_INPUT else Path(path).stat().st_size
+    packed = getattr(getattr(file, "raw", None), "packed", None)
+    at = n_bytes if packed is None else packed.count
+    for watcher in _watchers:
+        watcher(name_of(path), lines, n_bytes, min(1.0, at / size) if size else None)
+
+
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
     """Open a file, or what is packed in it, told by its first bytes, as pipes have no names."""
@@ -47,10 +83,11 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         if sys.stdin is None:
             raise CommandError("standard input: is closed; name a file")
         # A test's or a caller's own object may hold text alone.
-        yield _unpacked(getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode()))
+        file = getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode())
+        yield _unpacked(file, path)
         return
     with Path(path).open("rb") as file:
-        yield _unpacked(file)
+        yield _unpacked(file, path)
 
 
 def text_blocks(path: str, size: int = BLOCK) -> Iterator[tuple[int, bytes]]:
@@ -59,7 +96,9 @@ def text_blocks(path: str, size: int = BLOCK) -> Iterator[tuple[int, bytes]]:
     A reader that waits for an answer before it sends more gets it: nothing is waited for but the end of a
     line.
     """
-    number, rest = 1, b""
+    number, rest, n_bytes = 1, b"", 0
+    for watcher in _watchers:
+        watcher.begin()
     with opened(path) as file:
         _widen(file)
         while True:
@@ -73,16 +112,19 @@ def text_blocks(path: str, size: int = BLOCK) -> Iterator[tuple[int, bytes]]:
             text, rest = (rest + part[:end], part[end:]) if end and part else (b"", rest + part)
             if not part:
                 text, rest = rest, b""
+            n_bytes += len(part)
             if text:
                 yield number, text.removeprefix(_BOM) if number == 1 else text
                 number += text.count(b"\n")
+                _tell(path, file, number - 1, n_bytes)
             if not part:
                 return
 
 
-def _unpacked(file: Any) -> IO[bytes]:
-    buffered = file if hasattr(file, "peek") else io.BufferedReader(file)
-    return cast(IO[bytes], gzip.GzipFile(fileobj=buffered) if buffered.peek(2)[:2] == _GZIP else buffered)
+def _unpacked(file: Any, path: str) -> IO[bytes]:
+    buffered: Any = file if hasattr(file, "peek") else io.BufferedReader(file)
+    is_packed = buffered.peek(2)[:2] == _GZIP
+    return cast(IO[bytes], unpacked(buffered, name=name_of(path)) if is_packed else buffered)
 
 
 def _widen(file: Any) -> None:

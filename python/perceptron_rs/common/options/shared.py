@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
+
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.kinds import SWITCH, Option, number, one_of
 
-__all__ = ["ADDED_FEATURE", "JOINT", "NOISE", "PARTITIONS", "PREDICTION", "UPDATES", "epochs", "intercept"]
+__all__ = [
+    "ADDED_FEATURE",
+    "JOINT",
+    "NOISE",
+    "PARTITIONS",
+    "PREDICTION",
+    "UPDATES",
+    "add_stream",
+    "epochs",
+    "intercept",
+]
 
 
 def epochs(most: int, tol: str, patience: int) -> tuple[Option, ...]:
@@ -79,3 +91,34 @@ def intercept(default: bool) -> Option:
     """Return the option that switches the intercept on and off."""
     said = "the default" if default else "by default there is none"
     return Option("fit_intercept", f"fit an intercept ({said})", SWITCH, name="intercept")
+
+
+def add_stream(command: argparse.ArgumentParser) -> None:
+    """Add the options of a run over data that need not fit into memory."""
+    group = command.add_argument_group("data larger than memory")
+    group.add_argument(
+        "--stream",
+        action="store_true",
+        help="read DATA in blocks, once for each epoch, in its own order, or with --shuffle and --cache in "
+        "shuffled blocks",
+    )
+    group.add_argument(
+        "--block-size",
+        type=kinds.positive,
+        metavar="N",
+        help="number of examples in a block (as many as take about 8 MB; with --shuffle, 16384)",
+    )
+    group.add_argument(
+        "--cache", metavar="FILE", help="keep the examples in the binary file FILE, for later epochs and runs"
+    )
+    group.add_argument(
+        "--checkpoint", metavar="FILE", help="write to FILE, again and again, how far the run is"
+    )
+    group.add_argument(
+        "--checkpoint-every",
+        type=kinds.amount,
+        default=60.0,
+        metavar="SECONDS",
+        help="time between two of them (60)",
+    )
+    group.add_argument("--resume", action="store_true", help="go on from --checkpoint, if the file is there")

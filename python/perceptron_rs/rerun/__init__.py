@@ -1,0 +1,8 @@
+"""A model trained again from its record: `reproduce`, in Python and on the command line.
+
+`given` says what the examples may be: arrays, sequences, or a source that is read in blocks.
+"""
+
+from perceptron_rs.rerun.again import Reproduction, reproduce
+
+__all__ = ["Reproduction", "reproduce"]

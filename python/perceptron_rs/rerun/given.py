@@ -1,0 +1,349 @@
+"""What `reproduce` is given: whether it is what a model has learnt from, and how to learn from it again.
+
+Three kinds of examples, with one difference between them: what is a part of them. Digests are compared block
+by block before anything is learnt.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils import _safe_indexing
+
+from perceptron_rs.audit.digests import BLOCK, PARTS, Digester, Digests, Stored
+from perceptron_rs.audit.record import Call
+from perceptron_rs.common.labels import encode, label_array
+from perceptron_rs.common.rows.examples import Examples, as_array, examples, read
+from perceptron_rs.common.weights import sample_weights
+from perceptron_rs.engines import get_engine
+from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.io.source import Source, as_source
+from perceptron_rs.registry import LEARNERS, name_of
+from perceptron_rs.sequence.fitting import encoded
+from perceptron_rs.sequence.input import flat_labels, flat_tokens, is_nested, read_sequences
+from perceptron_rs.stream.fit import Options, open_stream
+
+__all__ = ["Given", "given_of"]
+
+
+class Given(ABC):
+    """Examples for the calls of a record."""
+
+    #: What an example is called.
+    unit = "rows"
+
+    def __init__(self, model: Any, calls: tuple[Call, ...]) -> None:
+        self.model, self.calls = model, calls
+
+    @property
+    @abstractmethod
+    def begins(self) -> list[int]:
+        """At which example each call begins."""
+
+    @abstractmethod
+    def difference(self) -> str | None:
+        """Return in words how they are not those of the training; None if no difference is found."""
+
+    @abstractmethod
+    def learn(self, again: Any, call: Call, begin: int) -> None:
+        """Make a call again, on another estimator."""
+
+    def other_block(self, call: Call, begin: int, found: Digests) -> str | None:
+        """Return which block of a call has other digests than ``found``, which may be of fewer blocks."""
+        assert call.digests is not None
+        for block in range(-(-found.rows // BLOCK)):
+            parts = [part for part in PARTS if _at(call.digests, part, block) != _at(found, part, block)]
+            if parts:
+                first, last = begin + block * BLOCK, begin + min(call.rows, (block + 1) * BLOCK) - 1
+                return f"{self.unit} {first} to {last} differ in their {' and '.join(parts)}"
+        return None
+
+    def other_number(self, n: int) -> str | None:
+        """Return in words that there are too few or too many of them."""
+        needed = max(begin + call.rows for begin, call in zip(self.begins, self.calls, strict=True))
+        return f"the model has learnt from {needed} {self.unit}, got {n}" if n != needed else None
+
+    def unknown_label(self, y: NDArray[Any]) -> int | None:
+        """Return the place of the first label that is no class of the model."""
+        is_known = np.isin(y, self.model.classes_)
+        return None if is_known.all() else int(np.argmin(is_known))
+
+
+def given_of(
+    model: Any,
+    calls: tuple[Call, ...],
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    lengths: Any,
+    encoder: AttributeEncoder | None,
+) -> Given:
+    """Return the examples, as what they are."""
+    if isinstance(X, Source):
+        return _OfSource(model, calls, X)
+    if y is None:
+        raise ValueError("y must be given with X, unless X is a source; pass the labels")
+    name = name_of(model)
+    if name is not None and LEARNERS[name].data == "sequences":
+        return _OfSequences(model, calls, X, y, lengths, encoder)
+    return _OfArrays(model, calls, X, y, sample_weight)
+
+
+class _OfArrays(Given):
+    """Rows of a matrix."""
+
+    def __init__(self, model: Any, calls: tuple[Call, ...], X: Any, y: Any, sample_weight: Any) -> None:
+        super().__init__(model, calls)
+        self.X = X.tocsr() if issparse(X) else as_array(X)
+        self.y, self.sample_weight = y, sample_weight
+        self.probe = type(model)(**calls[0].parameters)
+        self.data = examples(self.probe, get_engine("rust"), as_array(X), reset=True)
+
+    @property
+    def begins(self) -> list[int]:
+        return _begins(self.calls, self.data.rows.shape[0])
+
+    def difference(self) -> str | None:
+        model, (n, columns) = self.model, self.data.rows.shape
+        if columns != self.calls[0].columns:
+            return f"the model has learnt from {self.calls[0].columns} columns, got {columns}"
+        if (number := self.other_number(n)) is not None:
+            return number
+        names, given = (getattr(one, "feature_names_in_", None) for one in (model, self.probe))
+        if names is not None and given is not None and list(names) != list(given):
+            column = next(k for k, (a, b) in enumerate(zip(names, given, strict=True)) if a != b)
+            return f"column {column} has the name {names[column]!r} in the model, got {given[column]!r}"
+        y = label_array(model, self.y, n)
+        if (row := self.unknown_label(y)) is not None:
+            return f"row {row} has the label {_shown(y, row)}, which is no class of the model"
+        if (self.sample_weight is not None) != any(call.weighted for call in self.calls):
+            had = "without" if self.sample_weight is not None else "with"
+            return f"the model was trained {had} sample_weight"
+        labels = encode(y, model.classes_)
+        weights = sample_weights(self.sample_weight, labels)
+        for call, begin in zip(self.calls, self.begins, strict=True):
+            if call.digests is not None:
+                found = self._digests(call, begin, labels, weights)
+                if (block := self.other_block(call, begin, found)) is not None:
+                    return block
+        return None
+
+    def _digests(
+        self, call: Call, begin: int, labels: NDArray[np.uint32], weights: NDArray[np.float64] | None
+    ) -> Digests:
+        found = Digests()
+        for rows in _parts(call, begin):
+            weight = weights[rows] if weights is not None and call.weighted else None
+            found = found.with_call(_some(self.data, rows), call.columns, labels[rows], weight)
+        return found
+
+    def learn(self, again: Any, call: Call, begin: int) -> None:
+        y = label_array(self.model, self.y, None)
+        more = {f"{name}_init": array for name, array in call.start.items()}
+        for rows in _parts(call, begin):
+            part = self.X if rows == slice(0, len(y)) else _safe_indexing(self.X, rows)
+            weights = (np.asarray(self.sample_weight)[rows],) if call.weighted else ()
+            if call.method == "fit_stream":
+                _stream(again, call, (part, y[rows], *weights), self.model.classes_)
+                continue
+            if call.method == "partial_fit":
+                more["classes"] = self.model.classes_
+            weighted = {"sample_weight": weights[0]} if weights else {}
+            getattr(again, call.method)(part, y[rows], **more, **weighted)
+
+
+class _OfSequences(Given):
+    """Tokens of sequences, as rows of a matrix; or their attributes, which are encoded anew."""
+
+    unit = "sequences"
+
+    def __init__(
+        self,
+        model: Any,
+        calls: tuple[Call, ...],
+        X: Any,
+        y: Any,
+        lengths: Any,
+        encoder: AttributeEncoder | None,
+    ) -> None:
+        super().__init__(model, calls)
+        self.encoder = encoder
+        if is_nested(X):
+            tokens, lengths = flat_tokens(X)
+            y = flat_labels(y, lengths)
+            self.encoder = AttributeEncoder(
+                calls[0].parameters["min_count"], calls[0].parameters["hash_columns"]
+            )
+            # The vocabulary is that of the first call.
+            self.encoder.fit(chain.from_iterable(X[: calls[0].sizes[0][0]]))
+            X = self.encoder.transform(tokens)
+        if (self.encoder is None) == hasattr(model, "encoder_"):
+            needed = "attributes" if self.encoder is None else "a matrix"
+            raise ValueError(f"X must be {needed}, as the model has learnt from; or give encoder=")
+        probe = type(model)(**calls[0].parameters)
+        self.data, self.lengths = read_sequences(probe, X, lengths, reset=True)
+        self.X, self.y = X, label_array(model, y, self.data.rows.shape[0])
+        self.ends = np.concatenate([[0], np.cumsum(self.lengths)])
+
+    @property
+    def begins(self) -> list[int]:
+        return _begins(self.calls, len(self.lengths))
+
+    def difference(self) -> str | None:
+        columns = self.data.rows.shape[1]
+        if self.encoder is None and columns != self.calls[0].columns:
+            return f"the model has learnt from {self.calls[0].columns} columns, got {columns}"
+        if (number := self.other_number(len(self.lengths))) is not None:
+            return number
+        if (row := self.unknown_label(self.y)) is not None:
+            return f"token {row} has the label {_shown(self.y, row)}, which is no class of the model"
+        labels = encode(self.y, self.model.classes_)
+        for call, begin in zip(self.calls, self.begins, strict=True):
+            if call.digests is not None:
+                found = Digests()
+                for some in _parts(call, begin):
+                    rows = self._rows(some)
+                    part = _some(self.data, rows)
+                    lengths = self.lengths[some]
+                    found = found.with_call(part, call.columns, labels[rows], lengths=lengths)
+                if (block := self.other_block(call, begin, found)) is not None:
+                    return block
+        return None if self.encoder is None else _other_attributes(self.model.encoder_, self.encoder)
+
+    def _rows(self, some: slice) -> slice:
+        return slice(int(self.ends[some.start]), int(self.ends[some.stop]))
+
+    def learn(self, again: Any, call: Call, begin: int) -> None:
+        for some in _parts(call, begin):
+            rows, lengths = self._rows(some), self.lengths[some]
+            part = self.X if rows == slice(0, len(self.y)) else _safe_indexing(self.X, rows)
+            if call.method == "fit_stream":
+                _stream(again, call, (part, self.y[rows], None, lengths), self.model.classes_)
+                continue
+            more = {"classes": self.model.classes_} if call.method == "partial_fit" else {}
+            getattr(again, call.method)(part, self.y[rows], lengths=lengths, **more)
+
+
+class _OfSource(Given):
+    """Blocks of a source, which are read again and again."""
+
+    def __init__(self, model: Any, calls: tuple[Call, ...], given: Source) -> None:
+        super().__init__(model, calls)
+        if any(call.method != "fit_stream" for call in calls):
+            raise ValueError("a source is for models that fit_stream has trained; give X and y as arrays")
+        if not given.again:
+            raise ValueError(
+                f"{given.name} can be read only once, but it is compared before it is learnt from; "
+                f"name a file"
+            )
+        self.probe = type(model)(**calls[0].parameters)
+        name = name_of(model)
+        is_chain = name is not None and LEARNERS[name].data == "sequences"
+        self.unit = "sequences" if is_chain else "rows"
+        self.source = encoded(self.probe, as_source(given), goes_on=False) if is_chain else given
+
+    @property
+    def begins(self) -> list[int]:
+        return [0] * len(self.calls)  # all are given once
+
+    def difference(self) -> str | None:
+        stream = open_stream(self.source, None, Options())
+        facts, call = stream.facts, self.calls[0]
+        if (place := self.unknown_label(facts.classes)) is not None:
+            return f"the label {_shown(facts.classes, place)} is no class of the model"
+        has_encoder = hasattr(self.probe, "encoder_")
+        if not has_encoder and facts.n_features > call.columns:
+            return f"the model has learnt from {call.columns} columns, got {facts.n_features}"
+        if self.source.n_features is None:
+            self.source = replace(self.source, n_features=call.columns)
+        digesters = [Digester(Digests(), call.columns) for call in self.calls]
+        n = 0
+        for batch in stream.batches():
+            data = read(get_engine("rust"), batch.X)
+            labels = encode(batch.y, self.model.classes_)
+            n += len(labels) if batch.lengths is None else len(batch.lengths)
+            for call, digester in zip(self.calls, digesters, strict=True):
+                if call.digests is not None:
+                    digester.add(data.stored, labels, batch.sample_weight, batch.lengths)
+                    if (block := self.other_block(call, 0, digester.whole)) is not None:
+                        return block
+        if (number := self.other_number(n)) is not None:
+            return number
+        for call, digester in zip(self.calls, digesters, strict=True):
+            if call.digests is not None and (block := self.other_block(call, 0, digester.end())) is not None:
+                return block
+        return _other_attributes(self.model.encoder_, self.probe.encoder_) if has_encoder else None
+
+    def learn(self, again: Any, call: Call, begin: int) -> None:  # noqa: ARG002  all begin at 0
+        _stream(again, call, self.source, self.model.classes_)
+
+
+def _stream(again: Any, call: Call, source: Any, classes: NDArray[Any]) -> None:
+    """Call ``fit_stream`` as it was called."""
+    if call.block_size is None:
+        again.fit_stream(source, classes=classes)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        cache = None if as_source(source).between is not None else Path(folder, "cache")
+        again.fit_stream(source, classes, shuffle="block", block_size=call.block_size, cache=cache)
+
+
+def _begins(calls: tuple[Call, ...], n: int) -> list[int]:
+    """Return at which of n examples those of each call begin; those of equal calls may be given once."""
+    total = sum(call.rows for call in calls)
+    begins: list[int] = []
+    end = 0
+    for number, call in enumerate(calls):
+        like = range(number) if n != total else ()
+        seen = next((k for k in like if _may_be_same(calls[k], call)), None)
+        begins.append(end if seen is None else begins[seen])
+        end = max(end, begins[-1] + call.rows)
+    return begins
+
+
+def _may_be_same(a: Call, b: Call) -> bool:
+    unknown = a.digests is None or b.digests is None
+    return a.rows == b.rows and (unknown or a.digests == b.digests)
+
+
+def _shown(labels: NDArray[Any], place: int) -> str:
+    return repr(labels[place : place + 1].tolist()[0])
+
+
+def _at(digests: Digests, part: str, block: int) -> str | None:
+    found: tuple[str, ...] = getattr(digests, part)
+    return found[block] if block < len(found) else None
+
+
+def _some(data: Examples, rows: slice) -> Stored:
+    """Return some rows."""
+    if "rows" in data.stored:
+        return {"rows": data.stored["rows"][rows]}
+    return data.stored | {"rows_indptr": data.stored["rows_indptr"][rows.start : rows.stop + 1]}
+
+
+def _parts(call: Call, begin: int) -> Iterator[slice]:
+    """Yield the examples of each call."""
+    for rows, times in call.sizes:
+        for _ in range(times):
+            yield slice(begin, begin + rows)
+            begin += rows
+
+
+def _other_attributes(expected: AttributeEncoder, found: AttributeEncoder) -> str | None:
+    """Return in words the first attribute that is another one."""
+    if expected.n_columns_ != found.n_columns_:
+        return f"the model has learnt from {expected.n_columns_} attributes, got {found.n_columns_}"
+    for column, (a, b) in enumerate(zip(expected.vocabulary_, found.vocabulary_, strict=True)):
+        if a != b:
+            return f"column {column} is the attribute {a!r:.80} in the model, got {b!r:.80}"
+    return None

@@ -1,0 +1,118 @@
+"""The method ``fit_stream``, of all estimators that have it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Literal, Self
+
+from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.io.source import PathLike
+from perceptron_rs.stream.fit import Options
+from perceptron_rs.typed import fit_context
+
+__all__ = ["StreamFit"]
+
+
+class StreamFit:
+    """An estimator that learns from streams; a subclass gives `_fit_stream`."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit_stream(
+        self,
+        source: Any,
+        classes: Any = None,
+        *,
+        shuffle: Literal[False, "block"] = False,
+        block_size: int | None = None,
+        cache: PathLike | None = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+    ) -> Self:
+        """Fit the model to examples that need not fit into memory, in epochs, as ``fit`` does.
+
+        The examples are learnt in blocks, of which the next ones are read meanwhile. With
+        ``shuffle=False`` the result has the bits of ``fit`` on all examples with ``shuffle=False``, whatever
+        the size of the blocks. The parameter ``shuffle`` of the estimator is for ``fit``. Parameters that
+        need memory for each example, or examples that are held out, are refused; :doc:`/guide/streams` lists
+        them.
+
+        Parameters
+        ----------
+        source : Source, tuple of arrays, or iterable of batches
+            The examples: what the functions ``open_...`` of ``perceptron_rs.io`` return, a tuple
+            ``(X, y)`` or ``(X, y, sample_weight)``, or an object that gives such tuples each time it is
+            iterated over. Of a sequence learner, sequences: tuples ``(X, y, None, lengths)``, or
+            ``(X, y)`` of lists of sequences.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that occur. If None, a first pass finds them. Attributes of tokens take one more.
+        shuffle : {False, "block"}, default=False
+            Whether to shuffle before each epoch: the blocks, and the examples within each block. Other
+            sources than arrays need a ``cache`` for that.
+        block_size : int, default=None
+            Number of examples, or of sequences, in a block. With ``shuffle="block"`` it changes the order,
+            and so the result, and None means 16384. Otherwise None means as many as take about 8 MB.
+        cache : str or path-like, default=None
+            File for the examples in binary form. The first pass writes it, later ones map it into memory,
+            and so does a later call, if the files of the source and their times are still the same.
+        checkpoint : str or path-like, default=None
+            File for what has been learnt so far, which is replaced at once. It is left when the fit is done.
+        checkpoint_every : float, default=60.0
+            Seconds between two checkpoints; 0 writes one behind each block.
+        resume : bool, default=False
+            Whether to go on from the checkpoint, if there is one. The result has the bits of a run that
+            was never stopped. ``max_iter`` may be larger than before.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If examples, a parameter or a file is invalid, if passes over the source differ, or if training
+            overflows. The estimator then stays as it was before the call.
+        TypeError
+            If the source gives no batches, or they do not contain numbers (or, for labels, numbers or
+            strings).
+        OSError
+            If a file cannot be read or written.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            As ``fit``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from perceptron_rs import Perceptron
+        >>> class Batches:
+        ...     def __iter__(self):
+        ...         random = np.random.default_rng(0)
+        ...         for _ in range(5):
+        ...             X = random.normal(size=(100, 2))
+        ...             yield X, X[:, 0] > X[:, 1]
+        >>> Perceptron().fit_stream(Batches()).classes_
+        array([False,  True])
+        """
+        options = Options(
+            shuffle=shuffle,
+            block_size=block_size,
+            cache=cache,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+        )
+        with restored_on_error(self):
+            self._warn(self._fit_stream(source, classes, options))
+        return self
+
+    @abstractmethod
+    def _fit_stream(self, source: Any, classes: Any, options: Options) -> list[str]:
+        """Learn, and return why each decision has ended."""
+
+    @abstractmethod
+    def _warn(self, stopped: list[str]) -> None:
+        """Warn, on behalf of the caller of ``fit``, of a fit that did not end by its stopping rule."""

@@ -1,0 +1,132 @@
+"""``tag-train`` that goes on, that streams, and whose models are reproduced."""
+
+import numpy as np
+import pytest
+
+from perceptron_rs import load
+from perceptron_rs.models import describe
+
+rng = np.random.default_rng(5)
+WORDS = np.array(["the", "a", "dog", "cat", "barks", "sees", "old"])
+TAG = dict(zip(WORDS.tolist(), ["D", "D", "N", "N", "V", "V", "A"], strict=True))
+
+
+def text(n, seed=0, *, tag_first=False):
+    draw = np.random.default_rng(seed)
+    sentences = [draw.choice(WORDS, draw.integers(1, 6)).tolist() for _ in range(n)]
+    tags = [[TAG[word] if draw.random() < 0.9 else "N" for word in words] for words in sentences]
+    lines = [
+        "".join("\t".join(pair[:: -1 if tag_first else 1]) + "\n" for pair in zip(*both, strict=True))
+        for both in zip(sentences, tags, strict=True)
+    ]
+    return "\n".join(lines)
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text(text(80))
+    return path
+
+
+FOUR = ("--epochs", 4, "--quiet")
+
+
+def same(a, b):
+    left, right = load(a), load(b)
+    return left.coef_.tobytes() == right.coef_.tobytes() and vars(left.encoder_) == vars(right.encoder_)
+
+
+@pytest.mark.parametrize("options", [(), ("--min-count", 3), ("--hash-columns", 32)], ids=str)
+def test_a_stream_has_the_model_of_all_sentences_at_once(call, data, tmp_path, options):
+    whole, streamed = tmp_path / "whole", tmp_path / "streamed"
+    told = call("tag-train", data, "--no-shuffle", "--model", whole, "--json", *FOUR, *options).json
+    kept = ("--stream", "--block-size", 7, "--cache", tmp_path / "cache")
+    found = call("tag-train", data, *kept, "--model", streamed, "--json", *FOUR, *options).json
+    names = set(told) - {"seconds", "model", "bytes"}
+    assert {name: found[name] for name in names} == {name: told[name] for name in names}
+    assert same(whole, streamed)
+    assert call("tag", streamed, data).status == call("tag", whole, data).status
+    records = [describe(model)["calls"][0]["sha256"] for model in (whole, streamed)]
+    assert records[0] == records[1]
+    for model in (whole, streamed):
+        answer = call("reproduce", model, data)
+        assert answer.out.endswith("reproduced equal to the last bit\n"), answer
+
+
+def test_a_model_goes_on(call, data, tmp_path):
+    whole, first, again = (tmp_path / name for name in ("whole", "first", "again"))
+    assert call("tag-train", data, "--model", whole, *FOUR).status == 0
+    assert call("tag-train", data, "--model", first, "--epochs", 1, "--quiet").status == 0
+    options = ("--continue", first, "--model", again, "--epochs", 3, "--quiet")
+    assert call("tag-train", data, *options).status == 0
+    assert same(whole, again)
+    assert not load(again).warm_start
+    assert call("reproduce", again, data).status == 0
+    streamed = tmp_path / "streamed"
+    assert (
+        call("tag-train", data, "--stream", "--continue", first, "--model", streamed, "--quiet").status == 0
+    )
+    assert load(streamed).template_ == load(first).template_
+
+
+def test_the_record_of_two_files_is_that_of_both(call, data, stdin, tmp_path):
+    first, again, more = tmp_path / "first", tmp_path / "again", tmp_path / "b.tsv"
+    more.write_text(text(50, 1))
+    assert call("tag-train", data, "--model", first, *FOUR).status == 0
+    assert call("tag-train", more, "--continue", first, "--model", again, "--quiet").status == 0
+    stdin(data.read_bytes() + b"\n" + more.read_bytes())
+    assert "has learnt from 130 sequences, got 80" in call("reproduce", again, data).out
+    both = tmp_path / "both.tsv"
+    both.write_bytes(data.read_bytes() + b"\n" + more.read_bytes())
+    assert call("reproduce", again, both).status == 0
+
+
+def test_a_run_goes_on_from_its_checkpoint(call, data, tmp_path):
+    whole = tmp_path / "whole"
+    assert call("tag-train", data, "--stream", "--model", whole, *FOUR).status == 0
+    kept = ("--stream", "--checkpoint", tmp_path / "kept", "--checkpoint-every", 0, "--resume")
+    assert call("tag-train", data, *kept, "--model", tmp_path / "half", "--epochs", 2, "--quiet").status == 0
+    assert call("tag-train", data, *kept, "--model", tmp_path / "m", *FOUR).status == 0
+    assert same(tmp_path / "m", whole)
+
+
+def test_another_column_of_tags(call, tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text(text(40, tag_first=True))
+    column = ("--tag-column", 1)
+    for how in ((), ("--stream",)):
+        options = ("--columns", "2", "--model", tmp_path / "m", *FOUR)
+        assert call("tag-train", path, *column, *how, *options).status == 0
+        assert call("reproduce", tmp_path / "m", path, *column).status == 0
+        assert call("reproduce", tmp_path / "m", path).status == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "error"),
+    [
+        (["--continue", "MODEL", "--window", "1"], 2, "--window is kept in the model"),
+        (["--continue", "MODEL", "--hash-columns", "8"], 2, "--hash-columns is kept in the model"),
+        (["--cache", "c"], 2, "--cache has no effect without --stream"),
+        (["--stream", "--held-out", "0.5"], 2, "--held-out cannot be combined with --stream"),
+        (["--stream"], 2, "standard input can be read only once"),
+    ],
+)
+def test_wrong_usage(call, data, tmp_path, options, status, error):
+    model = tmp_path / "model"
+    assert call("tag-train", data, "--model", model, "--quiet").status == 0
+    place = "-" if options == ["--stream"] else data
+    options = [model if option == "MODEL" else option for option in options]
+    answer = call("tag-train", place, "--model", tmp_path / "m", *options)
+    assert (answer.status, error in answer.err) == (status, True), answer.err
+
+
+def test_an_unknown_tag_is_named(call, refused, data, tmp_path):
+    model = tmp_path / "model"
+    assert call("tag-train", data, "--model", model, "--quiet").status == 0
+    other = tmp_path / "b.tsv"
+    other.write_text("the\tX\n")
+    said = refused("tag-train", other, "--continue", model, "--model", tmp_path / "m")
+    assert "the tag 'X' is none of the model's" in said
+    said = refused("tag-train", other, "--continue", model, "--stream", "--model", tmp_path / "m", "--quiet")
+    assert "'X'" in said

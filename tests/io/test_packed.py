@@ -1,0 +1,98 @@
+"""Gzip files that unpack to more than is plausible: every reader refuses them unless somebody says so."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+
+from perceptron_rs import Perceptron, SequencePerceptron, packed
+from perceptron_rs.features import column_attributes
+from perceptron_rs.io import load_svmlight, open_csv, open_sentences, open_svmlight
+
+LINES = 40_000
+TEXTS = {
+    "svm": b"1 1:1\n0 2:1\n" * (LINES // 2),
+    "csv": b"a,b,y\n" + b"1,0,1\n0,1,0\n" * (LINES // 2),
+    "tsv": b"the\tD\ndog\tN\n\n" * (LINES // 2),
+}
+READERS = {
+    "svm": lambda path, **more: Perceptron(max_iter=1).fit_stream(open_svmlight(path, **more)),
+    "csv": lambda path, **more: Perceptron(max_iter=1).fit_stream(open_csv(path, target="y", **more)),
+    "tsv": lambda path, **more: SequencePerceptron(max_iter=1).fit_stream(
+        open_sentences(path, attributes=column_attributes, **more)
+    ),
+}
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.mark.parametrize("form", READERS)
+def test_a_bound_on_the_ratio_of_each_reader(form, tmp_path, monkeypatch):
+    monkeypatch.setattr(packed, "_SMALL", 1 << 14)
+    path = tmp_path / f"a.{form}.gz"
+    path.write_bytes(gzip.compress(TEXTS[form], mtime=0))
+    ratio = len(TEXTS[form]) / path.stat().st_size
+    assert ratio > 300
+    with pytest.raises(ValueError, match=rf"a\.{form}\.gz: unpacks to more than 250 times its size"):
+        READERS[form](path)
+    with pytest.raises(ValueError, match=r"unpacks to more than 10 times its size.*raise max_ratio"):
+        READERS[form](path, max_ratio=10)
+    assert READERS[form](path, max_ratio=2000).n_iter_ == 1
+    with pytest.raises(ValueError, match="max_ratio must be a number above 1, got 'much'"):
+        READERS[form](path, max_ratio="much")
+
+
+def test_a_whole_file(tmp_path):
+    path = tmp_path / "a.svm.gz"
+    text = b"1 1:1\n" * 4_000_000
+    path.write_bytes(gzip.compress(text, 1, mtime=0))
+    assert len(text) > packed._SMALL  # as in the core
+    ratio = int(len(text) / path.stat().st_size / 4)
+    with pytest.raises(
+        ValueError, match=rf"a\.svm\.gz: unpacks to more than {ratio} times its size.*max_ratio"
+    ):
+        load_svmlight(path, max_ratio=ratio)
+    assert load_svmlight(path, max_ratio=np.inf)[0].shape == (4_000_000, 1)
+    with pytest.raises(ValueError, match="max_ratio must be a number above 1, got 0"):
+        load_svmlight(path, max_ratio=0)
+
+
+def test_what_is_unpacked_is_what_was_packed():
+    text = b"".join(b"%d:%d\n" % (i, i * i) for i in range(30_000))
+    halves = gzip.compress(text[:9999], mtime=0) + gzip.compress(text[9999:], mtime=0)
+    assert packed.unpacked(io.BytesIO(halves), name="a").read() == text
+    file = packed.unpacked(io.BytesIO(halves), name="a")
+    assert file.seek(12_345) == 12_345
+    assert file.read(5) == text[12_345:12_350]
+    assert file.tell() == 12_350
+    with pytest.raises(io.UnsupportedOperation, match="from its beginning to its end"):
+        file.raw.seek(0)
+
+
+def test_what_has_come_is_given_at_once():
+    """Half of a file that is not over, as of a pipe whose writer waits for an answer."""
+    packer = gzip.zlib.compressobj(wbits=31)
+    begin = packer.compress(b"first\n") + packer.flush(gzip.zlib.Z_SYNC_FLUSH)
+
+    come = io.BytesIO(begin)
+
+    class Pipe(io.RawIOBase):
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            n = come.readinto(buffer)
+            assert n, "it would wait for ever"
+            return n
+
+    assert packed.unpacked(io.BufferedReader(Pipe()), name="a").read1(100) == b"first\n"
+
+
+@pytest.mark.parametrize("data", [b"no gzip", gzip.compress(b"a" * 99, mtime=0)[:-9]])
+def test_damage_is_said_in_words_that_name_the_file(tmp_path, data):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"a\.csv\.gz: the gzip data (ends early|is damaged)"):
+        open_csv(path, target="y")

@@ -1,0 +1,103 @@
+"""Where integers must give way to floats, where numbers leave the finite range, and shapes that are none."""
+
+import numpy as np
+import pytest
+
+from perceptron_rs import _core, reference
+from perceptron_rs.settings import Chain, Sequences
+
+from .support import average, decode, fit, rows_of, same, start, to_engine
+
+ROOM = 2**30  # for the sums of a search, in integers of 32 bits
+
+
+def weighing(d, labels, weight, **changes):
+    """All weights for label 0 are the same, those for the others are 0."""
+    state = start(d, labels, **changes)
+    state["emission"][:, 0] = state["start"][0] = state["end"][0] = state["transition"][0, 0] = weight
+    return state
+
+
+@pytest.mark.parametrize(
+    ("x", "length", "weight"),
+    [
+        # The score of the path of zeros: `length` times (x + 1) and one more, times the weight.
+        (1, 6, ROOM // 2 - 100),
+        (1, 6, ROOM // 4 - 100),
+        (40, 40, ROOM // 83 - 100),
+        (1, 1, ROOM),
+    ],
+)
+def test_no_sum_of_a_search_leaves_the_integers(x, length, weight):
+    score = length * x * weight + (length + 1) * weight
+    assert score >= 2**31
+    X, y = np.full((length, 1), x, dtype=np.int8), [0] * length
+    for engine in (reference, _core):
+        found = fit(engine, X, y, [length], weighing(1, 2, weight), max_iter=1)
+        assert found["sequence_errors"].tolist() == [0]
+    weights = {name: w for name, w in weighing(1, 2, weight).items() if name[-2:] != "_u" and name != "seen"}
+    assert decode(_core, X, [length], weights)[1].tolist() == [score]
+
+
+def test_no_update_of_a_sequence_leaves_the_integers():
+    X, y, eta0 = np.full((40, 1), 100, dtype=np.int8), [1] * 40, 2.0**20
+    for engine in (reference, _core):
+        found = fit(engine, X, y, [40], start(1, 2), max_iter=1, eta0=eta0)["state"]
+        assert found["emission"].tolist() == [[-4000 * eta0, 4000 * eta0]]
+        assert found["transition"].tolist() == [[-39 * eta0, 0], [0, 39 * eta0]]
+
+
+@pytest.mark.parametrize("weight", [0.5, float(ROOM)])
+def test_weights_that_no_integer_of_the_search_holds(weight):
+    signs = np.array([1.0, -1.0])
+    state = start(1, 2)
+    state |= {"emission": weight * signs[None], "start": weight * signs, "end": weight * signs}
+    state["transition"] = weight * np.outer(signs, signs)
+    X, y = np.ones((4, 1), dtype=np.int8), [1, 0, 1, 1]
+    found = [fit(engine, X, y, [4], state, max_iter=2) for engine in (reference, _core)]
+    assert found[0]["sequence_errors"][0] == 1
+    same(*found)
+
+
+@pytest.mark.parametrize("name", ["start", "emission"])
+def test_averages_that_overflow_end_the_run(engine, name):
+    # The average is w - u / (T + 1) = 1.5e308 + 0.5e308.
+    state = start(1, 2)
+    state[name].flat[0], state[f"{name}_u"].flat[0], state["seen"][0] = 1.5e308, -1.5e308, 1
+    with pytest.raises(OverflowError):
+        fit(engine, np.zeros((1, 1)), [0], [1], state, max_iter=1)
+
+
+def test_a_right_answer_needs_no_step(engine):
+    # At the eleventh sequence t times eta0 is infinite; nothing is learnt with it.
+    state = start(1, 2)
+    state["seen"][0] = 10
+    found = fit(engine, np.ones((1, 1)), [0], [1], state, max_iter=1, eta0=1e308)
+    assert found["sequence_errors"].tolist() == [0]
+    with pytest.raises(OverflowError):
+        fit(engine, np.ones((1, 1)), [1], [1], state, max_iter=1, eta0=1e308)
+
+
+def test_the_first_token_follows_none(engine):
+    weights = {"emission": np.zeros((1, 2)), "pair": np.full((1, 4), 1e308)}
+    weights |= {"transition": np.zeros((2, 2)), "start": np.zeros(2), "end": np.array([0.0, 1.0])}
+    path, scores = decode(engine, np.array([[1e10], [0.0]]), [2], weights)
+    assert (path.tolist(), scores.tolist()) == ([0, 1], [1.0])
+    with pytest.raises(OverflowError):
+        decode(engine, np.array([[0.0], [1e10]]), [2], weights)
+
+
+def test_sums_of_other_labels_are_refused(engine):
+    weights, sums = to_engine(start(3, 2)), to_engine(start(3, 4))
+    state = {name: (sums if name.endswith("_u") else weights)[name] for name in weights}
+    data = Sequences(rows_of(engine, np.ones((2, 3))), np.zeros(2, dtype=np.uint32), lengths=np.array([2]))
+    with pytest.raises(ValueError, match="sums must have the shapes of the weights"):
+        engine.start(data, state, Chain(eta0=1.0))
+
+
+def test_averages_without_columns():
+    state = start(0, 2)
+    state["start"][:], state["start_u"][:], state["seen"][0] = [2.0, -2.0], [3.0, -3.0], 2
+    means = [average(engine, state) for engine in (reference, _core)]
+    same(*means)
+    assert means[0]["start"].tolist() == [1.0, -1.0]
