@@ -6,7 +6,7 @@ import pytest
 from perceptron_rs import _core, reference
 from perceptron_rs.settings import Chain, Sequences
 
-from .support import average, decode, fit, rows_of, same, start, to_engine
+from .support import average, begin, decode, fit, rows_of, same, start, to_engine
 
 ROOM = 2**30  # for the sums of a search, in integers of 32 bits
 
@@ -152,5 +152,6 @@ def test_no_weight_or_sum_may_overflow(engine, x, eta0, seen, name):
     state["seen"][0] = seen
     if name is not None:
         state[name][:] = [1e308, 1e308]
+    run, _ = begin(engine, np.array([[x]]), [1], [1], state, eta0=eta0)
     with pytest.raises(OverflowError):
-        fit(engine, np.array([[x]]), [1], [1], state, max_iter=1, eta0=eta0)
+        run.epoch(0)
