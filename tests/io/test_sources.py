@@ -159,6 +159,15 @@ def test_bad_files(tmp_path):
         open_svmlight(tmp_path / "none")
 
 
+def test_a_header_that_claims_terabytes(tmp_path):
+    path = tmp_path / "X.npy"
+    np.save(path, np.zeros((1000, 10)))
+    claimed = path.read_bytes().replace(b"(1000, 10), }         ", b"(1000000000000, 10), }", 1)
+    path.write_bytes(claimed)
+    with pytest.raises(ValueError, match=r"X\.npy: .*write it with numpy\.save"):
+        open_arrays(path, Y)
+
+
 def test_mapped_arrays(tmp_path):
     dense = np.asfortranarray(X.toarray())
     parts = {"dense": dense, "data": X.data, "indices": X.indices, "indptr": X.indptr, "y": Y}

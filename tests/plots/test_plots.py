@@ -22,6 +22,7 @@ from perceptron_rs import (
     PocketPerceptron,
     VotedPerceptron,
     max_margin,
+    mistake_bounds,
     proof,
     trace,
 )
@@ -239,6 +240,35 @@ def test_mistakes_and_their_bound(fitted):
     assert MistakesDisplay.from_estimator(fitted).bound_ is None
 
 
+def test_the_bound_without_an_intercept():
+    far = X + 3 * Y[:, np.newaxis]
+    model = Perceptron(tol=None, fit_intercept=False).fit(far, Y)
+    bound = MistakesDisplay.from_estimator(model, far, Y).bound
+    assert bound == mistake_bounds(far, Y, bias="none").block_novikoff
+    assert bound != mistake_bounds(far, Y, bias="augmented").block_novikoff
+
+
+def test_each_class_has_a_marker_of_its_own():
+    labels = np.arange(6) % 3
+    display = HyperplaneDisplay.from_estimator(Perceptron().fit(X, labels), X, labels)
+    shapes = {points.get_paths()[0].vertices.tobytes() for points in display.points_}
+    colours = {points.get_facecolor().tobytes() for points in display.points_}
+    assert len(shapes) == len(colours) == 3
+
+
+def test_one_of_several_classes_is_shown():
+    labels = np.arange(6) % 3
+    voted = VotedPerceptron(max_iter=3, tol=None).fit(X, labels)
+    pocket = PocketPerceptron(max_iter=5, tol=None).fit(X, labels)
+    for k in range(3):
+        bars = SurvivalDisplay.from_estimator(voted, class_index=k).bars_
+        assert [bar.get_height() for bar in bars] == voted.survival_[k].tolist()
+        line = PocketDisplay.from_estimator(pocket, class_index=k).line_
+        own = pocket.swaps_[pocket.swaps_["class"] == k]
+        assert line.get_xdata().tolist() == own["t"].tolist()
+        assert line.get_ydata()[-1] == pocket.pocket_errors_[k]
+
+
 def test_errors_of_several_learners():
     learners = {"last": Perceptron(random_state=0), "averaged": AveragedPerceptron(random_state=0)}
     display = ErrorsDisplay.from_estimators(learners, X, NOISY, n_epochs=4)
@@ -289,6 +319,13 @@ def test_the_largest_margin_and_its_certificate():
     np.testing.assert_allclose(distances, [[0, 0], [found.lower] * 2, [-found.lower] * 2], atol=1e-9)
     np.testing.assert_array_equal(display.support_.get_offsets(), X[found.support])
     assert len(display.hulls_) == 2
+    for hull, label in zip(display.hulls_, (-1, 1), strict=True):
+        corners = {tuple(corner) for corner in hull.get_xy().tolist()}
+        assert corners <= {tuple(point) for point in X[label == Y].tolist()}
+    # Larger weights have larger rings.
+    sizes, weights = display.support_.get_sizes(), found.dual_weights
+    assert np.argmax(sizes) == np.argmax(weights)
+    np.testing.assert_allclose((sizes - 120) / 300, weights / weights.max())
     inseparable = MarginDisplay.from_result(max_margin(X[:3, :] * 0, [1, -1, 1]), X[:3], Y[:3])
     assert (inseparable.lines_, inseparable.ax_.get_title()) == ([], "not separable")
 
@@ -297,6 +334,7 @@ def test_an_animation_has_a_picture_for_each_update(tmp_path):
     found = trace(Perceptron(shuffle=False, tol=None), X, Y)
     with Image.open(animate(found, tmp_path / "run.gif", seconds=0.2)) as film:
         assert film.n_frames == len(list(found)) == 3
+        assert film.info["duration"] == 200  # milliseconds
     with pytest.raises(ValueError, match="two classes, got 3"):
         animate(trace(Perceptron(max_iter=2, tol=None), X, np.arange(6) % 3), tmp_path / "run.gif")
 

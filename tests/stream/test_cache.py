@@ -152,6 +152,17 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path):
     assert told == []
 
 
+def test_a_file_that_changes_between_two_epochs_is_refused(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    opened = open_arrays(tmp_path / "X.npy", Y)
+    model = Perceptron(
+        callback=lambda record: os.utime(tmp_path / "X.npy", ns=(0, 7 + record.epoch)), **SHORT
+    )
+    with pytest.raises(ValueError, match=r"X\.npy changed between two passes; start again"):
+        model.fit_stream(opened)
+    assert not hasattr(model, "classes_")
+
+
 def late(folder):
     yield X, Y
     os.utime(folder / "X.npy", ns=(0, 1))

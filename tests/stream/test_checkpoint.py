@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from sklearn.base import clone
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, digest, load
 from perceptron_rs.io import Source
+from perceptron_rs.models import files
 
 rng = np.random.default_rng(5)
 N = 40
@@ -120,6 +122,27 @@ def test_a_checkpoint_of_another_run_is_refused(change, options, text, tmp_path)
     with pytest.raises(ValueError, match="another learner"):
         VotedPerceptron(max_iter=1).fit_stream(source(), checkpoint=path, resume=True, block_size=BLOCK)
     assert path.read_bytes() == before
+
+
+def test_a_full_disk_leaves_the_checkpoint_that_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    options = {"checkpoint": path, "checkpoint_every": 0, "block_size": BLOCK, "resume": True}
+    with pytest.raises(StoppedError):
+        Perceptron(**SHORT).fit_stream(source(12), **options)
+    before = path.read_bytes()
+
+    def write(descriptor, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files.os, "write", write)
+        with pytest.raises(OSError, match="what was there is unchanged") as caught:
+            Perceptron(**SHORT).fit_stream(source(), **options)
+    assert caught.value.errno == errno.ENOSPC
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["run"]
+    found = Perceptron(**SHORT).fit_stream(source(), **options)
+    assert story(found) == story(Perceptron(**SHORT).fit_stream(source()))
 
 
 def test_damage_is_noticed_and_a_model_is_no_checkpoint(tmp_path):

@@ -66,6 +66,8 @@ def test_refusals():
         perceptron_loss([1], [np.nan])
     with pytest.raises(ValueError, match="a column for each of 2 labels, got 3"):
         perceptron_loss([0, 1], np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="a column for each of 1 labels, got 1"):
+        perceptron_loss([1, 1], np.zeros((2, 1)))
     with pytest.raises(ValueError, match=r"y_true must hold labels of \[0, 1\]"):
         perceptron_loss([2], [1.0], labels=[0, 1])
     with pytest.raises(ValueError, match="labels must be two"):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron, proof, trace
+from perceptron_rs import AveragedPerceptron, Perceptron, max_margin, proof, trace
+from perceptron_rs.datasets import make_separable
 
 
 def separable(seed, d=3):
@@ -60,3 +63,15 @@ def test_refusals():
         proof(trace(Perceptron(penalty="l2", max_iter=3, tol=None), X, y))
     with pytest.raises(ValueError, match="two classes and one hyperplane, got 3 classes"):
         proof(trace(Perceptron(max_iter=3, tol=None), X, np.arange(len(X)) % 3))
+
+
+def test_each_claim_is_looked_at():
+    X, y = make_separable(40, 3, margin=0.1)
+    found = proof(trace(Perceptron(tol=None), X, y))
+    k = np.arange(1, len(found.progress) + 1)
+    assert found.least.tolist() == (k * found.margin).tolist()
+    assert found.margin == max_margin(X, y, bias="augmented").lower
+    assert found.holds
+    assert not replace(found, least=found.progress * 1.01).holds
+    assert not replace(found, most=found.squares * 0.99).holds
+    assert not replace(found, bound=len(k) - 0.5).holds

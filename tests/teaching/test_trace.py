@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -171,6 +172,38 @@ def test_longer_tables_end_in_dots():
         "w . x + b is 0 at t = 1: a mistake, so an update, but no wrong prediction",
     ]
     assert len(found.table(None).split("\n")) == 2 + len(list(found))
+    n = len(list(found))
+    assert "..." in found.table(n - 1).split("\n")
+    assert "..." not in found.table(n).split("\n")
+
+
+def test_examples_of_weight_zero_are_no_steps():
+    X, y = drawn(2)
+    weights = np.arange(len(y)) % 3 + 0.0
+    learner = Perceptron(max_iter=2, tol=None, random_state=0)
+    steps = list(trace(learner, X, y, every="example", sample_weight=weights))
+    assert len(steps) == 2 * np.count_nonzero(weights)
+    for step in steps:
+        assert weights[step.row] > 0
+        assert step.activation == pytest.approx(X[step.row] @ step.w_before + step.b_before)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_weights_have_shrunk_by_the_penalty(penalty):
+    X, y = drawn(2)
+    learner = Perceptron(penalty=penalty, alpha=0.125, max_iter=1, tol=None, shuffle=False)
+    steps = list(trace(learner, X, y, every="example"))
+    for t, step in enumerate(steps, start=1):
+        model = clone(learner).partial_fit(X[:t], y[:t], classes=np.unique(y))
+        assert step.w.tobytes() == model.coef_[0].tobytes()
+
+
+def test_a_joint_decision_has_no_side_of_zero():
+    X, y = drawn(3)
+    y[0] = 0  # of equal scores, the first class is predicted
+    found = trace(Perceptron(multi_class="joint", max_iter=1, tol=None, shuffle=False), X, y)
+    assert any(step.activation == 0 and step.mistake and not step.error for step in found)
+    assert "a mistake, so an update" not in str(found)
 
 
 def test_a_frame_has_a_column_for_each_weight():

@@ -19,7 +19,7 @@ from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import encode, encode_new, label_array
 from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.float_mode import standard
-from perceptron_rs.io.source import Batch, Source, borders, changed, stamps
+from perceptron_rs.io.source import Batch, Files, Source, borders, changed, stamps
 
 __all__ = ["Facts", "Stream", "Survey", "ahead", "cut", "length", "n_bytes", "plain", "shifted"]
 
@@ -53,6 +53,8 @@ class Stream:
     facts: Facts = _UNKNOWN
     #: Checksums of the blocks of the first pass, where nothing else tells that a later one gives the same.
     sums: list[int] = field(default_factory=list)
+    #: What the files of the source were then.
+    stamps: Files | None = None
     passes: int = 0
 
     @property
@@ -99,6 +101,9 @@ class Stream:
             )
         self.passes += 1
         before = stamps(source.files)
+        self.stamps = before if self.stamps is None else self.stamps
+        if (name := changed(self.stamps, before)) is not None:
+            raise ValueError(f"{name} changed between two passes; start again when nobody writes to it")
         yield
         if (name := changed(before, stamps(source.files))) is not None:
             raise ValueError(f"{name} changed while it was read; start again when nobody writes to it")
