@@ -155,3 +155,9 @@ def test_no_weight_or_sum_may_overflow(engine, x, eta0, seen, name):
     run, _ = begin(engine, np.array([[x]]), [1], [1], state, eta0=eta0)
     with pytest.raises(OverflowError):
         run.epoch(0)
+
+
+def test_a_beam_of_no_label_is_refused(engine):
+    weights = {"emission": np.zeros((1, 2)), "transition": np.zeros((2, 2))}
+    with pytest.raises(ValueError, match="beam must be at least 1, got 0"):
+        decode(engine, np.zeros((1, 1)), [1], weights | {"start": np.zeros(2), "end": np.zeros(2)}, beam=0)
