@@ -82,7 +82,7 @@ def processes(folder: Path, runs: int) -> bool:
         print("vw skipped: pip install vowpalwabbit")
         return True
     text, theirs = folder / "spam.svm", folder / "spam.vw"
-    theirs.write_bytes(re.sub(rb"(?m)^(-?1) ", rb"\1 | ", text.read_bytes()))
+    theirs.write_bytes(re.sub(rb"(?m)^([+-]?1) ", rb"\1 | ", text.read_bytes()))
     caches = [folder / "ours.cache", folder / "vw.cache"]
     ours = f"perceptron_rs train {text} --stream --cache {caches[0]} --epochs 3 --tol none --model {folder}/m"
     vw = f"vowpalwabbit -d {theirs} --cache_file {caches[1]} --passes 3 --holdout_off --loss_function hinge"

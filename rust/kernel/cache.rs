@@ -66,4 +66,15 @@ mod tests {
         cache.put(9, Dots::Whole(vec![0; 31])).expect("nothing to do");
         assert!(cache.take(9).is_none(), "a row larger than all was kept");
     }
+
+    #[test]
+    fn a_row_as_large_as_the_bound_is_kept() {
+        for (row, bytes) in [(Dots::Whole(vec![1; 10]), 40), (Dots::Wide(vec![1.0; 10]), 80)] {
+            for (bound, kept) in [(bytes, true), (bytes - 1, false)] {
+                let mut cache = Cache::new(bound);
+                cache.put(0, row.clone()).expect("memory for a row");
+                assert_eq!(cache.take(0).is_some(), kept, "{bound}");
+            }
+        }
+    }
 }

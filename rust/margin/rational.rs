@@ -325,7 +325,7 @@ mod tests {
             let row = |i: usize| (0..k).map(|j| if i == j { power(900) } else { 1.0 }).collect();
             (0..k).map(row).collect()
         };
-        assert_eq!(signs(&wide(60), 1, &()), Ok(None));
+        assert_eq!(signs(&wide(57), 1, &()), Ok(None));
         assert!(signs(&wide(36), 1, &()).expect("nobody interrupts").is_some());
     }
 

@@ -11,9 +11,9 @@ use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
 
-/// A row that will be visited soon. Its lines are asked for a few at a time while another row is read: all at once
-/// they would wait for each other, and the memory would then have nothing to do (a third of the time in a shuffled
-/// order).
+/// A row that will be visited soon. Its lines are asked for a few at a time while another row is read: all at
+/// once they would wait for each other (a quarter of a fit to mails in a shuffled order), and the memory would
+/// then have nothing to do.
 pub(super) struct Soon<'a, T, I> {
     columns: &'a [I],
     values: &'a [T],
@@ -76,7 +76,8 @@ pub(super) fn products<T: Value, I: Index>(
     }
 }
 
-/// Several planes. All that sparse rows gain by an instruction set is here, so the loops around it have no copies.
+/// Several planes. All that sparse rows gain by an instruction set is here, so the loops around it have no
+/// copies.
 struct Products<'a, T, I> {
     row: (&'a [I], &'a [T]),
     w: &'a [f64],

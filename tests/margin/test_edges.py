@@ -183,6 +183,40 @@ def twice(seed):
     return np.repeat(X, 2, axis=0)[order], y[order], {"bias": BIASES[seed % 3], "tol": 1e-6}
 
 
+def mixed(seed):
+    """Rows of many kinds, solved in many ways."""
+    random = np.random.default_rng(seed)
+    kind, n, d = seed % 12, int(random.integers(2, 30)), int(random.integers(1, 9))
+    X, y = random.integers(-3, 4, size=(n, d)).astype(float), random.integers(0, 2, size=n)
+    if kind <= 6 or kind == 11:
+        w = random.normal(size=d)
+        X = random.normal(size=(n, d)) if kind != 1 else X
+        y = X @ w > 0
+    if kind == 2:
+        X *= 2.0 ** random.integers(-40, 40, size=d)
+    if kind == 8:  # a row with both labels
+        X, y = np.vstack([X, X[:1]]), np.append(y, 1 - y[0])
+    if kind == 11:  # two rows that hardly differ
+        X[-1] = X[0] + X[0] * 2.0 ** -int(random.integers(30, 53))
+    changes = {"bias": str(random.choice(BIASES)), "tol": float(random.choice([1e-15, 1e-8, 1e-3, 0.3]))}
+    changes["max_steps"] = int(random.choice([0, 1, 2, 5, 30, 2000, 2000, 2000]))
+    changes["solver"] = str(random.choice(["auto", "wolfe", "descent"]))
+    if changes["solver"] == "descent":
+        changes["max_steps"] = min(changes["max_steps"], 300)
+    return X, y, changes | {"goal": str(random.choice(["margin", "margin", "separable"]))}
+
+
+def few(seed):
+    """A few rows of whole numbers, and hardly any sweeps."""
+    random = np.random.default_rng(seed)
+    n, d = int(random.integers(2, 6)), int(random.integers(1, 3))
+    X = random.integers(-20, 21, size=(n, d)).astype(float)
+    y = X @ np.ones(d) + 1 > 0
+    if len(set(y)) == 1:
+        y[0] ^= True
+    return X, y, {"bias": BIASES[seed % 3], "solver": "descent", "max_steps": 1 + seed % 5}
+
+
 HARD = [
     (nearly_dependent, (157, 294, 426, 450)),
     (meeting, (101, 118)),
@@ -191,6 +225,8 @@ HARD = [
     (tiny, (34, 69, 109, 190)),
     (far, (79,)),
     (handed_over, (27,)),
+    (mixed, (62, 134, 212, 344, 359)),
+    (few, (12,)),
     (twice, (0,)),
 ]
 

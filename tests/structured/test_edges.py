@@ -6,7 +6,7 @@ import pytest
 from perceptron_rs import _core, reference
 from perceptron_rs.settings import Chain, Sequences
 
-from .support import average, decode, fit, rows_of, same, start, to_engine
+from .support import average, begin, decode, fit, rows_of, same, start, to_engine
 
 ROOM = 2**30  # for the sums of a search, in integers of 32 bits
 
@@ -101,3 +101,63 @@ def test_averages_without_columns():
     means = [average(engine, state) for engine in (reference, _core)]
     same(*means)
     assert means[0]["start"].tolist() == [1.0, -1.0]
+
+
+@pytest.mark.parametrize("sequence", [0, 1, 69])
+def test_the_sequence_whose_score_overflows_is_named(engine, sequence):
+    X = np.zeros((70, 1))
+    X[sequence] = 1e10
+    weights = {"emission": np.full((1, 2), 1e308), "transition": np.zeros((2, 2))}
+    with pytest.raises(OverflowError, match=f"a score of sequence {sequence} is not finite"):
+        decode(engine, X, [1] * 70, weights | {"start": np.zeros(2), "end": np.zeros(2)})
+
+
+@pytest.mark.parametrize(
+    ("x", "name", "value", "changes"),
+    [
+        ([1e10], "emission", [[0, 1e308]], {"allowed": [[True, False]]}),
+        ([1, 1], "emission", [[1e308, 0]], {}),
+        ([1, 1], "emission", [[1e308, 0]], {"beam": 1}),
+        ([0, 1e10], "pair", [[0, 1e308, 0, 1e308]], {"allowed": [[True, True], [True, False]]}),
+        (
+            [0, 1e10],
+            "pair",
+            [[0, 1e308, 0, 1e308]],
+            {"allowed": [[True, True], [True, False]], "forbidden": [[False, False], [True, False]]},
+        ),
+        ([0, -1e10], "pair", [[0, 1e308, 0, 0]], {}),
+    ],
+)
+def test_no_number_of_a_search_may_overflow(engine, x, name, value, changes):
+    weights = {"emission": np.zeros((1, 2)), "transition": np.zeros((2, 2))}
+    weights |= {"start": np.zeros(2), "end": np.zeros(2), name: np.array(value, dtype=np.float64)}
+    masks = {key: given if key == "beam" else np.array(given) for key, given in changes.items()}
+    X = np.array(x, dtype=np.float64)[:, np.newaxis]
+    assert decode(engine, 0 * X, [len(X)], weights, **masks)[1].tolist() == [0.0]
+    with pytest.raises(OverflowError, match="a score of sequence 0 is not finite"):
+        decode(engine, X, [len(X)], weights, **masks)
+
+
+@pytest.mark.parametrize(
+    ("x", "eta0", "seen", "name"),
+    [
+        (10.0, 1e308, 0, None),  # the weight of the column alone
+        (10.0, 1e307, 9, None),  # its sum alone
+        (0.0, 1e308, 0, "start"),
+        (0.0, 1e308, 0, "start_u"),
+    ],
+)
+def test_no_weight_or_sum_may_overflow(engine, x, eta0, seen, name):
+    state = start(1, 2)
+    state["seen"][0] = seen
+    if name is not None:
+        state[name][:] = [1e308, 1e308]
+    run, _ = begin(engine, np.array([[x]]), [1], [1], state, eta0=eta0)
+    with pytest.raises(OverflowError):
+        run.epoch(0)
+
+
+def test_a_beam_of_no_label_is_refused(engine):
+    weights = {"emission": np.zeros((1, 2)), "transition": np.zeros((2, 2))}
+    with pytest.raises(ValueError, match="beam must be at least 1, got 0"):
+        decode(engine, np.zeros((1, 1)), [1], weights | {"start": np.zeros(2), "end": np.zeros(2)}, beam=0)

@@ -194,8 +194,8 @@ impl<'a, 'py> Changes<'a, 'py> {
     }
 }
 
-/// Whether nobody but the estimator has the array, so that new numbers may be written where the old ones stand:
-/// an array that was read before never changes.
+/// Whether nobody but the estimator has the array, so that new numbers may be written where the old ones
+/// stand: an array that was read before never changes.
 pub fn is_alone<T: Element, D: Dimension>(array: &Bound<'_, PyArray<T, D>>) -> bool {
     const NEEDED: i32 = NPY_ARRAY_WRITEABLE | NPY_ARRAY_OWNDATA | NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
     // References of the estimator and of the caller. Without the interpreter's lock the count may be of the
