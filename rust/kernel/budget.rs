@@ -213,7 +213,7 @@ impl LoopBody for &mut Window<'_> {
     }
 
     #[inline(always)]
-    fn prefetch(&mut self, _row: usize) {}
+    fn prefetch(&self, _row: usize) {}
 }
 
 impl Examples for BudgetRows<'_> {

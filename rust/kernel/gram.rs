@@ -282,7 +282,7 @@ fn all_squares(rows: &dyn Matrix, threads: usize, monitor: &dyn Monitor) -> Resu
     })
 }
 
-/// What `work` makes of the rows and a 1 for each column; of sparse rows, for those in which they have entries.
+/// What `work` makes of the rows and a 1 for each column; of sparse rows, for each column that has entries.
 fn with_ones(rows: &dyn Matrix, work: impl Fn(&dyn Matrix, &[f64]) -> Result<Vec<f64>>) -> Result<Vec<f64>> {
     if rows.len() == 0 {
         return Ok(Vec::new());

@@ -160,5 +160,5 @@ impl LoopBody for &mut Window<'_> {
     }
 
     #[inline(always)]
-    fn prefetch(&mut self, _row: usize) {}
+    fn prefetch(&self, _row: usize) {}
 }

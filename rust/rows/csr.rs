@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
-use super::csr_loops::{Counts, Float, Soon, products};
+use super::csr_loops::{Counts, Float, products};
 use super::entries::{Chosen, Entries, Renamed};
 use super::facts::Facts;
 use super::learn::Learn;
@@ -122,16 +122,15 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
             let stop = match &mut planes.weights {
                 Weights::Counts { w, stride } if self.facts.ones => {
                     let rows = &self.of_ones(&mut ones);
-                    let body = Counts { rows, weights: w, stride: *stride, limit, soon: Soon::default() };
+                    let body = Counts { rows, weights: w, stride: *stride, limit };
                     Learn { body, visit, at, end, heads, noise, activations, log }.go()
                 }
                 Weights::Counts { w, stride } => {
-                    let body =
-                        Counts { rows: self, weights: w, stride: *stride, limit, soon: Soon::default() };
+                    let body = Counts { rows: self, weights: w, stride: *stride, limit };
                     Learn { body, visit, at, end, heads, noise, activations, log }.go()
                 }
                 Weights::ByColumn { w, stride } => {
-                    let body = Float { rows: self, weights: w, stride: *stride, soon: Soon::default() };
+                    let body = Float { rows: self, weights: w, stride: *stride };
                     let learn = Learn { body, visit, at, end, heads, noise, activations, log };
                     learn.under(&mut planes.pending)
                 }

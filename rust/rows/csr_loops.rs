@@ -6,60 +6,15 @@ use super::pending::{Ages, Settle};
 use super::prefetch::prefetch;
 use crate::arith::axpy::axpy_entries;
 use crate::arith::decay::scale;
-use crate::arith::dot::{Lanes, dot_entries, dot_entries_by, dots_entries};
+use crate::arith::dot::{dot_entries, dot_entries_by, dots_entries};
 use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
-
-/// A row that will be visited soon. Its lines are asked for a few at a time while another row is read: all at
-/// once they would wait for each other (a quarter of a fit to mails in a shuffled order), and the memory would
-/// then have nothing to do.
-pub(super) struct Soon<'a, T, I> {
-    columns: &'a [I],
-    values: &'a [T],
-}
-
-impl<T, I> Default for Soon<'_, T, I> {
-    fn default() -> Self {
-        Self { columns: &[], values: &[] }
-    }
-}
-
-impl<'a, T, I> Soon<'a, T, I> {
-    #[inline(always)]
-    fn of((columns, values): (&'a [I], &'a [T])) -> Self {
-        Self { columns, values }
-    }
-
-    /// Asks for some more entries.
-    #[inline(always)]
-    fn ask(&mut self, entries: usize) {
-        let (columns, values);
-        (columns, self.columns) = self.columns.split_at(entries.min(self.columns.len()));
-        (values, self.values) = self.values.split_at(entries.min(self.values.len()));
-        prefetch(columns);
-        prefetch(values);
-    }
-
-    #[inline(always)]
-    fn ask_all(&mut self) {
-        self.ask(usize::MAX);
-    }
-
-    #[inline(always)]
-    fn is_long(&self) -> bool {
-        self.columns.len() > 2 * PIECE
-    }
-}
-
-/// Entries of a row that are read while as many of a long one are asked for. Each piece costs some time, too.
-const PIECE: usize = 32;
 
 pub(super) struct Float<'a, T, I> {
     pub rows: &'a Csr<'a, T, I>,
     pub weights: &'a mut [f64],
     pub stride: usize,
-    pub soon: Soon<'a, T, I>,
 }
 
 /// `w·x` of a row for all planes of `stride`, up to 20 of them at a time.
@@ -122,23 +77,7 @@ impl<T: Value, I: Index> LoopBody for Float<'_, T, I> {
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
-        let (mut columns, mut values) = self.rows.row(row);
-        if let [sum] = sums {
-            let mut lanes = Lanes::default();
-            while self.soon.is_long() && columns.len() > PIECE {
-                let (piece, piece_values);
-                (piece, columns) = columns.split_at(PIECE);
-                (piece_values, values) = values.split_at(PIECE);
-                self.soon.ask(PIECE);
-                lanes.add(piece, piece_values, |j, _| self.weights[j]);
-            }
-            self.soon.ask_all();
-            lanes.add(columns, values, |j, _| self.weights[j]);
-            *sum = lanes.total();
-        } else {
-            self.soon.ask_all();
-            products((columns, values), self.weights, self.stride, sums);
-        }
+        products(self.rows.row(row), self.weights, self.stride, sums);
     }
 
     #[inline(always)]
@@ -154,8 +93,10 @@ impl<T: Value, I: Index> LoopBody for Float<'_, T, I> {
     }
 
     #[inline(always)]
-    fn prefetch(&mut self, row: usize) {
-        self.soon = Soon::of(self.rows.row(row));
+    fn prefetch(&self, row: usize) {
+        let (columns, values) = self.rows.row(row);
+        prefetch(columns);
+        prefetch(values);
     }
 }
 
@@ -174,7 +115,6 @@ impl<T: Value, I: Index> Settle for Float<'_, T, I> {
 
     #[inline(always)]
     fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], ages: &mut Ages) {
-        self.soon.ask_all();
         if let [sum] = sums {
             let (columns, values) = self.rows.row(row);
             *sum = if ages.in_table() {
@@ -196,7 +136,6 @@ pub(super) struct Counts<'a, T, I> {
     pub weights: &'a mut [i32],
     pub stride: usize,
     pub limit: i32,
-    pub soon: Soon<'a, T, I>,
 }
 
 /// Exact sums of several planes.
@@ -242,20 +181,10 @@ impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
-        let (mut columns, mut values) = self.rows.row(row);
+        let (columns, values) = self.rows.row(row);
         if let [sum] = sums {
-            let mut exact = 0;
-            while self.soon.is_long() && columns.len() > PIECE {
-                let (piece, piece_values);
-                (piece, columns) = columns.split_at(PIECE);
-                (piece_values, values) = values.split_at(PIECE);
-                self.soon.ask(PIECE);
-                exact += exact::dot_entries(piece, piece_values, self.weights);
-            }
-            self.soon.ask_all();
-            *sum = f64::from(exact + exact::dot_entries(columns, values, self.weights));
+            *sum = f64::from(exact::dot_entries(columns, values, self.weights));
         } else {
-            self.soon.ask_all();
             let (w, stride) = (&*self.weights, self.stride);
             dispatch(ExactProducts { row: (columns, values), w, stride, sums });
         }
@@ -274,7 +203,9 @@ impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
     }
 
     #[inline(always)]
-    fn prefetch(&mut self, row: usize) {
-        self.soon = Soon::of(self.rows.row(row));
+    fn prefetch(&self, row: usize) {
+        let (columns, values) = self.rows.row(row);
+        prefetch(columns);
+        prefetch(values);
     }
 }

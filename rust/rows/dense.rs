@@ -131,7 +131,7 @@ impl<T: Value> LoopBody for Float<'_, T> {
     }
 
     #[inline(always)]
-    fn prefetch(&mut self, row: usize) {
+    fn prefetch(&self, row: usize) {
         prefetch(self.rows.row(row));
     }
 }
@@ -175,7 +175,7 @@ impl<T: Value> LoopBody for Exact<'_, T> {
     }
 
     #[inline(always)]
-    fn prefetch(&mut self, row: usize) {
+    fn prefetch(&self, row: usize) {
         prefetch(self.rows.row(row));
     }
 }

@@ -31,7 +31,7 @@ pub trait LoopBody {
     fn ahead(&self) -> usize;
 
     /// Asks for a row that will be visited soon.
-    fn prefetch(&mut self, row: usize);
+    fn prefetch(&self, row: usize);
 }
 
 pub struct Learn<'a, K> {

@@ -153,7 +153,7 @@ impl<K: Settle> LoopBody for Decayed<'_, K> {
     }
 
     #[inline(always)]
-    fn prefetch(&mut self, row: usize) {
+    fn prefetch(&self, row: usize) {
         self.body.prefetch(row);
     }
 }

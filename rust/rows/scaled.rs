@@ -73,7 +73,7 @@ impl<K: Settle> LoopBody for Scaled<'_, K> {
     }
 
     #[inline(always)]
-    fn prefetch(&mut self, row: usize) {
+    fn prefetch(&self, row: usize) {
         self.body.prefetch(row);
     }
 }

@@ -98,49 +98,25 @@ pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[f64]) -
 pub fn dot_entries_by<T: Value, I: Index>(
     columns: &[I],
     values: &[T],
-    weight: impl FnMut(usize, f64) -> f64,
+    mut weight: impl FnMut(usize, f64) -> f64,
 ) -> f64 {
-    let mut lanes = Lanes::default();
-    lanes.add(columns, values, weight);
-    lanes.total()
-}
-
-/// The sums of a CSR row that is read in pieces.
-#[derive(Default)]
-pub struct Lanes([f64; LANES]);
-
-impl Lanes {
-    /// Adds the next entries.
-    #[inline(always)]
-    pub fn add<T: Value, I: Index>(
-        &mut self,
-        columns: &[I],
-        values: &[T],
-        mut weight: impl FnMut(usize, f64) -> f64,
-    ) {
-        let lanes = &mut self.0;
-        let mut add = |j: &I, x: &T| {
-            let (j, x) = (j.at(), x.widen());
-            lanes[j % LANES] += weight(j, x) * x;
-        };
-        // By hand four at a time: LLVM does not unroll a loop with bounds checks.
-        let (columns, last_columns) = columns.as_chunks::<4>();
-        let (values, last_values) = values.as_chunks::<4>();
-        for (j, x) in columns.iter().zip(values) {
-            for k in 0..4 {
-                add(&j[k], &x[k]);
-            }
-        }
-        for (j, x) in last_columns.iter().zip(last_values) {
-            add(j, x);
+    let mut lanes = [0.0; LANES];
+    let mut add = |j: &I, x: &T| {
+        let (j, x) = (j.at(), x.widen());
+        lanes[j % LANES] += weight(j, x) * x;
+    };
+    // By hand four at a time: LLVM does not unroll a loop with bounds checks.
+    let (columns, last_columns) = columns.as_chunks::<4>();
+    let (values, last_values) = values.as_chunks::<4>();
+    for (j, x) in columns.iter().zip(values) {
+        for k in 0..4 {
+            add(&j[k], &x[k]);
         }
     }
-
-    #[inline(always)]
-    #[must_use]
-    pub fn total(self) -> f64 {
-        fold(self.0)
+    for (j, x) in last_columns.iter().zip(last_values) {
+        add(j, x);
     }
+    fold(lanes)
 }
 
 /// How many entries ahead weights of several planes are asked for. Tried: 8, 12, 24, no faster.
