@@ -28,8 +28,9 @@ import numpy as np
 from drawn import counted, random_errors, until
 
 from perceptron_rs import KernelPerceptron
+from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.engines import KernelSpec, get_engine
-from perceptron_rs.kernel.vectors import rows_of, state_of
+from perceptron_rs.kernel.vectors import state_of, stored
 
 #: (d, T): the vote's error in percent, SupVec, Mistake. The errors of d = 4 are those of a rerun elsewhere.
 PUBLISHED = {
@@ -60,7 +61,7 @@ THREADS = os.cpu_count() or 1
 def errors_of(model, X, y, limits):
     """Return the test errors after so many examples: (methods, limits)."""
     engine, vectors = get_engine("rust"), model._vectors
-    stored = rows_of(vectors, engine, X.shape[1])
+    stored_rows = rows_of(engine, stored(vectors), X.shape[1])
     names = engine.dense_rows(np.zeros((len(vectors["origin"]), 1), dtype=np.uint8))
     classes = len(model.classes_)
     logs = [(until(vectors, limit), np.full(classes, limit)) for limit in limits]
@@ -72,7 +73,7 @@ def errors_of(model, X, y, limits):
         for start in range(0, len(X), BLOCK):
             block, truth = X[start : start + BLOCK], labels[start : start + BLOCK]
             values = engine.kernel_matrix(
-                engine.dense_rows(block), stored, kernel=model._spec, threads=THREADS
+                engine.dense_rows(block), stored_rows, kernel=model._spec, threads=THREADS
             )
             rows = engine.dense_rows(values)
             for i, state in enumerate(states):

@@ -23,8 +23,9 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from perceptron_rs import KernelPerceptron
+from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.engines import KernelSpec, get_engine
-from perceptron_rs.kernel.vectors import rows_of, state_of
+from perceptron_rs.kernel.vectors import state_of, stored
 
 THREADS = os.cpu_count() or 1
 BLOCK = 500
@@ -48,7 +49,7 @@ def answers(model, X):
     state = state_of(vectors, model.n_seen_, np.zeros(classes, dtype=np.int64))
     scores = engine.kernel_scores(
         engine.dense_rows(X),
-        rows_of(vectors, engine, X.shape[1]),
+        rows_of(engine, stored(vectors), X.shape[1]),
         state,
         kernel=model._spec,
         answers=["vote", "average", "last"],
@@ -128,10 +129,10 @@ def gram(_epochs):
     X = np.ascontiguousarray(data.mnist()[0][:rows])
     times = {}
     for name, values in (("float64", X + 0.5), ("uint8", X)):
-        stored = engine.dense_rows(values)
+        given = engine.dense_rows(values)
         options = {"kernel": KernelSpec("linear"), "threads": 1}
         times[name] = min(
-            seconds(partial(engine.kernel_matrix, stored, stored, **options))[0] for _ in range(7)
+            seconds(partial(engine.kernel_matrix, given, given, **options))[0] for _ in range(7)
         )
     values = X + 0.5
     with threadpool_limits(1):

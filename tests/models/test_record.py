@@ -36,6 +36,7 @@ def test_what_a_file_says(tools, tmp_path):
     assert {name: len(blocks) for name, blocks in digests.items()} == {
         "entries": 1,
         "labels": 1,
+        "lengths": 0,
         "weights": 0,
     }
     model.audit = False
@@ -74,7 +75,10 @@ WRONG = {
     "text": (lambda calls: ["fit"], "each of its calls must hold"),
     "more": (lambda calls: [calls[0] | {"speed": 1}], "each of its calls must hold"),
     "less": (lambda calls: [{"method": "fit"}], "each of its calls must hold"),
-    "method": (lambda calls: [calls[0] | {"method": "save"}], "must be of fit or partial_fit, got 'save'"),
+    "method": (
+        lambda calls: [calls[0] | {"method": "save"}],
+        "must be of fit, partial_fit or fit_stream, got 'save'",
+    ),
     "sizes": (lambda calls: [calls[0] | {"sizes": [[0, 1]]}], "pairs of counts of at least 1"),
     "pairs": (lambda calls: [calls[0] | {"sizes": [[40]]}], "pairs of counts of at least 1"),
     "twice": (lambda calls: [calls[0] | {"sizes": [[20, 2]]}], "sizes of a fit must be those of one call"),

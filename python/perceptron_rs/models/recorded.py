@@ -77,7 +77,7 @@ def _from_json(description: Any, kind: type) -> Call:
         raise ValueError(f"each of its calls must hold {', '.join(sorted(_NEEDED))}")
     method, sizes = description["method"], description["sizes"]
     if method not in get_args(Method):
-        raise ValueError(f"a call must be of {', '.join(get_args(Method))}, got {method!r:.80}")
+        raise ValueError(f"a call must be of fit, partial_fit or fit_stream, got {method!r:.80}")
     if not isinstance(sizes, list) or not sizes or not all(_is_size(size) for size in sizes):
         raise ValueError("the sizes of a call must be pairs of counts of at least 1")
     if method != "partial_fit" and (len(sizes) > 1 or sizes[0][1] > 1):

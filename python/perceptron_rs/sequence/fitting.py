@@ -127,6 +127,13 @@ def start_state(model: Any, columns: int, *, goes_on: bool) -> State:
             f"transition_features={pair} differs from the calls that this one goes on from; set it "
             f"again, or begin anew by fit"
         )
+    encoder = getattr(model, "encoder_", None)
+    asked = model.min_count, model.hash_columns
+    if encoder is not None and (encoder.min_count, encoder.n_columns) != asked:
+        raise ValueError(
+            f"min_count={asked[0]} and hash_columns={asked[1]} differ from the calls that this one goes on "
+            f"from, {encoder.min_count} and {encoder.n_columns}; set them again, or begin anew by fit"
+        )
     return state
 
 

@@ -104,8 +104,8 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
         ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
     audit : bool, default=False
-        Whether to keep digests of the sequences, in model files too. `reproduce` can then name the first
-        block of sequences that differs. ``random_state`` must be an integer.
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs. ``random_state`` must be an integer.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits; the reference is slow, and written to be read.
 
