@@ -1,6 +1,7 @@
 //! The tests of the core from outside, as one binary: each binary compiles every leaf that it uses anew,
 //! which takes minutes.
 
+mod asking;
 mod environment;
 mod exact;
 mod fuzzed;

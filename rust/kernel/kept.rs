@@ -209,3 +209,20 @@ impl Kept {
         Ok(rest.is_finite())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_out_of_range_is_refused() {
+        let check = |size, distance| {
+            Budget { size, policy: Policy::Projectron, seed: 0, distance, eta: 1.0 }.check().is_ok()
+        };
+        assert!(check(1, 0.0) && check(7, 2.5));
+        assert!(!check(0, 0.0));
+        for distance in [-0.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(!check(1, distance), "{distance}");
+        }
+    }
+}
