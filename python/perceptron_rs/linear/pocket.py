@@ -53,7 +53,8 @@ class PocketPerceptron(LinearLearner):
         - "run": when a run ends, by a mistake or with the fit, that is longer than all runs counted before.
           This takes about one count per epoch, but the weights with the longest runs are rarely the best.
         - "ratchet": as soon as a run is longer than that of the weights in the pocket. This takes several
-          counts per epoch.
+          counts per epoch. Weights with short runs are never counted; of few examples, as in XOR, they can be
+          the best ones.
         - "update": after every update. The result is the best of all weights of the run, but counting takes
           time proportional to the number of updates times the number of examples.
         - "epoch": only at the end of each epoch.
