@@ -1,8 +1,8 @@
 //! Hints for what is read soon, rows above all. In a shuffled order no hardware prefetcher can guess them;
 //! in the given order it stops at each page of 4 KB.
 //!
-//! Tried: asking for a long sparse row piece by piece while another one is read. Mails in a shuffled order took
-//! 10 % less, short rows up to 25 % more.
+//! Tried: asking for a long sparse row piece by piece while another one is read. Mails in a shuffled order
+//! took 10 % less, short rows up to 25 % more.
 
 /// How many examples ahead in a shuffled order.
 pub const AHEAD: usize = 8;

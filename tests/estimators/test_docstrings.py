@@ -148,8 +148,7 @@ DESCRIPTIONS = {
     **dict.fromkeys(("max_iter", "min_count", "n_iter_no_change", "n_jobs", "n_partitions", "prediction"), 2),
     **dict.fromkeys(("coef0", "gamma"), 2),
     **dict.fromkeys(("early_stopping", "engine", "kernel", "shuffle", "validation_fraction"), 3),
-    **dict.fromkeys(("eta0", "tol"), 4),
-    "warm_start": 5,
+    **dict.fromkeys(("eta0", "tol", "warm_start"), 4),
     "random_state": 6,
 }
 

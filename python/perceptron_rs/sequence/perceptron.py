@@ -92,8 +92,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
         the number of mistakes on each partition. Ignored with ``n_partitions=1``.
     warm_start : bool, default=False
-        Whether ``fit`` and ``fit_stream`` continue from what was learnt before, with its labels and its
-        vocabulary of attributes: attributes that only occur now are ignored.
+        Whether ``fit`` continues from the previous call, with its weights and number of epochs.
     n_jobs : int, default=None
         Number of threads of predictions, and of passes over partitions. The results do not depend on it.
     verbose : int, default=0
@@ -147,6 +146,9 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
     If some weights of norm 1 score every true sequence higher by gamma than any other, there are at most
     ``(R / gamma)**2`` updates. R is the maximum norm of the difference between the features of two label
     sequences of the same input. The number of sequences does not matter.
+
+    With ``warm_start``, ``fit_stream`` continues, too. The labels and the vocabulary stay those of the first
+    call: attributes that only occur later are ignored.
 
     References
     ----------
