@@ -6,6 +6,7 @@ pub mod kernel;
 pub mod margin;
 pub mod memory;
 pub mod mlp;
+pub mod monitor;
 pub mod online;
 pub mod order;
 pub mod rows;

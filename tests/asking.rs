@@ -2,8 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use perceptron_rs::online::{Flow, Monitor};
-use perceptron_rs::rows::Dense;
+use perceptron_rs::error::Error;
+use perceptron_rs::monitor::NUMBERS;
+use perceptron_rs::online::averaged::{Averaged, average};
+use perceptron_rs::online::perceptron::Perceptron;
+use perceptron_rs::online::{self, Flow, Monitor, Places, Problem};
+use perceptron_rs::rows::{Csr, Dense, Rows};
 use perceptron_rs::structured::{Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, decode};
 
 #[derive(Default)]
@@ -20,6 +24,148 @@ impl Monitor for Asked {
         self.0.fetch_add(1, Ordering::Relaxed);
         Flow::Continue
     }
+}
+
+/// Interrupts at the first question after so many.
+struct After(AtomicUsize);
+
+impl Monitor for After {
+    fn block(&self) -> Flow {
+        let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if left.is_ok() { Flow::Continue } else { Flow::Break }
+    }
+}
+
+/// Interrupts `work` at its first, second, third … question, until it asks no more. Returns how many it asks.
+fn at_each_question(mut work: impl FnMut(&After) -> bool) -> usize {
+    (0..1000).find(|&n| !work(&After(n.into()))).expect("work that ends")
+}
+
+const PLANES: usize = 4;
+const WIDE: usize = NUMBERS / 2;
+
+/// How often the numbers of all planes are asked for, at the least.
+const OFTEN: usize = PLANES * WIDE / NUMBERS;
+
+/// A model that is far larger than its four examples, in each form that weights have.
+fn each_form(check: impl Fn(&dyn Rows, &str)) {
+    let (indptr, indices) = ([0, 1, 2, 3, 4], [7, WIDE as i32 / 2, 7, WIDE as i32 - 1]);
+    for (name, value) in [("sparse integers", 1.0), ("sparse", 0.5)] {
+        check(&Csr::new(&indptr, &indices, &[value; PLANES], WIDE).expect("a matrix"), name);
+    }
+    let bytes: Vec<u8> = (0..PLANES * WIDE).map(|i| (i % 3) as u8).collect();
+    check(&Dense::new(&bytes, PLANES, WIDE).expect("a matrix"), "bytes");
+    let floats: Vec<f32> = bytes.iter().map(|&x| f32::from(x) / 4.0).collect();
+    check(&Dense::new(&floats, PLANES, WIDE).expect("a matrix"), "floats");
+}
+
+/// While weights are copied and change their form. What an interrupt leaves can go on.
+#[test]
+fn a_large_model() {
+    let settings = online::Settings::new((0..PLANES as u32).collect());
+    let start = || online::State {
+        coef: vec![2.0; PLANES * WIDE],
+        intercept: vec![0.0; PLANES],
+        seen: vec![0; PLANES],
+        ages: None,
+    };
+    each_form(|rows, form| {
+        let problem = Problem::new(rows, &[0, 1, 2, 3], None, &settings).expect("a problem");
+        let begin =
+            |monitor: &dyn Monitor| online::Run::start(&problem, start(), Box::new(Perceptron), monitor);
+        let asked = at_each_question(|monitor| begin(monitor).is_err());
+        assert!(asked >= 2 * OFTEN, "{form}: start asks {asked} times");
+
+        let mut run = begin(&()).expect("a run");
+        let asked = at_each_question(|monitor| {
+            let epoch = run.epoch(&problem, 0, monitor).expect("it is kept");
+            let state = run.state().expect("memory");
+            assert!(state.seen[0] > 0 || state == start(), "{form}");
+            epoch.interrupted && state.seen[0] == 0
+        });
+        let changes = if form == "floats" { 0 } else { OFTEN };
+        assert!(asked >= changes, "{form}: an epoch asks {asked} times");
+
+        let mut whole = begin(&()).expect("a run");
+        whole.epoch(&problem, 0, &()).expect("an epoch");
+        let learnt = whole.state().expect("memory");
+        assert_eq!(learnt.seen, [4; PLANES]);
+        assert!(learnt != start() && run.state() == Ok(learnt.clone()), "{form}");
+
+        let mut asked = 0;
+        for decision in (0..PLANES).rev() {
+            asked += at_each_question(|monitor| {
+                let end = run.end(&problem, decision, monitor);
+                assert!(matches!(end, Ok(()) | Err(Error::Interrupted)), "{form}: {end:?}");
+                assert!(run.state() == Ok(learnt.clone()), "{form}");
+                end.is_err()
+            });
+        }
+        assert!(asked >= changes + PLANES, "{form}: ends ask {asked} times");
+
+        for run in [whole, run] {
+            let (mut coef, mut intercept, mut seen) = (vec![0.0; PLANES * WIDE], [0.0; PLANES], [0; PLANES]);
+            let asked = at_each_question(|monitor| {
+                let (intercept, seen) = (&mut intercept[..], &mut seen[..]);
+                run.write(&mut Places { coef: Some(&mut coef), intercept, seen, ages: None }, monitor)
+                    .is_err()
+            });
+            assert!(asked >= OFTEN && coef == learnt.coef, "{form}: write asks {asked} times");
+        }
+    });
+}
+
+#[test]
+fn averages_and_arranged_weights_of_a_large_model() {
+    let w = vec![1.5; PLANES * WIDE];
+    let mut means = vec![0.0; w.len()];
+    let asked =
+        at_each_question(|monitor| average([&w, &w], &[3; PLANES], WIDE, monitor, &mut means).is_err());
+    assert!(asked >= OFTEN && means.iter().all(|&mean| mean == 1.125), "{asked}");
+    let rows = Csr::new(&[0, 1], &[7], &[0.5], WIDE).expect("a matrix");
+    let asked = Asked::default();
+    let weights = rows.arrange(&w, PLANES, &asked);
+    assert!(weights.is_ok() && asked.times() >= OFTEN, "{}", asked.times());
+}
+
+/// What the mistakes before the bound of exact integers change is in the learner's memory, if the change of form
+/// that follows is interrupted.
+#[test]
+fn at_the_bound_of_exact_integers() {
+    const N: usize = 40;
+    const D: usize = 900; // 16 rows are a block
+    let values = vec![1 << 27; N * D];
+    let (indptr, columns): (Vec<i32>, Vec<i32>) =
+        ((0..=N as i32).map(|i| i * D as i32).collect(), (0..N * D).map(|i| (i % D) as i32).collect());
+    // Each is a mistake, and the weights grow until they leave the integers of 31 bits.
+    let settings = online::Settings { fit_intercept: false, ..online::Settings::new(vec![1]) };
+    let learnt = |n: usize, monitor: &dyn Monitor| {
+        let rows = Csr::new(&indptr[..=n], &columns[..n * D], &values[..n * D], D).expect("a matrix");
+        let labels = vec![1; n];
+        let problem = Problem::new(&rows, &labels, None, &settings).expect("a problem");
+        let sums = Averaged { coef: vec![0.0; D], intercept: vec![0.0], fit_intercept: false };
+        let start = online::State { coef: vec![0.0; D], intercept: vec![-1e15], seen: vec![0], ages: None };
+        let mut run = online::Run::start(&problem, start, Box::new(sums), &()).expect("a run");
+        let interrupted = run.epoch(&problem, 0, monitor).expect("it is kept").interrupted;
+        let memory = format!("{:?}", run.learner().memory().expect("memory"));
+        (interrupted, run.state().expect("memory"), memory)
+    };
+    let mut lengths = vec![];
+    at_each_question(|monitor| {
+        let (interrupted, state, memory) = learnt(N, monitor);
+        let seen = state.seen[0] as usize;
+        lengths.push(seen);
+        assert!(
+            (state, memory) == {
+                let (_, state, memory) = learnt(seen, &());
+                (state, memory)
+            },
+            "{seen} rows"
+        );
+        interrupted
+    });
+    lengths.dedup();
+    assert!(lengths.len() > 3 && lengths.iter().any(|seen| ![0, 16, 32, N].contains(seen)), "{lengths:?}");
 }
 
 /// For each 64 of them.

@@ -236,12 +236,13 @@ fn crosses(case: &Case, rows: &dyn Rows, what: &str) -> bool {
     for epoch in 0..case.epochs {
         let mut at = Cursor::default();
         while at.pos < visit.len() {
-            rows.prepare(&visit, &mut planes).expect("memory");
+            rows.prepare(&visit, &mut planes, &()).expect("memory");
             let (before, end) = (planes.is_exact(), visit.len().min(at.pos + 3));
             let stop = rows.learn(&visit, &mut at, end, &mut planes, &mut log).expect("memory");
-            assert_eq!((stop, at.pos), (Stop::Block, end), "{what}: the bound is no reason to return");
-            if before && !planes.is_exact() {
-                left_at.push((epoch, end));
+            assert!(stop == Stop::Limit || (stop, at.pos) == (Stop::Block, end), "{what}: {stop:?}");
+            assert_eq!(stop == Stop::Limit, before && !planes.is_exact(), "{what}");
+            if stop == Stop::Limit {
+                left_at.push((epoch, at.pos));
             }
             assert!(before || !planes.is_exact(), "{what}: back on the exact path");
         }

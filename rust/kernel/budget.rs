@@ -229,7 +229,7 @@ impl Examples for BudgetRows<'_> {
         BLOCK
     }
 
-    fn prepare(&self, _visit: &Visit, _planes: &mut Planes) -> Result<()> {
+    fn prepare(&self, _visit: &Visit, _planes: &mut Planes, _monitor: &dyn Monitor) -> Result<()> {
         Ok(())
     }
 

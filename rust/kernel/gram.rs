@@ -196,7 +196,7 @@ impl Side {
         for (w, &row) in coef.chunks_mut(d.max(1)).zip(numbers) {
             rows.axpy(row as usize, 1.0, w);
         }
-        Ok(Self::Weights(others.arrange(&coef, numbers.len())?, filled(0.0, numbers.len())?))
+        Ok(Self::Weights(others.arrange(&coef, numbers.len(), &())?, filled(0.0, numbers.len())?))
     }
 
     /// Lays rows out as a tile.

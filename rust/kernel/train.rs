@@ -263,7 +263,7 @@ impl Examples for DualRows<'_> {
         WINDOWS.end
     }
 
-    fn prepare(&self, _visit: &Visit, _planes: &mut Planes) -> Result<()> {
+    fn prepare(&self, _visit: &Visit, _planes: &mut Planes, _monitor: &dyn Monitor) -> Result<()> {
         Ok(())
     }
 

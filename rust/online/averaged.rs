@@ -13,7 +13,6 @@
 use std::iter::once;
 use std::ops::Range;
 
-use super::feed::Monitor;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
@@ -22,6 +21,7 @@ use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected};
+use crate::monitor::{Monitor, NUMBERS};
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// The sums u of all planes: `coef` is K x columns.
@@ -123,12 +123,27 @@ impl Learner for Averaged {
     }
 }
 
-/// Averages of values `w` with sums `u`, `columns` of them for each plane of `seen`.
-pub fn average(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> Result<Vec<f64>> {
-    let mut means = Vec::new();
-    means.try_reserve_exact(w.len()).map_err(|_| Error::Memory)?;
-    for ((w, u), &seen) in w.chunks(columns.max(1)).zip(u.chunks(columns.max(1))).zip(seen) {
-        means.try_extend(w.iter().zip(u).map(|(&w, &u)| mean(w, u, seen)))?;
+/// Averages of values `w` with sums `u`, `columns` of them for each plane of `seen`, into `out`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn average(
+    [w, u]: [&[f64]; 2],
+    seen: &[u64],
+    columns: usize,
+    monitor: &dyn Monitor,
+    out: &mut [f64],
+) -> Result<()> {
+    assert!(w.len() == out.len() && u.len() == out.len() && seen.len() * columns == out.len());
+    let columns = columns.max(1);
+    for (k, out) in out.chunks_mut(columns).enumerate() {
+        for (i, out) in out.chunks_mut(NUMBERS).enumerate() {
+            monitor.pause()?;
+            let place = k * columns + i * NUMBERS;
+            for (mean_here, (&w, &u)) in out.iter_mut().zip(w[place..].iter().zip(&u[place..])) {
+                *mean_here = mean(w, u, seen[k]);
+            }
+        }
     }
-    Ok(means)
+    Ok(())
 }

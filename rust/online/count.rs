@@ -1,10 +1,10 @@
 //! The errors that a weight vector makes on all examples.
 
-use super::feed::Monitor;
 use super::problem::Problem;
 use crate::arith::step::{signed, weight};
 use crate::error::Result;
 use crate::memory::filled;
+use crate::monitor::Monitor;
 
 /// Weights of the examples that `(coef, intercept)` gets wrong as plane `plane` of the problem, added in row
 /// order from 0. Zeros, which have no side, get all of them wrong. `None` as soon as the sum is not below
@@ -19,7 +19,7 @@ pub fn count(
     let (rows, n, tie) = (problem.rows()?, problem.examples.len(), problem.settings.tie);
     let has_sides = intercept != 0.0 || coef.iter().any(|w| *w != 0.0);
     let (positive, class_weight) = (problem.settings.positive[plane], problem.settings.class_weight[plane]);
-    let weights = rows.arrange(coef, 1)?;
+    let weights = rows.arrange(coef, 1, monitor)?;
     let block = rows.block(1);
     let mut activations = filled(0.0, block.min(n))?;
     let mut errors = 0.0;

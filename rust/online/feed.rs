@@ -1,30 +1,8 @@
 //! The resumable pass: blocks, absorbed while they are in cache, with a monitor between them.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::monitor::Monitor;
 use crate::rows::{Cursor, Examples, Mistake, Planes, Stop, Visit};
-
-/// Whether to go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    Continue,
-    Break,
-}
-
-/// Can interrupt what takes long.
-pub trait Monitor: Sync {
-    /// Between two blocks, on any thread. `Break` interrupts the work.
-    fn block(&self) -> Flow {
-        Flow::Continue
-    }
-
-    /// The same, as an error.
-    fn pause(&self) -> Result<()> {
-        if self.block() == Flow::Break { Err(Error::Interrupted) } else { Ok(()) }
-    }
-}
-
-/// The monitor that watches nothing.
-impl Monitor for () {}
 
 /// Runs from the cursor to position `end`: learn a block, let `absorb` see its log, ask the
 /// monitor. The caller computes in the standard environment. After an `Ok` the cursor, the planes and
@@ -43,13 +21,15 @@ pub fn feed(
     if at.pos < end {
         planes.level();
     }
-    examples.prepare(visit, planes)?;
+    examples.prepare(visit, planes, monitor)?;
     while at.pos < end {
         let stop = examples.learn(visit, at, end.min(at.pos + block), planes, &mut log)?;
         absorb(&log)?;
         log.clear();
-        if stop != Stop::Block {
-            return Ok(stop);
+        match stop {
+            Stop::Block => {}
+            Stop::Limit => examples.prepare(visit, planes, monitor)?,
+            Stop::Overflow | Stop::Memory => return Ok(stop),
         }
         monitor.pause()?;
     }

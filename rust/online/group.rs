@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use super::feed::{Monitor, feed};
+use super::feed::feed;
 use super::problem::Problem;
 use super::rule::Rule;
-use super::run::State;
+use super::run::{Places, State};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
-use crate::rows::{Activations, Cursor, Head, Planes, Stop, Visit, tiles};
+use crate::monitor::{Monitor, copied};
+use crate::rows::{Activations, Cursor, Head, Planes, Stop, Visit, Weights, in_tiles};
 
 /// What a decision (a plane, or all of them) did in one epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,9 +26,9 @@ pub(super) struct GroupEpoch {
 }
 
 /// A plane that goes on no more.
-pub(super) struct Ended {
-    pub head: Head,
-    pub weights: Vec<f64>,
+struct Ended {
+    head: Head,
+    weights: Vec<f64>,
     ages: Option<Vec<i64>>,
 }
 
@@ -35,14 +36,14 @@ pub(super) struct Group {
     /// The first decision.
     first: usize,
     planes: Planes,
-    pub ended: Vec<Ended>,
+    ended: Vec<Ended>,
     /// Mistakes of this epoch and, if tracked, of each example (n x decisions).
     mistakes: Vec<u64>,
     tally: Vec<i64>,
 }
 
 impl Group {
-    pub fn new(range: Range<usize>, problem: &Problem, state: &State) -> Result<Self> {
+    pub fn new(range: Range<usize>, problem: &Problem, state: &State, monitor: &dyn Monitor) -> Result<Self> {
         let (settings, n, d) = (problem.settings, problem.examples.len(), problem.examples.columns());
         let heads = range.clone().map(|k| Head {
             plane: k as u32,
@@ -53,7 +54,7 @@ impl Group {
             loss: 0.0,
         });
         let decisions = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
-        let weights = collected(state.coef[range.start * d..range.end * d].iter().copied())?;
+        let weights = copied(&state.coef[range.start * d..range.end * d], monitor)?;
         let mut planes = Planes::new(collected(heads)?, weights, d);
         planes.noise = problem.noise(&range)?;
         if settings.track_activations {
@@ -74,7 +75,12 @@ impl Group {
     }
 
     pub fn goes_on_with(&self, problem: &Problem, decision: usize) -> bool {
-        !self.planes_of(problem, decision).is_empty()
+        !self.places_of(problem, decision).is_empty()
+    }
+
+    /// Whether no other decision goes on.
+    pub fn ends_with(&self, problem: &Problem, decision: usize) -> bool {
+        self.places_of(problem, decision) == (0..self.planes.heads.len())
     }
 
     pub fn has_ended(&self) -> bool {
@@ -149,42 +155,58 @@ impl Group {
         Ok(done)
     }
 
-    /// Moves the planes of a decision to those that have ended; where they begin there.
-    pub fn end(&mut self, problem: &Problem, decision: usize) -> Result<usize> {
-        let before = self.ended.len();
-        for i in self.planes_of(problem, decision).rev() {
+    /// Before planes are looked at or end.
+    pub fn bring_by_plane(&mut self, monitor: &dyn Monitor) -> Result<()> {
+        self.planes.make_by_plane(monitor)
+    }
+
+    /// The planes of a decision that go on, with their weights.
+    pub fn planes_of(&self, problem: &Problem, decision: usize) -> impl Iterator<Item = (&Head, &[f64])> {
+        let d = problem.examples.columns();
+        let Weights::ByPlane(w) = &self.planes.weights else { unreachable!("brought into that form before") };
+        self.places_of(problem, decision).map(move |i| (&self.planes.heads[i], &w[i * d..][..d]))
+    }
+
+    /// Moves the planes of a decision to those that have ended. After an interrupt this can go on.
+    pub fn end(&mut self, problem: &Problem, decision: usize, monitor: &dyn Monitor) -> Result<()> {
+        for i in self.places_of(problem, decision).rev() {
+            monitor.pause()?;
             let ages = self.planes.ages()?;
             let (head, weights) = self.planes.remove(i)?;
             self.ended.try_push(Ended { head, weights, ages })?;
         }
-        Ok(before)
+        Ok(())
     }
 
     /// Where the planes of a decision stand among those that go on, which are in order.
-    fn planes_of(&self, problem: &Problem, decision: usize) -> Range<usize> {
+    fn places_of(&self, problem: &Problem, decision: usize) -> Range<usize> {
         let heads = &self.planes.heads;
         let first = heads.partition_point(|head| problem.decision(head.plane as usize) < decision);
         let last = heads.partition_point(|head| problem.decision(head.plane as usize) <= decision);
         first..last
     }
 
-    /// Puts the numbers of the planes into the state.
-    pub fn write(&self, state: &mut State) -> Result<()> {
+    /// Puts the numbers of the planes where they belong.
+    pub fn write(&self, places: &mut Places, d: usize, monitor: &dyn Monitor) -> Result<()> {
         for Ended { head, weights, ages } in &self.ended {
-            write_head(head, ages.as_deref(), state).copy_from_slice(weights);
+            write_head(head, ages.as_deref(), places);
+            if let Some(coef) = &mut places.coef {
+                let coef = &mut coef[head.plane as usize * d..][..d];
+                in_tiles(d, 1, monitor, |tile| coef[tile.clone()].copy_from_slice(&weights[tile]))?;
+            }
         }
         let ages = self.planes.ages()?;
         for head in &self.planes.heads {
-            write_head(head, ages.as_deref(), state);
+            monitor.pause()?;
+            write_head(head, ages.as_deref(), places);
         }
-        let d = state.coef.len() / state.intercept.len();
-        for tile in tiles(d) {
+        let Some(coef) = &mut places.coef else { return Ok(()) };
+        in_tiles(d, self.planes.heads.len(), monitor, |tile| {
             for (i, head) in self.planes.heads.iter().enumerate() {
-                let plane = &mut state.coef[head.plane as usize * d..][..d];
+                let plane = &mut coef[head.plane as usize * d..][..d];
                 self.planes.copy_plane(i, tile.clone(), &mut plane[tile.clone()]);
             }
-        }
-        Ok(())
+        })
     }
 
     /// The planes that go on.
@@ -203,14 +225,13 @@ impl Group {
     }
 }
 
-/// All but the weights of a plane; the place of these.
-fn write_head<'a>(head: &Head, ages: Option<&[i64]>, state: &'a mut State) -> &'a mut [f64] {
-    let (k, d) = (head.plane as usize, state.coef.len() / state.intercept.len());
-    (state.intercept[k], state.seen[k]) = (head.intercept, head.seen);
-    if let (Some(all), Some(ages)) = (&mut state.ages, ages) {
-        all[k * d..][..d].copy_from_slice(ages);
+/// All but the weights of a plane.
+fn write_head(head: &Head, ages: Option<&[i64]>, places: &mut Places) {
+    let k = head.plane as usize;
+    (places.intercept[k], places.seen[k]) = (head.intercept, head.seen);
+    if let (Some(all), Some(ages)) = (&mut places.ages, ages) {
+        all[k * ages.len()..][..ages.len()].copy_from_slice(ages);
     }
-    &mut state.coef[k * d..][..d]
 }
 
 /// `None` for what was interrupted.

@@ -15,11 +15,12 @@ pub(crate) mod threads;
 pub mod voted;
 mod votes;
 
-pub use feed::{Flow, Monitor, feed};
+pub use crate::monitor::{Flow, Monitor};
+pub use feed::feed;
 pub use one_pass::{Passed, one_pass};
 pub use problem::{Found, Penalty, Problem, Settings};
 pub use rule::{Learner, Numbers, Rule};
-pub use run::{Epoch, Run, State};
+pub use run::{Epoch, Places, Run, State};
 pub use scores::scores;
 pub use threads::{sharing, worthwhile};
 pub use votes::{Vectors, votes};

@@ -44,13 +44,13 @@ fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Resu
     }
     learner.begin(problem, 1, &())?;
     let planes = 0..problem.settings.planes();
-    let mut group = Group::new(planes.clone(), problem, state)?;
+    let mut group = Group::new(planes.clone(), problem, state, &())?;
     let done = {
         let mut rules = learner.split(std::slice::from_ref(&planes), problem)?;
         group.epoch(problem, &mut *rules[0], None, EPOCH, &())?
     };
-    group.write(state)?;
     let columns = problem.examples.columns();
+    group.write(&mut state.places(), columns, &())?;
     let is_finite = |head: &Head| {
         let weights = &state.coef[head.plane as usize * columns..][..columns];
         learner.answer_is_finite(head, weights)

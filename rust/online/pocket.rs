@@ -15,7 +15,6 @@
 use std::ops::Range;
 
 use super::count::count;
-use super::feed::Monitor;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
@@ -24,6 +23,7 @@ use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected};
+use crate::monitor::Monitor;
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// When errors are counted. The vector of an epoch without a mistake is always counted.

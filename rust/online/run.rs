@@ -4,7 +4,6 @@
 
 use std::ops::Range;
 
-use super::feed::Monitor;
 use super::group::Group;
 use super::problem::Problem;
 use super::rule::Learner;
@@ -13,6 +12,7 @@ use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
 use crate::memory::{Grow, collected, filled, refill};
+use crate::monitor::{Monitor, NUMBERS};
 use crate::order::shuffle;
 use crate::rows::Tolerance;
 
@@ -25,6 +25,25 @@ pub struct State {
     pub seen: Vec<u64>,
     /// Examples whose penalty is pending, K x columns, if there is a penalty.
     pub ages: Option<Vec<i64>>,
+}
+
+/// Where the numbers of K planes go; those that nobody wants go nowhere.
+pub struct Places<'a> {
+    pub coef: Option<&'a mut [f64]>,
+    pub intercept: &'a mut [f64],
+    pub seen: &'a mut [u64],
+    pub ages: Option<&'a mut [i64]>,
+}
+
+impl State {
+    pub(super) fn places(&mut self) -> Places<'_> {
+        Places {
+            coef: Some(&mut self.coef),
+            intercept: &mut self.intercept,
+            seen: &mut self.seen,
+            ages: self.ages.as_deref_mut(),
+        }
+    }
 }
 
 /// What an epoch did, by decisions (a plane each, or all planes together); 0 for one that has ended before.
@@ -62,7 +81,6 @@ pub struct Run {
     /// The number of the last epoch.
     epoch: u64,
     interrupted: bool,
-    /// The state has ages.
     with_ages: bool,
 }
 
@@ -98,8 +116,14 @@ impl Run {
         check_penalty(problem, &state, &*learner)?;
         check_alone(problem, &*learner)?;
         probe_memory(memory(problem, state.coef.len()))?;
-        for w in state.coef.iter_mut().chain(&mut state.intercept) {
-            *w = start(*w);
+        for coef in state.coef.chunks_mut(NUMBERS) {
+            monitor.pause()?;
+            for w in coef {
+                *w = start(*w);
+            }
+        }
+        for b in &mut state.intercept {
+            *b = start(*b);
         }
         let settings = problem.settings;
         learner.begin(problem, settings.threads, monitor)?;
@@ -107,7 +131,7 @@ impl Run {
         let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default())?;
         let mut groups = Vec::new();
         for range in &ranges {
-            groups.try_push(Group::new(range.clone(), problem, &state)?)?;
+            groups.try_push(Group::new(range.clone(), problem, &state, monitor)?)?;
         }
         Ok(Self {
             learner,
@@ -183,33 +207,55 @@ impl Run {
         let Some(i) = self.groups.iter().position(|group| group.goes_on_with(problem, decision)) else {
             return Ok(());
         };
-        let first = self.groups[i].end(problem, decision)?;
-        let mut done = Ok(());
-        if self.groups[i].has_ended() && !self.interrupted {
+        self.groups[i].bring_by_plane(monitor)?;
+        if self.groups[i].ends_with(problem, decision) && !self.interrupted {
             let mut rules = self.learner.split(&self.ranges, problem)?;
-            done = rules[i].end_training(monitor);
+            rules[i].end_training(monitor)?;
         }
-        let mut ended = self.groups[i].ended[first..].iter();
-        if ended.all(|plane| self.learner.answer_is_finite(&plane.head, &plane.weights)) {
-            return done;
+        for (head, weights) in self.groups[i].planes_of(problem, decision) {
+            monitor.pause()?;
+            if !self.learner.answer_is_finite(head, weights) {
+                return Err(Error::Overflow { epoch: self.epoch });
+            }
         }
-        Err(Error::Overflow { epoch: self.epoch })
+        self.groups[i].end(problem, decision, monitor)
     }
 
     /// What has been learnt so far, beside the memory of the learner.
     pub fn state(&self) -> Result<State> {
-        let planes = self.ranges.last().map_or(0, |range| range.end);
-        let weights = planes * self.columns;
+        let weights = self.planes() * self.columns;
         let mut state = State {
             coef: filled(0.0, weights)?,
-            intercept: filled(0.0, planes)?,
-            seen: filled(0, planes)?,
+            intercept: filled(0.0, self.planes())?,
+            seen: filled(0, self.planes())?,
             ages: if self.with_ages { Some(filled(0, weights)?) } else { None },
         };
-        for group in &self.groups {
-            group.write(&mut state)?;
-        }
+        self.write(&mut state.places(), &())?;
         Ok(state)
+    }
+
+    /// Writes the same.
+    ///
+    /// # Panics
+    /// If a place has another length.
+    pub fn write(&self, places: &mut Places, monitor: &dyn Monitor) -> Result<()> {
+        self.groups.iter().try_for_each(|group| group.write(places, self.columns, monitor))
+    }
+
+    #[must_use]
+    pub fn planes(&self) -> usize {
+        self.ranges.last().map_or(0, |range| range.end)
+    }
+
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Whether the state has ages.
+    #[must_use]
+    pub fn with_ages(&self) -> bool {
+        self.with_ages
     }
 
     #[must_use]

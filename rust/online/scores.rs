@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::feed::Monitor;
 use super::threads::{each, worthwhile};
 use crate::error::{Error, Result};
 use crate::memory::filled;
+use crate::monitor::Monitor;
 use crate::rows::Rows;
 
 /// Products between two looks at the monitor: some milliseconds.
@@ -37,7 +37,7 @@ pub fn scores(
     if rows.entries(0..n) <= rows.columns() {
         return plane_by_plane(rows, coef, intercept, threads, monitor, out);
     }
-    let weights = rows.arrange(coef, planes)?;
+    let weights = rows.arrange(coef, planes, monitor)?;
     let strip = n.div_ceil(threads);
     let strips = out.chunks_mut(strip * planes).enumerate();
     each(strips, threads, monitor, |(i, out)| {

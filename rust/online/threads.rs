@@ -8,9 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::feed::Monitor;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 
 /// Products of a value and a weight for which a thread is worth its start.
 const PRODUCTS: usize = 1 << 20;

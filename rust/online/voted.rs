@@ -12,7 +12,6 @@
 
 use std::ops::Range;
 
-use super::feed::Monitor;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
@@ -20,7 +19,8 @@ use crate::arith::average::timed;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected, filled};
-use crate::rows::{Head, Mistake, Rows, Visit};
+use crate::monitor::Monitor;
+use crate::rows::{Head, Mistake, Rows, Visit, strip};
 
 /// The mistakes of each plane, in the order they were made.
 pub struct Voted {
@@ -181,7 +181,13 @@ pub struct Sums {
 
 /// Makes the first `upto[k]` updates of each plane again: the bits of training. `t` has a number
 /// for each entry of the log.
-pub fn replay(stored: &dyn Rows, log: &Log, t: &[i64], upto: &[i64], mut sums: Sums) -> Result<Sums> {
+pub fn replay(
+    stored: &dyn Rows,
+    log: &Log,
+    (t, upto): (&[i64], &[i64]),
+    mut sums: Sums,
+    monitor: &dyn Monitor,
+) -> Result<Sums> {
     if t.len() != log.step.len() {
         return Err(Error::Invalid(format!(
             "log_t must have one number for each of {} entries, got {}",
@@ -194,7 +200,7 @@ pub fn replay(stored: &dyn Rows, log: &Log, t: &[i64], upto: &[i64], mut sums: S
             *w = start(*w);
         }
     }
-    let d = stored.columns();
+    let (d, often) = (stored.columns(), strip(stored));
     if upto.len() != log.planes() {
         return Err(Error::Invalid(format!(
             "upto must have one number for each of {} planes, got {}",
@@ -211,7 +217,10 @@ pub fn replay(stored: &dyn Rows, log: &Log, t: &[i64], upto: &[i64], mut sums: S
             )));
         }
         let (w, u) = (&mut sums.coef[k * d..][..d], &mut sums.coef_u[k * d..][..d]);
-        for place in entries.take(upto as usize) {
+        for (i, place) in entries.take(upto as usize).enumerate() {
+            if i % often == 0 {
+                monitor.pause()?;
+            }
             let (row, [c, bias]) = log.entry(place);
             stored.axpy(row, c, w);
             stored.axpy(row, timed(t[place] as u64, c), u);

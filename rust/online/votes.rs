@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use super::feed::Monitor;
 use super::scores::{PRODUCTS, in_strips};
 use super::threads::each;
 use super::voted::Log;
@@ -14,6 +13,7 @@ use crate::arith::gram::stays_exact;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, refill};
+use crate::monitor::Monitor;
 use crate::rows::{Ballot, Narrow, Rows, Weights};
 
 /// Rows of a block: many, for the vectors are made again for each block.
@@ -165,7 +165,7 @@ impl PlaneVotes<'_> {
         let (coef, intercept) = vectors.start(self.number)?;
         let (first, counts) = vectors.counts(self.number);
         let mut activations = filled(0.0, self.range.len())?;
-        self.scores(&rows.arrange(&coef, 1)?, &[intercept], &mut activations)?;
+        self.scores(&rows.arrange(&coef, 1, self.monitor)?, &[intercept], &mut activations)?;
         tally(&activations, &[first], sums);
         let log = vectors.log.entries(self.number);
         let (mut steps, mut scratch) = (Vec::new(), Vec::new());
@@ -205,7 +205,7 @@ impl PlaneVotes<'_> {
         let mut activations = filled(0.0, width * self.range.len())?;
         let mut count = |coef: &mut Vec<f64>, intercept: &mut Vec<f64>, votes: &mut Vec<i64>| {
             let activations = &mut activations[..votes.len() * self.range.len()];
-            self.scores(&self.rows.arrange(coef, votes.len())?, intercept, activations)?;
+            self.scores(&self.rows.arrange(coef, votes.len(), self.monitor)?, intercept, activations)?;
             coef.clear();
             intercept.clear();
             let finite = tally(activations, votes, sums);

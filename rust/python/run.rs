@@ -6,7 +6,7 @@ use numpy::PyArrayMethods;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{ages, counters, numbers, set_array, set_joined};
+use super::border::arrays::{ages, counters, new_array, numbers, set_array, set_joined};
 use super::border::rows::{entries, shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
@@ -19,7 +19,7 @@ use crate::kernel::{Budgeted, Dual, Kernel, RowSource};
 use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
 use crate::online::voted::Voted;
-use crate::online::{self, Epoch, Found, Learner, Problem, Settings, State};
+use crate::online::{self, Epoch, Found, Learner, Places, Problem, Settings, State};
 use crate::rows::Examples;
 
 pub(super) struct Planes {
@@ -212,18 +212,33 @@ impl Work for Planes {
     }
 
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
-        let State { coef, intercept, seen, ages } = self.core.state()?;
-        let shape = [intercept.len(), coef.len() / intercept.len()];
-        let seen = collected(seen.iter().map(|&seen| seen as i64))?;
-        set_array(out, "seen", &seen, None)?;
-        match &mut self.view {
-            View::Rows => {
-                set_array(out, "coef", &coef, Some(shape))?;
-                set_array(out, "intercept", &intercept, None)?;
-                if let Some(ages) = &ages {
-                    set_array(out, "ages", ages, Some(shape))?;
-                }
+        let (py, core) = (out.py(), &self.core);
+        let shape = [core.planes(), core.columns()];
+        let (mut intercept, mut seen) = (filled(0.0, shape[0])?, filled(0, shape[0])?);
+        let linear = matches!(self.view, View::Rows);
+        let coef = if linear { Some(new_array(py, shape)?) } else { None };
+        let ages = if core.with_ages() { Some(new_array(py, shape)?) } else { None };
+        let signals = Signals::new();
+        let done = {
+            let mut coef = coef.as_ref().map(PyArrayMethods::readwrite);
+            let mut ages = ages.as_ref().map(PyArrayMethods::readwrite);
+            let mut places = Places {
+                coef: coef.as_mut().map(|coef| coef.as_slice_mut()).transpose()?,
+                intercept: &mut intercept,
+                seen: &mut seen,
+                ages: ages.as_mut().map(|ages| ages.as_slice_mut()).transpose()?,
+            };
+            core.write(&mut places, &signals)
+        };
+        signals.settle(done, py, false)?;
+        for (name, array) in [("coef", coef.map(Bound::into_any)), ("ages", ages.map(Bound::into_any))] {
+            if let Some(array) = array {
+                out.set_item(name, array)?;
             }
+        }
+        set_array(out, "seen", &collected(seen.iter().map(|&seen| seen as i64))?, None)?;
+        match &mut self.view {
+            View::Rows => set_array(out, "intercept", &intercept, None)?,
             View::Dual { dual, .. } => {
                 let norms = dual.norms();
                 let last = collected(norms.iter().map(|norms| norms[norms.len() - 1]))?;

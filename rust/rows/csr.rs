@@ -1,6 +1,5 @@
 //! CSR rows with sorted, unique columns, in any of the seven storage types and two index types.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
@@ -19,6 +18,7 @@ use crate::arith::gram::narrow;
 use crate::arith::value::{Index, One, Value};
 use crate::error::Result;
 use crate::memory::{collected, refill};
+use crate::monitor::{Monitor, copied};
 
 /// So many columns for each entry are many: to go over all weights takes longer than to look for some.
 const MANY: usize = 16;
@@ -99,11 +99,11 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
         rows_in_block(entries * (size_of::<T>() + size_of::<I>()), entries * planes, block)
     }
 
-    fn prepare(&self, visit: &Visit, planes: &mut Planes) -> Result<()> {
+    fn prepare(&self, visit: &Visit, planes: &mut Planes, monitor: &dyn Monitor) -> Result<()> {
         if planes.pending.is_none() {
-            planes.make_counts(visit.integer_step, self.facts.magnitude)
+            planes.make_counts(visit.integer_step, self.facts.magnitude, monitor)
         } else {
-            planes.make_by_column()
+            planes.make_by_column(monitor)
         }
     }
 
@@ -116,35 +116,29 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
         log: &mut Vec<Mistake>,
     ) -> Result<Stop> {
         let mut ones = vec![];
-        loop {
-            let (limit, heads) = (planes.limit, &mut planes.heads[..]);
-            let (noise, activations) = (planes.noise.as_mut(), planes.activations.as_mut());
-            let stop = match &mut planes.weights {
-                Weights::Counts { w, stride } if self.facts.ones => {
-                    let rows = &self.of_ones(&mut ones);
-                    let body = Counts { rows, weights: w, stride: *stride, limit };
-                    Learn { body, visit, at, end, heads, noise, activations, log }.go()
-                }
-                Weights::Counts { w, stride } => {
-                    let body = Counts { rows: self, weights: w, stride: *stride, limit };
-                    Learn { body, visit, at, end, heads, noise, activations, log }.go()
-                }
-                Weights::ByColumn { w, stride } => {
-                    let body = Float { rows: self, weights: w, stride: *stride };
-                    let learn = Learn { body, visit, at, end, heads, noise, activations, log };
-                    learn.under(&mut planes.pending)
-                }
-                Weights::ByPlane(_) | Weights::Halves(_) => {
-                    planes.make_by_column()?;
-                    continue;
-                }
-            }?;
-            if stop != Stop::Limit {
-                return Ok(stop);
+        let (limit, heads) = (planes.limit, &mut planes.heads[..]);
+        let (noise, activations) = (planes.noise.as_mut(), planes.activations.as_mut());
+        let stop = match &mut planes.weights {
+            Weights::Counts { w, stride } if self.facts.ones => {
+                let rows = &self.of_ones(&mut ones);
+                let body = Counts { rows, weights: w, stride: *stride, limit };
+                Learn { body, visit, at, end, heads, noise, activations, log }.go()
             }
-            planes.leave_exact()?;
-            planes.make_by_column()?;
+            Weights::Counts { w, stride } => {
+                let body = Counts { rows: self, weights: w, stride: *stride, limit };
+                Learn { body, visit, at, end, heads, noise, activations, log }.go()
+            }
+            Weights::ByColumn { w, stride } => {
+                let body = Float { rows: self, weights: w, stride: *stride };
+                let learn = Learn { body, visit, at, end, heads, noise, activations, log };
+                learn.under(&mut planes.pending)
+            }
+            Weights::ByPlane(_) | Weights::Halves(_) => Err(arranged_otherwise()),
+        }?;
+        if stop == Stop::Limit {
+            planes.leave_exact();
         }
+        Ok(stop)
     }
 
     fn rows(&self) -> Option<&dyn Rows> {
@@ -158,15 +152,19 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         axpy_entries(c, columns, values, out, (1, 0));
     }
 
-    fn arrange(&self, coef: &[f64], planes: usize) -> Result<Weights> {
+    fn arrange(&self, coef: &[f64], planes: usize, monitor: &dyn Monitor) -> Result<Weights> {
         let limit = self.facts.magnitude.map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
         if let (Some(limit), 1) = (limit, planes)
             && coef.iter().all(|w| w.fract() == 0.0 && w.abs() <= limit)
         {
             return Ok(Weights::Counts { w: collected(coef.iter().map(|&w| w as i32))?, stride: 1 });
         }
-        let w = by_column(Cow::Borrowed(coef), planes, self.columns)?;
-        Ok(Weights::ByColumn { w, stride: column_stride(planes) })
+        let stride = column_stride(planes);
+        let w = match stride {
+            1 => copied(coef, monitor)?,
+            _ => by_column(coef, self.columns, stride, |w| w, monitor)?,
+        };
+        Ok(Weights::ByColumn { w, stride })
     }
 
     fn entries(&self, rows: Range<usize>) -> usize {

@@ -19,7 +19,8 @@ use crate::arith::integers::{all_integers, sizes};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::error::{Error, Result};
-use crate::memory::{collected, filled};
+use crate::memory::filled;
+use crate::monitor::{Monitor, copied};
 
 pub struct Dense<'a, T> {
     values: &'a [T],
@@ -304,11 +305,11 @@ impl<T: Value> Examples for Dense<'_, T> {
         rows_in_block(self.columns * size_of::<T>(), self.columns * planes, BLOCK)
     }
 
-    fn prepare(&self, visit: &Visit, planes: &mut Planes) -> Result<()> {
+    fn prepare(&self, visit: &Visit, planes: &mut Planes, monitor: &dyn Monitor) -> Result<()> {
         if self.is_exact() && planes.pending.is_none() {
-            planes.make_halves(visit.integer_step, self.byte_magnitude())
+            planes.make_halves(visit.integer_step, self.byte_magnitude(), monitor)
         } else {
-            planes.make_by_plane()
+            planes.make_by_plane(monitor)
         }
     }
 
@@ -320,32 +321,27 @@ impl<T: Value> Examples for Dense<'_, T> {
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
     ) -> Result<Stop> {
-        loop {
-            let (limit, heads) = (planes.limit, &mut planes.heads[..]);
-            let (noise, activations) = (planes.noise.as_mut(), planes.activations.as_mut());
-            let stop = match &mut planes.weights {
-                // The guard is a constant: the loop is compiled for bytes alone.
-                Weights::Halves(weights) if T::BYTE => {
-                    let body = Exact { rows: self, weights, limit };
-                    Learn { body, visit, at, end, heads, noise, activations, log }.go()
-                }
-                Weights::ByPlane(weights) => {
-                    // One plane reads each row as it is stored.
-                    let wide = filled(0.0, if heads.len() > 1 { self.columns } else { 0 })?;
-                    let body = Float { rows: self, weights, wide };
-                    let learn = Learn { body, visit, at, end, heads, noise, activations, log };
-                    learn.under(&mut planes.pending)
-                }
-                _ => {
-                    planes.make_by_plane()?;
-                    continue;
-                }
-            }?;
-            if stop != Stop::Limit {
-                return Ok(stop);
+        let (limit, heads) = (planes.limit, &mut planes.heads[..]);
+        let (noise, activations) = (planes.noise.as_mut(), planes.activations.as_mut());
+        let stop = match &mut planes.weights {
+            // The guard is a constant: the loop is compiled for bytes alone.
+            Weights::Halves(weights) if T::BYTE => {
+                let body = Exact { rows: self, weights, limit };
+                Learn { body, visit, at, end, heads, noise, activations, log }.go()
             }
-            planes.leave_exact()?;
+            Weights::ByPlane(weights) => {
+                // One plane reads each row as it is stored.
+                let wide = filled(0.0, if heads.len() > 1 { self.columns } else { 0 })?;
+                let body = Float { rows: self, weights, wide };
+                let learn = Learn { body, visit, at, end, heads, noise, activations, log };
+                learn.under(&mut planes.pending)
+            }
+            _ => Err(arranged_otherwise()),
+        }?;
+        if stop == Stop::Limit {
+            planes.leave_exact();
         }
+        Ok(stop)
     }
 
     fn rows(&self) -> Option<&dyn Rows> {
@@ -364,13 +360,13 @@ impl<T: Value> Rows for Dense<'_, T> {
         }
     }
 
-    fn arrange(&self, coef: &[f64], _planes: usize) -> Result<Weights> {
+    fn arrange(&self, coef: &[f64], _planes: usize, monitor: &dyn Monitor) -> Result<Weights> {
         let limit = f64::from(weight_limit(self.byte_magnitude().row, LARGEST_SUM));
         let exact = |w: &f64| w.fract() == 0.0 && w.abs() <= limit;
         if self.is_exact() && coef.iter().all(exact) {
-            return halves(coef, self.columns);
+            return halves(coef, self.columns, monitor);
         }
-        Ok(Weights::ByPlane(collected(coef.iter().copied())?))
+        Ok(Weights::ByPlane(copied(coef, monitor)?))
     }
 
     fn entries(&self, rows: Range<usize>) -> usize {

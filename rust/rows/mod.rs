@@ -23,6 +23,7 @@ mod visit;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 
 pub use ballot::{Ballot, Narrow};
 pub use csr::Csr;
@@ -32,7 +33,7 @@ pub use facts::Facts;
 pub use joint::Spread;
 pub(crate) use learn::{Learn, LoopBody};
 pub use noise::{Noise, Tolerance};
-pub use planes::{Activations, Head, Magnitude, Planes, Weights, tiles};
+pub use planes::{Activations, Head, Magnitude, Planes, Weights, in_tiles};
 pub(crate) use prefetch::prefetch;
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
@@ -54,10 +55,10 @@ pub trait Examples: Sync {
     fn block(&self, planes: usize) -> usize;
 
     /// Brings the weights into the form that [`Examples::learn`] is fastest on.
-    fn prepare(&self, visit: &Visit, planes: &mut Planes) -> Result<()>;
+    fn prepare(&self, visit: &Visit, planes: &mut Planes, monitor: &dyn Monitor) -> Result<()>;
 
-    /// Visits positions `at.pos..end` of the order: updates the planes at each mistake, logs it,
-    /// and advances the cursor. After an error or [`Stop::Overflow`] the planes are not to be used further.
+    /// Visits positions `at.pos..end` of the order: updates the planes, which it has prepared, at each mistake,
+    /// logs it, and advances the cursor. After an error or [`Stop::Overflow`] the planes are not to be used further.
     fn learn(
         &self,
         visit: &Visit,
@@ -85,7 +86,7 @@ pub trait Rows: Examples {
     }
 
     /// Weights (K x columns) in the form that [`Rows::scores`] is fastest on.
-    fn arrange(&self, coef: &[f64], planes: usize) -> Result<Weights>;
+    fn arrange(&self, coef: &[f64], planes: usize, monitor: &dyn Monitor) -> Result<Weights>;
 
     /// How many values of some rows are stored.
     fn entries(&self, rows: Range<usize>) -> usize;
@@ -133,9 +134,9 @@ pub trait Matrix: Rows {
     fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()>;
 }
 
-/// For weights that rows of another storage have arranged.
+/// For weights that rows of another storage have arranged or prepared.
 pub(crate) fn arranged_otherwise() -> Error {
-    Error::Invalid("weights must be arranged by the rows whose scores are asked for".into())
+    Error::Invalid("weights must be arranged or prepared by the rows that they are to be used with".into())
 }
 
 /// Refuses more rows than orders, logs and working sets, which hold row numbers in 32 bits, can name.

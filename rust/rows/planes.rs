@@ -1,16 +1,17 @@
 //! The weights of one or more planes, in the form that a leaf trains on.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
+use super::arranged_otherwise;
 use super::noise::Noise;
 use super::pending::{Ages, Pending};
 use super::scaled::Common;
 use crate::arith::decay::Decay;
 use crate::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 use crate::arith::finite::all_finite;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
+use crate::monitor::{self, Monitor, NUMBERS};
 
 /// Everything of a plane but its weights.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,7 +111,7 @@ impl Planes {
 
     #[must_use]
     pub fn is_exact(&self) -> bool {
-        matches!(self.weights, Weights::Halves(_) | Weights::Counts { .. })
+        !self.inexact && matches!(self.weights, Weights::Halves(_) | Weights::Counts { .. })
     }
 
     /// The weights of one plane.
@@ -143,24 +144,23 @@ impl Planes {
         }
     }
 
-    /// Takes a plane out: it is frozen.
+    /// Takes a plane out of weights by plane: it is frozen.
     pub fn remove(&mut self, k: usize) -> Result<(Head, Vec<f64>)> {
-        self.make_by_plane()?;
-        let weights = match &mut self.weights {
-            Weights::ByPlane(w) if self.heads.len() == 1 => std::mem::take(w),
-            _ => self.plane(k)?,
+        let d = self.columns;
+        let Weights::ByPlane(w) = &mut self.weights else { return Err(arranged_otherwise()) };
+        let weights = if self.heads.len() == 1 {
+            std::mem::take(w)
+        } else {
+            let weights = collected(w[k * d..][..d].iter().copied())?;
+            w.drain(k * d..(k + 1) * d);
+            weights
         };
-        if let Weights::ByPlane(w) = &mut self.weights
-            && !w.is_empty()
-        {
-            w.drain(k * self.columns..(k + 1) * self.columns);
-        }
         Ok((self.heads.remove(k), weights))
     }
 
     /// Puts the planes under a penalty, with `ages` examples pending on each coordinate.
     pub fn put_under(&mut self, decay: Decay, ages: &[i64]) -> Result<()> {
-        self.leave_exact()?;
+        self.leave_exact();
         let age = ages.first().copied().unwrap_or(0);
         let equal = ages.iter().all(|other| *other == age);
         self.pending = Some(if decay.is_common() && equal {
@@ -222,63 +222,76 @@ impl Planes {
         finite && self.heads.iter().all(|head| head.intercept.is_finite())
     }
 
-    pub(super) fn make_by_plane(&mut self) -> Result<()> {
+    /// An interrupt leaves the weights in the form that they had.
+    pub fn make_by_plane(&mut self, monitor: &dyn Monitor) -> Result<()> {
         if !matches!(self.weights, Weights::ByPlane(_)) {
-            let d = self.columns;
-            let mut w = filled(0.0, self.heads.len() * d)?;
-            for tile in tiles(d) {
+            let (planes, d) = (self.heads.len(), self.columns);
+            let mut w = monitor::filled(&0.0, planes * d, monitor)?;
+            in_tiles(d, planes, monitor, |tile| {
                 for (k, plane) in w.chunks_mut(d).enumerate() {
                     self.copy_plane(k, tile.clone(), &mut plane[tile.clone()]);
                 }
-            }
+            })?;
             self.weights = Weights::ByPlane(w);
         }
         Ok(())
     }
 
-    pub(super) fn make_by_column(&mut self) -> Result<()> {
+    pub(super) fn make_by_column(&mut self, monitor: &dyn Monitor) -> Result<()> {
         if matches!(self.weights, Weights::ByColumn { .. }) {
             return Ok(());
         }
-        self.make_by_plane()?;
-        if let Weights::ByPlane(w) = &mut self.weights {
+        self.make_by_plane(monitor)?;
+        if let Weights::ByPlane(by_plane) = &mut self.weights {
             let stride = column_stride(self.heads.len());
-            let w = by_column(Cow::Owned(std::mem::take(w)), self.heads.len(), self.columns)?;
+            let w = match stride {
+                1 => std::mem::take(by_plane),
+                _ => by_column(by_plane, self.columns, stride, |w| w, monitor)?,
+            };
             self.weights = Weights::ByColumn { w, stride };
         }
         Ok(())
     }
 
     /// Brings the weights into `Halves` if rule 10 holds for them, else into `ByPlane`.
-    pub(super) fn make_halves(&mut self, integer_step: Option<f64>, size: Magnitude) -> Result<()> {
+    pub(super) fn make_halves(
+        &mut self,
+        integer_step: Option<f64>,
+        size: Magnitude,
+        monitor: &dyn Monitor,
+    ) -> Result<()> {
         let limit = exact_limit(integer_step, size, LARGEST_SUM);
-        if matches!(self.weights, Weights::Halves(_)) && limit == Some(self.limit) {
+        if self.is_exact() && matches!(self.weights, Weights::Halves(_)) && limit == Some(self.limit) {
             return Ok(());
         }
-        self.make_by_plane()?;
+        self.make_by_plane(monitor)?;
         let d = self.columns;
         if let Some(w) = self.integers(limit) {
-            self.weights = halves(w, d)?;
+            self.weights = halves(w, d, monitor)?;
         }
         Ok(())
     }
 
     /// Brings the weights into `Counts` if rule 10 holds for them, else into `ByColumn`.
-    pub(super) fn make_counts(&mut self, integer_step: Option<f64>, size: Option<Magnitude>) -> Result<()> {
+    pub(super) fn make_counts(
+        &mut self,
+        integer_step: Option<f64>,
+        size: Option<Magnitude>,
+        monitor: &dyn Monitor,
+    ) -> Result<()> {
         let limit = size.and_then(|size| exact_limit(integer_step, size, LARGEST));
-        if matches!(self.weights, Weights::Counts { .. }) && limit == Some(self.limit) {
+        if self.is_exact() && matches!(self.weights, Weights::Counts { .. }) && limit == Some(self.limit) {
             return Ok(());
         }
         if self.inexact || limit.is_none() {
-            return self.make_by_column();
+            return self.make_by_column(monitor);
         }
-        self.make_by_plane()?;
+        self.make_by_plane(monitor)?;
         let (planes, d) = (self.heads.len(), self.columns);
-        let Some(weights) = self.integers(limit) else { return self.make_by_column() };
+        let Some(weights) = self.integers(limit) else { return self.make_by_column(monitor) };
         // Rows of eight i32 keep the loop over planes free of a remainder.
         let stride = if planes == 1 { 1 } else { planes.next_multiple_of(8) };
-        let mut w = filled(0, d * stride)?;
-        put_by_column(weights, d, &mut w, stride, |w| w as i32);
+        let w = by_column(weights, d, stride, |w| w as i32, monitor)?;
         self.weights = Weights::Counts { w, stride };
         Ok(())
     }
@@ -294,10 +307,9 @@ impl Planes {
         exact.then_some(w)
     }
 
-    /// Rule 3 from here on.
-    pub(super) fn leave_exact(&mut self) -> Result<()> {
+    /// Rule 3 from here on; the form changes when the planes are prepared again.
+    pub(super) fn leave_exact(&mut self) {
         self.inexact = true;
-        self.make_by_plane()
     }
 }
 
@@ -312,39 +324,50 @@ pub(super) fn column_stride(planes: usize) -> usize {
 }
 
 /// From planes x columns to columns x stride, padded with 0.
-pub(super) fn by_column(w: Cow<[f64]>, planes: usize, columns: usize) -> Result<Vec<f64>> {
-    let stride = column_stride(planes);
-    if stride == 1 {
-        return match w {
-            Cow::Owned(w) => Ok(w),
-            Cow::Borrowed(w) => collected(w.iter().copied()),
-        };
-    }
-    let mut out = filled(0.0, columns * stride)?;
-    put_by_column(&w, columns, &mut out, stride, |w| w);
-    Ok(out)
-}
-
-/// Copies planes x columns to columns x stride.
-fn put_by_column<T>(w: &[f64], columns: usize, out: &mut [T], stride: usize, narrow: fn(f64) -> T) {
-    for tile in tiles(columns) {
+pub(super) fn by_column<T: Copy + Default>(
+    w: &[f64],
+    columns: usize,
+    stride: usize,
+    narrow: fn(f64) -> T,
+    monitor: &dyn Monitor,
+) -> Result<Vec<T>> {
+    let mut out = Vec::new();
+    out.try_reserve_exact(columns * stride).map_err(|_| Error::Memory)?;
+    in_tiles(columns, stride, monitor, |tile| {
+        out.resize(tile.end * stride, T::default());
         for (k, plane) in w.chunks(columns).enumerate() {
             for j in tile.clone() {
                 out[j * stride + k] = narrow(plane[j]);
             }
         }
-    }
+    })?;
+    Ok(out)
 }
 
-/// Ranges of columns. Those of many planes stay in the cache while they are copied plane by plane.
-pub fn tiles(columns: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..columns).step_by(64).map(move |j| j..columns.min(j + 64))
+/// Calls `work` on ranges of columns, and asks the monitor now and then. Those of many planes stay in the cache
+/// while they are copied plane by plane.
+pub fn in_tiles(
+    columns: usize,
+    planes: usize,
+    monitor: &dyn Monitor,
+    mut work: impl FnMut(Range<usize>),
+) -> Result<()> {
+    let most = NUMBERS / planes.max(1); // columns between two questions
+    let width = most.clamp(1, 64);
+    for (i, start) in (0..columns).step_by(width).enumerate() {
+        if i % (most / width).max(1) == 0 {
+            monitor.pause()?;
+        }
+        work(start..columns.min(start + width));
+    }
+    Ok(())
 }
 
 /// Integers (K x columns) as [`Weights::Halves`].
-pub(super) fn halves(w: &[f64], columns: usize) -> Result<Weights> {
+pub(super) fn halves(w: &[f64], columns: usize, monitor: &dyn Monitor) -> Result<Weights> {
     let mut planes = Vec::new();
     for w in w.chunks(columns) {
+        monitor.pause()?;
         planes.try_push(Halves::new(w)?)?;
     }
     Ok(Weights::Halves(planes))

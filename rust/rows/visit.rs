@@ -120,7 +120,7 @@ pub struct Mistake {
 pub enum Stop {
     /// The end of the block.
     Block,
-    /// A weight passed the bound of the exact path (rule 10); only between a leaf and its driver.
+    /// A weight passed the bound of the exact path (rule 10): the planes are to be prepared again.
     Limit,
     /// An activation or a step is not finite.
     Overflow,

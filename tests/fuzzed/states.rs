@@ -100,7 +100,7 @@ fn log(draws: &mut Draws) {
         intercept_u: vec![0.0; planes],
     };
     if log.planes() == planes {
-        let _ = replay(&own, &log, &t, &upto, sums);
+        let _ = replay(&own, &log, (&t, &upto), sums, &());
     }
     let vectors = Vectors { stored: &own, log, coef: &coef, intercept: &intercept, counts: &counts };
     agreed(|threads| {

@@ -228,7 +228,8 @@ fn passes_over_few_rows() {
                 fit_intercept: true,
             };
             one_pass(&problem, &mut state, &mut sums)?;
-            average(&state.coef, &sums.coef, &state.seen, D)
+            let mut means = filled(0.0, state.coef.len())?;
+            average([&state.coef, &sums.coef], &state.seen, D, &(), &mut means)
         });
     });
 }
@@ -274,7 +275,7 @@ fn votes_and_the_vectors_made_again() {
             let zeros = |len| filled(0.0, len);
             let (coef, coef_u) = (zeros(2 * D)?, zeros(2 * D)?);
             let sums = Sums { coef, intercept: zeros(2)?, coef_u, intercept_u: zeros(2)? };
-            replay(stored, &log, &t, &[25, 7], sums)
+            replay(stored, &log, (&t, &[25, 7]), sums, &())
         });
     });
 }

@@ -118,7 +118,7 @@ impl Case {
     /// first block and after the last.
     pub fn learn(&self, rows: &dyn Rows) -> (Outcome, [bool; 2]) {
         let (visit, mut planes, mut log) = (self.visit(), self.planes(), Vec::new());
-        rows.prepare(&visit, &mut planes).expect("memory");
+        rows.prepare(&visit, &mut planes, &()).expect("memory");
         let before = planes.is_exact();
         for _ in 0..self.epochs {
             let mut at = Cursor::default();

@@ -13,8 +13,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::Result;
+use super::signals::Signals;
 use crate::memory::{collected, filled};
+use crate::monitor::{self, Monitor, NUMBERS};
 
 /// A float64 array of the state, of that shape; `columns` is `None` for a vector.
 pub fn numbers(
@@ -37,7 +38,7 @@ pub fn matrix(
     columns: usize,
 ) -> PyResult<Vec<f64>> {
     check_shape(name, array.shape(), &[planes, columns])?;
-    Ok(copied(array)?)
+    copied(array)
 }
 
 /// The same, to be read where it stands if it is in C order.
@@ -56,7 +57,7 @@ pub fn borrowed<'a>(
 
 pub fn vector(name: &str, array: &PyReadonlyArray1<f64>, planes: usize) -> PyResult<Vec<f64>> {
     check_shape(name, array.shape(), &[planes])?;
-    Ok(copied(array)?)
+    copied(array)
 }
 
 pub fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
@@ -75,15 +76,17 @@ pub fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> 
 pub fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResult<Vec<i64>> {
     let ages: PyReadonlyArray2<i64> = get("ages", state)?.extract()?;
     check_shape("ages", ages.shape(), &[planes, columns])?;
-    Ok(copied(&ages)?)
+    copied(&ages)
 }
 
 /// The numbers of an array.
-pub fn copied<T: Element + Copy, D: Dimension>(array: &PyReadonlyArray<T, D>) -> Result<Vec<T>> {
-    match array.as_slice() {
-        Ok(values) => collected(values.iter().copied()),
+pub fn copied<T: Element + Copy, D: Dimension>(array: &PyReadonlyArray<T, D>) -> PyResult<Vec<T>> {
+    let signals = Signals::new();
+    let done = match array.as_slice() {
+        Ok(values) => monitor::copied(values, &signals),
         Err(_) => collected(array.as_array().iter().copied()),
-    }
+    };
+    signals.settle(done, array.py(), false)
 }
 
 fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
@@ -144,20 +147,26 @@ where
     Dim<[usize; N]>: Dimension,
 {
     let array = new_array(py, shape)?;
-    {
+    let signals = Signals::new();
+    let done = {
         let mut numbers = array.readwrite();
         let mut rest = numbers.as_slice_mut()?;
-        for piece in pieces {
+        pieces.iter().flat_map(|piece| piece.as_ref().chunks(NUMBERS)).try_for_each(|piece| {
             let here;
-            (here, rest) = rest.split_at_mut(piece.as_ref().len());
-            here.copy_from_slice(piece.as_ref());
-        }
-    }
+            (here, rest) = std::mem::take(&mut rest).split_at_mut(piece.len());
+            here.copy_from_slice(piece);
+            signals.pause()
+        })
+    };
+    signals.settle(done, py, false)?;
     Ok(array)
 }
 
+/// No Python code runs meanwhile, no matter how many they are.
 pub fn to_vector<'py, T: Element + Copy>(py: Python<'py>, values: &[T]) -> PyResult<Bound<'py, PyArray1<T>>> {
-    joined(py, &[values], [values.len()])
+    let array = new_array(py, [values.len()])?;
+    array.readwrite().as_slice_mut()?.copy_from_slice(values);
+    Ok(array)
 }
 
 pub fn to_matrix<'py, T: Element + Copy>(
@@ -165,7 +174,9 @@ pub fn to_matrix<'py, T: Element + Copy>(
     values: &[T],
     shape: [usize; 2],
 ) -> PyResult<Bound<'py, PyArray2<T>>> {
-    joined(py, &[values], shape)
+    let array = new_array(py, shape)?;
+    array.readwrite().as_slice_mut()?.copy_from_slice(values);
+    Ok(array)
 }
 
 /// An array of that shape; `None`: a vector.
@@ -175,10 +186,7 @@ pub fn set_array<T: Element + Copy>(
     values: &[T],
     shape: Option<[usize; 2]>,
 ) -> PyResult<()> {
-    match shape {
-        Some(shape) => state.set_item(name, to_matrix(state.py(), values, shape)?),
-        None => state.set_item(name, to_vector(state.py(), values)?),
-    }
+    set_joined(state, name, &[Cow::Borrowed(values)], shape)
 }
 
 /// The same of pieces.

@@ -9,11 +9,10 @@ use crate::arith::decay::Decay;
 use crate::arith::elementary::Function;
 use crate::arith::environment::standard;
 use crate::error::Result;
+use crate::monitor::Monitor;
 use crate::online::{self, averaged, perceptron};
 use crate::order::shuffle;
-use crate::python::border::arrays::{
-    ages, borrowed, counters, get, matrix, new_array, numbers, to_matrix, to_vector, vector,
-};
+use crate::python::border::arrays::{ages, borrowed, counters, get, new_array, numbers, vector};
 use crate::python::border::rows::{entries, shape, with_rows};
 use crate::python::border::signals::Signals;
 
@@ -51,15 +50,27 @@ fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
     let py = state.py();
     let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
     let (planes, columns) = (coef.shape()[0], coef.shape()[1]);
+    let coef_u: PyReadonlyArray2<f64> = get("coef_u", state)?.extract()?;
     let seen = counters(state, planes)?;
-    let w = matrix("coef", &coef, planes, columns)?;
-    let u = numbers("coef_u", state, planes, Some(columns))?;
+    let (w, u) = (borrowed("coef", &coef, planes, columns)?, borrowed("coef_u", &coef_u, planes, columns)?);
     let b = numbers("intercept", state, planes, None)?;
     let ub = numbers("intercept_u", state, planes, None)?;
-    let (coef, intercept) =
-        standard(|| (averaged::average(&w, &u, &seen, columns), averaged::average(&b, &ub, &seen, 1)));
-    Ok((to_matrix(py, &coef?, [planes, columns])?, to_vector(py, &intercept?)?))
+    let (coef, intercept) = (new_array(py, [planes, columns])?, new_array(py, [planes])?);
+    let signals = Signals::new();
+    let done = {
+        let (mut coef, mut intercept) = (coef.readwrite(), intercept.readwrite());
+        let (coef, intercept) = (coef.as_slice_mut()?, intercept.as_slice_mut()?);
+        standard(|| {
+            averaged::average([&w, &u], &seen, columns, &signals, coef)?;
+            averaged::average([&b, &ub], &seen, 1, &signals, intercept)
+        })
+    };
+    signals.settle(done, py, false)?;
+    Ok((coef, intercept))
 }
+
+/// Weights that are settled between two looks for signals: some milliseconds.
+const OFTEN: usize = 1 << 16;
 
 /// Weights (K, d) of a state with all pending penalties applied.
 #[pyfunction]
@@ -71,16 +82,26 @@ fn settled<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
     let (planes, columns) = (coef.shape()[0], coef.shape()[1]);
-    let mut weights = matrix("coef", &coef, planes, columns)?;
+    let pending = borrowed("coef", &coef, planes, columns)?;
     let ages = ages(state, planes, columns)?;
-    standard(|| {
-        let decay = Decay::new(eta0, penalty.0, penalty.1, 0)?;
-        for (w, &age) in weights.iter_mut().zip(&ages).filter(|(_, age)| **age > 0) {
-            *w = decay.settle(*w, age as u64);
-        }
-        Result::Ok(())
-    })?;
-    to_matrix(state.py(), &weights, [planes, columns])
+    let weights = new_array(state.py(), [planes, columns])?;
+    let signals = Signals::new();
+    let done = {
+        let mut weights = weights.readwrite();
+        let weights = weights.as_slice_mut()?;
+        standard(|| {
+            let decay = Decay::new(eta0, penalty.0, penalty.1, 0)?;
+            for (i, ((out, &w), &age)) in weights.iter_mut().zip(&*pending).zip(&ages).enumerate() {
+                if i % OFTEN == 0 {
+                    signals.pause()?;
+                }
+                *out = if age > 0 { decay.settle(w, age as u64) } else { w };
+            }
+            Result::Ok(())
+        })
+    };
+    signals.settle(done, state.py(), false)?;
+    Ok(weights)
 }
 
 /// Visiting order of an epoch.

@@ -76,7 +76,9 @@ fn replay<'py>(
         coef_u: numbers("coef_u", state, planes, Some(columns))?,
         intercept_u: numbers("intercept_u", state, planes, None)?,
     };
-    let sums = with_rows(stored_rows, |stored| replayed(stored, &log, t, upto, sums))??;
+    let signals = Signals::new();
+    let done = with_rows(stored_rows, |stored| replayed(stored, &log, (t, upto), sums, &signals))?;
+    let sums = signals.settle(done, py, false)?;
     let out = PyDict::new(py);
     let shape = Some([planes, columns]);
     set_array(&out, "coef", &sums.coef, shape)?;
