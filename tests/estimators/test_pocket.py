@@ -338,7 +338,7 @@ def test_defaults_find_the_best_line_of_small_noisy_sets(engine_name):
 def test_defaults_find_the_best_line_of_exclusive_or(engine_name, inverted, low, tie):
     X, y = np.array([[low, low], [low, 1], [1, low], [1, 1]]), np.array([-1, 1, 1, -1])
     y = -y if inverted else y
-    for seed in range(20):
+    for seed in range(20 if engine_name == "rust" else 2):
         model = PocketPerceptron(random_state=seed, tie=tie, engine=engine_name).fit(X, y)
         assert model.pocket_errors_[0] == 1 == best_line(X, y > 0)
         assert model.score(X, y) == 0.75
