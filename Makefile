@@ -9,6 +9,8 @@ RUST := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
 # Installs the packages of one extra of pyproject.toml, without building this one.
 EXTRA = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$(1)"], sep="\n")' > $(VENV)/$(1).txt \
 	&& $(BIN)/pip install --quiet --requirement $(VENV)/$(1).txt
+# Long tests are spread unevenly over the files: a process that is done takes what others have left.
+SIDE_BY_SIDE = $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 # Without cargo on the PATH, Rust is installed into .venv, in the same way as pip does for the source distribution.
 ifeq ($(shell command -v cargo),)
@@ -28,7 +30,7 @@ demo: $(VENV)/quick  ## train on real data with both engines and compare every b
 
 test: $(VENV)/quick $(VENV)/test  ## all tests: the core without Python, then the package; lists what is skipped
 	cargo test
-	$(BIN)/python -m pytest --numprocesses auto
+	$(SIDE_BY_SIDE)
 
 test-cluster: $(VENV)/quick $(VENV)/test $(VENV)/spark  ## on clusters of this machine, whose workers are killed; Spark's need Java 17
 	$(BIN)/python -m pytest -m cluster tests/distributed
@@ -36,7 +38,7 @@ test-cluster: $(VENV)/quick $(VENV)/test $(VENV)/spark  ## on clusters of this m
 # Of folders whose tests have an oracle of their own, on both engines.
 QUICK = arith rows online kernel/test_train.py kernel/test_budget.py mlp structured test_golden.py test_order.py test_engines.py
 test-quick: $(VENV)/quick $(VENV)/test  ## within a minute: both engines against their oracles
-	$(BIN)/python -m pytest --numprocesses auto --ignore-glob='*memory.py' --ignore-glob='*parity.py' $(addprefix tests/,$(QUICK))
+	$(SIDE_BY_SIDE) --ignore-glob='*memory.py' --ignore-glob='*parity.py' $(addprefix tests/,$(QUICK))
 
 test-deep: $(VENV)/quick $(VENV)/test  ## all tests with many more generated cases, and half a minute of each fuzz target
 	CARGO_PROFILE_TEST_OPT_LEVEL=3 cargo test

@@ -21,7 +21,7 @@ learners = {
     "last weights": Perceptron(),
     "average": AveragedPerceptron(),
     "vote": VotedPerceptron(),
-    "pocket": PocketPerceptron(check="update"),
+    "pocket": PocketPerceptron(),
     "added feature": Perceptron(added_feature=1.0),
     "at most 3 mistakes\non an example": Perceptron(max_mistakes_per_example=3),
     "added feature\nand average": AveragedPerceptron(added_feature=1.0),

@@ -36,7 +36,7 @@ print(trace(cycle, X, y))
 
 ways = {
     "a cycle": cycle,
-    "the pocket": PocketPerceptron(max_iter=50, tol=None, check="update", tie="positive"),
+    "the pocket": PocketPerceptron(max_iter=50, tol=None, tie="positive"),
     "a kernel": KernelPerceptron("poly", degree=2, gamma=1.0, coef0=1.0, max_iter=50, prediction="last"),
     "a hidden layer": MultilayerPerceptron((4,), activation="tanh", learning_rate_init=0.1, max_iter=2000),
 }

@@ -11,6 +11,7 @@ import pickle
 import subprocess
 import sys
 import sysconfig
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, Vote
 from perceptron_rs.engines import ENGINES
 from perceptron_rs.testing import assert_parity
 
-LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron)
+LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron, partial(PocketPerceptron, check="ratchet"))
 
 #: SHA-256 over what is learnt and predicted below. It changes only with ARITHMETIC_VERSION.
 DIGEST = "99fc4b1a6c07eb6ad6d273c5c63dfc0bb4f1fc30eb9cad315a5407e7ee2811be"

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
     def with_callbacks(method: Method) -> Method: ...
 else:
+    import sys
     from importlib.metadata import PackageNotFoundError, metadata
 
     from sklearn.base import BaseEstimator as _BaseEstimator
@@ -86,9 +87,16 @@ else:
 
         @property
         def _doc_link_template(self):
-            return (
-                f"{page}generated/perceptron_rs.{{estimator_name}}.html" if (page := documentation()) else ""
-            )
+            return f"{page}generated/{{page}}.html" if (page := documentation()) else ""
+
+        def _doc_link_url_param_generator(self):
+            return {"page": public_name(type(self))}
+
+    def public_name(kind):
+        """Return the name under which the API reference lists a class: of the package, or of one within."""
+        package, *within = kind.__module__.split(".")
+        found = getattr(sys.modules[package], kind.__name__, None) is kind
+        return ".".join([package, *([] if found else within[:1]), kind.__name__])
 
     def documentation():
         """Return the address of the documentation, which the package may name as a project URL."""

@@ -41,7 +41,7 @@ CASES = [
     ),
     (["--n-partitions", 3], {"n_partitions": 3}),
     (["--n-partitions", 3, "--mixing", "mistakes"], {"n_partitions": 3, "mixing": "mistakes"}),
-    (["--check", "update"], {"check": "update"}),
+    (["--check", "ratchet"], {"check": "ratchet"}),
     (["--prediction", "average"], {"prediction": "average"}),
     (["--prediction", "longest"], {"prediction": "longest"}),
     (["--max-vectors", 3], {"max_vectors": 3}),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from perceptron_rs import max_margin
+from perceptron_rs import is_separable, max_margin
 
 from .support import X, Y, process
 
@@ -107,6 +107,77 @@ def test_numbers_are_named_as_they_are_printed(call, text_file):
     plain, named = (call("margin", text_file, "--json", *more).json for more in ([], ["--positive", "1"]))
     assert plain["lower"] == named["lower"]
     assert plain["coef"] == named["coef"]
+
+
+@pytest.fixture
+def crossed(tmp_path):
+    """XOR: no plane separates it, a polynomial of degree 2 does."""
+    path = tmp_path / "xor.npz"
+    np.savez(path, X=[[-1.0, -1], [1, 1], [-1, 1], [1, -1]], y=[-1, -1, 1, 1])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        (["--kernel", "linear"], {"kernel": "linear"}),
+        (
+            ["--kernel", "poly", "--degree", 2, "--gamma", 1, "--coef0", 1],
+            {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0},
+        ),
+        (
+            ["--kernel", "rbf", "--gamma", 0.5, "--bias", "none"],
+            {"kernel": "rbf", "gamma": 0.5, "bias": "none"},
+        ),
+        (["--kernel", "rbf", "--gamma", "auto"], {"kernel": "rbf", "gamma": "auto"}),
+    ],
+)
+def test_a_kernel_reaches_the_search(call, crossed, options, parameters):
+    with np.load(crossed) as file:
+        A, b = file["X"], file["y"]
+    expected = json.loads(json.dumps(max_margin(A, b, **parameters).to_dict()))
+    assert call("margin", crossed, *options, "--json").json == expected
+    decided, result = is_separable(A, b, explain=True, **parameters)
+    answer = call("separable", crossed, *options, "--json")
+    assert answer.status == (0 if parameters["kernel"] != "linear" else 3)
+    assert answer.json == {"separable": decided, **json.loads(json.dumps(result.to_dict()))}
+
+
+def test_a_matrix_of_kernel_values(call, refused, tmp_path, crossed, text_file):
+    with np.load(crossed) as file:
+        A, b = file["X"], file["y"]
+    path = tmp_path / "gram.npz"
+    np.savez(path, X=(A @ A.T + 1) ** 2, y=b)
+    same = [call("margin", path, "--kernel", "precomputed", "--json")]
+    same.append(
+        call("margin", crossed, "--kernel", "poly", "--degree", 2, "--gamma", 1, "--coef0", 1, "--json")
+    )
+    assert [answer.json["lower"] for answer in same] == [same[0].json["lower"]] * 2
+    assert same[0].json["lower"] == pytest.approx(math.sqrt(2))  # sqrt(2) x1 x2 is 1 of the six features
+    line = refused("margin", text_file, "--kernel", "precomputed")
+    assert line == "X must be a square matrix with kernel='precomputed', got shape (6, 3)"
+
+
+@pytest.mark.parametrize("command", ["margin", "separable"])
+def test_kernel_options_that_do_nothing(call, command, crossed):
+    for options, said in {
+        ("--gamma", "1"): "--gamma has no effect without --kernel rbf or poly",
+        ("--kernel", "linear", "--gamma", "1"): "--gamma has no effect without --kernel rbf or poly",
+        ("--kernel", "rbf", "--degree", "2"): "--degree has no effect without --kernel poly",
+        ("--kernel", "rbf", "--coef0", "2"): "--coef0 has no effect without --kernel poly",
+        (
+            "--kernel",
+            "poly",
+            "--coef0=-1",
+        ): "argument --coef0: must be a finite number of at least 0, got '-1'",
+        (
+            "--kernel",
+            "sigmoid",
+        ): "--kernel: invalid choice: 'sigmoid'; choose from linear, poly, rbf, precomputed",
+    }.items():
+        answer = call(command, crossed, *options)
+        assert answer.status == 2, options
+        assert said in answer.err
 
 
 def test_bad_data(refused, tmp_path):

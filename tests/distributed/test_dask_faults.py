@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import perceptron_rs
 from tests.distributed.problems import P, Part, cuts, die, die_once, examples
@@ -78,6 +79,17 @@ def test_a_worker_that_is_killed_within_a_task(client, expected, tmp_path, monke
     model = on_dask.AveragedPerceptron(client=client, **FEW).fit(sources())
     assert (tmp_path / "flag").exists()
     assert model.coef_.tobytes() == expected.coef_.tobytes()
+
+
+def test_a_worker_that_is_killed_when_weights_travel_by_what_has_changed(client, tmp_path, monkeypatch):
+    monkeypatch.setattr("perceptron_rs.dask.cluster._SMALL", 0)
+    wide = sp.random_array((60, 30_000), density=2e-4, format="csr", rng=np.random.default_rng(2))
+    client.register_plugin(DieAt("epoch-3-learn-1", str(tmp_path / "flag")))
+    model = on_dask.AveragedPerceptron(client=client, **FEW)
+    model.fit([wide[:25], wide[25:]], [Y[:25], Y[25:60]])
+    assert (tmp_path / "flag").exists()
+    local = model.to_local()
+    assert model.coef_.tobytes() == local.fit(wide, Y[:60]).coef_.tobytes()
 
 
 def test_a_worker_that_is_killed_while_it_reads(client, expected, tmp_path):

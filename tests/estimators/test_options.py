@@ -118,7 +118,7 @@ def test_parity_of_penalties(penalty, multi_class, few):
 
 
 def test_penalties_do_what_they_are_for(digits, engine_name):
-    X, y = digits
+    X, y = digits[0][:500], digits[1][:500]
     plain = Perceptron(max_iter=5, tol=None, engine=engine_name).fit(X, y)
     l1 = clone(plain).set_params(penalty="l1", alpha=0.2).fit(X, y)
     l2 = clone(plain).set_params(penalty="l2", alpha=0.2).fit(X, y)
@@ -192,7 +192,7 @@ class TestEarlyStopping:
     )
     @pytest.mark.parametrize("weighted", [False, True])
     def test_against_a_loop(self, learner, multi_class, weighted, digits, engine_name):
-        X, y = digits[0][:200], digits[1][:200] % 3
+        X, y = digits[0][:100], digits[1][:100] % 3
         options = {"engine": engine_name, "random_state": 4, "tol": 0.01}
         if multi_class == "joint":
             options["multi_class"] = multi_class

@@ -332,20 +332,34 @@ def test_defaults_find_the_best_line_of_small_noisy_sets(engine_name):
     assert missed.count(0) >= len(missed) // 4 * 3
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_defaults_find_the_best_line_of_exclusive_or(engine_name, seed):
-    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([-1, 1, 1, -1])
-    model = PocketPerceptron(random_state=seed, engine=engine_name).fit(X, y)
-    assert model.pocket_errors_[0] == 1 == best_line(X, y > 0)
-    assert model.score(X, y) == 0.75
+@pytest.mark.parametrize("tie", ["mistake", "positive"])
+@pytest.mark.parametrize("low", [0, -1])
+@pytest.mark.parametrize("inverted", [False, True])
+def test_defaults_find_the_best_line_of_exclusive_or(engine_name, inverted, low, tie):
+    X, y = np.array([[low, low], [low, 1], [1, low], [1, 1]]), np.array([-1, 1, 1, -1])
+    y = -y if inverted else y
+    for seed in range(20 if engine_name == "rust" else 2):
+        model = PocketPerceptron(random_state=seed, tie=tie, engine=engine_name).fit(X, y)
+        assert model.pocket_errors_[0] == 1 == best_line(X, y > 0)
+        assert model.score(X, y) == 0.75
 
 
-def test_around_the_origin_the_best_line_of_exclusive_or_needs_more_counts():
+def test_around_the_origin_the_ratchet_never_counts_the_best_line_of_exclusive_or():
     """Each vector is wrong on the next example of its epoch, so no run is longer than none."""
     X, y = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]]), np.array([-1, 1, 1, -1])
     for seed in range(10):
-        assert PocketPerceptron(random_state=seed).fit(X, y).swaps_.shape == (0,)
-        assert PocketPerceptron(check="update", random_state=seed).fit(X, y).pocket_errors_[0] == 1
+        assert PocketPerceptron(check="ratchet", random_state=seed).fit(X, y).swaps_.shape == (0,)
+
+
+@pytest.mark.parametrize(("n", "check"), [(300, "update"), (301, "ratchet")])
+def test_few_examples_are_counted_after_every_update(engine_name, n, check):
+    X, y = data(n=n)
+    auto, chosen = (
+        PocketPerceptron(check=name, engine=engine_name, **FIXED).fit(X, y) for name in ("auto", check)
+    )
+    assert auto.swaps_.tobytes() == chosen.swaps_.tobytes()
+    other = PocketPerceptron(check="ratchet" if check == "update" else "update", **FIXED).fit(X, y)
+    assert auto.swaps_.tobytes() != other.swaps_.tobytes()
 
 
 @pytest.mark.parametrize("tie", ["mistake", "positive"])

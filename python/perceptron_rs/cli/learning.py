@@ -22,6 +22,7 @@ __all__ = [
     "LINEAR_NAMES",
     "audited",
     "chosen",
+    "given",
     "is_stream",
     "learner",
     "of_stream",
@@ -57,14 +58,19 @@ def others_with(name: str) -> dict[str, str]:
 
 
 def chosen(arguments: Namespace) -> dict[str, Any]:
+    """Return the parameters of the learner that are given."""
+    return given(arguments, options_of(arguments.learner))
+
+
+def given(arguments: Namespace, options: Sequence[Option]) -> dict[str, Any]:
     """Return the parameters that are given; UsageError for one that does nothing without another."""
-    options = {option.parameter: option for option in options_of(arguments.learner)}
-    given = {name: value for name, value in vars(arguments).items() if name in options}
-    for option in options.values():
-        for name, values in option.needs.items() if option.parameter in given else ():
-            if name in options and given.get(name) not in values:
-                raise UsageError(f"{option.flag} has no effect without {_written(options[name], values)}")
-    return given
+    known = {option.parameter: option for option in options}
+    found = {name: value for name, value in vars(arguments).items() if name in known}
+    for option in options:
+        for name, values in option.needs.items() if option.parameter in found else ():
+            if name in known and found.get(name) not in values:
+                raise UsageError(f"{option.flag} has no effect without {_written(known[name], values)}")
+    return found
 
 
 def _written(option: Option, values: tuple[Any, ...]) -> str:
@@ -101,11 +107,11 @@ def audited(model: Any, *, goes_on: bool) -> Any:
 
 def is_stream(arguments: Namespace) -> bool:
     """Whether the examples are read in blocks; UsageError for an option that is about that, if not."""
-    given = vars(arguments)
-    if given.get("stream", False):
+    known = vars(arguments)
+    if known.get("stream", False):
         return True
     for option in ("block_size", "cache", "checkpoint", "resume"):
-        if given.get(option):
+        if known.get(option):
             raise UsageError(f"--{option.replace('_', '-')} has no effect without --stream")
     return False
 

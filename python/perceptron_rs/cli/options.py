@@ -107,6 +107,8 @@ def _filler(own: kinds.Command) -> Callable[[Any], None]:
         if own.data == "examples":
             _data(command, model=False)
         own.add_options(command)
+        if own.data == "sequences":
+            kinds.add_max_ratio(command)
         _output(command, own.json)
 
     return fill
@@ -288,6 +290,7 @@ def _data(command: argparse.ArgumentParser, *, model: bool, piped: bool = False)
         + ("as in the file of the training, else " if model else "")
         + "yes if the file has a column 0",
     )
+    kinds.add_max_ratio(group)
     if model:
         kinds.add_threads(group)
 

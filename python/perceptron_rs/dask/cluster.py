@@ -3,7 +3,7 @@
 Weights are arguments of a task, and not scattered: scattered data is lost with its worker, an argument stays
 with the scheduler. Small ones go to each pass, and what it has learnt comes back to the client: that is
 quick. Large ones are handed on by one task, so that the scheduler sends them once and workers get them from
-each other; where few have changed, these alone. They are mixed on the workers, the largest pair by pair.
+each other; then what epochs have changed. They are mixed on the workers, the largest pair by pair.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from perceptron_rs.dask.blocks import Block
 from perceptron_rs.distributed.errors import PartitionError
 from perceptron_rs.distributed.fitting import Round
 from perceptron_rs.distributed.partition import Encoding, Facts, Parse, Partition, learn, read
+from perceptron_rs.distributed.weights import Sent, Weights, n_bytes
 from perceptron_rs.settings import Chain, Epoch, Linear, State
 
 __all__ = ["DaskCluster"]
@@ -55,11 +56,11 @@ class DaskCluster:
         self.blocks = blocks
         self.partitions: list[Future] = []
         self.encodings: list[Future] = []
-        #: The weights that workers have, what the next ones differ by, and how many bytes of such there were.
-        self.common: Future | None = None
+        #: What the last epoch has led to and has changed; its tasks; what workers have of the weights.
         self.state: State | None = None
         self.change: Change | None = None
-        self.sent = 0
+        self.promises: list[Future] = []
+        self.sent = Sent(self.send)
 
     def look(self, parse: Parse) -> list[Facts]:
         """Read the partitions."""
@@ -92,40 +93,37 @@ class DaskCluster:
     ) -> Round:
         """Make a pass over each partition, and mix."""
         step = f"epoch-{number}"
-        each, of_all = (
-            (self.partitions, self.encodings, settings, digests),
-            (engine, mixing, number, sorted(ended)),
-        )
+        change = self.change if state is self.state else None
+        is_small = len(settings) * n_bytes(state) <= _SMALL
         made: Mixture
         with self.explained():
-            if len(settings) * n_bytes(state) <= _SMALL:
-                shares = self.client.gather(self.map(f"{step}-learn", learn, each, (state, *of_all)))
-                made = mixed(settings[0], state, shares, number)
+            weights, changes = (
+                (Weights(state, number), []) if is_small else self.sent.weights(state, change, number)
+            )
+            each = self.partitions, self.encodings, settings, digests
+            of_all = weights, engine, mixing, number, sorted(ended), *changes
+            passes = self.map(f"{step}-learn", learn, each, of_all)
+            # Only now are the promises of the last epoch let go: a message behind that waits for 10 ms.
+            if is_small:
+                self.promises = passes
+                made = mixed(settings[0], weights, changes, self.client.gather(passes), number)
             else:
-                common = self.common = self.weights(state, f"{step}-weights")
-                passes = self.map(f"{step}-learn", learn, each, (common, *of_all))
                 if len(passes) * n_bytes(state) > _LARGE:
-                    nodes = count()
+                    nodes = (f"{step}-add-{node}" for node in count())
                     passes = [
-                        tree(
-                            passes, lambda a, b: self.submit(f"{step}-add-{next(nodes)}", added, common, a, b)
-                        )
+                        tree(passes, lambda *two: self.submit(next(nodes), sum_of, weights, changes, *two))
                     ]
-                made = self.submit(f"{step}-mix", mixed, settings[0], common, passes, number).result()
+                mix = self.submit(f"{step}-mix", mixed, settings[0], weights, changes, passes, number)
+                self.promises = [*passes, mix]
+                made = mix.result()
         self.state, self.change = changed(state, made.change), made.change
         return Round(self.state, made.epoch, made.mistakes, made.seconds)
 
-    def weights(self, state: State, key: str) -> Future:
-        """Return a promise of the weights, by what workers have already where that is less to send."""
-        if state is self.state and self.common is not None and self.change is not None:
-            n, all_of_them = n_bytes(self.change), n_bytes(state)
-            self.sent += n
-            if 2 * n < all_of_them and self.sent < 4 * all_of_them:  # the scheduler keeps what was sent
-                return self.submit(key, changed, self.common, self.change)
-        self.sent = 0
+    def send(self, given: Any, epoch: int) -> Future:
+        """Return a promise of weights, or of what has changed."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # as large as weights are
-            return self.submit(key, handed_on, state)
+            return self.submit(f"epoch-{epoch}-weights", handed_on, given)
 
     def submit(self, step: str, function: Any, *given: Any) -> Future:
         """Return a promise of a function's result."""
@@ -170,17 +168,21 @@ def handed_on(given: T) -> T:
     return given
 
 
-def mixed(settings: Linear | Chain, state: State, shares: Sequence[Share], number: int) -> Mixture:
+def sum_of(weights: Weights, changes: Sequence[Change], left: Share, right: Share) -> Share:
+    """Return what two neighbours have learnt."""
+    return added(weights.after(changes), left, right)
+
+
+def mixed(
+    settings: Linear | Chain,
+    weights: Weights,
+    changes: Sequence[Change],
+    shares: Sequence[Share],
+    number: int,
+) -> Mixture:
     """Mix what the passes have learnt."""
+    state = weights.after(changes)
     whole = tree(shares, partial(added, state))
     change, epoch = mixture(settings, state, whole, number)
     mistakes = [int(np.add.reduce(told.epoch.mistakes)) for told in whole.told]
     return Mixture(change, epoch, mistakes, [told.seconds for told in whole.told])
-
-
-def n_bytes(given: Any) -> int:
-    """Return the bytes of all arrays in it."""
-    if isinstance(given, np.ndarray):
-        return given.nbytes
-    parts = given.values() if isinstance(given, dict) else given if isinstance(given, tuple) else ()
-    return sum(map(n_bytes, parts))

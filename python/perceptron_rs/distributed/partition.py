@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.digests import Digests, Stored
 from perceptron_rs.common.labels import encode
-from perceptron_rs.common.mixing import Share, make_pass
+from perceptron_rs.common.mixing import Change, Share, make_pass, of_all_columns, of_columns
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.distributed.errors import PartitionChangedError
+from perceptron_rs.distributed.weights import Weights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
-from perceptron_rs.settings import Chain, Data, Linear, Sequences, State
+from perceptron_rs.settings import Chain, Data, Linear, Sequences
 
 __all__ = ["Encoding", "Facts", "Parse", "Parsed", "Partition", "batch_of", "learn", "read"]
 
@@ -68,7 +69,7 @@ class Partition:
     def __init__(self, number: int, parsed: Parsed) -> None:
         self.number, self.parsed = number, parsed
         self.facts = facts_of(parsed)
-        self._data: tuple[str, Data] | None = None  # of an engine
+        self._data: tuple[str, Data, NDArray[np.int64] | None] | None = None  # of an engine
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_data": None}
@@ -85,22 +86,30 @@ class Partition:
         arrays = [*self.parsed.stored.values(), self.parsed.labels, self.parsed.weights, self.parsed.lengths]
         return object.__sizeof__(self) + sum(array.nbytes for array in arrays if array is not None)
 
-    def data(self, engine: str, encoding: Encoding, columns: int) -> Data:
-        """Return what the engine learns from. A partition without rows may not know its columns."""
+    def data(
+        self, engine: str, encoding: Encoding, columns: int, *, may_be_few: bool
+    ) -> tuple[Data, NDArray[np.int64] | None]:
+        """Return what the engine learns from, and its columns, if it has but few of all.
+
+        A partition without rows may not know its columns.
+        """
         if self._data is None or self._data[0] != engine:
             stored, labels, weights = self.parsed.stored, np.zeros(0, dtype=np.uint32), self.parsed.weights
+            own = None
             if not len(self.parsed.labels):  # whose type nobody may know
                 stored = {"rows": np.zeros((0, columns))}
             else:
                 labels = encode(self.parsed.labels, encoding.classes)
                 if encoding.columns is not None:
                     stored = renumbered(stored, encoding.columns)
-            rows = rows_of(get_engine(engine), stored, columns)
-            if self.parsed.lengths is None:
-                self._data = engine, Data(rows, labels, weights)
-            else:
-                self._data = engine, Sequences(rows, labels, lengths=self.parsed.lengths)
-        return self._data[1]
+                if may_be_few and "rows_indices" in stored:
+                    stored, own = of_few_columns(stored, columns)
+            rows = rows_of(get_engine(engine), stored, columns if own is None else len(own))
+            data = Data(rows, labels, weights)
+            if self.parsed.lengths is not None:
+                data = Sequences(rows, labels, lengths=self.parsed.lengths)
+            self._data = engine, data, own
+        return self._data[1:]
 
 
 def facts_of(parsed: Parsed) -> Facts:
@@ -145,6 +154,23 @@ def renumbered(stored: Stored, columns: NDArray[np.int64]) -> Stored:
     }
 
 
+def of_few_columns(stored: Stored, columns: int) -> tuple[Stored, NDArray[np.int64] | None]:
+    """Return CSR rows without the columns that none of them has, if these are most, and the columns left.
+
+    Whole groups of eight columns stay or go: so each column keeps its lane (rule 3), and sums their bits.
+    """
+    indices = stored["rows_indices"]
+    is_there = np.zeros(-(-columns // 8), dtype=np.bool_)
+    is_there[indices >> 3] = True
+    groups = np.flatnonzero(is_there)
+    if 16 * len(groups) > columns:
+        return stored, None
+    numbers = np.zeros(len(is_there), dtype=indices.dtype)
+    numbers[groups] = np.arange(len(groups))
+    own = (groups[:, np.newaxis] * 8 + np.arange(8)).reshape(-1)
+    return stored | {"rows_indices": numbers[indices >> 3] << 3 | indices & 7}, own[own < columns]
+
+
 def aligned(arrays: dict[str, Any]) -> dict[str, Any]:
     """Return arrays as engines read them: those that came through a network may lie anywhere."""
     return {
@@ -174,13 +200,14 @@ def learn(
     encoding: Encoding,
     settings: Linear | Chain,
     expected: str,
-    state: State,
+    weights: Weights,
     engine: str,
     mixing: str,
     number: int,
     ended: Iterable[int],
+    *changes: Change,
 ) -> Share:
-    """Make one pass.
+    """Make one pass, from the weights after these changes.
 
     Raises
     ------
@@ -191,10 +218,15 @@ def learn(
     """
     if partition.facts.digest != expected:
         raise PartitionChangedError(partition.number)
+    state = weights.after(changes)
     columns = state["coef"].shape[1] if "coef" in state else len(state["emission_indptr"]) - 1
-    data = partition.data(engine, encoding, columns)
+    # A penalty shrinks the weights of all columns, in whatever rows they occur.
+    may_be_few = isinstance(settings, Linear) and settings.penalty is None
+    data, own = partition.data(engine, encoding, columns, may_be_few=may_be_few)
+    before = state if own is None else of_columns(state, own)
     try:
-        return make_pass(get_engine(engine), data, settings, aligned(state), mixing, number, ended).share
+        made = make_pass(get_engine(engine), data, settings, aligned(before), mixing, number, ended).share
+        return made if own is None else of_all_columns(made, state, own)
     except OverflowError as error:
         stored = partition.parsed.stored
         Examples(data.rows, values_of(stored), None, stored).assert_finite(Perceptron())

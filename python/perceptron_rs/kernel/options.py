@@ -12,6 +12,7 @@ from perceptron_rs.common.options.shared import (
     UPDATES,
     epochs,
     intercept,
+    kernels,
 )
 
 __all__ = ["OPTIONS"]
@@ -21,29 +22,7 @@ _ALL = (
     *UPDATES,
     *JOINT,
     *NOISE,
-    Option(
-        "kernel",
-        "kernel function (rbf)",
-        one_of("linear", "poly", "rbf", "sigmoid", "precomputed"),
-    ),
-    Option(
-        "gamma",
-        "kernel coefficient: a number, scale or auto (scale)",
-        number(kinds.gamma),
-        needs={"kernel": (None, "rbf", "poly", "sigmoid")},
-    ),
-    Option(
-        "degree",
-        "degree of the polynomial kernel (3)",
-        number(kinds.positive, "N"),
-        needs={"kernel": ("poly",)},
-    ),
-    Option(
-        "coef0",
-        "constant term of the kernel (0)",
-        number(kinds.finite),
-        needs={"kernel": ("poly", "sigmoid")},
-    ),
+    *kernels("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed"),
 )
 _VECTORS = (
     Option("prediction", "how the weight vectors of a run predict (vote)", one_of(*PREDICTION)),

@@ -314,8 +314,8 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         """One more than the number of examples seen since the last cold start."""
         return int(self.n_seen_.max()) + 1
 
-    def _own_settings(self) -> dict[str, Any]:
-        """Return the settings of a run that no other linear learner has."""
+    def _own_settings(self, n_examples: int) -> dict[str, Any]:  # noqa: ARG002
+        """Return the settings of a fit that no other linear learner has."""
         return {}
 
     def _begin(self, engine: Engine, data: Examples, state: State, seed: int | None) -> None:

@@ -113,7 +113,6 @@ def settings_of(
         keep_on_interrupt=bool(estimator.keep_on_interrupt),
         threads=n_threads(estimator, len(positive)),
         **noise_settings(estimator),
-        **estimator._own_settings(),
         **options,
     )
 
@@ -170,6 +169,7 @@ def learn(
         seed if shuffle else None,
         settle=settle,
         track_activations=track_activations,
+        **estimator._own_settings(len(labels)),
     )
     method: Method = "fit" if settle else "partial_fit"
     with recorded(estimator, method, data.stored, labels, given, state):

@@ -44,8 +44,8 @@ _PENALTY = (
 )
 _CHECK = Option(
     "check",
-    "when the pocket counts training errors (ratchet)",
-    one_of("run", "ratchet", "update", "epoch"),
+    "when the pocket counts training errors (auto)",
+    one_of("auto", "run", "ratchet", "update", "epoch"),
 )
 _VECTORS = (
     Option(

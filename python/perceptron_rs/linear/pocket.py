@@ -16,6 +16,7 @@ from perceptron_rs.typed import ClassWeight, Tie
 
 __all__ = ["PocketPerceptron"]
 
+_FEW = 300  #: examples of which ``check="auto"`` counts the errors after every update
 _SWAP = np.dtype([("class", np.int64), ("epoch", np.int64), ("t", np.int64), ("errors", np.float64)])
 
 
@@ -45,16 +46,17 @@ class PocketPerceptron(LinearLearner):
 
     Parameters
     ----------
-    check : {"run", "ratchet", "update", "epoch"}, default="ratchet"
+    check : {"auto", "run", "ratchet", "update", "epoch"}, default="auto"
         When to count errors. A run is a series of consecutive examples that the weights classify correctly;
         it continues across epochs. Its length is the number of its examples, or the sum of their weights if
         sample or class weights are given.
 
+        - "auto": "update" for at most 300 examples, "ratchet" for more.
         - "run": when a run ends, by a mistake or with the fit, that is longer than all runs counted before.
           This takes about one count per epoch, but the weights with the longest runs are rarely the best.
         - "ratchet": as soon as a run is longer than that of the weights in the pocket. This takes several
-          counts per epoch. Weights with short runs are never counted; of few examples, as in XOR, they can be
-          the best ones.
+          counts per epoch. Weights with short runs are never counted; with few examples, as in XOR, they can
+          be the best ones.
         - "update": after every update. The result is the best of all weights of the run, but counting takes
           time proportional to the number of updates times the number of examples.
         - "epoch": only at the end of each epoch.
@@ -201,8 +203,8 @@ class PocketPerceptron(LinearLearner):
     array([1.])
     >>> model.coef_, model.intercept_
     (array([[2.]]), array([-1.]))
-    >>> model.swaps_["t"]  # the second example is the first one that these weights classify correctly
-    array([2])
+    >>> model.swaps_["t"]  # the number of examples seen when the weights were put into the pocket
+    array([1])
     >>> model.score(X, y), Perceptron(shuffle=False, max_iter=10, tol=None).fit(X, y).score(X, y)
     (0.8, 0.6)
     """
@@ -222,7 +224,7 @@ class PocketPerceptron(LinearLearner):
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
-        "check": [StrOptions({"run", "ratchet", "update", "epoch"})],
+        "check": [StrOptions({"auto", "run", "ratchet", "update", "epoch"})],
     }
 
     coef_: NDArray[np.float64]
@@ -243,7 +245,7 @@ class PocketPerceptron(LinearLearner):
     def __init__(
         self,
         *,
-        check: Literal["run", "ratchet", "update", "epoch"] = "ratchet",
+        check: Literal["auto", "run", "ratchet", "update", "epoch"] = "auto",
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-3,
@@ -300,8 +302,9 @@ class PocketPerceptron(LinearLearner):
             found[name] = getattr(self, f"_swap_{part}")
         return found
 
-    def _own_settings(self) -> dict[str, Any]:
-        return {"check": str(self.check)}
+    def _own_settings(self, n_examples: int) -> dict[str, Any]:
+        few = "update" if n_examples <= _FEW else "ratchet"
+        return {"check": few if self.check == "auto" else str(self.check)}
 
     def _answer(
         self,

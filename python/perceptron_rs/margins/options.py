@@ -6,8 +6,12 @@ import argparse
 
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.kinds import Command
+from perceptron_rs.common.options.shared import kernels
 
-__all__ = ["COMMANDS"]
+__all__ = ["COMMANDS", "KERNEL"]
+
+#: Of the space in which margins are measured.
+KERNEL = kernels("linear", "linear", "poly", "rbf", "precomputed", constant=kinds.amount)
 
 
 def _margin(command: argparse.ArgumentParser) -> None:
@@ -40,6 +44,8 @@ def _search(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group.add_argument(
         "--solver", choices=("auto", "wolfe", "descent"), default="auto", help="algorithm (auto)"
     )
+    for option in KERNEL:
+        option.add_to(group)
     kinds.add_threads(group)
     kinds.add_engine(group)
     return group

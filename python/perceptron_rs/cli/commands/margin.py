@@ -10,30 +10,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.learning import given
 from perceptron_rs.cli.readers.examples import load
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text
+from perceptron_rs.registry import family_part
 
-__all__ = ["read_two_classes", "run"]
+__all__ = ["read_two_classes", "run", "search"]
 
 
 def run(arguments: Namespace) -> int:
     """Print the interval, the status, the radius, the bounds and the support rows."""
     from perceptron_rs import max_margin
 
+    options = search(arguments)
     X, y = read_two_classes(arguments)
-    result = max_margin(
-        X,
-        y,
-        bias=arguments.bias,
-        tol=arguments.tol,
-        max_steps=arguments.max_steps,
-        solver=arguments.solver,
-        engine=arguments.engine,
-        n_jobs=arguments.threads,
-    )
+    result = max_margin(X, y, tol=arguments.tol, **options)
     print(json.dumps(result.to_dict()) if arguments.json else result)
     return 0
+
+
+def search(arguments: Namespace) -> dict[str, Any]:
+    """Return the options of the search, and of the space in which margins are measured."""
+    return {
+        "bias": arguments.bias,
+        "max_steps": arguments.max_steps,
+        "solver": arguments.solver,
+        "engine": arguments.engine,
+        "n_jobs": arguments.threads,
+        **given(arguments, family_part("margins", "options").KERNEL),
+    }
 
 
 def read_two_classes(arguments: Namespace) -> tuple[Any, NDArray[Any]]:

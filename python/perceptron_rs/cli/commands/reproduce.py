@@ -69,7 +69,9 @@ def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> 
     least = max(*positions(model.template_), arguments.tag_column or 1)
 
     def read() -> Iterator[Sentence]:
-        return sentences(arguments.data, expected="the model needs", least=least)
+        return sentences(
+            arguments.data, expected="the model needs", least=least, max_ratio=arguments.max_ratio
+        )
 
     first = next(read(), None)
     if first is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 
-from perceptron_rs.cli.commands.margin import read_two_classes
+from perceptron_rs.cli.commands.margin import read_two_classes, search
 from perceptron_rs.cli.status import Status
 
 __all__ = ["run"]
@@ -18,17 +18,9 @@ def run(arguments: Namespace) -> int:
     """Print the answer in words, and return it as an exit status."""
     from perceptron_rs import is_separable
 
+    options = search(arguments)
     X, y = read_two_classes(arguments)
-    answer, result = is_separable(
-        X,
-        y,
-        explain=True,
-        bias=arguments.bias,
-        max_steps=arguments.max_steps,
-        solver=arguments.solver,
-        engine=arguments.engine,
-        n_jobs=arguments.threads,
-    )
+    answer, result = is_separable(X, y, explain=True, **options)
     if arguments.json:
         print(json.dumps({"separable": answer, **result.to_dict()}))
     else:

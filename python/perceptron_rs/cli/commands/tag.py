@@ -22,7 +22,13 @@ def run(arguments: Namespace) -> int:
     last = max(positions(model.template_))
     # More columns may be a mistake, such as the tags themselves, unless somebody says where the tag goes.
     is_exact = arguments.tag_column is None and "positions" not in model.template_
-    found = batches(arguments.data, last if is_exact else None, "the model reads", least=last)
+    found = batches(
+        arguments.data,
+        last if is_exact else None,
+        "the model reads",
+        least=last,
+        max_ratio=arguments.max_ratio,
+    )
     for batch in found:
         for block in blocks(batch):
             sys.stdout.writelines(_answers(model, block, arguments))

@@ -28,7 +28,11 @@ def run(arguments: Namespace) -> int:
     is_exact = column is None and "positions" not in model.template_
     least = max(last, column) if column is not None else last + 1
     data = sentences(
-        arguments.data, least if is_exact else None, "the model needs, with the tag,", least=least
+        arguments.data,
+        least if is_exact else None,
+        "the model needs, with the tag,",
+        least=least,
+        max_ratio=arguments.max_ratio,
     )
     truth: Tags = []
     found: Tags = []

@@ -146,7 +146,7 @@ def _sentences(arguments: Namespace, before: Any) -> Iterator[Sentence]:
     of_model = [] if before is None else positions(before.template_)
     least = max(2, *(arguments.columns or ()), *of_model, arguments.tag_column or 0)
     name, columns = name_of(arguments.data), 0
-    for sentence in sentences(arguments.data):
+    for sentence in sentences(arguments.data, max_ratio=arguments.max_ratio):
         if not columns:
             columns = len(sentence.tokens[0])
             if columns == 1:

@@ -73,7 +73,7 @@ def blocks(path: str, wanted: Wanted) -> Iterator[Data]:
     check_file(path)
     name, empty = name_of(path), True
     lines = _lines(form, name, wanted)
-    for first, text in text_blocks(path):
+    for first, text in text_blocks(path, max_ratio=wanted.max_ratio):
         with about(name):
             data = _checked(lines.part(first, text), name, wanted)
         if len(data):
@@ -128,13 +128,13 @@ def _read(path: str, form: str, wanted: Wanted) -> Data:
     if form == "parquet":
         from perceptron_rs.cli.readers.tables import read_table
 
-        with opened(path) as file:
+        with opened(path, wanted.max_ratio) as file:
             return read_table(name_of(path), form, wanted, file.read())
     if form == "svmlight" and path != STANDARD_INPUT and wanted.labels:
         from perceptron_rs.cli.readers.svmlight import read_svmlight
 
         return read_svmlight(path, wanted)
-    with opened(path) as file:
+    with opened(path, wanted.max_ratio) as file:
         whole: Data = _lines(form, name_of(path), wanted).part(1, file.read())  # all of it is one block
         return whole
 

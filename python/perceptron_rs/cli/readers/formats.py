@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.memory import probe_memory
-from perceptron_rs.packed import unpacked
+from perceptron_rs.packed import MAX_RATIO, unpacked
 
 __all__ = ["Column", "Table", "read_columns"]
 
@@ -47,6 +47,8 @@ class Table:
     text: bytes | None = None
     #: Columns that are left as strings; None for the last.
     strings: tuple[str | None, ...] = ()
+    #: How many times its size a .gz file may unpack to.
+    max_ratio: float = MAX_RATIO
 
     @property
     def place(self) -> Any:
@@ -54,7 +56,7 @@ class Table:
         if self.text is not None:
             return io.BytesIO(self.text)
         name = str(self.name)
-        return unpacked(name) if name.lower().endswith(".gz") else name
+        return unpacked(name, self.max_ratio) if name.lower().endswith(".gz") else name
 
     @property
     def size(self) -> int:

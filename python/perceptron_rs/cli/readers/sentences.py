@@ -31,10 +31,15 @@ class Sentence:
 
 
 def sentences(
-    path: str, columns: int | None = None, expected: str = "the lines before have", *, least: int = 1
+    path: str,
+    columns: int | None = None,
+    expected: str = "the lines before have",
+    *,
+    least: int = 1,
+    max_ratio: float | None = None,
 ) -> Iterator[Sentence]:
     """Give the sentences of a file that have tokens; the others of ``batches`` are left out."""
-    for batch in batches(path, columns, expected, least=least, keep_lines=False):
+    for batch in batches(path, columns, expected, least=least, keep_lines=False, max_ratio=max_ratio):
         yield from (sentence for sentence in batch if sentence.tokens)
 
 
@@ -45,6 +50,7 @@ def batches(
     *,
     least: int = 1,
     keep_lines: bool = True,
+    max_ratio: float | None = None,
 ) -> Iterator[list[Sentence]]:
     """Give sentences as soon as their last lines have come; CommandError with file and line if unsound.
 
@@ -60,6 +66,8 @@ def batches(
         How many the first must have at least.
     keep_lines : bool, default=True
         Whether to keep the lines themselves.
+    max_ratio : float, default=None
+        How many times its size a compressed file may unpack to; None: the default of all readers.
 
     Yields
     ------
@@ -68,7 +76,7 @@ def batches(
     """
     check_file(path)
     reader = _Reader(name_of(path), columns, expected, least, keep_lines)
-    for _, text in text_blocks(path):
+    for _, text in text_blocks(path, max_ratio=max_ratio):
         if done := reader.read(text):
             yield done
     if done := reader.end():

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.packed import unpacked
+from perceptron_rs.packed import MAX_RATIO, unpacked
 
 __all__ = ["BLOCK", "STANDARD_INPUT", "check_file", "name_of", "opened", "text_blocks", "watched"]
 
@@ -77,20 +77,25 @@ def _tell(path: str, file: Any, lines: int, n_bytes: int) -> None:
 
 
 @contextmanager
-def opened(path: str) -> Iterator[IO[bytes]]:
-    """Open a file, or what is packed in it, told by its first bytes, as pipes have no names."""
+def opened(path: str, max_ratio: float | None = None) -> Iterator[IO[bytes]]:
+    """Open a file, or what is packed in it, told by its first bytes, as pipes have no names.
+
+    Reading raises ValueError if that is more than ``max_ratio`` times as much; None stands for the default.
+    """
     if path == STANDARD_INPUT:
         if sys.stdin is None:
             raise CommandError("standard input: is closed; name a file")
         # A test's or a caller's own object may hold text alone.
         file = getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode())
-        yield _unpacked(file, path)
+        yield _unpacked(file, path, max_ratio)
         return
     with Path(path).open("rb") as file:
-        yield _unpacked(file, path)
+        yield _unpacked(file, path, max_ratio)
 
 
-def text_blocks(path: str, size: int = BLOCK) -> Iterator[tuple[int, bytes]]:
+def text_blocks(
+    path: str, size: int = BLOCK, *, max_ratio: float | None = None
+) -> Iterator[tuple[int, bytes]]:
     """Give whole lines, as many as have come, and the number of the first of them, from 1.
 
     A reader that waits for an answer before it sends more gets it: nothing is waited for but the end of a
@@ -99,7 +104,7 @@ def text_blocks(path: str, size: int = BLOCK) -> Iterator[tuple[int, bytes]]:
     number, rest, n_bytes = 1, b"", 0
     for watcher in _watchers:
         watcher.begin()
-    with opened(path) as file:
+    with opened(path, max_ratio) as file:
         _widen(file)
         while True:
             try:
@@ -121,10 +126,12 @@ def text_blocks(path: str, size: int = BLOCK) -> Iterator[tuple[int, bytes]]:
                 return
 
 
-def _unpacked(file: Any, path: str) -> IO[bytes]:
+def _unpacked(file: Any, path: str, max_ratio: float | None) -> IO[bytes]:
     buffered: Any = file if hasattr(file, "peek") else io.BufferedReader(file)
     is_packed = buffered.peek(2)[:2] == _GZIP
-    return cast(IO[bytes], unpacked(buffered, name=name_of(path)) if is_packed else buffered)
+    if not is_packed:
+        return cast(IO[bytes], buffered)
+    return unpacked(buffered, max_ratio or MAX_RATIO, name=name_of(path))
 
 
 def _widen(file: Any) -> None:

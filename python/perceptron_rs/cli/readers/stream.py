@@ -66,7 +66,7 @@ class Stream:
             is_shifted=None if self._asks else False,
             files=() if self.path == STANDARD_INPUT else (Path(self.path),),
             again=self.path != STANDARD_INPUT,
-            reading=repr(replace(self.wanted, threads=None)) + repr(self.holdout),
+            reading=repr(replace(self.wanted, threads=None, max_ratio=None)) + repr(self.holdout),
             name=name_of(self.path),
         )
 

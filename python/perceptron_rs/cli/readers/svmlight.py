@@ -14,6 +14,7 @@ from perceptron_rs._core import read_svmlight_part
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.readers.data import Csr, Data
 from perceptron_rs.cli.readers.wanted import Wanted
+from perceptron_rs.packed import MAX_RATIO
 
 __all__ = ["SvmlightLines", "read_svmlight"]
 
@@ -85,7 +86,11 @@ def _load(path: str, wanted: Wanted) -> tuple[Any, NDArray[np.float64], bool]:
     from perceptron_rs.io.svmlight import load_with_base
 
     return load_with_base(
-        Path(path), n_features=wanted.features, zero_based=wanted.zero_based, n_jobs=wanted.threads
+        Path(path),
+        n_features=wanted.features,
+        zero_based=wanted.zero_based,
+        max_ratio=wanted.max_ratio or MAX_RATIO,
+        n_jobs=wanted.threads,
     )
 
 

@@ -12,6 +12,7 @@ from perceptron_rs.cli.readers.data import Data
 from perceptron_rs.cli.readers.formats import Column, Table, read_columns
 from perceptron_rs.cli.readers.lines import hasher
 from perceptron_rs.cli.readers.wanted import Wanted
+from perceptron_rs.packed import MAX_RATIO
 
 __all__ = ["TableLines", "read_table"]
 
@@ -53,6 +54,7 @@ def read_table(name: str, form: str, wanted: Wanted, text: bytes | None = None) 
         wanted.delimiter or ("\t" if form == "tsv" else ","),
         text,
         (*labels, *(wanted.texts or ())),
+        wanted.max_ratio or MAX_RATIO,
     )
     columns = read_columns(table)
     by_name = {column.name: column for column in columns}

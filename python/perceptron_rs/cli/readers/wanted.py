@@ -42,6 +42,7 @@ class Wanted:
     base_of_model: bool = False  # whether the model says so, and not an option
     scale: Scale | None = None
     threads: int | None = None
+    max_ratio: float | None = None  # how many times its size a .gz file may unpack to; None: the default
 
 
 def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> Wanted:
@@ -60,6 +61,7 @@ def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> W
         "features": getattr(arguments, "features", None),
         "zero_based": named[arguments.zero_based],
         "threads": getattr(arguments, "threads", None),
+        "max_ratio": arguments.max_ratio,
     }
     if arguments.columns is not None and arguments.drop is not None:
         raise UsageError("--columns says which columns are features, so --drop has no effect beside it")

@@ -22,7 +22,7 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -39,9 +39,12 @@ __all__ = [
     "Told",
     "added",
     "changed",
+    "joined",
     "mean",
     "mix",
     "mixture",
+    "of_all_columns",
+    "of_columns",
     "share",
     "tree",
 ]
@@ -51,6 +54,8 @@ MIXINGS = ("uniform", "mistakes")
 _SPARSE = ("emission", "pair")
 #: Arrays of more numbers are told by those that have changed, where these are few.
 _LARGE = 1 << 12
+#: Planes of more numbers are added and mixed by blocks of so many, which stay in the cache.
+_BLOCK = 1 << 13
 
 T = TypeVar("T")
 Floats: TypeAlias = NDArray[np.float64]
@@ -96,8 +101,20 @@ class Share(NamedTuple):
 class Change(NamedTuple):
     """What an epoch has made of a state: the numbers that may have changed."""
 
+    epoch: int  # its number
     seen: NDArray[np.int64]
     numbers: dict[str, Numbers]
+
+
+class Block(NamedTuple):
+    """Neighbours in an array, of one plane or of all."""
+
+    range: slice
+    plane: slice
+
+    def of(self, of_planes: NDArray[Any]) -> NDArray[Any]:
+        """Return what belongs to its plane."""
+        return of_planes if len(of_planes) == 1 else of_planes[self.plane]
 
 
 class Array:
@@ -114,6 +131,12 @@ class Array:
             return _from_csr(self.state, self.name)
         w, u = self.state[self.name].reshape(-1), self.state.get(f"{self.name}_u")
         return Numbers(None, w, None if u is None else u.reshape(-1))
+
+    def within(self, block: Block) -> Array:
+        """Return those of a block."""
+        w, u = (None if values is None else values[block.range] for values in self.numbers[1:])
+        assert w is not None
+        return Array({self.name: w} | ({} if u is None else {f"{self.name}_u": u}), self.name)
 
     def is_little(self, n: int) -> bool:
         """Whether n numbers are told with their places, not with all others."""
@@ -157,8 +180,14 @@ def added(before: State, left: Share, right: Share) -> Share:
         apart = None if isinstance(a, Sum) or isinstance(b, Sum) else (*a, *b)
         if apart is not None and array.is_little(sum(len(each.w) for each in apart)):
             numbers[name] = apart
-        else:
-            numbers[name] = _add(_sum(left, name, array, None), _sum(right, name, array, None), array, None)
+            continue
+        sums = []
+        for block in _blocks(array, before["seen"]):
+            part = array.within(block)
+            a, b = (_sum(_within(side, name, block), name, part, None) for side in (left, right))
+            sums.append(_add(a, b, part, None)[1:])
+        k = np.add.reduce([each.k for each in left.told + right.told])
+        numbers[name] = Sum(k, *_end_to_end(sums))
     return Share(left.told + right.told, numbers)
 
 
@@ -173,20 +202,29 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
     """
     told = whole.told
     visits = [each.seen - before["seen"] for each in told]
-    change = Change(before["seen"] + np.add.reduce(visits), {})
+    change = Change(number, before["seen"] + np.add.reduce(visits), {})
     for name in _names(before):
-        array, found, places = Array(before, name), whole.numbers[name], None
+        array, found = Array(before, name), whole.numbers[name]
         if not isinstance(found, Sum) and all(each.places is not None for each in found):
-            places = _union(*found)
-        total = _sum(whole, name, array, places)
-        w = _quotient(total, len(told), array, places)
-        u = _sums(total, len(told), array, places, w, before["seen"], change.seen)
-        if not (np.isfinite(w).all() and (u is None or np.isfinite(u).all())):
+            made = [_mixed(array, whole, _union(*found), before["seen"], change.seen)]
+        else:
+            made = [
+                _mixed(
+                    array.within(block),
+                    _within(whole, name, block),
+                    None,
+                    block.of(before["seen"]),
+                    block.of(change.seen),
+                )
+                for block in _blocks(array, before["seen"])
+            ]
+        if not all(np.isfinite(values).all() for each in made for values in each[1:] if values is not None):
             raise OverflowError(
                 f"training overflowed in epoch {number} (counted from 0): a weight or an average is not "
                 f"finite after mixing; scale the features or lower eta0"
             )
-        change.numbers[name] = Numbers(places, w, u)
+        w, u = _end_to_end([each[1:] for each in made])
+        change.numbers[name] = Numbers(made[0].places, w, u)
     epochs = [each.epoch for each in told]
     mistakes = np.add.reduce([epoch.mistakes for epoch in epochs])
     if isinstance(settings, Chain):  # its losses count wrong labels
@@ -219,6 +257,38 @@ def changed(state: State, change: Change) -> State:
     return found
 
 
+def of_columns(state: State, columns: NDArray[np.int64]) -> State:
+    """Return the state of a linear learner for some columns."""
+    return {
+        name: np.take(array, columns, axis=1) if array.ndim == 2 else array for name, array in state.items()
+    }
+
+
+def of_all_columns(share: Share, before: State, columns: NDArray[np.int64]) -> Share:
+    """Return what a pass has made of the state ``before``, told of these columns of it, in terms of all."""
+    array = Array(before, "coef")
+    own = share.numbers["coef"][0]
+    assert isinstance(own, Numbers)  # a pass adds nothing
+    K, d = before["coef"].shape
+    plane, column = np.divmod(np.arange(K * len(columns)) if own.places is None else own.places, len(columns))
+    own = own._replace(places=plane * d + columns[column])
+    if not array.is_little(len(own.w)):
+        own = _filled(own, array.numbers)
+    return share._replace(numbers=share.numbers | {"coef": (own,)})
+
+
+def joined(state: State, changes: Sequence[Change]) -> Change:
+    """Return what several changes, one after another, have made of a state that is now ``state``."""
+    last = changes[-1]
+    numbers = {}
+    for name in last.numbers:
+        each = [change.numbers[name] for change in changes]
+        array = Array(state, name)
+        is_all = not array.is_sparse and any(own.places is None for own in each)
+        numbers[name] = array.at(None if is_all else _union(*each))
+    return Change(last.epoch, last.seen, numbers)
+
+
 def tree(items: Sequence[Any], add: Callable[[T, T], T], make: Callable[[Any], T] = lambda item: item) -> T:
     """Add neighbours, and neighbours of these sums, until one is left; an odd one at the end waits.
 
@@ -245,6 +315,52 @@ def mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]]) -> Float
     ]
     total = tree(sums, lambda left, right: _add(left, right, array, None))
     return _quotient(total, len(terms), array, None)
+
+
+def _blocks(array: Array, of_planes: NDArray[Any]) -> Iterator[Block]:
+    """Give the blocks of an array that is not sparse; of planes that are short, all numbers."""
+    size, K = len(array.numbers.w), len(of_planes)
+    if size // K < _BLOCK:
+        yield Block(slice(0, size), slice(None))
+        return
+    for plane in range(K):
+        for begin in range(0, size // K, _BLOCK):
+            end = min(begin + _BLOCK, size // K)
+            yield Block(slice(plane * size // K + begin, plane * size // K + end), slice(plane, plane + 1))
+
+
+def _within(share: Share, name: str, block: Block) -> Share:
+    """Return what a share tells of a block."""
+    told = tuple(each._replace(k=block.of(each.k), seen=block.of(each.seen)) for each in share.told)
+    found = share.numbers[name]
+    if isinstance(found, Sum):
+        parts: Any = (None if values is None else values[block.range] for values in found[1:])
+        return Share(told, {name: Sum(block.of(found.k), *parts)})
+    numbers = []
+    for places, w, u in found:
+        there = block.range
+        if places is not None:
+            there = slice(*np.searchsorted(places, [there.start, there.stop]))
+            places = places[there] - block.range.start
+        numbers.append(Numbers(places, w[there], None if u is None else u[there]))
+    return Share(told, {name: tuple(numbers)})
+
+
+def _end_to_end(parts: Sequence[Sequence[Any]]) -> list[Any]:
+    """Join arrays of blocks, each with those that have its place in their sequences; None where they are."""
+    return [
+        None if each[0] is None else each[0] if len(each) == 1 else np.concatenate(each)
+        for each in zip(*parts, strict=True)
+    ]
+
+
+def _mixed(
+    array: Array, share: Share, places: Places, T: NDArray[np.int64], T_after: NDArray[np.int64]
+) -> Numbers:
+    """Return the weights and sums that a share of all partitions leads to."""
+    P, total = len(share.told), _sum(share, array.name, array, places)
+    w = _quotient(total, P, array, places)
+    return Numbers(places, w, _sums(total, P, array, places, w, T, T_after))
 
 
 def _sum(share: Share, name: str, array: Array, places: Places) -> Sum:
@@ -336,9 +452,9 @@ def _differing(array: Array, after: Numbers) -> Numbers:
     differs = after.w != before.w
     if after.u is not None:
         differs |= after.u != before.u
-    there = np.flatnonzero(differs)
-    if not array.is_little(len(there)):
+    if not array.is_little(int(np.count_nonzero(differs))):
         return after
+    there = np.flatnonzero(differs)
     u = None if after.u is None else after.u[there]
     return Numbers(there if places is None else places[there], after.w[there], u)
 

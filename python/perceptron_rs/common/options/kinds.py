@@ -20,9 +20,11 @@ __all__ = [
     "Command",
     "Option",
     "add_engine",
+    "add_max_ratio",
     "add_threads",
     "amount",
     "bits",
+    "bound",
     "character",
     "count",
     "finite",
@@ -126,6 +128,16 @@ def add_engine(place: argparse._ActionsContainer) -> None:
     )
 
 
+def add_max_ratio(place: argparse._ActionsContainer) -> None:
+    """Add the option --max-ratio; without it, the readers' default is left."""
+    place.add_argument(
+        "--max-ratio",
+        type=bound,
+        metavar="X",
+        help="refuse gzip data that unpacks to more than X times its size; inf for no limit (250)",
+    )
+
+
 def _whole(text: str, low: int, high: int) -> int:
     try:
         value = int(text)
@@ -187,6 +199,11 @@ def ratio(text: str) -> float:
 def fraction(text: str) -> float:
     """Return a number between 0 and 1."""
     return _real(text, "a number above 0 and below 1", lambda value: 0 < value < 1)
+
+
+def bound(text: str) -> float:
+    """Return a number above 1, which may be infinite."""
+    return _real(text, "a number above 1", lambda value: value > 1)
 
 
 def finite(text: str) -> float:

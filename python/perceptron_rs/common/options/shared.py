@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.kinds import SWITCH, Option, number, one_of
@@ -17,6 +18,7 @@ __all__ = [
     "add_stream",
     "epochs",
     "intercept",
+    "kernels",
 ]
 
 
@@ -91,6 +93,29 @@ def intercept(default: bool) -> Option:
     """Return the option that switches the intercept on and off."""
     said = "the default" if default else "by default there is none"
     return Option("fit_intercept", f"fit an intercept ({said})", SWITCH, name="intercept")
+
+
+def kernels(
+    default: str, *choices: str, constant: Callable[[str], float] = kinds.finite
+) -> tuple[Option, ...]:
+    """Return the options of a kernel and its parameters; ``constant`` is what coef0 may be."""
+    powers = tuple(name for name in ("poly", "sigmoid") if name in choices)
+    return (
+        Option("kernel", f"kernel function ({default})", one_of(*choices)),
+        Option(
+            "gamma",
+            "kernel coefficient: a number, scale or auto (scale)",
+            number(kinds.gamma),
+            needs={"kernel": (*((None,) if default == "rbf" else ()), "rbf", *powers)},
+        ),
+        Option(
+            "degree",
+            "degree of the polynomial kernel (3)",
+            number(kinds.positive, "N"),
+            needs={"kernel": ("poly",)},
+        ),
+        Option("coef0", "constant term of the kernel (0)", number(constant), needs={"kernel": powers}),
+    )
 
 
 def add_stream(command: argparse.ArgumentParser) -> None:

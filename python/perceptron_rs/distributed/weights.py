@@ -1,0 +1,104 @@
+"""The common weights on their way to workers: whole once, and then what epochs have changed.
+
+A worker that has the weights of an earlier epoch makes those of the next from what has changed. One that
+comes later begins with the same whole weights and the same changes, so both have the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from perceptron_rs.common.mixing import Change, changed, joined
+from perceptron_rs.settings import State
+
+__all__ = ["Sent", "Weights", "n_bytes"]
+
+#: Of more changes than that, workers are sent one for all.
+_MOST = 16
+
+T = TypeVar("T")
+
+
+class Weights:
+    """The weights of an epoch, and on each worker those that it has made of them since.
+
+    Parameters
+    ----------
+    state : dict of arrays
+        What has been learnt before ``epoch``.
+    epoch : int
+        Number of the epoch that begins with it.
+    """
+
+    def __init__(self, state: State, epoch: int) -> None:
+        self.state, self.epoch = state, epoch
+        self._latest, self._lock = (epoch, state), Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Weights, (self.state, self.epoch)  # what a worker makes of them is its own
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + n_bytes(self.state)
+
+    def after(self, changes: Sequence[Change]) -> State:
+        """Return the weights after these changes, in their order. The arrays are not to be written to."""
+        wanted = changes[-1].epoch + 1 if changes else self.epoch
+        with self._lock:
+            epoch, state = self._latest
+            if epoch > wanted:  # asked by a task of an epoch that is over, whose worker was thought dead
+                epoch, state = self.epoch, self.state
+            for change in changes:
+                if change.epoch >= epoch:
+                    epoch, state = change.epoch + 1, changed(state, change)
+            self._latest = epoch, state
+            return state
+
+
+class Sent(Generic[T]):
+    """What workers have been sent.
+
+    Parameters
+    ----------
+    send : callable
+        Makes what it is given available to all workers, and returns what they find it by. Is told the epoch.
+    """
+
+    def __init__(self, send: Callable[[Weights | Change, int], T]) -> None:
+        self._send = send
+        self._weights: T | None = None
+        self._changes: list[tuple[Change, T]] = []
+
+    def weights(self, state: State, change: Change | None, epoch: int) -> tuple[T, list[T]]:
+        """Send the weights of an epoch, or what they differ by from those before, if that is known.
+
+        Returns
+        -------
+        weights, changes
+            By what tasks find the `Weights` and the changes, which give ``state`` together.
+        """
+        if change is None or self._weights is None or 2 * n_bytes(change) > n_bytes(state):
+            return self._anew(state, epoch)
+        made = [*(made for made, _ in self._changes), change]
+        # They stay in the memory of each worker, beside the weights.
+        if len(made) > _MOST or sum(map(n_bytes, made)) > n_bytes(state):
+            change, self._changes = joined(state, made), []
+            if 2 * n_bytes(change) > n_bytes(state):
+                return self._anew(state, epoch)
+        self._changes = [*self._changes, (change, self._send(change, epoch))]
+        return self._weights, [sent for _, sent in self._changes]
+
+    def _anew(self, state: State, epoch: int) -> tuple[T, list[T]]:
+        self._changes, self._weights = [], self._send(Weights(state, epoch), epoch)
+        return self._weights, []
+
+
+def n_bytes(given: Any) -> int:
+    """Return the bytes of all arrays in it."""
+    if isinstance(given, np.ndarray):
+        return given.nbytes
+    parts = given.values() if isinstance(given, dict) else given if isinstance(given, tuple) else ()
+    return sum(map(n_bytes, parts))
