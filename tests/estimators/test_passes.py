@@ -290,6 +290,70 @@ def test_many_estimators_in_turns(learner, engine_name):
         assert model.coef_.tobytes() == checked.coef_.tobytes()
 
 
+#: Weights in a pass over all columns at most; more are looked at before the first pass.
+MOST = 1 << 22
+
+
+def large(learner, d, entries=3):
+    """A model of very many weights, and rows with labels for it."""
+    random = np.random.default_rng(4)
+    columns = np.sort(random.choice(d, (6, entries)), axis=1)
+    indptr = np.arange(0, 7) * entries
+    rows = sp.csr_matrix((random.standard_normal(6 * entries), columns.ravel(), indptr), shape=(6, d))
+    y = np.array([0, 1, 1, 0, 1, 0])
+    return learner(eta0=0.5).partial_fit(rows[:1], y[:1], classes=[0, 1]), rows, y
+
+
+def arrays(model):
+    return {name: id(value) for name, value in vars(model).items() if np.size(value) > MOST}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_large_model_learns_where_it_stands(learner, short_way):
+    model, rows, y = large(learner, MOST + 5)
+    before = arrays(model)
+    for i in range(1, 6):
+        model.partial_fit(rows[i], y[i : i + 1])
+    assert arrays(model) == before
+    assert short_way == [True] * 5
+    whole = learner(eta0=0.5, max_iter=1, tol=None, shuffle=False).fit(rows, y)
+    assert whole.n_mistakes_ > 2
+    assert model.coef_.tobytes() == whole.coef_.tobytes()
+
+
+@pytest.mark.parametrize("change", ["sign", "many entries"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_large_model_that_takes_the_long_way(learner, change, short_way):
+    model, rows, y = large(learner, MOST + 5, entries=3 if change == "sign" else MOST // 4)
+    checked = copy.deepcopy(model)
+    if change == "sign":
+        name = "coef_" if learner is Perceptron else "last_coef_"
+        for one in (model, checked):
+            weights = np.array(getattr(one, name))
+            weights[0, -1] = -0.0
+            setattr(one, name, weights)
+    for i in (1, 2):
+        model.partial_fit(rows[i], y[i : i + 1])
+    assert not short_way[0]
+    checked._learn_quickly = lambda *given: None
+    for i in (1, 2):
+        checked.partial_fit(rows[i], y[i : i + 1])
+    del checked._learn_quickly
+    assert contents(model) == contents(checked)
+
+
+def test_what_was_read_of_a_large_model_is_copied_by_a_run(short_way):
+    model, rows, y = large(Perceptron, 4 * MOST + 1)
+    held, right = model.coef_, (model.predict(rows) == y)[1:]
+    before = held.tobytes()
+    mistaken = 1 + int(np.argmin(right))
+    assert not right[mistaken - 1]
+    model.partial_fit(rows[mistaken], y[mistaken : mistaken + 1])
+    assert short_way == [False]
+    assert held.tobytes() == before
+    assert model.coef_.tobytes() != before
+
+
 def test_threads_with_an_estimator_each():
     def work(seed):
         order = np.random.default_rng(seed).permutation(60)

@@ -5,8 +5,11 @@
 //!
 //! A pass over far fewer entries than there are columns copies only the weights of these columns, learns on
 //! them, and puts them back when all is well. They go back where they were if no one else has the array.
+//!
+//! All weights of a large model take long: a first look at them asks for signals, before anything else is
+//! read, and what would copy them all is left to a run.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{
     PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
@@ -27,8 +30,12 @@ use crate::python::border::choices::{parse_joint, parse_tie};
 use crate::python::border::rows::{dense_rows, with_arrays, with_dense, with_many_or_few};
 use crate::rows::{Dense, Matrix, Tolerance};
 
-/// Products of a value and a weight in a pass at most: some milliseconds, in which Ctrl-C has to wait.
+/// Products of a value and a weight in a pass at most, and weights in a pass over all columns: some
+/// milliseconds, in which Ctrl-C has to wait.
 const MOST: usize = 1 << 22;
+
+/// Weights that are copied at most because somebody has read them.
+const COPIED: usize = 4 * MOST;
 
 /// What parameters say of a pass, and how an estimator calls what it learns.
 #[pyclass(frozen, module = "perceptron_rs._core")]
@@ -135,9 +142,8 @@ impl OnePass {
         activations: Option<&Bound<'_, PyArray2<f64>>>,
         sample_weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        if !self.fits(attributes)? {
-            return Ok(false);
-        }
+        let Some((coef, coef_u, known)) = self.weights(attributes)? else { return Ok(false) };
+        let (planes, columns) = (self.settings.planes(), columns_of(&coef)?);
         let labels = if encoded {
             let y = y.cast::<PyArray1<u32>>()?;
             vector(y, y.len())?
@@ -145,21 +151,15 @@ impl OnePass {
             labels(&get(attributes, &self.classes)?, y)?
         };
         let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
-        let planes = self.settings.planes();
-        let coef = get(attributes, &self.coef)?;
-        let columns = coef.cast::<PyUntypedArray>()?.shape().get(1).copied().unwrap_or(0);
-        let sums = self.sums.as_ref().map(|(coef, intercept)| -> PyResult<_> {
-            Ok((get(attributes, coef)?, vector::<f64>(&get(attributes, intercept)?, planes)?))
-        });
+        let sums =
+            self.sums.as_ref().map(|(_, intercept)| vector::<f64>(&get(attributes, intercept)?, planes));
         let sums = sums.transpose()?;
         let seen: Vec<i64> = vector(&get(attributes, &self.seen)?, planes)?;
         let mut counts = filled(0, planes)?;
         for (count, &seen) in counts.iter_mut().zip(&seen) {
             *count = u64::try_from(seen)?;
         }
-        let coef_u = sums.as_ref().map(|(coef_u, _)| coef_u);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let sound = known.as_ref().filter(|known| known.are(&coef, coef_u));
+        let coef_u = coef_u.as_ref();
         let recorded;
         let settings = if activations.is_some() {
             recorded = Settings { track_activations: true, ..self.settings.clone() };
@@ -178,8 +178,8 @@ impl OnePass {
             weights,
             weights_u,
             intercept: vector(&get(attributes, &self.intercept)?, planes)?,
-            intercept_u: sums.as_ref().map_or(vec![], |(_, intercept)| intercept.clone()),
-            few: sound.is_some_and(|known| known.average_is_finite(&counts, labels.len())),
+            intercept_u: sums.unwrap_or_default(),
+            few: known.as_ref().is_some_and(|known| known.average_is_finite(&counts, labels.len())),
             seen: counts,
             columns,
             labels: &labels,
@@ -192,7 +192,15 @@ impl OnePass {
         if let Some(activations) = activations {
             activations.try_readwrite()?.as_slice_mut()?.copy_from_slice(&learnt.passed.activations);
         }
-        let ours = sound.is_some();
+        let ours = known.is_some();
+        if planes.saturating_mul(columns) > COPIED {
+            let u = coef_u.zip(learnt.sums.as_ref()).map(|(coef_u, sums)| (coef_u, &sums.coef));
+            for (array, values) in u.into_iter().chain([(&coef, &learnt.state.coef)]) {
+                if Renewed::copies(array, shape, values, &learnt.place, ours)? {
+                    return Ok(false);
+                }
+            }
+        }
         let renewed = |array, values: &[f64]| Renewed::new(array, shape, values, &learnt.place, ours);
         let new = renewed(&coef, &learnt.state.coef)?;
         let new_u = match (coef_u, &learnt.sums) {
@@ -233,14 +241,39 @@ impl OnePass {
             new.write(&learnt.state.coef, &learnt.place);
         }
         changes.publish()?;
-        if next.is_some() {
-            *known = next;
-        }
+        *self.known() = next.or(known);
         Ok(true)
     }
 }
 
 impl OnePass {
+    fn known(&self) -> MutexGuard<'_, Option<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The arrays of weights, and what is known of them: much, if there are many. `None`: they are not those
+    /// that this was made for, or not sound, or a signal's handler has changed them.
+    fn weights<'py>(&self, attributes: &Bound<'py, PyDict>) -> PyResult<Option<Weights<'py>>> {
+        if !self.fits(attributes)? {
+            return Ok(None);
+        }
+        let arrays = || -> PyResult<_> {
+            let coef_u = self.sums.as_ref().map(|(name, _)| get(attributes, name)).transpose()?;
+            Ok((get(attributes, &self.coef)?, coef_u))
+        };
+        let (coef, coef_u) = arrays()?;
+        // Taken away, as handlers may learn with this, too.
+        let known = self.known().take().filter(|known| known.are(&coef, coef_u.as_ref()));
+        let shape = [self.settings.planes(), columns_of(&coef)?];
+        if known.is_some() || shape[0].saturating_mul(shape[1]) <= MOST {
+            return Ok(Some((coef, coef_u, known)));
+        }
+        let known = Known::look(&coef, coef_u.as_ref(), shape)?;
+        let (now, now_u) = arrays()?;
+        let same = now.is(&coef) && now_u.is_none_or(|now| coef_u.as_ref().is_some_and(|u| now.is(u)));
+        Ok(if known.is_some() && same && self.fits(attributes)? { Some((coef, coef_u, known)) } else { None })
+    }
+
     /// What a call leaves besides its numbers.
     fn tell<'a>(&'a self, changes: &mut Changes<'a, '_>, mistakes: &[i64]) -> PyResult<()> {
         for name in &self.caches {
@@ -268,6 +301,13 @@ impl OnePass {
         }
         Ok(true)
     }
+}
+
+/// Weights, their sums, and what is known of them.
+type Weights<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Known>);
+
+fn columns_of(coef: &Bound<'_, PyAny>) -> PyResult<usize> {
+    Ok(coef.cast::<PyUntypedArray>()?.shape().get(1).copied().unwrap_or(0))
 }
 
 /// What a pass goes on from. The weights are those of the arrays.
@@ -309,7 +349,7 @@ impl Given<'_> {
                     learnt = Some(self.learn(rows, Place::Own(columns, chosen.places()))?);
                     Ok(())
                 })?;
-            if !done {
+            if !done && self.weights.len() <= MOST {
                 learnt = Some(self.learn(rows, Place::All)?);
             }
             Ok(())

@@ -1,13 +1,15 @@
 //! The weights of an estimator, K x d: those that a pass reads, and how they come back.
 
-use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 
 use super::attributes::is_alone;
 use crate::error::Result;
 use crate::memory::{collected, matrix};
-use crate::python::border::arrays::to_matrix;
+use crate::monitor::{Monitor, NUMBERS};
+use crate::python::border::arrays::{borrowed, to_matrix};
+use crate::python::border::signals::Signals;
 
 /// Which columns a pass is over.
 pub enum Place {
@@ -55,6 +57,19 @@ impl<'py> Renewed<'py> {
         Ok(Some(Self { array, in_place }))
     }
 
+    /// Whether [`Renewed::new`] would copy the array.
+    pub fn copies(
+        array: &Bound<'py, PyAny>,
+        shape: [usize; 2],
+        values: &[f64],
+        place: &Place,
+        ours: bool,
+    ) -> PyResult<bool> {
+        let array = array.cast::<PyArray2<f64>>()?;
+        // SAFETY: as in `new`.
+        Ok(!(ours && is_alone(array) || same(unsafe { array.as_slice() }?, shape[1], values, place)))
+    }
+
     pub fn write(self, values: &[f64], place: &Place) {
         let columns = self.array.shape()[1];
         // SAFETY: nobody but the estimator has the array, or it is new. It is in C order.
@@ -85,7 +100,11 @@ fn same(now: &[f64], columns: usize, values: &[f64], place: &Place) -> bool {
     }
 }
 
-/// Arrays that a pass has left on an estimator: all their numbers are finite, and none is -0.0.
+fn largest_of(values: &[f64], least: f64) -> f64 {
+    values.iter().fold(least, |most, w| most.max(w.abs()))
+}
+
+/// Arrays that a pass has left on an estimator, or looked at: all their numbers are finite, and none is -0.0.
 pub struct Known {
     arrays: [Option<Py<PyWeakrefReference>>; 2],
     /// The largest |number| of each; of the sums u and what is averaged with them.
@@ -93,6 +112,29 @@ pub struct Known {
 }
 
 impl Known {
+    /// Looks at all weights (K, d), asking for signals. `None`: a number is not finite, or -0.0.
+    pub fn look(
+        coef: &Bound<'_, PyAny>,
+        coef_u: Option<&Bound<'_, PyAny>>,
+        [planes, columns]: [usize; 2],
+    ) -> PyResult<Option<Self>> {
+        let mut found = Self { arrays: [None, None], largest: [0.0; 2] };
+        for (i, array) in [Some(coef), coef_u].into_iter().enumerate() {
+            let Some(array) = array else { continue };
+            let numbers: PyReadonlyArray2<f64> = array.extract()?;
+            let numbers = borrowed("coef", &numbers, planes, columns)?;
+            let signals = Signals::new();
+            let largest = numbers.chunks(NUMBERS).try_fold(0.0_f64, |largest, piece| {
+                signals.pause()?;
+                let sound = piece.iter().all(|w| w.is_finite() && w.to_bits() != (-0.0_f64).to_bits());
+                Ok(if sound { largest_of(piece, largest) } else { f64::INFINITY })
+            });
+            found.largest[i] = signals.settle(largest, array.py(), false)?;
+            found.arrays[i] = Some(PyWeakrefReference::new(array)?.unbind());
+        }
+        Ok(if found.largest.iter().all(|largest| largest.is_finite()) { Some(found) } else { None })
+    }
+
     /// Whether these are they.
     pub fn are(&self, coef: &Bound<'_, PyAny>, coef_u: Option<&Bound<'_, PyAny>>) -> bool {
         self.is(0, Some(coef)) && self.is(1, coef_u)
@@ -131,12 +173,11 @@ impl Known {
             (Some(before), Place::Own(..)) => before.largest,
             _ => [0.0; 2],
         };
-        let largest = |values: &[f64], least: f64| values.iter().fold(least, |most, w| most.max(w.abs()));
         Ok(match coef_u {
             None => Self { arrays: [reference(0, coef.0)?, None], largest: [0.0; 2] },
             Some((coef_u, values)) => Self {
                 arrays: [reference(0, coef.0)?, reference(1, coef_u)?],
-                largest: [largest(coef.1, others[0]), largest(values, others[1])],
+                largest: [largest_of(coef.1, others[0]), largest_of(values, others[1])],
             },
         })
     }
