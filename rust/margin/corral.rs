@@ -112,7 +112,7 @@ impl Corral {
                     }
                 }
             }
-            let Some((drop, theta)) = best.filter(|_| working.size > 0) else {
+            let Some((drop, theta)) = best else {
                 return Ok(false);
             };
             for (a, x) in self.a.iter_mut().zip(&x) {

@@ -150,8 +150,7 @@ impl<'a> Descent<'a> {
         if problem.bias == Bias::Augmented {
             v.try_push(self.b / problem.constant)?;
         }
-        let length = self.upper * problem.groups() as f64;
-        Ok(Some(Found { v, lower: self.lower, numbers, a, square: length * length, zero: false }))
+        Ok(Some(Found { v, lower: self.lower, numbers, a, square: f64::INFINITY, zero: false }))
     }
 
     /// Visits the active rows in a new order.

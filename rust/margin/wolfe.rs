@@ -33,6 +33,7 @@ pub struct Found {
     pub lower: f64,
     pub numbers: Vec<u32>,
     pub a: Vec<f64>,
+    /// Of the length of a point of the corral with these weights.
     pub square: f64,
     pub zero: bool,
 }
@@ -95,7 +96,6 @@ pub fn nearest_point(
         corral = Some(warm);
         sampled = false;
         found = start;
-        found.square = f64::INFINITY; // its weights are the corral's
     }
     for stride in strides(problem).filter(|stride| sampled || *stride == 1) {
         let last = stride == 1;

@@ -170,7 +170,7 @@ impl Searcher {
             )));
         };
         lattice.trace(frame, best, path);
-        Ok(lattice.scores(part.len() - 1)[best as usize] + 0.0)
+        Ok(lattice.scores(part.len() - 1)[best as usize])
     }
 }
 

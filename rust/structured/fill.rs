@@ -93,8 +93,8 @@ impl<N: Number> Lattice<N> {
         if let Some(beam) = search.beam
             && self.kept.len() - start > beam
         {
-            // Adding 0 turns -0.0 into +0.0, which total_cmp would hold apart.
-            let key = |y: &u32| scores[*y as usize].wide() + 0.0;
+            // No score is -0.0, which total_cmp would hold apart from +0.0: sums start at +0.0.
+            let key = |y: &u32| scores[*y as usize].wide();
             let kept = &mut self.kept[start..];
             kept.sort_unstable_by(|a, b| key(b).total_cmp(&key(a)).then(a.cmp(b)));
             kept[..beam].sort_unstable();

@@ -63,7 +63,7 @@ class Corral:
 
     def major(self, place: int, weight: float = 0.0) -> bool:
         """Add a row, dropping one if it depends on the others; return False if that is not possible."""
-        u, group = self.working.u, int(self.working.group[place])
+        group = int(self.working.group[place])
         while True:
             r, rho2, x, own = self._new_part(place)
             if x is None or rho2 > (DEPENDENT * (8 + len(self.a))) * (DEPENDENT * (8 + len(self.a))) * own:
@@ -78,7 +78,7 @@ class Corral:
                     t = float(self.a[i] / x[i])
                     if drop < 0 or t < theta:
                         drop, theta = i, t
-            if drop < 0 or u.shape[1] == 0:
+            if drop < 0:
                 return False
             self.a = self.a - theta * x
             self.a[self.a < 0.0] = 0.0

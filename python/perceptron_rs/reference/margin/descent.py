@@ -111,8 +111,7 @@ class Descent:
         v = self.w.copy()
         if problem.bias == "augmented":
             v = np.append(v, self.b / problem.constant)
-        length = self.upper * problem.groups
-        return Found(v, self.lower, numbers, alpha / sums[group], length * length)
+        return Found(v, self.lower, numbers, alpha / sums[group])
 
     def _reached(self, gap: float, separates: bool) -> bool:
         return self.lower > 0.0 and (separates or self.upper - self.lower <= gap * self.upper)

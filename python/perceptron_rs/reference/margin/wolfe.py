@@ -67,7 +67,6 @@ def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, 
         work.majors += len(start.numbers)
         corral.minor()
         v, steps, found = corral.v, [1], start
-        found.square = math.inf  # its weights are the corral's
     for stride in steps:
         last = stride == 1
         tightened, rounds, factor = 0, 0, 1.0

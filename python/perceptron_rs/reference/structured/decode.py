@@ -69,7 +69,7 @@ def sequence_decode(
             raise ValueError(
                 f"allowed and forbidden leave no labels for sequence {i}; allow more, or widen the beam"
             )
-        path[tokens.numbers], scores[i] = lattice.answer(len(tokens)), lattice.delta[-1, best] + 0.0
+        path[tokens.numbers], scores[i] = lattice.answer(len(tokens)), lattice.delta[-1, best]
     return path, scores
 
 
