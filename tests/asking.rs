@@ -3,9 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use perceptron_rs::error::Error;
+use perceptron_rs::kernel::{Dual, Form, Kernel};
 use perceptron_rs::monitor::NUMBERS;
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
+use perceptron_rs::online::voted::Voted;
 use perceptron_rs::online::{self, Flow, Monitor, Places, Problem};
 use perceptron_rs::rows::{Csr, Dense, Rows};
 use perceptron_rs::structured::{Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, decode};
@@ -205,4 +207,48 @@ fn a_search_in_one_long_sequence() {
     let asked = Asked::default();
     decode(&rows, &sequences, &weights, Limits::default(), 1, &asked).expect("nobody interrupts");
     assert!((40..60).contains(&asked.times()), "{}", asked.times());
+}
+
+/// Some times for half a million rows, and not for each row.
+#[test]
+fn how_products_are_computed() {
+    let values = vec![1_i8; 1 << 19];
+    let rows = Dense::new(&values, values.len(), 1).expect("a matrix");
+    let asked = Asked::default();
+    assert_eq!(Form::of(Kernel::Linear, &[&rows], &asked), Ok(Form::Whole));
+    assert!((4..=8).contains(&asked.times()), "{}", asked.times());
+}
+
+/// A window of the dual form notices at each mistake, and what has been learnt by then is whole.
+#[test]
+fn a_window_of_mistakes() {
+    const N: usize = 90;
+    let values: Vec<f64> = (0..3 * N).map(|i| (i * i % 7) as f64 / 4.0).collect();
+    let labels: Vec<u32> = (0..N).map(|i| (i % 2) as u32).collect();
+    let settings = online::Settings::new(vec![1]);
+    let learnt = |n: usize, monitor: &dyn Monitor| {
+        let rows = Dense::new(&values[..3 * n], n, 3).expect("a matrix");
+        let mut dual =
+            Dual::new(&rows, Kernel::Rbf { gamma: 0.5 }, false, &[0.0], 0, 1, &()).expect("memory");
+        let examples = dual.rows(&rows, None, monitor);
+        let problem = Problem::new(&examples, &labels[..n], None, &settings).expect("a problem");
+        let start = online::State { coef: vec![0.0; n], intercept: vec![0.0], seen: vec![0], ages: None };
+        let log = Box::new(Voted::new(1).expect("memory"));
+        let mut run = online::Run::start(&problem, start, log, &()).expect("a run");
+        let interrupted = run.epoch(&problem, 0, monitor).expect("it is kept").interrupted;
+        let state = run.state().expect("memory");
+        let memory = format!("{:?}", run.learner().memory().expect("memory"));
+        (interrupted, state.seen[0] as usize, (state.intercept, memory, dual.norms().clone()))
+    };
+    let whole = learnt(N, &()).2.2[0].len() - 1;
+    let mut lengths = vec![];
+    at_each_question(|monitor| {
+        let (interrupted, seen, story) = learnt(N, monitor);
+        assert!(story == learnt(seen.max(1), &()).2 || seen == 0, "{seen} rows");
+        lengths.push((seen, story.2[0].len() - 1));
+        interrupted
+    });
+    let mistakes: Vec<usize> = lengths.iter().map(|(_, mistakes)| *mistakes).collect();
+    assert!(mistakes.is_sorted(), "the later the question, the more is learnt: {mistakes:?}");
+    assert!((1..=whole).all(|count| mistakes.contains(&count)), "{whole} mistakes, {lengths:?}");
 }

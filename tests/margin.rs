@@ -397,3 +397,42 @@ fn interrupted_anywhere() {
         }
     }
 }
+
+/// Some times in a sweep over half a million rows, and not for each row.
+#[test]
+fn a_sweep_asks_now_and_then() {
+    const N: u32 = 1 << 19;
+    let labels: Vec<u32> = (0..N).map(|i| i % 2).collect();
+    let values: Vec<f64> = (0..N).map(|i| sign(i % 2) * (1.0 + f64::from(i) / f64::from(N))).collect();
+    let rows = Dense::new(&values, labels.len(), 1).expect("shape");
+    let options = Options { solver: Solver::Descent, max_steps: 1, ..OPTIONS };
+    let monitor = BreakFrom { at: usize::MAX, asked: AtomicUsize::new(0) };
+    let found = separate(&rows, &labels, &options, &monitor).expect("nobody interrupts");
+    assert!(found.work.contains(&("sweeps", 1)), "{found:?}");
+    let asked = monitor.asked.load(Ordering::Relaxed);
+    assert!((4..200).contains(&asked), "{asked}");
+}
+
+/// Rows that are 1 in one column each: one sweep finds the plane, and each row supports it.
+fn each_its_own(n: usize, options: &Options) -> Solution {
+    let (indptr, indices): (Vec<i32>, Vec<i32>) = ((0..=n as i32).collect(), (0..n as i32).collect());
+    let (ones, labels) = (vec![1.0; n], (0..n).map(|i| (i % 2) as u32).collect::<Vec<_>>());
+    let rows = Csr::new(&indptr, &indices, &ones, n).expect("arrays of a matrix");
+    separate(&rows, &labels, &Options { bias: Bias::None, ..*options }, &()).expect("a plane")
+}
+
+#[test]
+fn who_begins_and_who_ends() {
+    let solver = |n, options: &Options| each_its_own(n, options).solver;
+    // From 10 on sweeps cost less than a corral.
+    let near = Options { tol: 1e-2, ..OPTIONS };
+    assert_eq!([9, 10, 11, 200].map(|n| solver(n, &near)), ["wolfe", "wolfe", "descent", "descent"]);
+    // Closer than this they hand over.
+    assert_eq!(solver(200, &Options { tol: 0.999e-2, ..OPTIONS }), "wolfe");
+    let separable = Options { goal: Goal::Separable, ..OPTIONS };
+    assert_eq!(solver(200, &separable), "descent");
+    // But not so many rows.
+    let many = each_its_own(4001, &OPTIONS);
+    assert_eq!((many.solver, many.support.len()), ("descent", 4001));
+    assert!(many.lower > 0.0 && many.upper - many.lower < 1e-6 * many.upper, "{} {}", many.lower, many.upper);
+}
