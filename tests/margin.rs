@@ -435,4 +435,30 @@ fn who_begins_and_who_ends() {
     let many = each_its_own(4001, &OPTIONS);
     assert_eq!((many.solver, many.support.len()), ("descent", 4001));
     assert!(many.lower > 0.0 && many.upper - many.lower < 1e-6 * many.upper, "{} {}", many.lower, many.upper);
+    // What counts are the rows that support the plane, here the first of each column.
+    let (indptr, columns) =
+        ((0..=4200).collect::<Vec<i32>>(), (0..4200).map(|i| i % 100).collect::<Vec<i32>>());
+    let values: Vec<f64> = (0..4200).map(|i| f64::from(1 + i / 100)).collect();
+    let rows = Csr::new(&indptr, &columns, &values, 100).expect("arrays of a matrix");
+    let labels: Vec<u32> = (0..4200).map(|i| i % 2).collect();
+    let few = separate(&rows, &labels, &Options { bias: Bias::None, ..OPTIONS }, &()).expect("a plane");
+    assert_eq!((few.solver, few.support.len()), ("wolfe", 100));
+}
+
+/// How often each solver did what.
+fn done(rows: &dyn Matrix, labels: &[u32], options: &Options) -> Vec<(&'static str, u64)> {
+    separate(rows, labels, &Options { bias: Bias::None, ..*options }, &()).expect("a problem").work
+}
+
+#[test]
+fn when_sweeps_end() {
+    // Each row with both labels: none is ever far, so the 50th sweep is the last before the handover.
+    let (indptr, indices): (Vec<i32>, Vec<i32>) = ((0..=100).collect(), (0..100).map(|i| i / 2).collect());
+    let both = Csr::new(&indptr, &indices, &[1.0; 100], 50).expect("arrays of a matrix");
+    let labels: Vec<u32> = (0..100).map(|i| i % 2).collect();
+    assert!(done(&both, &labels, &OPTIONS).contains(&("sweeps", 50)));
+    // A margin of 0 separates nothing, so the search goes on.
+    let on_the_plane = Dense::new(&[1.0, 0.0], 2, 1).expect("shape");
+    let options = Options { solver: Solver::Descent, goal: Goal::Separable, max_steps: 20, ..OPTIONS };
+    assert!(done(&on_the_plane, &[1, 1], &options).contains(&("sweeps", 20)));
 }
