@@ -174,6 +174,17 @@ def handed_over(seed):
     return X, random.integers(0, 2, size=n), {"bias": str(random.choice(BIASES))} | changes
 
 
+def halves(seed):
+    """Halves, so that the gap is met exactly, or a row lies exactly where it is far."""
+    random = np.random.default_rng(seed)
+    n, d = int(random.integers(2, 5)), int(random.integers(1, 3))
+    X = random.integers(-4, 5, size=(n, d)) / 2
+    y = X @ np.ones(d) > 0
+    y[0] ^= y.all() or not y.any()
+    changes = {"bias": BIASES[seed % 3], "tol": float(random.choice([0.125, 0.25, 0.5, 0.75]))}
+    return X, y, changes | {"solver": "descent", "max_steps": int(random.integers(1, 40))}
+
+
 def twice(seed):
     """Each row twice, and very many that violate the first plane."""
     random = np.random.default_rng(seed)
@@ -227,6 +238,7 @@ HARD = [
     (handed_over, (27,)),
     (mixed, (62, 134, 212, 344, 359)),
     (few, (12,)),
+    (halves, (3, 20)),
     (twice, (0,)),
 ]
 
