@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import compute_class_weight
-from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_rs.common.errors import naming
 
@@ -27,6 +25,8 @@ def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | N
     """Return one finite weight >= 0 for each example, or None for equal weights."""
     if sample_weight is None:
         return None
+    from sklearn.utils.validation import _check_sample_weight
+
     if isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight):
         raise ValueError("sample_weight is a masked array with masked values")
     kind = getattr(getattr(sample_weight, "dtype", None), "kind", "f")
@@ -50,6 +50,8 @@ def class_weights(
         assert counts is not None
         values = int(counts.sum()) / (len(classes) * counts.astype(np.float64))
     else:
+        from sklearn.utils import compute_class_weight
+
         with naming("class_weight"):
             values = compute_class_weight(class_weight, classes=classes, y=classes).astype(np.float64)
             bad = ~(np.isfinite(values) & (values >= 0))

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
@@ -143,6 +142,8 @@ def load_with_base(
         raise ValueError(f"offset must be at least 0, got {offset}")
     if (offset > 0 or length > 0) and len(files) > 1:
         raise ValueError(f"offset and length are places in one file, got {len(files)} files")
+    from joblib import effective_n_jobs
+
     threads = min(max(1, int(effective_n_jobs(n_jobs))), _MOST_THREADS)
     options: dict[str, Any] = {
         "zero_based": base,

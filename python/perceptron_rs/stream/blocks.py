@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
-from sklearn.utils import check_array
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import encode, encode_new, label_array
@@ -166,6 +165,8 @@ def plain(given: Any) -> Batch:
     with naming("X"):
         X = refuse_odd(batch.X)
         if not (issparse(X) or (type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biuf")):
+            from sklearn.utils import check_array
+
             X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         if issparse(X):
             X = X.tocsr()
