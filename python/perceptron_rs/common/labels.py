@@ -21,6 +21,8 @@ _TABLE = 1 << 16
 
 def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") -> NDArray[Any]:
     """Return y as a one-dimensional array of numbers, booleans or strings."""
+    if y is None and estimator is None:
+        raise ValueError(f"{name} must hold class labels, got None")
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
@@ -109,8 +111,10 @@ def _refuse_continuous(y: NDArray[Any]) -> None:
 
 def _shifted(y: NDArray[Any], low: int) -> NDArray[np.int64]:
     """Return y - low as int64; the caller knows that the differences are small."""
-    if y.dtype.kind == "f" or y.dtype == np.uint64:
-        return np.asarray(y - y.dtype.type(low), dtype=np.int64)
+    if y.dtype.kind == "f":  # float16 rounds the differences of its own numbers
+        return np.asarray(y.astype(np.float64) - low, dtype=np.int64)
+    if y.dtype == np.uint64 and low > 0:
+        return np.asarray(y - np.uint64(low), dtype=np.int64)
     return np.asarray(y.astype(np.int64) - low)
 
 
@@ -139,6 +143,8 @@ def encode(y: NDArray[Any], classes: NDArray[Any]) -> Labels:
     check_classes(classes)
     if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):
         _refuse_unknown(y, classes)
+    if y.dtype.kind != classes.dtype.kind and _is_beyond_floats(classes):
+        y, classes = y.astype(object), classes.astype(object)
     if len(classes) == 2:
         found, known = y == classes[1], y == classes[0]
         known |= found
@@ -153,6 +159,11 @@ def encode(y: NDArray[Any], classes: NDArray[Any]) -> Labels:
         _refuse_unknown(y[~known], classes)
     labels: Labels = found.astype(np.uint32)
     return labels
+
+
+def _is_beyond_floats(classes: NDArray[Any]) -> bool:
+    """Whether NumPy may round numbers of another type, or these, to compare them."""
+    return classes.dtype.kind in "iuf" and max(abs(int(classes[0])), abs(int(classes[-1]))) >= 2**53
 
 
 def check_classes(classes: NDArray[Any], planes: int | None = None) -> None:
