@@ -111,8 +111,8 @@ def two_classes(y: NDArray[Any], name: str = "y") -> tuple[NDArray[np.uint32], t
     if len(classes) > 2:
         shown = ", ".join(map(repr, classes[:3].tolist()))
         raise ValueError(
-            f"{name} must hold at most two classes, got {len(classes)} ({shown}, ...); a margin is between two: "
-            "pass y == label to separate one class from the rest, or use MaxMarginClassifier"
+            f"{name} must hold at most two classes, got {len(classes)} ({shown}, ...); a margin is between "
+            "two: pass y == label to separate one class from the rest, or use MaxMarginClassifier"
         )
     return labels, tuple(classes.tolist())
 
