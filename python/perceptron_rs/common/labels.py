@@ -32,6 +32,8 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
     with naming(name):
         if not (type(y) is np.ndarray and y.ndim == 1):
             y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "T":  # strings of any length, which many functions do not know yet
+            y = y.astype(object)
         kind = y.dtype.kind
         if kind == "c":
             raise ValueError("Complex data not supported")
@@ -56,8 +58,13 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
     return cast("NDArray[Any]", y)
 
 
-def encode_new(y: NDArray[Any], name: str = "y") -> tuple[NDArray[Any], Labels]:
-    """Return the sorted distinct labels of y and the index of each label among them."""
+def encode_new(
+    y: NDArray[Any], name: str = "y", n_samples: int | None = None
+) -> tuple[NDArray[Any], Labels]:
+    """Return the sorted distinct labels of y and the index of each label among them.
+
+    Of ``n_samples`` examples, y may hold the labels that occur alone.
+    """
     with naming(name):
         classes, labels = _encode_new(y)
         if len(classes) < 2:
@@ -67,7 +74,8 @@ def encode_new(y: NDArray[Any], name: str = "y") -> tuple[NDArray[Any], Labels]:
             )
     if name != "y":
         return classes, labels
-    if len(classes) > 2 and len(y) > 20 and len(classes) > round(0.5 * len(y)):
+    n = len(y) if n_samples is None else n_samples
+    if len(classes) > 2 and n > 20 and len(classes) > round(0.5 * n):
         warnings.warn(
             "The number of unique classes is greater than 50% of the number of samples. "
             "`y` could represent a regression problem, not a classification problem.",
