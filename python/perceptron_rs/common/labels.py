@@ -58,9 +58,7 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
     return cast("NDArray[Any]", y)
 
 
-def encode_new(
-    y: NDArray[Any], name: str = "y", n_samples: int | None = None
-) -> tuple[NDArray[Any], Labels]:
+def encode_new(y: NDArray[Any], name: str = "y", n_samples: int | None = None) -> tuple[NDArray[Any], Labels]:
     """Return the sorted distinct labels of y and the index of each label among them.
 
     Of ``n_samples`` examples, y may hold the labels that occur alone.
