@@ -85,7 +85,8 @@ def processes(folder: Path, runs: int) -> bool:
     line.write_text("+1 1:1\n-1 2:1\n")
     theirs.write_bytes(re.sub(rb"(?m)^([+-]?1) ", rb"\1 | ", text.read_bytes()))
     caches = [folder / "ours.cache", folder / "vw.cache"]
-    ours = f"perceptron_rs train averaged {text} --stream --cache {caches[0]} --epochs 3 --tol none --model {folder}/m"
+    ours = f"perceptron_rs train averaged {text} --stream --cache {caches[0]} --epochs 3 --tol none"
+    ours += f" --model {folder}/m"
     vw = f"vowpalwabbit -d {theirs} --cache_file {caches[1]} --passes 3 --holdout_off --loss_function hinge"
 
     def run(command: str, cache: Path) -> None:

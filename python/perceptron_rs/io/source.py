@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse, vstack
-from sklearn.utils.validation import _get_feature_names
 
 from perceptron_rs.common.rows.examples import refuse_odd
 
@@ -290,6 +289,8 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
             partial(_read_rows, given, a, b) if in_files else partial(Batch, *between(a, b))
             for a, b in evenly(n_rows, n)
         ]
+
+    from sklearn.utils.validation import _get_feature_names
 
     return Source(
         batches=lambda: iter([between(0, n_rows)]),
