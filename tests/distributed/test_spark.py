@@ -97,6 +97,23 @@ def test_columns_vectors_and_weights(session, frame):
         assert model.coef_.tobytes() == local.coef_.tobytes()
 
 
+def test_weights_are_broadcast_once_and_then_what_has_changed(session, monkeypatch):
+    rng = np.random.default_rng(5)
+    wide, labels = np.zeros((12, 9000)), rng.integers(0, 2, 12)
+    for row in wide:
+        row[rng.choice(9000, 50, replace=False)] = rng.standard_normal(50)
+    rows = [(row.tolist(), int(label)) for row, label in zip(wide, labels, strict=True)]
+    frame = session.createDataFrame(rows, ["features", "label"]).coalesce(2).cache()
+    made = []
+    context = type(session.sparkContext)
+    broadcast = context.broadcast
+    monkeypatch.setattr(context, "broadcast", lambda *of: made.append((of[1], broadcast(*of))) or made[-1][1])
+    model = on_spark.AveragedPerceptron(**FEW).fit(frame)
+    assert [type(given).__name__ for given, _ in made] == ["list", "Weights", "Change", "Change"]
+    assert not any(Path(sent._path).exists() for _, sent in made)  # all are destroyed
+    assert model.coef_.tobytes() == model.to_local().fit(wide, labels).coef_.tobytes()
+
+
 def test_a_python_worker_that_is_killed(frame, expected, tmp_path):
     flag = str(tmp_path / "flag")
     model = on_spark.AveragedPerceptron(**FEW).fit(upstream(frame, lambda: die_once(flag)))
