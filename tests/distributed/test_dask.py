@@ -14,7 +14,8 @@ import perceptron_rs
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.linear import parse
 from perceptron_rs.distributed.partition import Encoding, learn, read
-from perceptron_rs.io import Batch, open_arrays
+from perceptron_rs.features import column_attributes
+from perceptron_rs.io import Batch, open_arrays, open_sentences
 from tests.distributed.problems import P, Part, cuts, examples
 
 dask = pytest.importorskip("dask", reason="the extra dask is not installed")
@@ -239,6 +240,23 @@ def test_sequences_in_files(client, tmp_path):
     local = clone(model.to_local()).fit(rows, y, lengths=lengths)
     assert weights(model) == weights(local)
     assert model.score(parts) == local.score(rows, y, lengths=lengths)
+
+
+def test_tagged_sentences_in_files(client, tmp_path):
+    tokens, tags = sentences()
+    texts = [
+        "".join(f"{t[0]}\t{tag}\n" for t, tag in zip(*both, strict=True))
+        for both in zip(tokens, tags, strict=True)
+    ]
+    (tmp_path / "a.tsv").write_text("\n".join(texts))
+    source = open_sentences(tmp_path / "a.tsv", attributes=column_attributes)
+    parts = source.partitions(3)
+    model = on_dask.SequencePerceptron(client=client, max_iter=3).fit(parts)
+    local = clone(model.to_local())
+    assert len(local.n_partitions) == 3
+    assert min(local.n_partitions) > 9
+    assert weights(model) == weights(local.fit(*next(source.batches())[:2]))
+    assert model.score(parts) == local.score(*next(source.batches())[:2])
 
 
 def test_a_clone_keeps_the_client(client):
