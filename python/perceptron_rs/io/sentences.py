@@ -146,7 +146,7 @@ def _sentences(
     sentence: list[list[str]] = []
     width, before, number = None, 0, 0  # columns; lines in front of the range; the last line that was read
     if begin > 0:
-        first = next(_sentences(file, tag_column, max_ratio), [[]])
+        first: list[list[str]] = next(_sentences(file, tag_column, max_ratio), [[]])
         width, before = len(first[0]) or None, _lines_before(file, begin)
     try:
         with unpacked(str(file), max_ratio) if file.suffix == ".gz" else file.open("rb") as lines:
