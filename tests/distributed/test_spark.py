@@ -102,6 +102,7 @@ def test_weights_are_broadcast_once_and_then_what_has_changed(session, monkeypat
     wide, labels = np.zeros((8, 5000)), np.arange(8) % 2
     for row in wide:
         row[rng.choice(5000, 50, replace=False)] = rng.standard_normal(50)
+    wide[1] = wide[0]  # which has the other label, so no epoch is clean
     rows = [(row.tolist(), int(label)) for row, label in zip(wide, labels, strict=True)]
     frame = session.createDataFrame(rows, "features array<double>, label int").coalesce(2).cache()
     made = []

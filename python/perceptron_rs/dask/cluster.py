@@ -18,6 +18,7 @@ from uuid import uuid4
 
 import numpy as np
 from dask import delayed
+from dask.sizeof import sizeof
 from distributed import Client, Future, KilledWorker
 from distributed.client import FutureCancelledError
 
@@ -156,6 +157,12 @@ class DaskCluster:
                 f"blocks that Dask can compute, such as those of dask.array.from_array or of delayed "
                 f"functions, instead of scattered data"
             ) from error
+
+
+@sizeof.register((Weights, Change))
+def is_light(_given: Weights | Change) -> int:
+    """Let passes be made where the partitions are, and not, all of them, where the weights are."""
+    return 0
 
 
 def facts_of(partition: Partition) -> Facts:
