@@ -134,6 +134,7 @@ def bench_epochs() -> None:
             ("digits (MNIST), uint8", "AveragedPerceptron", pixels),
             ("digits / 255, float32", "AveragedPerceptron", (pixels[0] / np.float32(255), pixels[1])),
             ("words (news20)", "AveragedPerceptron", data.news20()),
+            ("census", "AveragedPerceptron", data.census()),
             ("1,000 x 20", "Perceptron", (dense[:1000, :20].copy(), noisy[:1000])),
         ):
             own = {"Perceptron": Perceptron, "AveragedPerceptron": AveragedPerceptron}[learner]
@@ -199,7 +200,7 @@ def touching(d, rows, entries, seed):
 def bench_rounds() -> None:
     """Print the seconds of rounds whose partitions have few rows: what is left is their cost.
 
-    Rows touch all columns, or 100 of them.
+    Rows touch all columns, or 100 of them. Each partition has a row twice, in two classes: no epoch is clean.
     """
     from perceptron_rs import dask
 
@@ -214,9 +215,9 @@ def bench_rounds() -> None:
                         continue
                     if entries == d:
                         rng = np.random.default_rng(0)
-                        parts = [rng.standard_normal((2, d), dtype=np.float32) for _ in range(P)]
+                        parts = [np.repeat(rng.standard_normal((1, d), np.float32), 2, 0) for _ in range(P)]
                     else:
-                        parts = [touching(d, 2, entries, p) for p in range(P)]
+                        parts = [touching(d, 1, entries, p)[[0, 0]] for p in range(P)]
                     model = dask.Perceptron(client=client, tol=None, max_iter=6)
                     labels = [np.array([0, 1])] * P
                     found.append(f"{seconds_per_epoch(model, parts, labels)[0]:.3f}")

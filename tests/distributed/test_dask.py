@@ -190,6 +190,25 @@ def test_rows_that_touch_few_columns_of_many(client, monkeypatch, mixing, small)
     assert ("sum_of" in {f.__name__ for f, _ in sent}) == small
 
 
+WHERE = set()  # partitions and the workers that made passes over them
+
+
+def learn_noted(partition, *of_all):
+    WHERE.add((partition.number, distributed.get_worker().address))
+    return learn(partition, *of_all)
+
+
+def test_passes_are_made_where_the_partitions_are(client, monkeypatch):
+    """Also where the weights are larger, and have come to one worker."""
+    rng = np.random.default_rng(5)
+    blocks = [sp.random_array((20, 400_000), density=1e-5, format="csr", rng=rng) for _ in range(2)]
+    monkeypatch.setattr("perceptron_rs.dask.cluster.learn", learn_noted)
+    WHERE.clear()
+    on_dask.Perceptron(client=client, max_iter=8, tol=None).fit(blocks, [np.arange(20) % 2] * 2)
+    assert sorted(number for number, _ in WHERE) == [0, 1]
+    assert len({worker for _, worker in WHERE}) == 2
+
+
 def sentences():
     rng = np.random.default_rng(3)
     words = [[f"w{i}" for i in rng.integers(0, 30, n)] for n in rng.integers(1, 6, 40)]
