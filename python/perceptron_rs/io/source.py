@@ -15,6 +15,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse, vstack
+from sklearn.utils.validation import _get_feature_names
+
+from perceptron_rs.common.rows.examples import refuse_odd
 
 __all__ = [
     "Batch",
@@ -168,7 +171,7 @@ class Source:
         Parameters
         ----------
         change : callable
-            Takes a batch and returns one.
+            Takes a batch and returns one, whose columns have no names and are counted from 0.
         n_features : int
             Columns of what it returns.
 
@@ -183,6 +186,8 @@ class Source:
             between=None,
             cut=None,
             n_features=n_features,
+            feature_names=None,
+            is_shifted=False,
         )
 
 
@@ -245,21 +250,23 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
         data, indices, indptr = (_mapped(part, files) for part in parts)
         X = _csr(data, indices, indptr, int(n_features))
     else:
-        X = _mapped(X, files)
+        X = refuse_odd(_mapped(X, files))
     if issparse(X):
         X = X.tocsr()
     elif not hasattr(X, "shape"):
         X = np.asarray(X)
-    y, sample_weight, lengths = (
-        None if part is None else np.asarray(_mapped(part, files)) for part in (y, sample_weight, lengths)
-    )
+    if y is None:
+        raise ValueError("y must hold class labels, got None")
+    y, sample_weight, lengths = (_column(part, files) for part in (y, sample_weight, lengths))
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, examples and features, got shape {X.shape}")
+    if X.shape[1] == 0:
+        raise ValueError(f"X must have at least one feature, got shape {X.shape}")
     for name, part in (("y", y), ("sample_weight", sample_weight)):
-        if part is not None and len(part) != X.shape[0]:
+        if part is not None and part.shape[:1] != X.shape[:1]:
             raise ValueError(
                 f"inconsistent numbers of samples: X has {X.shape[0]} rows, "
-                f"but {name} has {len(part)} entries"
+                f"but {name} has {part.shape[0] if part.shape else 'no'} entries"
             )
     ends = None if lengths is None else np.concatenate([[0], np.cumsum(lengths)])
     if ends is not None and ends[-1] != X.shape[0]:
@@ -267,8 +274,9 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
 
     def between(first: int, last: int) -> Batch:
         a, b = (first, last) if ends is None else (int(ends[first]), int(ends[last]))
-        weights = None if sample_weight is None else sample_weight[a:b]
-        return Batch(_rows(X, a, b), y[a:b], weights, None if lengths is None else lengths[first:last])
+        weights = None if sample_weight is None else _rows(sample_weight, a, b)
+        some = None if lengths is None else _rows(lengths, first, last)
+        return Batch(_rows(X, a, b), _rows(y, a, b), weights, some)
 
     n_rows = X.shape[0] if lengths is None else len(lengths)
     in_files = all(
@@ -290,9 +298,16 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
         cut=cut,
         n_rows=n_rows,
         n_features=X.shape[1],
+        feature_names=None if (names := _get_feature_names(X)) is None else tuple(names),
         files=tuple(files),
         name=str(files[0]) if files else "the arrays",
     )
+
+
+def _column(part: Any, files: list[Path]) -> Any:
+    """Return what is given for each example; what can be cut already, as it is."""
+    part = _mapped(part, files)
+    return part if part is None or hasattr(part, "shape") else np.asarray(part)
 
 
 def _read_rows(given: tuple[Any, ...], first: int, last: int) -> Batch:

@@ -108,8 +108,8 @@ def _written(
     for block in blocks:
         arrays = joined(block)
         places, check = {}, 0
-        if lowest and source.is_shifted is None and any((part == 0).any() for part in arrays["indices"]):
-            lowest = 0
+        if lowest and source.is_shifted is None:
+            lowest = int(not any((part == 0).any() for part in arrays.get("indices", [np.zeros(1)])))
         for name, parts in arrays.items():
             count, start = sum(map(len, parts)), at
             for array in parts:
