@@ -109,7 +109,8 @@ class DaskCluster:
                 self.promises = passes
                 made = mixed(settings[0], weights, changes, self.client.gather(passes), number)
             else:
-                if len(passes) * n_bytes(state) > _LARGE:
+                # No share is larger than what all of them change; they are about as large as those before.
+                if len(passes) * n_bytes(state if change is None else change) > _LARGE:
                     nodes = (f"{step}-add-{node}" for node in count())
                     passes = [
                         tree(passes, lambda *two: self.submit(next(nodes), sum_of, weights, changes, *two))
