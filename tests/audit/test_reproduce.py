@@ -340,6 +340,57 @@ def test_an_error_leaves_the_record_as_it_was():
     assert model._calls is calls
 
 
+TWO = (Y == "ham").astype(np.int64)
+
+
+@pytest.mark.parametrize(
+    ("y", "again"),
+    [
+        (Y, Y.astype(object)),
+        (Y, Y.astype("U40")),
+        (Y.astype(object), Y.tolist()),
+        (TWO, TWO.astype(np.int8)),
+        (TWO, TWO.astype(np.uint64)),
+        (TWO, TWO.astype(np.float32)),
+        (TWO, TWO == 1),
+    ],
+)
+def test_equal_labels_of_another_type(y, again, tmp_path):
+    for learn in (lambda: Perceptron(**SHORT).fit(X, y), lambda: Perceptron(**SHORT).fit_stream((X, y))):
+        model = learn()
+        assert reproduce(model, X, again)
+        assert reproduce(saved(model, tmp_path), X, again)
+    model = SequencePerceptron(max_iter=2, audit=True).fit(X, y, lengths=[13] * 100)
+    assert reproduce(model, X, again, lengths=[13] * 100)
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array])
+def test_numbers_in_any_form_are_the_same_parameter(form, tmp_path):
+    for learner in (
+        Perceptron(**SHORT, n_partitions=form([300, 1000])),
+        MultilayerPerceptron(form([3, 2]), **SHORT),
+    ):
+        assert reproduce(learner.fit(X, Y), X, Y)
+        assert reproduce(saved(learner, tmp_path), X, Y)
+        name = "n_partitions" if hasattr(learner, "n_partitions") else "hidden_layer_sizes"
+        setattr(learner, name, form([1000, 300]))
+        assert reproduce(learner, X, Y).reason == "parameters"
+
+
+def test_one_weight_for_all_examples():
+    model = Perceptron(**SHORT).fit(X, Y, sample_weight=2)
+    assert reproduce(model, X, Y, 2)
+    assert reproduce(model, X, Y, np.full(len(Y), 2))
+    assert "in their weights" in reproduce(model, X, Y, 3).message
+
+
+def test_a_malformed_matrix_is_refused():
+    M = sp.csc_matrix(X)
+    M.indices = M.indices + 10**7
+    with pytest.raises(ValueError, match="indices must be < 1300"):
+        reproduce(Perceptron(**SHORT).fit(X, Y), M, Y)
+
+
 def test_names_of_columns(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abcde"))

@@ -331,8 +331,18 @@ def test_what_partitions_do_not_have_is_refused(options, text):
         Perceptron(**options).fit(X, y)
 
 
+@pytest.mark.parametrize("lengths", [(5,), [], [12.4, 12.3], [[24]], [[12, 12]], ["a"]], ids=str)
+def test_lengths_that_are_none_are_refused(lengths):
+    X, y = integers(9)
+    with pytest.raises(ValueError, match="add up to the number of examples, 24; got"):
+        Perceptron(n_partitions=lengths).fit(X, y)
+    with pytest.raises(ValueError, match="add up to the number of examples, 6; got"):
+        SequencePerceptron(n_partitions=lengths).fit(X, y, lengths=[4] * 6)
+
+
 def test_partial_fit_has_no_partitions():
     X, y = integers(9)
+    Perceptron(n_partitions=[24]).fit(X, y).partial_fit(X[:3], y[:3])  # of all examples is no partition
     with pytest.raises(ValueError, match="n_partitions=2 is not available with partial_fit"):
         Perceptron(n_partitions=2).partial_fit(X, y, classes=[-1, 1])
     with pytest.raises(ValueError, match="n_partitions=2 is not available with partial_fit"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -10,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, digest
 from perceptron_rs.engines import get_engine
-from perceptron_rs.io import Source
+from perceptron_rs.io import Source, open_arrays
 from perceptron_rs.reference.order import below
 
 rng = np.random.default_rng(3)
@@ -47,6 +48,14 @@ def batches_of(*arrays, size):
                 yield tuple(array[first : first + size] for array in arrays)
 
     return Batches()
+
+
+def malformed(form):
+    X = sp.csr_matrix(REAL).asformat(form)
+    for name in ("indices", "row"):
+        if hasattr(X, name):
+            setattr(X, name, getattr(X, name) + 10**7)
+    return X
 
 
 def story(model):
@@ -218,6 +227,10 @@ def test_bad_options(options, error, text):
         ([(REAL, TWO, WEIGHT[:4])], ValueError, "a weight for each of 60 rows"),
         ([REAL], TypeError, "must be a tuple"),
         ([(REAL, np.zeros(N))], ValueError, "greater than one"),
+        ([(REAL, None)], ValueError, "y must hold class labels, got None"),
+        ([(REAL, TWO), (REAL, TWO.astype(str))], ValueError, "numbers in all batches, or strings"),
+        ([(REAL, TWO, WEIGHT.astype(str))], TypeError, "sample_weight must hold real numbers"),
+        ([(REAL, TWO, np.ma.MaskedArray(WEIGHT, TWO == 1))], ValueError, "sample_weight is a masked array"),
         ([(np.where(np.eye(N, 5, -9) > 0, np.nan, REAL), TWO)], ValueError, "contains NaN"),
         ([(REAL * 1e300, TWO)], ValueError, "in epoch 0"),
     ],
@@ -227,6 +240,79 @@ def test_bad_batches(batches, error, text):
     with pytest.raises(error, match=text):
         model.fit_stream(Source(batches=lambda: iter(batches)), block_size=100)
     assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("size", [7, 100])
+@pytest.mark.parametrize("in_batches", [False, True])
+@pytest.mark.parametrize("name", ["objects", "frame", "nullable", "strings"])
+def test_the_types_that_fit_takes(name, in_batches, size, tmp_path):
+    X, y = REAL, TWO
+    if name == "objects":
+        X = WHOLE.astype(object)
+    elif name == "frame":
+        X = pd.DataFrame({"a": REAL[:, 0], "b": REAL[:, 1] > 0, "c": WHOLE[:, 2]})
+    elif name == "nullable":
+        y = pd.Series(TWO, dtype="Int64")
+    elif hasattr(np.dtypes, "StringDType"):  # of NumPy 2
+        y = np.array(Y.tolist(), dtype=np.dtypes.StringDType())
+    short = Perceptron(**SHORT, tol=None)
+    expected = clone(short).fit(X, y)
+    parts = [(X[first : first + 25], y[first : first + 25]) for first in range(0, N, 25)]
+    for cache in (None, tmp_path / "cache"):
+        given = parts if in_batches else (X, y)
+        found = clone(short).fit_stream(given, block_size=size, cache=cache)
+        assert found.coef_.tobytes() == expected.coef_.tobytes()
+        assert found.classes_.tolist() == expected.classes_.tolist()
+        assert (name == "frame" and not in_batches) == hasattr(found, "feature_names_in_")
+    expected.save(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "error", "text"),
+    [
+        ((REAL, None), ValueError, "y must hold class labels, got None"),
+        ((REAL, np.ma.MaskedArray(TWO, TWO == 1)), ValueError, "y is a masked array"),
+        ((np.ma.MaskedArray(REAL, REAL > 2), TWO), ValueError, "X is a masked array"),
+        ((REAL, TWO, 2.0), ValueError, "60 rows, but sample_weight has no entries"),
+        ((REAL[:, :0], TWO), ValueError, "X must have at least one feature"),
+        ((REAL[:0], TWO[:0]), ValueError, "contains no examples"),
+        ((malformed("csc"), TWO), ValueError, "indices must be < 60"),
+        ((malformed("coo"), TWO), ValueError, "malformed COO matrix"),
+    ],
+)
+def test_bad_arrays(arrays, error, text):
+    with pytest.raises(error, match=text):
+        Perceptron().fit_stream(arrays, classes=[0, 1])
+
+
+def test_many_classes_of_many_examples_raise_no_warning():
+    X = np.tile(WHOLE, (20, 1))
+    Perceptron(**SHORT, tol=None).fit_stream((X, np.arange(len(X)) % 30))  # a warning would be an error here
+    with pytest.warns(UserWarning, match="number of unique classes"):
+        Perceptron(**SHORT, tol=None).fit_stream((WHOLE, np.arange(N)))
+
+
+def test_a_dense_source_whose_columns_nobody_has_counted(tmp_path):
+    expected = Perceptron(**SHORT).fit(REAL, TWO)
+    for cache in (None, tmp_path / "cache"):
+        source = Source(batches=lambda: iter([(REAL, TWO)]), is_shifted=None)
+        assert story(Perceptron(**SHORT).fit_stream(source, cache=cache)) == story(expected)
+
+
+def test_columns_of_a_change_have_no_names_and_begin_at_0():
+    frame = pd.DataFrame(REAL, columns=list("abcde"))
+    found = Perceptron(**SHORT).fit_stream(open_arrays(frame, TWO).mapped(twice, 10))
+    assert story(found) == story(Perceptron(**SHORT).fit(np.hstack([REAL, REAL]), TWO))
+    assert not hasattr(found, "feature_names_in_")
+    X = sp.csr_matrix(REAL)
+    X[:, 0] = 0
+    X.eliminate_zeros()
+    source = Source(batches=lambda: iter([(X, TWO)]), is_shifted=None).mapped(lambda batch: batch, 5)
+    assert story(Perceptron(**SHORT).fit_stream(source)) == story(Perceptron(**SHORT).fit(X, TWO))
+
+
+def twice(batch):
+    return batch._replace(X=np.hstack([batch.X, batch.X]))
 
 
 def test_no_source():

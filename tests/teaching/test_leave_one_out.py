@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 from perceptron_rs import AveragedPerceptron, KernelPerceptron, Perceptron, leave_one_out
@@ -40,6 +41,26 @@ def test_it_is_that_of_all_fits(model, classes):
 def test_a_class_of_one_example_is_an_error():
     X, y = np.array([[1.0], [2], [3], [-1]]), [1, 1, 1, 0]
     assert leave_one_out(Perceptron(**FIXED), X, y).error >= 0.25
+    # Without an intercept, the example of class 0 is never a mistake.
+    model = Perceptron(fit_intercept=False, track_mistakes=True, **FIXED)
+    assert model.fit(X, y).mistakes_per_example_.ravel().tolist() == [1, 0, 0, 0]
+    assert leave_one_out(model, X, y) == (0.25, 0.5, 2)
+
+
+def test_labels_and_examples_as_fit_takes_them():
+    random = np.random.default_rng(7)
+    X = random.integers(-2, 3, (20, 3))
+    y = (X[:, 0] + random.integers(-1, 2, 20) > 0).astype(int)
+    model = Perceptron(max_iter=5, **FIXED)
+    expected = leave_one_out(model, X, y)
+    assert expected.error > 0
+    for form in ("csr", "csc", "coo", "bsr", "dia", "lil"):
+        assert leave_one_out(model, sparse.coo_matrix(X).asformat(form), y) == expected
+    assert leave_one_out(model, X.tolist(), y.tolist()) == expected
+    with pytest.warns(DataConversionWarning):
+        assert leave_one_out(model, X, y[:, np.newaxis]) == expected
+    with pytest.raises(ValueError, match="y is a masked array"):
+        leave_one_out(model, X, np.ma.MaskedArray(y, mask=y == 1))
 
 
 def test_refusals():
@@ -50,7 +71,10 @@ def test_refusals():
         (Perceptron(class_weight="balanced", **FIXED), "class_weight and gamma"),
         (KernelPerceptron(kernel="rbf", prediction="last", **FIXED), "class_weight and gamma"),
         (KernelPerceptron(kernel="precomputed", prediction="last", **FIXED), "kernel must not be"),
+        (Perceptron(n_partitions=2, **FIXED), "n_partitions must be 1"),
+        (Perceptron(n_partitions=np.array([1, 2]), **FIXED), "n_partitions must be 1"),
         (AveragedPerceptron(**FIXED), "estimator must be a Perceptron"),
+        (Perceptron, "estimator must be a Perceptron"),
         (KernelPerceptron(**FIXED), "estimator must be a Perceptron"),
     ]:
         with pytest.raises(ValueError, match=text):

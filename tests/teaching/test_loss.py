@@ -72,6 +72,37 @@ def test_refusals():
         perceptron_loss([2], [1.0], labels=[0, 1])
     with pytest.raises(ValueError, match="labels must be two"):
         perceptron_loss([0], [1.0], labels=[0, 1, 2])
+    with pytest.raises(ValueError, match="y_true must hold at most two labels for one score"):
+        perceptron_loss([0, 1, 2], [1.0, 1, 1])
+
+
+MASK = [True, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (([b"a", b"a"], [1, 1]), "y_true must hold class labels, got bytes"),
+        (([None, None], [1, 1]), "y_true: Unknown label type"),
+        (([np.nan, 1], [1, 1]), "Input y_true contains NaN"),
+        (([0.5, 1], [1, 1]), "y_true: Unknown label type: continuous: found 0.5"),
+        ((np.ma.MaskedArray([0, 1], MASK), [1, 1]), "y_true is a masked array"),
+        (([0, 1], np.ma.MaskedArray([1, 1], MASK)), "pred_decision must hold real numbers"),
+        (([0, 1], ["1", "1"]), "pred_decision must hold real numbers"),
+        (([0, 1], [1j, 1]), "pred_decision must hold real numbers"),
+        (([0, 1], [1, 1], [b"0", b"1"]), "labels must hold class labels, got bytes"),
+        (([0, 1], [1, 1], None, [1]), "sample_weight"),
+        (([0, 1], [1, 1], None, [0, 0]), "sample_weight"),
+        (([0, 1], [1, 1], None, [2, -1]), "sample_weight must be finite and >= 0, got -1"),
+        (([0, 1], [1, 1], None, [np.nan, 1]), "sample_weight contains NaN"),
+        (([0, 1], [1, 1], None, np.ma.MaskedArray([1, 1], MASK)), "sample_weight is a masked array"),
+    ],
+)
+def test_refusals_name_the_argument(arguments, text):
+    y, scores, labels, weight = (*arguments, None, None)[:4]
+    for loss in (perceptron_loss, hinge_loss):
+        with pytest.raises((TypeError, ValueError), match=text):
+            loss(y, scores, labels=labels, sample_weight=weight)
 
 
 LEARNERS = [

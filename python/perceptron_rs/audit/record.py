@@ -251,7 +251,8 @@ def _continues(last: Call, call: Call) -> bool:
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Whether two values of a parameter are the same."""
+    """Whether two values of a parameter are the same; lists, tuples and arrays of equal numbers are."""
+    a, b = _copy(a), _copy(b)
     return a is b or (type(a) is type(b) and np.array_equal(a, b))
 
 

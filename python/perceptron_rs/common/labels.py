@@ -7,8 +7,6 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 from perceptron_rs.common.errors import naming
 
@@ -21,6 +19,8 @@ _TABLE = 1 << 16
 
 def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") -> NDArray[Any]:
     """Return y as a one-dimensional array of numbers, booleans or strings."""
+    if y is None and estimator is None:
+        raise ValueError(f"{name} must hold class labels, got None")
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
@@ -29,7 +29,11 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
         raise ValueError(f"{name} is a masked array with masked values; drop these examples")
     with naming(name):
         if not (type(y) is np.ndarray and y.ndim == 1):
+            from sklearn.utils import column_or_1d
+
             y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "T":  # strings of any length, which many functions do not know yet
+            y = y.astype(object)
         kind = y.dtype.kind
         if kind == "c":
             raise ValueError("Complex data not supported")
@@ -39,7 +43,9 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
             )
         if kind == "S" or (kind == "O" and len(y) and isinstance(y[0], bytes)):
             raise TypeError(f"{name} must hold class labels, got bytes; decode them to strings")
-        if kind in "fO":
+        if kind == "O" or (kind == "f" and not np.isfinite(y).all()):
+            from sklearn.utils import assert_all_finite
+
             assert_all_finite(y, input_name=name, estimator_name=type(estimator).__name__)
         if n_samples is not None and len(y) != n_samples:
             raise ValueError(
@@ -49,13 +55,19 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
             y = y.astype(y.dtype.newbyteorder("="))
         if kind == "b":  # comparisons of NumPy go wrong for bytes that are neither 0 nor 1
             y = y.view(np.uint8) != 0
-        if kind == "O":  # a string type by itself is always discrete
+        if kind == "O":
+            from sklearn.utils.multiclass import check_classification_targets
+
+            #  a string type by itself is always discrete
             check_classification_targets(y)
     return cast("NDArray[Any]", y)
 
 
-def encode_new(y: NDArray[Any], name: str = "y") -> tuple[NDArray[Any], Labels]:
-    """Return the sorted distinct labels of y and the index of each label among them."""
+def encode_new(y: NDArray[Any], name: str = "y", n_samples: int | None = None) -> tuple[NDArray[Any], Labels]:
+    """Return the sorted distinct labels of y and the index of each label among them.
+
+    Of ``n_samples`` examples, y may hold the labels that occur alone.
+    """
     with naming(name):
         classes, labels = _encode_new(y)
         if len(classes) < 2:
@@ -65,7 +77,8 @@ def encode_new(y: NDArray[Any], name: str = "y") -> tuple[NDArray[Any], Labels]:
             )
     if name != "y":
         return classes, labels
-    if len(classes) > 2 and len(y) > 20 and len(classes) > round(0.5 * len(y)):
+    n = len(y) if n_samples is None else n_samples
+    if len(classes) > 2 and n > 20 and len(classes) > round(0.5 * n):
         warnings.warn(
             "The number of unique classes is greater than 50% of the number of samples. "
             "`y` could represent a regression problem, not a classification problem.",
@@ -109,8 +122,10 @@ def _refuse_continuous(y: NDArray[Any]) -> None:
 
 def _shifted(y: NDArray[Any], low: int) -> NDArray[np.int64]:
     """Return y - low as int64; the caller knows that the differences are small."""
-    if y.dtype.kind == "f" or y.dtype == np.uint64:
-        return np.asarray(y - y.dtype.type(low), dtype=np.int64)
+    if y.dtype.kind == "f":  # float16 rounds the differences of its own numbers
+        return np.asarray(y.astype(np.float64) - low, dtype=np.int64)
+    if y.dtype == np.uint64 and low > 0:
+        return np.asarray(y - np.uint64(low), dtype=np.int64)
     return np.asarray(y.astype(np.int64) - low)
 
 
@@ -139,6 +154,8 @@ def encode(y: NDArray[Any], classes: NDArray[Any]) -> Labels:
     check_classes(classes)
     if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):
         _refuse_unknown(y, classes)
+    if y.dtype.kind != classes.dtype.kind and _is_beyond_floats(classes):
+        y, classes = y.astype(object), classes.astype(object)
     if len(classes) == 2:
         found, known = y == classes[1], y == classes[0]
         known |= found
@@ -153,6 +170,11 @@ def encode(y: NDArray[Any], classes: NDArray[Any]) -> Labels:
         _refuse_unknown(y[~known], classes)
     labels: Labels = found.astype(np.uint32)
     return labels
+
+
+def _is_beyond_floats(classes: NDArray[Any]) -> bool:
+    """Whether NumPy may round numbers of another type, or these, to compare them."""
+    return classes.dtype.kind in "iuf" and max(abs(int(classes[0])), abs(int(classes[-1]))) >= 2**53
 
 
 def check_classes(classes: NDArray[Any], planes: int | None = None) -> None:

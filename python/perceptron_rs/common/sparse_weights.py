@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["SparseWeights", "dense"]
 
@@ -59,6 +59,8 @@ class SparseWeights:
         >>> model.densify().coef_
         array([[-0.4,  0. , -2.4]])
         """
+        from sklearn import get_config
+
         check_is_fitted(self)
         arrays = get_config().get("sparse_interface", "spmatrix") == "sparray"  # new in scikit-learn 1.9
         coef = self.coef_

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import compute_class_weight
-from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_rs.common.errors import naming
 
@@ -15,6 +13,7 @@ __all__ = [
     "assert_finite_weights",
     "class_counts",
     "class_weights",
+    "refuse_odd_weights",
     "sample_weights",
     "start_value",
     "unvisited",
@@ -27,17 +26,24 @@ def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | N
     """Return one finite weight >= 0 for each example, or None for equal weights."""
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight):
-        raise ValueError("sample_weight is a masked array with masked values")
-    kind = getattr(getattr(sample_weight, "dtype", None), "kind", "f")
-    if kind in "SUMmVc" or isinstance(sample_weight, (str, bytes)):
-        raise TypeError("sample_weight must hold real numbers >= 0; convert it to floats")
+    refuse_odd_weights(sample_weight)
+    from sklearn.utils.validation import _check_sample_weight
+
     with naming("sample_weight"):
         weights: Floats = _check_sample_weight(sample_weight, labels, dtype=np.float64)
         low = weights.min()
         if not low >= 0 or not np.isfinite(weights.max()):  # a scalar is not looked at by scikit-learn
             raise ValueError(f"sample_weight must be finite and >= 0, got {low if not low >= 0 else np.inf}")
     return np.require(weights, requirements=["C", "A"])  # a view of packed records is not aligned
+
+
+def refuse_odd_weights(sample_weight: Any) -> None:
+    """Refuse weights that NumPy would turn into numbers, and masked ones."""
+    if isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight):
+        raise ValueError("sample_weight is a masked array with masked values")
+    kind = getattr(getattr(sample_weight, "dtype", None), "kind", "f")
+    if kind in "SUMmVc" or isinstance(sample_weight, (str, bytes)):
+        raise TypeError("sample_weight must hold real numbers >= 0; convert it to floats")
 
 
 def class_weights(
@@ -50,6 +56,8 @@ def class_weights(
         assert counts is not None
         values = int(counts.sum()) / (len(classes) * counts.astype(np.float64))
     else:
+        from sklearn.utils import compute_class_weight
+
         with naming("class_weight"):
             values = compute_class_weight(class_weight, classes=classes, y=classes).astype(np.float64)
             bad = ~(np.isfinite(values) & (values >= 0))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from glob import glob, has_magic
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse, vstack
 
+from perceptron_rs.common.rows.examples import refuse_odd
+
 __all__ = [
     "Batch",
     "Cut",
@@ -23,6 +25,7 @@ __all__ = [
     "PathLike",
     "Source",
     "as_source",
+    "byte_ranges",
     "evenly",
     "joined",
     "open_arrays",
@@ -132,7 +135,7 @@ class Source:
         ----------
         n : int, default=None
             Number of parts, at least 1: of row groups of Parquet files, of ranges of bytes of svmlight
-            files, or of ranges of rows of arrays. If None, each row group is one.
+            files or of tagged sentences, or of ranges of rows of arrays. If None, each row group is one.
 
         Returns
         -------
@@ -156,8 +159,8 @@ class Source:
             raise ValueError(f"n must be a whole number of at least 1 or None, got {n!r:.80}")
         if self.cut is None:
             raise ValueError(
-                f"{self.name} cannot be cut into partitions; give Parquet files, svmlight files or arrays, "
-                f"or a callable for each partition"
+                f"{self.name} cannot be cut into partitions; give Parquet files, svmlight files, tagged "
+                f"sentences or arrays, or a callable for each partition"
             )
         return self.cut(n)
 
@@ -167,7 +170,7 @@ class Source:
         Parameters
         ----------
         change : callable
-            Takes a batch and returns one.
+            Takes a batch and returns one, whose columns have no names and are counted from 0.
         n_features : int
             Columns of what it returns.
 
@@ -182,6 +185,8 @@ class Source:
             between=None,
             cut=None,
             n_features=n_features,
+            feature_names=None,
+            is_shifted=False,
         )
 
 
@@ -244,21 +249,23 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
         data, indices, indptr = (_mapped(part, files) for part in parts)
         X = _csr(data, indices, indptr, int(n_features))
     else:
-        X = _mapped(X, files)
+        X = refuse_odd(_mapped(X, files))
     if issparse(X):
         X = X.tocsr()
     elif not hasattr(X, "shape"):
         X = np.asarray(X)
-    y, sample_weight, lengths = (
-        None if part is None else np.asarray(_mapped(part, files)) for part in (y, sample_weight, lengths)
-    )
+    if y is None:
+        raise ValueError("y must hold class labels, got None")
+    y, sample_weight, lengths = (_column(part, files) for part in (y, sample_weight, lengths))
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, examples and features, got shape {X.shape}")
+    if X.shape[1] == 0:
+        raise ValueError(f"X must have at least one feature, got shape {X.shape}")
     for name, part in (("y", y), ("sample_weight", sample_weight)):
-        if part is not None and len(part) != X.shape[0]:
+        if part is not None and part.shape[:1] != X.shape[:1]:
             raise ValueError(
                 f"inconsistent numbers of samples: X has {X.shape[0]} rows, "
-                f"but {name} has {len(part)} entries"
+                f"but {name} has {part.shape[0] if part.shape else 'no'} entries"
             )
     ends = None if lengths is None else np.concatenate([[0], np.cumsum(lengths)])
     if ends is not None and ends[-1] != X.shape[0]:
@@ -266,8 +273,9 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
 
     def between(first: int, last: int) -> Batch:
         a, b = (first, last) if ends is None else (int(ends[first]), int(ends[last]))
-        weights = None if sample_weight is None else sample_weight[a:b]
-        return Batch(_rows(X, a, b), y[a:b], weights, None if lengths is None else lengths[first:last])
+        weights = None if sample_weight is None else _rows(sample_weight, a, b)
+        some = None if lengths is None else _rows(lengths, first, last)
+        return Batch(_rows(X, a, b), _rows(y, a, b), weights, some)
 
     n_rows = X.shape[0] if lengths is None else len(lengths)
     in_files = all(
@@ -283,15 +291,24 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
             for a, b in evenly(n_rows, n)
         ]
 
+    from sklearn.utils.validation import _get_feature_names
+
     return Source(
         batches=lambda: iter([between(0, n_rows)]),
         between=between,
         cut=cut,
         n_rows=n_rows,
         n_features=X.shape[1],
+        feature_names=None if (names := _get_feature_names(X)) is None else tuple(names),
         files=tuple(files),
         name=str(files[0]) if files else "the arrays",
     )
+
+
+def _column(part: Any, files: list[Path]) -> Any:
+    """Return what is given for each example; what can be cut already, as it is."""
+    part = _mapped(part, files)
+    return part if part is None or hasattr(part, "shape") else np.asarray(part)
 
 
 def _read_rows(given: tuple[Any, ...], first: int, last: int) -> Batch:
@@ -304,6 +321,25 @@ def _read_rows(given: tuple[Any, ...], first: int, last: int) -> Batch:
 def evenly(total: int, n: int) -> list[tuple[int, int]]:
     """Cut a range into n of about the same length."""
     return list(pairwise(np.linspace(0, total, n + 1).astype(np.int64).tolist()))
+
+
+def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int, int]]]:
+    """Cut files of text into n ranges of about as many bytes: what files, from where, to where."""
+    if n is None:
+        raise ValueError("n must be given: text can be cut anywhere")
+    for file in files:
+        if not isinstance(file, str) or file.endswith(".gz"):
+            name = file if isinstance(file, str) else getattr(file, "name", "the open file")
+            raise ValueError(f"{name}: can only be read from its beginning; give plain text files")
+    begins = [0, *accumulate(Path(file).stat().st_size for file in files)]
+    return [
+        [
+            (file, max(a - begin, 0), min(b, end) - begin)
+            for file, (begin, end) in zip(files, pairwise(begins), strict=True)
+            if a < end and begin < b
+        ]
+        for a, b in evenly(begins[-1], n)
+    ]
 
 
 def joined(batches: Sequence[Batch]) -> Batch:

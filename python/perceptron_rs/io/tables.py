@@ -126,6 +126,21 @@ def open_parquet(
         If a file cannot be read.
     ImportError
         If pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyarrow
+    >>> from pyarrow import parquet
+    >>> from perceptron_rs import Perceptron
+    >>> from perceptron_rs.io import open_parquet
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "mail.parquet")
+    ...     parquet.write_table(pyarrow.table({"length": [3.5, 0.5], "label": ["spam", "ham"]}), file)
+    ...     model = Perceptron().fit_stream(open_parquet(file, target="label"))
+    >>> model.classes_.tolist()
+    ['ham', 'spam']
     """
     parquet = _module("parquet")
 

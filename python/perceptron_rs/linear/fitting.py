@@ -14,7 +14,7 @@ from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, follow, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.mixing import Mixed, bounds, in_threads, is_whole
+from perceptron_rs.common.mixing import Mixed, bounds, in_threads
 from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
@@ -78,7 +78,7 @@ def partitions(
     data: Examples,
     labels: NDArray[np.uint32],
     weights: NDArray[np.float64] | None,
-    n_partitions: Any,
+    cuts: NDArray[np.int64],
 ) -> list[Data]:
     """Cut the examples into partitions."""
     return [
@@ -87,7 +87,7 @@ def partitions(
             labels[begin:end],
             None if weights is None else weights[begin:end],
         )
-        for begin, end in pairwise(bounds(n_partitions, len(labels)).tolist())
+        for begin, end in pairwise(cuts.tolist())
     ]
 
 
@@ -177,12 +177,12 @@ def learn(
             state = take_pending(estimator, state)
             schedule = Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change))
             watch = observer if observer.is_needed else None
-            n_partitions = getattr(estimator, "n_partitions", 1)
-            if is_whole(n_partitions):
+            cuts = bounds(getattr(estimator, "n_partitions", 1) if settle else 1, len(labels))
+            if len(cuts) == 2:
                 whole = Data(data.rows, labels, weights)
                 report = drive(engine, whole, state, settings, schedule, watch, held_out)
             else:
-                parts = partitions(engine, data, labels, weights, n_partitions)
+                parts = partitions(engine, data, labels, weights, cuts)
                 alone = replace(settings, threads=1)
                 rounds = in_threads(engine, parts, alone, str(estimator.mixing), n_threads(estimator))
                 report = follow(Mixed(state, rounds), settings, schedule, watch, held_out)

@@ -99,20 +99,20 @@ def read_classes(X: Any, y: Any, *, engine: str, n_jobs: int | None) -> Problem:
     return Problem(core, data, labels, classes, threads(n_jobs))
 
 
-def two_classes(y: NDArray[Any]) -> tuple[NDArray[np.uint32], tuple[Any, ...]]:
+def two_classes(y: NDArray[Any], name: str = "y") -> tuple[NDArray[np.uint32], tuple[Any, ...]]:
     """Return 1 for the larger of two labels, 0 for the other; a single one is positive unless it is <= 0."""
     if len(y) and (y == y[0]).all():
         label = y[0].item() if isinstance(y[0], np.generic) else y[0]
         if isinstance(label, float) and not label.is_integer():
-            encode_new(y)  # refuses it
+            encode_new(y, name)  # refuses it
         positive = isinstance(label, str) or label > 0
         return np.full(len(y), int(positive), dtype=np.uint32), (label,)
-    classes, labels = encode_new(y)
+    classes, labels = encode_new(y, name)
     if len(classes) > 2:
         shown = ", ".join(map(repr, classes[:3].tolist()))
         raise ValueError(
-            f"y must hold at most two classes, got {len(classes)} ({shown}, ...); a margin is between two: "
-            "pass y == label to separate one class from the rest, or use MaxMarginClassifier"
+            f"{name} must hold at most two classes, got {len(classes)} ({shown}, ...); a margin is between "
+            "two: pass y == label to separate one class from the rest, or use MaxMarginClassifier"
         )
     return labels, tuple(classes.tolist())
 

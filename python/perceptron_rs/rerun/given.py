@@ -103,10 +103,10 @@ class _OfArrays(Given):
 
     def __init__(self, model: Any, calls: tuple[Call, ...], X: Any, y: Any, sample_weight: Any) -> None:
         super().__init__(model, calls)
-        self.X = X.tocsr() if issparse(X) else as_array(X)
         self.y, self.sample_weight = y, sample_weight
         self.probe = type(model)(**calls[0].parameters)
         self.data = examples(self.probe, get_engine("rust"), as_array(X), reset=True)
+        self.X = X.tocsr() if issparse(X) else as_array(X)
 
     @property
     def begins(self) -> list[int]:
@@ -147,17 +147,18 @@ class _OfArrays(Given):
         return found
 
     def learn(self, again: Any, call: Call, begin: int) -> None:
-        y = label_array(self.model, self.y, None)
+        labels = encode(label_array(self.model, self.y, None), self.model.classes_)
+        y, weights = self.model.classes_[labels], sample_weights(self.sample_weight, labels)
         more = {f"{name}_init": array for name, array in call.start.items()}
         for rows in _parts(call, begin):
             part = self.X if rows == slice(0, len(y)) else _safe_indexing(self.X, rows)
-            weights = (np.asarray(self.sample_weight)[rows],) if call.weighted else ()
+            weight = weights[rows] if weights is not None and call.weighted else None
             if call.method == "fit_stream":
-                _stream(again, call, (part, y[rows], *weights), self.model.classes_)
+                _stream(again, call, (part, y[rows], weight), self.model.classes_)
                 continue
             if call.method == "partial_fit":
                 more["classes"] = self.model.classes_
-            weighted = {"sample_weight": weights[0]} if weights else {}
+            weighted = {} if weight is None else {"sample_weight": weight}
             getattr(again, call.method)(part, y[rows], **more, **weighted)
 
 
@@ -223,14 +224,15 @@ class _OfSequences(Given):
         return slice(int(self.ends[some.start]), int(self.ends[some.stop]))
 
     def learn(self, again: Any, call: Call, begin: int) -> None:
+        y = self.model.classes_[encode(self.y, self.model.classes_)]
         for some in _parts(call, begin):
             rows, lengths = self._rows(some), self.lengths[some]
             part = self.X if rows == slice(0, len(self.y)) else _safe_indexing(self.X, rows)
             if call.method == "fit_stream":
-                _stream(again, call, (part, self.y[rows], None, lengths), self.model.classes_)
+                _stream(again, call, (part, y[rows], None, lengths), self.model.classes_)
                 continue
             more = {"classes": self.model.classes_} if call.method == "partial_fit" else {}
-            getattr(again, call.method)(part, self.y[rows], lengths=lengths, **more)
+            getattr(again, call.method)(part, y[rows], lengths=lengths, **more)
 
 
 class _OfSource(Given):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, follow
-from perceptron_rs.common.mixing import Mixed, bounds, in_threads, is_whole
+from perceptron_rs.common.mixing import Mixed, bounds, in_threads
 from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, part, rows_of
@@ -66,10 +66,11 @@ def learn(
     watch = observer if observer.is_needed else None
     method: Method = "partial_fit" if one_pass else "fit"
     with recorded(model, method, data.stored, labels, lengths=lengths):
-        if one_pass or is_whole(model.n_partitions):
+        cuts = bounds(1 if one_pass else model.n_partitions, len(lengths))
+        if len(cuts) == 2:
             run = engine.start(Sequences(data.rows, labels, lengths=lengths, chosen=some), state, settings)
         else:
-            parts = partitions(engine, data, labels, lengths, some, model.n_partitions)
+            parts = partitions(engine, data, labels, lengths, some, cuts)
             run = Mixed(state, in_threads(engine, parts, settings, str(model.mixing), n_threads(model)))
         report = follow(run, settings, schedule, watch, held_out)
     note_end(model, report.stopped, int(report.n_iter.max()))
@@ -200,10 +201,9 @@ def partitions(
     labels: NDArray[np.uint32],
     lengths: NDArray[np.int64],
     some: NDArray[np.uint32] | None,
-    n_partitions: Any,
+    cuts: NDArray[np.int64],
 ) -> list[Sequences]:
     """Cut the sequences, of which ``some`` are learnt from, into partitions."""
-    cuts = bounds(n_partitions, len(lengths))
     rows = np.concatenate([[0], np.cumsum(lengths)])
     found = []
     for begin, end in pairwise(cuts.tolist()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
-from sklearn.utils import check_array
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import encode, encode_new, label_array
 from perceptron_rs.common.rows.examples import refuse_odd
+from perceptron_rs.common.weights import refuse_odd_weights
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch, Files, Source, borders, changed, stamps
 
@@ -166,7 +166,9 @@ def plain(given: Any) -> Batch:
     with naming("X"):
         X = refuse_odd(batch.X)
         if not (issparse(X) or (type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biuf")):
-            X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+            from sklearn.utils import check_array
+
+            X = check_array(X, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=0)
         if issparse(X):
             X = X.tocsr()
     y = label_array(None, batch.y, X.shape[0])
@@ -174,6 +176,7 @@ def plain(given: Any) -> Batch:
         y = y.astype(str)
     weights, lengths = batch.sample_weight, batch.lengths
     if weights is not None:
+        refuse_odd_weights(weights)
         weights = np.asarray(weights, dtype=np.float64)
         if weights.shape != (X.shape[0],):
             raise ValueError(
@@ -254,6 +257,7 @@ def joined(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]:
     for name in ("sample_weight", "lengths"):
         if len({getattr(batch, name) is None for batch in batches}) > 1:
             raise ValueError(f"{name} must be given with all batches, or with none")
+    _same_kind(batch.y for batch in batches)
     Xs = [batch.X for batch in batches]
     found: dict[str, list[NDArray[Any]]] = {}
     if issparse(Xs[0]):
@@ -273,6 +277,11 @@ def joined(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]:
             found[name] = [getattr(batch, name) for batch in batches]
     kinds = {name: np.result_type(*parts) for name, parts in found.items()}
     return {name: [part.astype(kinds[name], copy=False) for part in found[name]] for name in sorted(found)}
+
+
+def _same_kind(labels: Iterable[NDArray[Any]]) -> None:
+    if len({part.dtype.kind in "biuf" for part in labels}) > 1:  # NumPy makes strings of the numbers
+        raise ValueError("y must hold numbers in all batches, or strings in all of them")
 
 
 def _same_width(widths: set[int]) -> None:
@@ -321,7 +330,9 @@ class Survey:
             _same_width({self.width, batch.X.shape[1]})
         self.n_rows += length(batch)
         self.width = max(self.width, batch.X.shape[1])
-        if self.source.is_shifted is None and not self.holds_zero and len(batch.X.indices):
+        if not issparse(batch.X):
+            self.holds_zero = True
+        elif self.source.is_shifted is None and not self.holds_zero and len(batch.X.indices):
             self.holds_zero = bool(batch.X.indices.min() == 0)
 
     def facts(self) -> Facts:
@@ -333,9 +344,10 @@ class Survey:
         width = max(1, self.width - is_shifted)
         if source.n_features is not None and width > source.n_features:
             raise ValueError(f"n_features is {source.n_features}, but {source.name} needs {width}; raise it")
+        _same_kind(self.labels)
         every = np.concatenate(self.labels)
         if classes is None:
-            classes = encode_new(label_array(None, every, None))[0]
+            classes = encode_new(every, n_samples=self.n_rows)[0]
         counts = np.zeros(len(classes), dtype=np.int64)
         np.add.at(counts, encode(every, classes), np.concatenate(self.counts))
         return Facts(source.n_features or width, classes, is_shifted, self.n_rows, counts)

@@ -36,6 +36,8 @@ _POPULATE = 22  # Linux calls it MADV_POPULATE_READ; Python has no name for it
 #: Types that engines store, the smallest first.
 _TYPES = tuple(map(np.dtype, ("u1", "i1", "u2", "i2", "f4", "i4")))
 _CHUNK = 1 << 16
+#: A cache of no more bytes stays mapped: to map each page again in each epoch can take as long as to learn.
+_KEPT = 256 << 20
 
 
 def cached(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) -> Source:
@@ -108,8 +110,8 @@ def _written(
     for block in blocks:
         arrays = joined(block)
         places, check = {}, 0
-        if lowest and source.is_shifted is None and any((part == 0).any() for part in arrays["indices"]):
-            lowest = 0
+        if lowest and source.is_shifted is None:
+            lowest = int(not any((part == 0).any() for part in arrays.get("indices", [np.zeros(1)])))
         for name, parts in arrays.items():
             count, start = sum(map(len, parts)), at
             for array in parts:
@@ -171,7 +173,7 @@ class _Mapped:
             of,
             batches=lambda: map(self.batch, range(len(self.ends) - 1)),
             between=self.between,
-            advise=self.advise if hasattr(mmap, "MADV_DONTNEED") else None,
+            advise=self.advise if len(self.memory) > _KEPT and hasattr(mmap, "MADV_DONTNEED") else None,
             is_shifted=False,
             n_rows=self.ends[-1],
             n_in_batch=max(batch["n"] for batch in self.index["batches"]) if self.index["batches"] else None,

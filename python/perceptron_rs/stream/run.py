@@ -142,6 +142,10 @@ class StreamRun:
             if not self.settings.keep_on_interrupt:
                 raise
             interrupted = True
+        if self.place.blocks == 0 and not interrupted:
+            raise ValueError(
+                f"{self.stream.source.name} contains no examples; check that it is the right one"
+            )
         if self.n_examples == 0 and skip == 0 and not interrupted:
             raise ValueError(
                 "sample_weight and class_weight leave no example of positive weight; "

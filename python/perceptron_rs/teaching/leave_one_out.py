@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
+
+from perceptron_rs.common.labels import label_array
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
@@ -19,7 +21,7 @@ class LeaveOneOut(NamedTuple):
     error : float
         The leave-one-out error rate.
     bound : float
-        Fraction of the examples that were mistakes in the fit with all of them.
+        Fraction of the examples that were mistakes in the fit with all of them, or are alone in their class.
     n_fits : int
         Number of fits that it took.
     """
@@ -34,7 +36,8 @@ def leave_one_out(estimator: Any, X: Any, y: Any) -> LeaveOneOut:
 
     An example that was never a mistake has left no trace in the weights: without it, the run is the same. So
     only examples that were mistakes need a fit without them, and if the run converges, they alone can be
-    errors: the error rate is at most ``bound``, known after a single fit.
+    errors: the error rate is at most ``bound``, known after a single fit. An example that is alone in its
+    class is always an error: without it, no fit knows the class.
 
     Parameters
     ----------
@@ -73,25 +76,24 @@ def leave_one_out(estimator: Any, X: Any, y: Any) -> LeaveOneOut:
     True
     """
     _check(estimator)
-    y = np.asarray(y)
+    y = label_array(estimator, y, None)
     model = clone(estimator).set_params(track_mistakes=True).fit(X, y)
+    (X,) = indexable(X)
     mistaken = model.mistakes_per_example_.any(axis=1)
-    errors = model.predict(X) != y
-    n_fits = 1
-    for i in np.flatnonzero(mistaken):
+    _, index, sizes = np.unique(y, return_inverse=True, return_counts=True)
+    is_alone = sizes[index] == 1
+    errors = (model.predict(X) != y) | is_alone
+    to_fit = np.flatnonzero(mistaken & ~is_alone)
+    for i in to_fit:
         rest = np.delete(np.arange(len(y)), i)
-        if y[i] not in y[rest]:  # a class that nobody has seen
-            errors[i] = True
-            continue
-        n_fits += 1
         other = clone(estimator).fit(_safe_indexing(X, rest), y[rest])
         errors[i] = other.predict(_safe_indexing(X, [i]))[0] != y[i]
-    return LeaveOneOut(float(errors.mean()), float(mistaken.mean()), n_fits)
+    return LeaveOneOut(float(errors.mean()), float((mistaken | is_alone).mean()), 1 + len(to_fit))
 
 
 def _check(estimator: Any) -> None:
     """Raise unless an example that is no mistake has no part in a run."""
-    given: dict[str, Any] = getattr(estimator, "get_params", dict)()
+    given: dict[str, Any] = {} if isinstance(estimator, type) else getattr(estimator, "get_params", dict)()
     last = given.get("prediction", "last") == "last" and "track_mistakes" in given
     if not last or type(estimator).__name__ not in ("Perceptron", "KernelPerceptron"):
         raise ValueError(
@@ -99,9 +101,9 @@ def _check(estimator: Any) -> None:
             f"{estimator!r:.80}; use LeaveOneOut of scikit-learn"
         )
     needed: dict[str, Any] = {"shuffle": False, "tol": None, "early_stopping": False, "penalty": None}
-    needed |= {"warm_start": False}
+    needed |= {"warm_start": False, "n_partitions": 1}
     for name, value in needed.items():
-        if name in given and given[name] != value:
+        if name in given and np.any(given[name] != value):
             raise ValueError(f"{name} must be {value} for the run to be the same, got {given[name]!r}")
     scaled = given.get("kernel") in ("rbf", "poly", "sigmoid") and given["gamma"] == "scale"
     if given["class_weight"] == "balanced" or scaled:

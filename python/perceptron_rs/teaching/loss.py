@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.labels import label_array
+from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.margins.problem import two_classes
 
 __all__ = ["hinge_loss", "perceptron_loss"]
@@ -105,17 +107,26 @@ def hinge_loss(y_true: Any, pred_decision: Any, *, labels: Any = None, sample_we
 
 
 def _mean_loss(y_true: Any, pred_decision: Any, labels: Any, sample_weight: Any, margin: float) -> float:
-    y, scores = np.asarray(y_true), np.asarray(pred_decision, dtype=np.float64)
-    if y.ndim != 1 or scores.ndim not in (1, 2) or len(scores) != len(y) or not len(y):
+    shape, scores = np.shape(y_true), _scores(pred_decision)
+    if len(shape) != 1 or scores.ndim not in (1, 2) or len(scores) != shape[0] or not shape[0]:
         raise ValueError(
             "y_true and pred_decision must hold a label and a score, or one score for each class, of every "
-            f"example, got the shapes {y.shape} and {scores.shape}"
+            f"example, got the shapes {shape} and {scores.shape}"
         )
+    y = label_array(None, y_true, None, "y_true")
+    won = _won_by(y, scores, None if labels is None else np.unique(label_array(None, labels, None, "labels")))
+    losses = np.maximum(0.0, margin - won)
+    return float(np.average(losses, weights=sample_weights(sample_weight, losses)))
+
+
+def _scores(given: Any) -> NDArray[np.float64]:
+    scores = np.asanyarray(given)
+    if scores.dtype.kind not in "biufO" or np.ma.is_masked(scores):
+        raise TypeError(f"pred_decision must hold real numbers, none of them masked, got {given!r:.80}")
+    scores = np.asarray(scores, dtype=np.float64)
     if not np.isfinite(scores).all():
         raise ValueError("pred_decision must be finite")
-    won = _won_by(y, scores, None if labels is None else np.unique(labels))
-    losses = np.maximum(0.0, margin - won)
-    return float(np.average(losses, weights=sample_weight))
+    return scores
 
 
 def _won_by(
@@ -127,7 +138,9 @@ def _won_by(
     if scores.ndim == 1:
         if classes is not None and len(classes) != 2:
             raise ValueError(f"labels must be two for one score for each example, got {len(classes)}")
-        positive = two_classes(y)[0] == 1 if classes is None else y == classes[1]
+        if classes is None and (n := len(np.unique(y))) > 2:
+            raise ValueError(f"y_true must hold at most two labels for one score for each example, got {n}")
+        positive = two_classes(y, "y_true")[0] == 1 if classes is None else y == classes[1]
         signed: NDArray[np.float64] = np.where(positive, scores, -scores)
         return signed
     classes = np.unique(y) if classes is None else classes

@@ -116,8 +116,9 @@ def bounds(n_partitions: Any, n: int) -> NDArray[np.int64]:
         each, more = divmod(n, int(n_partitions))
         lengths = [each + (p < more) for p in range(int(n_partitions))]
     else:
-        lengths = [int(length) for length in n_partitions]
-        if not lengths or min(lengths) < 0 or sum(lengths) != n:
+        given = np.asarray(n_partitions)
+        lengths = given.tolist()
+        if given.dtype.kind not in "iu" or given.ndim != 1 or min(lengths) < 0 or sum(lengths) != n:
             raise ValueError(
                 f"n_partitions must be a number, or lengths of at least 0 that add up to the number of "
                 f"examples, {n}; got {n_partitions!r:.80}"

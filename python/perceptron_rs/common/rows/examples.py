@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
-from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import validate_data
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays
@@ -55,6 +53,8 @@ class Examples:
 
 
 def _assert_finite(values: NDArray[Any], estimator: Any) -> None:
+    from sklearn.utils import assert_all_finite
+
     with np.errstate(over="ignore", invalid="ignore"):
         assert_all_finite(values, input_name="X", estimator_name=type(estimator).__name__)
 
@@ -70,9 +70,14 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
     with naming("X"):
         if _is_known(X, estimator, reset):
             X = checked_format(X) if issparse(X) else X
-        elif _is_plain(X):  # scikit-learn's checks of the array would take longer than a small fit
+        elif _is_plain(X):
+            from sklearn.utils.validation import validate_data
+
+            # scikit-learn's checks of the array would take longer than a small fit
             validate_data(estimator, X, reset=reset, skip_check_array=True)
         else:
+            from sklearn.utils.validation import validate_data
+
             X = validate_data(
                 estimator,
                 refuse_odd(X),
