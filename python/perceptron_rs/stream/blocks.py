@@ -185,9 +185,17 @@ def plain(given: Any) -> Batch:
         if not low >= 0 or not high < np.inf:
             raise ValueError(f"sample_weight must be finite and >= 0, got {high if low >= 0 else low}")
     if lengths is not None:
-        lengths = np.asarray(lengths, dtype=np.int64)
-        if lengths.ndim != 1 or lengths.sum() != X.shape[0] or (lengths < 1).any():
-            raise ValueError(f"lengths must be at least 1 and add up to the rows of X, {X.shape[0]}")
+        lengths = np.asarray(lengths)
+        if (
+            lengths.dtype.kind not in "iu"
+            or lengths.ndim != 1
+            or lengths.sum() != X.shape[0]
+            or (lengths < 1).any()
+        ):
+            raise ValueError(
+                f"lengths must be whole numbers of at least 1 that add up to the rows of X, {X.shape[0]}"
+            )
+        lengths = lengths.astype(np.int64)
     return Batch(X, y, weights, lengths)
 
 
