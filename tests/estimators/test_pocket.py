@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, load
 from perceptron_rs.testing import assert_parity
@@ -360,6 +361,9 @@ def test_few_examples_are_counted_after_every_update(engine_name, n, check):
     assert auto.swaps_.tobytes() == chosen.swaps_.tobytes()
     other = PocketPerceptron(check="ratchet" if check == "update" else "update", **FIXED).fit(X, y)
     assert auto.swaps_.tobytes() != other.swaps_.tobytes()
+    X, y = np.vstack([X, X[:5]]), np.append(y, y[:5])  # of weight 0: they are not visited
+    weighted = clone(auto).fit(X, y, sample_weight=np.arange(n + 5) < n)
+    assert weighted.coef_.tobytes() == auto.coef_.tobytes()
 
 
 @pytest.mark.parametrize("tie", ["mistake", "positive"])
