@@ -228,5 +228,10 @@ def test_refusals():
         trace(Perceptron(), X, y, every="epoch")
     with pytest.raises(TypeError, match="estimator must be a linear or kernel learner"):
         trace("perceptron", X, y)
+    with pytest.raises(TypeError, match="estimator must be a linear or kernel learner"):
+        trace(Perceptron, X, y)
+    for n_partitions in (2, [2, 2]):
+        with pytest.raises(ValueError, match="n_partitions must be 1"):
+            trace(Perceptron(n_partitions=n_partitions), X, y)
     with pytest.raises(TypeError, match="estimator must learn hyperplanes in epochs"):
         trace(MultilayerPerceptron(max_iter=1, tol=None), X, y)

@@ -213,7 +213,7 @@ def trace(
     TypeError
         If the estimator is none of these learners.
     ValueError
-        If ``every`` is something else, or an argument of ``fit`` is invalid.
+        If ``every`` is something else, if ``n_partitions`` is not 1, or if an argument of ``fit`` is invalid.
 
     References
     ----------
@@ -234,9 +234,14 @@ def trace(
     """
     if every not in ("update", "example"):
         raise ValueError(f'every must be "update" or "example", got {every!r}')
-    if "engine" not in getattr(estimator, "get_params", dict)():
+    given = {} if isinstance(estimator, type) else getattr(estimator, "get_params", dict)()
+    if "engine" not in given:
         raise TypeError(
             f"estimator must be a linear or kernel learner of perceptron_rs, got {estimator!r:.100}"
+        )
+    if np.any(given.get("n_partitions", 1) != 1):
+        raise ValueError(
+            f"n_partitions must be 1, as a trace follows one run, got {given['n_partitions']!r:.80}"
         )
     model = clone(estimator).set_params(engine="reference")
     with noted_calls() as calls:
