@@ -248,6 +248,37 @@ def test_the_bound_without_an_intercept():
     assert bound != mistake_bounds(far, Y, bias="augmented").block_novikoff
 
 
+def test_the_bound_is_that_of_the_learner():
+    for options in ({"margin_threshold": 5}, {"added_feature": 3.0}, {"margin_threshold": 2, "eta0": 0.5}):
+        model = Perceptron(tol=None, **options).fit(X, Y)
+        bound = MistakesDisplay.from_estimator(model, X, Y).bound
+        assert model.n_mistakes_ <= bound == mistake_bounds(X, Y, **options).block_novikoff
+    linear = KernelPerceptron(kernel="linear").fit(X, Y)
+    assert (
+        MistakesDisplay.from_estimator(linear, X, Y).bound == mistake_bounds(X, Y, bias="none").block_novikoff
+    )
+    for model, text in (
+        (KernelPerceptron(), "kernel must be 'linear'"),
+        (Perceptron(penalty="l2"), "penalty must be None"),
+        (Perceptron(class_weight={1: 9}), "class_weight must be None"),
+        (Perceptron(n_partitions=[3, 3]), "n_partitions must be 1"),
+        (MultilayerPerceptron(max_iter=2, tol=None), "must be a linear learner"),
+    ):
+        model.fit(X, Y)
+        MistakesDisplay.from_estimator(model)
+        with pytest.raises(ValueError, match=text):
+            MistakesDisplay.from_estimator(model, X, Y)
+
+
+def test_sparse_examples_and_weights(fitted, tmp_path):
+    expected = HyperplaneDisplay.from_estimator(fitted, X, Y)
+    for model in (fitted, Perceptron(tol=None, shuffle=False).fit(X, Y).sparsify()):
+        display = HyperplaneDisplay.from_estimator(model, sparse.csr_matrix(X), Y)
+        assert len(display.lines_) == 3
+        assert display.support_.get_offsets().tolist() == expected.support_.get_offsets().tolist()
+    animate(trace(Perceptron(shuffle=False, tol=None), sparse.csr_matrix(X), Y), tmp_path / "run.gif")
+
+
 def test_each_class_has_a_marker_of_its_own():
     labels = np.arange(6) % 3
     display = HyperplaneDisplay.from_estimator(Perceptron().fit(X, labels), X, labels)

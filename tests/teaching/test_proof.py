@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron, max_margin, proof, trace
+from perceptron_rs import AveragedPerceptron, KernelPerceptron, Perceptron, max_margin, proof, trace
 from perceptron_rs.datasets import make_separable
 
 
@@ -61,6 +61,12 @@ def test_refusals():
         proof(trace(Perceptron(class_weight={0: 1, 1: 2}, tol=None), X, y))
     with pytest.raises(ValueError, match="plain updates"):
         proof(trace(Perceptron(penalty="l2", max_iter=3, tol=None), X, y))
+    with pytest.raises(ValueError, match="trace must start from zero"):
+        proof(trace(Perceptron(tol=None), X, y, coef_init=[0, 1, 0]))
+    with pytest.raises(ValueError, match="trace must start from zero"):
+        proof(trace(Perceptron(tol=None), X, y, intercept_init=1, every="example"))
+    with pytest.raises(ValueError, match="trace must be of a linear learner"):
+        proof(trace(KernelPerceptron(kernel="linear", max_iter=3), X, y))
     with pytest.raises(ValueError, match="two classes and one hyperplane, got 3 classes"):
         proof(trace(Perceptron(max_iter=3, tol=None), X, np.arange(len(X)) % 3))
 
