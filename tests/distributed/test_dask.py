@@ -91,6 +91,14 @@ def test_uneven_and_empty_partitions_and_missing_classes(client):
     assert [report.rows for report in model.partition_report_] == [0, 10, 0, 390]
 
 
+def test_a_partition_whose_examples_all_have_weight_0(client):
+    weights = (np.arange(len(Y)) >= 150).astype(np.float64)
+    lazy = da.from_array(X, chunks=(100, X.shape[1])), da.from_array(Y, chunks=100)
+    for learner in (on_dask.Perceptron, on_dask.AveragedPerceptron):
+        model = learner(client=client, **FEW).fit(*lazy, sample_weight=weights)
+        assert same(model, clone(model.to_local()).fit(X, Y, sample_weight=weights))
+
+
 def test_data_frames_and_strings(client):
     frame = pd.DataFrame(X, columns=list("abcde"))
     names = pd.Series(np.array(["no", "so", "yes"])[Y])
@@ -259,6 +267,9 @@ def test_a_clone_keeps_the_client(client):
         ({}, ([X, X * np.nan], [Y, Y]), "NaN"),
         ({}, ([X, X], [Y * 0, Y * 0]), "number of classes has to be greater than one"),
         ({}, ([X, X], None), "y must be given"),
+        ({}, ([lambda: X], None), r"partition 0: a block without y must be a tuple \(X, y\)"),
+        ({}, ([Batch(X, Y, 0 * Y)] * 2, None), "leave no example of positive weight"),
+        ({"class_weight": dict.fromkeys(range(9), 0)}, ([X], [Y > 1]), "leave no example of positive weight"),
         ({}, ([Batch(X, Y), Batch(X, Y[1:])], None), "partition 1: inconsistent numbers of samples"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

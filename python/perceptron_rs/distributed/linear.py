@@ -12,7 +12,7 @@ from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.driver import Report, Schedule, publish_report
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.parameters import draw_seed
-from perceptron_rs.common.planes import n_planes, positive_labels
+from perceptron_rs.common.planes import is_joint, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.storage import to_stored
@@ -39,7 +39,7 @@ def parse(batch: Batch) -> Parsed:
     names = getattr(model, "feature_names_in_", None)
     labels, weights = label_array(model, y, X.shape[0]), None
     if sample_weight is not None:
-        weights = sample_weights(sample_weight, labels)
+        weights = sample_weights(sample_weight, labels, is_part=True)
         assert weights is not None
         data.assert_finite_in(weights == 0, model)  # the engine does not meet these rows
     return Parsed(data.stored, X.shape[1], None if names is None else tuple(map(str, names)), labels, weights)
@@ -67,6 +67,11 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
     vars(estimator).pop(RECORD, None)
     K = n_planes(estimator, classes)
     planes = class_weights(estimator.class_weight, classes, counts, K)
+    of_classes = planes[:, 1] if is_joint(estimator) else planes
+    if not of_classes.any() or all(fact.weightless for fact in facts if fact.examples):
+        raise ValueError(
+            "sample_weight and class_weight leave no example of positive weight; there is nothing to learn"
+        )
     seed = draw_seed(estimator.random_state) if estimator.shuffle else None
 
     def publish(model: Any, state: State) -> None:
