@@ -134,7 +134,7 @@ def test_another_parameter_is_named(learner, tmp_path):
     assert answer.digest == answer.digest_again
 
 
-def test_what_only_predicts_is_no_other_parameter(tmp_path):
+def test_parameters_of_predictions_are_not_compared(tmp_path):
     model = fitted(LEARNERS[5]).set_params(prediction="last", n_jobs=2, verbose=1)
     assert reproduce(saved(model, tmp_path), X, Y)
     assert reproduce(saved(model.set_params(audit=False, engine="reference"), tmp_path), X, Y)
@@ -272,7 +272,7 @@ def test_start_weights_are_kept_with_the_record(learner, tmp_path):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
-def test_without_audit_a_fit_can_be_repeated_but_nothing_named(learner, tmp_path):
+def test_without_audit_a_fit_can_be_repeated_but_no_block_is_named(learner, tmp_path):
     model = saved(fitted(learner.set_params(audit=False)), tmp_path)
     learner.set_params(audit=True)
     assert model._calls[0].digests is None
@@ -365,7 +365,7 @@ def test_equal_labels_of_another_type(y, again, tmp_path):
 
 
 @pytest.mark.parametrize("form", [list, tuple, np.array])
-def test_numbers_in_any_form_are_the_same_parameter(form, tmp_path):
+def test_a_list_a_tuple_and_an_array_are_the_same_parameter(form, tmp_path):
     for learner in (
         Perceptron(**SHORT, n_partitions=form([300, 1000])),
         MultilayerPerceptron(form([3, 2]), **SHORT),

@@ -178,11 +178,11 @@ def test_files_that_workers_read(client, tmp_path):
 @pytest.mark.parametrize("small", [False, True], ids=["one task mixes", "a tree of tasks"])
 @pytest.mark.parametrize("mixing", ["uniform", "mistakes"])
 def test_rows_that_touch_few_columns_of_many(client, monkeypatch, mixing, small):
-    """Weights travel by what has changed, and are added on their way where they are large."""
+    """Only what has changed of the weights is sent; large ones are added in a tree of tasks."""
     rng = np.random.default_rng(2)
     wide = sp.random_array((60, 30_000), density=2e-4, format="csr", rng=rng, dtype=np.float32)
     y = rng.integers(0, 3, 60)
-    sent = []  # functions and their first arguments
+    sent = []  # each function with its first argument
     monkeypatch.setattr("perceptron_rs.dask.cluster._SMALL", 0)
     if small:
         monkeypatch.setattr("perceptron_rs.dask.cluster._LARGE", 1)

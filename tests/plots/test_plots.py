@@ -1,4 +1,4 @@
-"""Pictures: what is drawn, with which numbers and words. No pixel is compared."""
+"""Plots: their artists, numbers and texts. No pixel is compared."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def fitted():
 
 
 def signed_distance(line, w, b):
-    """Return how far the points that fix a line are from the hyperplane (w, b)."""
+    """Return the signed distances of the two points of a drawn line from the hyperplane (w, b)."""
     ends = np.array([line.get_xy1(), line.get_xy2()])
     return (ends @ w + b) / np.linalg.norm(w)
 
@@ -78,7 +78,7 @@ def test_a_hyperplane_with_its_margin(fitted):
     labels = [points.get_label() for points in display.points_]
     assert labels == ["-1", "1"]
     np.testing.assert_array_equal(display.points_[1].get_offsets(), X[Y == 1])
-    # The colour of a place is that of the class which is predicted there.
+    # Each place has the colour of the class that is predicted there.
     assert isinstance(display.boundary_, DecisionBoundaryDisplay)
     places = np.stack([display.boundary_.xx0, display.boundary_.xx1], axis=-1).reshape(-1, 2)
     shown = np.ravel(display.boundary_.surface_.get_array())
@@ -87,7 +87,7 @@ def test_a_hyperplane_with_its_margin(fitted):
     assert places[-1] == pytest.approx([display.ax_.get_xlim()[1], display.ax_.get_ylim()[1]])
     colours = display.boundary_.surface_.cmap(np.array([0, 1]))[:, :3]
     np.testing.assert_allclose(colours, [mpl.colors.to_rgb(colour) for colour in COLOURS[:2]])
-    # The support are the examples that the margin is measured by.
+    # The support vectors are the examples nearest to the line.
     signed = Y * (X @ w + b)
     assert display.support_.get_offsets().tolist() == X[signed == signed.min()].tolist()
 

@@ -29,7 +29,7 @@ def test_the_inequalities_hold_on_every_run(seed, eta0):
     found = proof(trace(model, X, y))
     assert found.holds
     assert len(found.progress) == model.fit(X, y).n_mistakes_ <= found.bound
-    # The direction found is at least as good as the one that the points were drawn by.
+    # Its direction separates the points at least as well as the one they were drawn with.
     rows = np.column_stack([X, np.ones(len(X))])
     assert found.margin >= (np.where(y, 1, -1) * (rows @ u)).min() * (1 - 1e-7)
     assert found.radius == pytest.approx(np.linalg.norm(rows, axis=1).max())

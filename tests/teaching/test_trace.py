@@ -50,7 +50,7 @@ JOINT = [
 @pytest.mark.parametrize("engine", ["rust", "reference"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("estimator", LINEAR + JOINT, ids=str)
-def test_the_last_step_of_each_class_leaves_the_weights_of_fit(estimator, classes, engine):
+def test_the_last_step_of_each_class_ends_on_the_weights_of_fit(estimator, classes, engine):
     X, y = drawn(classes)
     model = estimator.set_params(engine=engine, max_iter=7, tol=None, random_state=3)
     steps = list(trace(model, X, y))
@@ -64,7 +64,7 @@ def test_the_last_step_of_each_class_leaves_the_weights_of_fit(estimator, classe
         else model.classes_
     )
     assert set(found) <= set(planes)
-    if not pocket:  # it keeps a vector of the run, not the last
+    if not pocket:  # which keeps the best vector of the run, not the last one
         coef = getattr(model, "coef_last_", model.coef_)
         intercept = getattr(model, "intercept_last_", model.intercept_)
         if isinstance(model, AveragedPerceptron):
