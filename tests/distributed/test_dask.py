@@ -247,6 +247,8 @@ def test_sequences_in_files(client, tmp_path):
     local = clone(model.to_local()).fit(rows, y, lengths=lengths)
     assert weights(model) == weights(local)
     assert model.score(parts) == local.score(rows, y, lengths=lengths)
+    with pytest.raises(ValueError, match="partition 0: sample_weight is not for sequences"):
+        model.fit([Batch(rows, y, np.ones(len(y)), lengths)])
 
 
 def test_a_clone_keeps_the_client(client):
@@ -268,6 +270,7 @@ def test_a_clone_keeps_the_client(client):
         ({}, ([X, X], [Y * 0, Y * 0]), "number of classes has to be greater than one"),
         ({}, ([X, X], None), "y must be given"),
         ({}, ([lambda: X], None), r"partition 0: a block without y must be a tuple \(X, y\)"),
+        ({}, ([Batch(X, Y, None, [len(Y)])], None), "lengths are for a SequencePerceptron"),
         ({}, ([Batch(X, Y, 0 * Y)] * 2, None), "leave no example of positive weight"),
         ({"class_weight": dict.fromkeys(range(9), 0)}, ([X], [Y > 1]), "leave no example of positive weight"),
         ({}, ([Batch(X, Y), Batch(X, Y[1:])], None), "partition 1: inconsistent numbers of samples"),

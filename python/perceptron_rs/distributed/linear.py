@@ -31,7 +31,9 @@ __all__ = ["LINEAR"]
 
 def parse(batch: Batch) -> Parsed:
     """Read examples."""
-    X, y, sample_weight = batch[:3]
+    X, y, sample_weight, lengths = batch
+    if lengths is not None:
+        raise ValueError("lengths are for a SequencePerceptron; a block must be (X, y[, sample_weight])")
     if not X.shape[0]:
         return Parsed({"rows": to_stored(np.zeros(X.shape))}, X.shape[1], None, np.asarray(y).reshape(-1)[:0])
     model = Perceptron()  # whose checks these are
