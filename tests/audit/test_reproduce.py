@@ -29,6 +29,8 @@ from perceptron_rs import (
     reproduce,
 )
 from perceptron_rs.audit.record import RECORD
+from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.io import open_arrays
 from perceptron_rs.ways import ways
 
 rng = np.random.default_rng(11)
@@ -382,6 +384,20 @@ def test_one_weight_for_all_examples():
     assert reproduce(model, X, Y, 2)
     assert reproduce(model, X, Y, np.full(len(Y), 2))
     assert "in their weights" in reproduce(model, X, Y, 3).message
+
+
+def test_what_does_not_belong_to_the_examples_is_refused():
+    model = Perceptron(**SHORT).fit_stream((X, Y))
+    sequences = SequencePerceptron(max_iter=2, audit=True).fit(X, Y, lengths=[13] * 100)
+    for arguments, more, text in (
+        ((model, X, Y), {"lengths": [1300]}, "lengths must be None for Perceptron"),
+        ((model, X, Y), {"encoder": AttributeEncoder()}, "encoder must be None for Perceptron"),
+        ((sequences, X, Y, WEIGHT), {"lengths": [13] * 100}, "sample_weight must be None for sequences"),
+        ((model, open_arrays(X, Y), Y), {}, "y must be None with a source"),
+        ((model, open_arrays(X, Y), None, WEIGHT), {}, "sample_weight must be None with a source"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            reproduce(*arguments, **more)
 
 
 def test_a_malformed_matrix_is_refused():
