@@ -136,13 +136,8 @@ class Source:
         Parameters
         ----------
         n : int, default=None
-<<<<<<< HEAD
             Number of parts, at least 1. Parquet files are cut between row groups, svmlight files between
-            lines, arrays between rows. None: each row group is a part.
-=======
-            Number of parts, at least 1: of row groups of Parquet files, of ranges of bytes of svmlight
-            files or of tagged sentences, or of ranges of rows of arrays. If None, each row group is one.
->>>>>>> main
+            lines, tagged sentences between sentences, arrays between rows. None: each row group is a part.
 
         Returns
         -------
