@@ -277,7 +277,7 @@ def test_the_types_that_fit_takes(name, in_batches, size, tmp_path):
         ((REAL, TWO, 2.0), ValueError, "60 rows, but sample_weight has no entries"),
         ((REAL[:, :0], TWO), ValueError, "X must have at least one feature"),
         ((REAL[:0], TWO[:0]), ValueError, "contains no examples"),
-        ((malformed("csc"), TWO), ValueError, "X: indices must be < 60"),
+        ((malformed("csc"), TWO), ValueError, "indices must be < 60"),
         ((malformed("coo"), TWO), ValueError, "malformed COO matrix"),
     ],
 )

@@ -24,13 +24,11 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 
-def sample_weights(sample_weight: Any, labels: NDArray[np.uint32], *, is_part: bool = False) -> Floats | None:
-    """Return one finite weight >= 0 for each example, or None for equal weights; all may be 0 in a part."""
+def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | None:
+    """Return one finite weight >= 0 for each example, or None for equal weights."""
     if sample_weight is None:
         return None
     refuse_odd_weights(sample_weight)
-    if is_part and np.shape(sample_weight) in ((), (len(labels),)) and not np.any(sample_weight):
-        return np.zeros(len(labels))  # which scikit-learn refuses
     with naming("sample_weight"):
         weights: Floats = _check_sample_weight(sample_weight, labels, dtype=np.float64)
         low = weights.min()

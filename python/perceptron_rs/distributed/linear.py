@@ -16,7 +16,7 @@ from perceptron_rs.common.planes import is_joint, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.storage import to_stored
-from perceptron_rs.common.weights import class_weights, sample_weights
+from perceptron_rs.common.weights import class_weights, refuse_odd_weights, sample_weights
 from perceptron_rs.distributed.fitting import Family, Plan, all_labels
 from perceptron_rs.distributed.partition import Encoding, Facts, Parsed
 from perceptron_rs.engines import get_engine
@@ -41,7 +41,10 @@ def parse(batch: Batch) -> Parsed:
     names = getattr(model, "feature_names_in_", None)
     labels, weights = label_array(model, y, X.shape[0]), None
     if sample_weight is not None:
-        weights = sample_weights(sample_weight, labels, is_part=True)
+        refuse_odd_weights(sample_weight)
+        is_zero = np.shape(sample_weight) in ((), labels.shape) and not np.any(sample_weight)
+        # scikit-learn refuses weights that are all 0, but other partitions may have examples to learn from.
+        weights = np.zeros(len(labels)) if is_zero else sample_weights(sample_weight, labels)
         assert weights is not None
         data.assert_finite_in(weights == 0, model)  # the engine does not meet these rows
     return Parsed(data.stored, X.shape[1], None if names is None else tuple(map(str, names)), labels, weights)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse, vstack
 from sklearn.utils.validation import _get_feature_names
 
-from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.examples import refuse_odd
 
 __all__ = [
@@ -254,11 +253,10 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
         data, indices, indptr = (_mapped(part, files) for part in parts)
         X = _csr(data, indices, indptr, int(n_features))
     else:
-        X = _mapped(X, files)
-    with naming("X"):
-        X = refuse_odd(X)
-        X = X.tocsr() if issparse(X) else X
-    if not hasattr(X, "shape"):
+        X = refuse_odd(_mapped(X, files))
+    if issparse(X):
+        X = X.tocsr()
+    elif not hasattr(X, "shape"):
         X = np.asarray(X)
     if y is None:
         raise ValueError("y must hold class labels, got None")
