@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 
 import data
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 
 from perceptron_rs import AveragedPerceptron, Perceptron
 
@@ -134,6 +134,7 @@ def bench_epochs() -> None:
             ("digits (MNIST), uint8", "AveragedPerceptron", pixels),
             ("digits / 255, float32", "AveragedPerceptron", (pixels[0] / np.float32(255), pixels[1])),
             ("words (news20)", "AveragedPerceptron", data.news20()),
+            ("census", "AveragedPerceptron", data.census()),
             ("1,000 x 20", "Perceptron", (dense[:1000, :20].copy(), noisy[:1000])),
         ):
             own = {"Perceptron": Perceptron, "AveragedPerceptron": AveragedPerceptron}[learner]
@@ -196,10 +197,16 @@ def touching(d, rows, entries, seed):
     return csr_matrix((np.ones(rows * entries), columns.reshape(-1), ends), shape=(rows, d))
 
 
+def twice(row):
+    """Return a row and its half."""
+    return np.concatenate([row, row / 2]) if isinstance(row, np.ndarray) else vstack([row, row / 2], "csr")
+
+
 def bench_rounds() -> None:
     """Print the seconds of rounds whose partitions have few rows: what is left is their cost.
 
-    Rows touch all columns, or 100 of them.
+    Rows touch all columns, or 100 of them. Each partition has a row of one class and its half, of the other:
+    no epoch is clean, and each changes all weights that the rows touch.
     """
     from perceptron_rs import dask
 
@@ -214,9 +221,9 @@ def bench_rounds() -> None:
                         continue
                     if entries == d:
                         rng = np.random.default_rng(0)
-                        parts = [rng.standard_normal((2, d), dtype=np.float32) for _ in range(P)]
+                        parts = [twice(rng.standard_normal((1, d), dtype=np.float32)) for _ in range(P)]
                     else:
-                        parts = [touching(d, 2, entries, p) for p in range(P)]
+                        parts = [twice(touching(d, 1, entries, p)) for p in range(P)]
                     model = dask.Perceptron(client=client, tol=None, max_iter=6)
                     labels = [np.array([0, 1])] * P
                     found.append(f"{seconds_per_epoch(model, parts, labels)[0]:.3f}")

@@ -14,7 +14,8 @@ import perceptron_rs
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.linear import parse
 from perceptron_rs.distributed.partition import Encoding, learn, read
-from perceptron_rs.io import Batch, open_arrays
+from perceptron_rs.features import column_attributes
+from perceptron_rs.io import Batch, open_arrays, open_sentences
 from tests.distributed.problems import P, Part, cuts, examples
 
 dask = pytest.importorskip("dask", reason="the extra dask is not installed")
@@ -167,17 +168,20 @@ def test_files_that_workers_read(client, tmp_path):
     assert model.score(parts) == local.score(X, Y)
 
 
-@pytest.mark.parametrize("small", [False, True], ids=["one task mixes", "a tree of tasks"])
+@pytest.mark.parametrize(
+    ("large", "sums"),
+    [(1 << 26, 0), (1, 16), (1 << 20, 4)],
+    ids=["one task mixes", "a tree of tasks", "a tree, until it is known that few change"],
+)
 @pytest.mark.parametrize("mixing", ["uniform", "mistakes"])
-def test_rows_that_touch_few_columns_of_many(client, monkeypatch, mixing, small):
+def test_rows_that_touch_few_columns_of_many(client, monkeypatch, mixing, large, sums):
     """Weights travel by what has changed, and are added on their way where they are large."""
     rng = np.random.default_rng(2)
     wide = sp.random_array((60, 30_000), density=2e-4, format="csr", rng=rng, dtype=np.float32)
     y = rng.integers(0, 3, 60)
     sent = []  # functions and their first arguments
     monkeypatch.setattr("perceptron_rs.dask.cluster._SMALL", 0)
-    if small:
-        monkeypatch.setattr("perceptron_rs.dask.cluster._LARGE", 1)
+    monkeypatch.setattr("perceptron_rs.dask.cluster._LARGE", large)
     monkeypatch.setattr(client, "submit", lambda *a, s=client.submit, **k: sent.append(a[:2]) or s(*a, **k))
     ends = [0, 13, 13, 30, 50, 60]
     blocks = [wide[a:b] for a, b in itertools.pairwise(ends)]
@@ -186,7 +190,26 @@ def test_rows_that_touch_few_columns_of_many(client, monkeypatch, mixing, small)
     assert same(model, clone(model.to_local()).fit(wide, y))
     common = [type(given).__name__ for f, given in sent if f.__name__ == "handed_on"]
     assert common == ["Encoding", "Weights", "Change", "Change", "Change"]
-    assert ("sum_of" in {f.__name__ for f, _ in sent}) == small
+    assert [f.__name__ for f, _ in sent].count("sum_of") == sums
+
+
+WHERE = set()  # partitions and the workers that made passes over them
+
+
+def learn_noted(partition, *of_all):
+    WHERE.add((partition.number, distributed.get_worker().address))
+    return learn(partition, *of_all)
+
+
+def test_passes_are_made_where_the_partitions_are(client, monkeypatch):
+    """Also where the weights are larger, and have come to one worker."""
+    rng = np.random.default_rng(5)
+    blocks = [sp.random_array((20, 400_000), density=1e-5, format="csr", rng=rng) for _ in range(2)]
+    monkeypatch.setattr("perceptron_rs.dask.cluster.learn", learn_noted)
+    WHERE.clear()
+    on_dask.Perceptron(client=client, max_iter=8, tol=None).fit(blocks, [np.arange(20) % 2] * 2)
+    assert sorted(number for number, _ in WHERE) == [0, 1]
+    assert len({worker for _, worker in WHERE}) == 2
 
 
 def sentences():
@@ -239,6 +262,23 @@ def test_sequences_in_files(client, tmp_path):
     local = clone(model.to_local()).fit(rows, y, lengths=lengths)
     assert weights(model) == weights(local)
     assert model.score(parts) == local.score(rows, y, lengths=lengths)
+
+
+def test_tagged_sentences_in_files(client, tmp_path):
+    tokens, tags = sentences()
+    texts = [
+        "".join(f"{t[0]}\t{tag}\n" for t, tag in zip(*both, strict=True))
+        for both in zip(tokens, tags, strict=True)
+    ]
+    (tmp_path / "a.tsv").write_text("\n".join(texts))
+    source = open_sentences(tmp_path / "a.tsv", attributes=column_attributes)
+    parts = source.partitions(3)
+    model = on_dask.SequencePerceptron(client=client, max_iter=3).fit(parts)
+    local = clone(model.to_local())
+    assert len(local.n_partitions) == 3
+    assert min(local.n_partitions) > 9
+    assert weights(model) == weights(local.fit(*next(source.batches())[:2]))
+    assert model.score(parts) == local.score(*next(source.batches())[:2])
 
 
 def test_a_clone_keeps_the_client(client):

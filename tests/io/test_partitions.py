@@ -9,7 +9,16 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from perceptron_rs.io import Batch, Source, open_arrays, open_csv, open_parquet, open_svmlight
+from perceptron_rs.features import column_attributes
+from perceptron_rs.io import (
+    Batch,
+    Source,
+    open_arrays,
+    open_csv,
+    open_parquet,
+    open_sentences,
+    open_svmlight,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 3, (47, 4)).astype(np.float32)
@@ -47,6 +56,37 @@ def test_a_range_may_begin_where_a_line_does(tmp_path):
     _, _, lengths = read(open_svmlight(file, n_features=1, zero_based=True).partitions(4))
     assert sum(lengths) == 8
     assert max(lengths) <= 3
+
+
+TAGGED = "\ufeff\n\nthe\tD\nwhale\u00e9\tN\n\n \t\n\u00a0\na\tD\r\n\r\nno\tX\nend\tN"
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 83])
+def test_ranges_of_sentences(tmp_path, n):
+    files = [tmp_path / name for name in ("a.tsv", "b.tsv", "c.tsv")]
+    for file, text in zip(files, (TAGGED, "", "one\tI\n\ntwo\tI\n\n"), strict=True):
+        file.write_bytes(text.encode())
+    source = open_sentences(files, attributes=column_attributes)
+    whole = Batch(*next(source.batches()))
+    assert len(whole.X) == 5
+    parts = source.partitions(n)
+    assert len(parts) == n
+    found = [pickle.loads(pickle.dumps(part))() for part in parts]
+    assert [sentence for part in found for sentence in part.X] == whole.X
+    assert [tags for part in found for tags in part.y] == whole.y
+    assert n < 3 or max(len(part.X) for part in found) < 5
+
+
+def test_a_wrong_line_of_a_range_of_sentences_is_named(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_text("a\tX\n\n" * 20 + "b\tc\tX\n\n" * 20)  # right by themselves
+    parts = open_sentences(file, attributes=column_attributes).partitions(4)
+    assert len(parts[0]().X) > 5
+    with pytest.raises(ValueError, match=r"a\.tsv, line (5|6|7)\d: has 3 columns, but 2 are needed") as error:
+        parts[3]()
+    line = int(str(error.value).split("line ")[1].split(":")[0])
+    assert file.read_text().split("\n")[line - 1] == "b\tc\tX"
+    assert file.read_text().split("\n")[line - 2] == ""
 
 
 @pytest.mark.parametrize("n", [None, 1, 2, 5])
@@ -92,6 +132,7 @@ def test_ranges_of_arrays_and_of_files(tmp_path):
         (lambda file: open_svmlight(file, zero_based=True), 2, "n_features and zero_based must be given"),
         (lambda file: open_svmlight(file, n_features=4, zero_based=True), 0, "at least 1"),
         (lambda file: open_arrays(X, Y), None, "n must be given"),
+        (lambda file: open_sentences(file, attributes=len), None, "n must be given"),
         (lambda file: Source(batches=lambda: iter([(X, Y)])), 2, "cannot be cut into partitions"),
         (lambda file: open_arrays(X, Y).mapped(lambda batch: batch, 4), 2, "cannot be cut"),
     ],
@@ -106,6 +147,8 @@ def test_compressed_text_and_tables_of_text_cannot_be_cut(tmp_path):
     (tmp_path / "a.svm.gz").write_bytes(b"")
     with pytest.raises(ValueError, match="can only be read from its beginning"):
         open_svmlight(tmp_path / "a.svm.gz", n_features=1, zero_based=True).partitions(2)
+    with pytest.raises(ValueError, match="can only be read from its beginning"):
+        open_sentences(tmp_path / "a.svm.gz", attributes=len).partitions(2)
     (tmp_path / "a.csv").write_text("x,y\n1,0\n")
     with pytest.raises(ValueError, match="cannot be cut"):
         open_csv(tmp_path / "a.csv", target="y").partitions(2)

@@ -18,6 +18,7 @@ from uuid import uuid4
 
 import numpy as np
 from dask import delayed
+from dask.sizeof import sizeof
 from distributed import Client, Future, KilledWorker
 from distributed.client import FutureCancelledError
 
@@ -108,7 +109,8 @@ class DaskCluster:
                 self.promises = passes
                 made = mixed(settings[0], weights, changes, self.client.gather(passes), number)
             else:
-                if len(passes) * n_bytes(state) > _LARGE:
+                # No share is larger than what all of them change; they are about as large as those before.
+                if len(passes) * n_bytes(state if change is None else change) > _LARGE:
                     nodes = (f"{step}-add-{node}" for node in count())
                     passes = [
                         tree(passes, lambda *two: self.submit(next(nodes), sum_of, weights, changes, *two))
@@ -156,6 +158,14 @@ class DaskCluster:
                 f"blocks that Dask can compute, such as those of dask.array.from_array or of delayed "
                 f"functions, instead of scattered data"
             ) from error
+
+
+def no_bytes(_given: Weights | Change) -> int:
+    """Let passes be made where the partitions are, and not, all of them, where the weights are."""
+    return 0
+
+
+sizeof.register((Weights, Change), no_bytes)
 
 
 def facts_of(partition: Partition) -> Facts:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from perceptron_rs.io.source import Batch, PathLike, Source, paths_of
+from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, paths_of
 from perceptron_rs.packed import MAX_RATIO, check_ratio, unpacked
 
 __all__ = ["open_sentences"]
@@ -17,6 +18,7 @@ __all__ = ["open_sentences"]
 Attributes: TypeAlias = Callable[[list[list[str]]], list[Any]]
 
 _SENTENCES = 1024  # of a batch
+_CHUNK = 1 << 20  # bytes whose lines are counted at once
 
 
 def open_sentences(
@@ -87,17 +89,74 @@ def open_sentences(
             yield Batch(X, y)
 
     return Source(
-        batches=batches, files=files, reading=f"sentences, tag_column={tag_column}", name=str(files[0])
+        batches=batches,
+        cut=partial(_cut, files, attributes, tag_column),
+        files=files,
+        reading=f"sentences, tag_column={tag_column}",
+        name=str(files[0]),
     )
 
 
-def _sentences(file: Path, tag_column: int, max_ratio: float) -> Iterator[list[list[str]]]:
-    """Give the columns of the tokens of each sentence."""
+def _cut(
+    files: Sequence[Path], attributes: Attributes, tag_column: int, n: int | None
+) -> list[Callable[[], Batch]]:
+    """Cut files into n ranges of sentences, at the first empty lines behind ranges of bytes."""
+    return [
+        partial(
+            _read_ranges,
+            [
+                (file, _after_empty_line(file, begin), _after_empty_line(file, end))
+                for file, begin, end in part
+            ],
+            attributes,
+            tag_column,
+        )
+        for part in byte_ranges([str(file) for file in files], n)
+    ]
+
+
+def _after_empty_line(file: str, place: int) -> int:
+    """Return the end of the first empty line that begins at a place of a file, or behind it."""
+    if place == 0:
+        return 0
+    with Path(file).open("rb") as lines:
+        lines.seek(place - 1)
+        lines.readline()
+        while line := lines.readline():
+            if not line.decode("utf-8", "replace").strip():
+                break
+        return lines.tell()
+
+
+def _read_ranges(ranges: list[tuple[str, int, int]], attributes: Attributes, tag_column: int) -> Batch:
+    """Read the sentences between places in files."""
+    X: list[list[Any]] = []
+    y: list[list[str]] = []
+    for file, begin, end in ranges:
+        for sentence in _sentences(Path(file), tag_column, MAX_RATIO, begin, end):
+            y.append([columns.pop(tag_column) for columns in sentence])
+            X.append(attributes(sentence))
+    return Batch(X, y)
+
+
+def _sentences(
+    file: Path, tag_column: int, max_ratio: float, begin: int = 0, end: int | None = None
+) -> Iterator[list[list[str]]]:
+    """Give the columns of the tokens of each sentence; of a file that is not compressed, between places."""
     sentence: list[list[str]] = []
-    width, number = None, 0  # of columns; of the last line that was read
+    width, before, number = None, 0, 0  # columns; lines in front of the range; the last line that was read
+    if begin > 0:
+        first: list[list[str]] = next(_sentences(file, tag_column, max_ratio), [[]])
+        width, before = len(first[0]) or None, _lines_before(file, begin)
     try:
         with unpacked(str(file), max_ratio) if file.suffix == ".gz" else file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
+            if begin > 0:
+                lines.seek(begin)
+            place = begin
+            for number, line in enumerate(lines, before + 1):
+                if end is not None and place >= end:
+                    break
+                place += len(line)
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
                 if not text.strip():
                     if sentence:
@@ -118,3 +177,8 @@ def _sentences(file: Path, tag_column: int, max_ratio: float) -> Iterator[list[l
         raise ValueError(f"{file}, after line {number}: the compressed file is damaged: {error}") from None
     if sentence:
         yield sentence
+
+
+def _lines_before(file: Path, place: int) -> int:
+    with file.open("rb") as text:
+        return sum(text.read(min(_CHUNK, place - at)).count(b"\n") for at in range(0, place, _CHUNK))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from glob import glob, has_magic
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -25,6 +25,7 @@ __all__ = [
     "PathLike",
     "Source",
     "as_source",
+    "byte_ranges",
     "evenly",
     "joined",
     "open_arrays",
@@ -134,7 +135,7 @@ class Source:
         ----------
         n : int, default=None
             Number of parts, at least 1: of row groups of Parquet files, of ranges of bytes of svmlight
-            files, or of ranges of rows of arrays. If None, each row group is one.
+            files or of tagged sentences, or of ranges of rows of arrays. If None, each row group is one.
 
         Returns
         -------
@@ -158,8 +159,8 @@ class Source:
             raise ValueError(f"n must be a whole number of at least 1 or None, got {n!r:.80}")
         if self.cut is None:
             raise ValueError(
-                f"{self.name} cannot be cut into partitions; give Parquet files, svmlight files or arrays, "
-                f"or a callable for each partition"
+                f"{self.name} cannot be cut into partitions; give Parquet files, svmlight files, tagged "
+                f"sentences or arrays, or a callable for each partition"
             )
         return self.cut(n)
 
@@ -320,6 +321,25 @@ def _read_rows(given: tuple[Any, ...], first: int, last: int) -> Batch:
 def evenly(total: int, n: int) -> list[tuple[int, int]]:
     """Cut a range into n of about the same length."""
     return list(pairwise(np.linspace(0, total, n + 1).astype(np.int64).tolist()))
+
+
+def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int, int]]]:
+    """Cut files of text into n ranges of about as many bytes: what files, from where, to where."""
+    if n is None:
+        raise ValueError("n must be given: text can be cut anywhere")
+    for file in files:
+        if not isinstance(file, str) or file.endswith(".gz"):
+            name = file if isinstance(file, str) else getattr(file, "name", "the open file")
+            raise ValueError(f"{name}: can only be read from its beginning; give plain text files")
+    begins = [0, *accumulate(Path(file).stat().st_size for file in files)]
+    return [
+        [
+            (file, max(a - begin, 0), min(b, end) - begin)
+            for file, (begin, end) in zip(files, pairwise(begins), strict=True)
+            if a < end and begin < b
+        ]
+        for a, b in evenly(begins[-1], n)
+    ]
 
 
 def joined(batches: Sequence[Batch]) -> Batch:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import accumulate
 from numbers import Integral
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
-from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of
+from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, joined, paths_of
 from perceptron_rs.packed import MAX_RATIO, check_ratio, reading, unpacked
 
 __all__ = ["load_svmlight", "load_with_base", "open_svmlight"]
@@ -252,35 +251,21 @@ def open_svmlight(
 
 
 def _cut(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[], Batch]]:
-    """Cut files into n ranges of about as many bytes."""
-    if n is None:
-        raise ValueError("n must be given: text can be cut anywhere")
+    """Cut files into n ranges of lines."""
+    ranges = byte_ranges(files, n)
     if None in options.values():
         raise ValueError(
             "n_features and zero_based must be given to cut files into partitions, none of which sees the "
             "columns of the others"
         )
-    for file in files:
-        if not isinstance(file, str) or file.endswith(".gz"):
-            raise ValueError(f"{_name_of(file)}: can only be read from its beginning; give plain text files")
-    sizes = [Path(file).stat().st_size for file in files]
-    begins = [0, *accumulate(sizes)]
-    parts: list[Callable[[], Batch]] = []
-    for a, b in evenly(begins[-1], n):
-        ranges = [
-            (file, max(a - begin, 0), min(b, begin + size) - max(a, begin))
-            for file, size, begin in zip(files, sizes, begins, strict=False)
-            if a < begin + size and begin < b
-        ]
-        parts.append(partial(_read_ranges, ranges, options))
-    return parts
+    return [partial(_read_ranges, part, options) for part in ranges]
 
 
 def _read_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any]) -> Batch:
     return joined(
         [
-            Batch(*load_svmlight(file, offset=offset, length=length, **options))
-            for file, offset, length in ranges
+            Batch(*load_svmlight(file, offset=begin, length=end - begin, **options))
+            for file, begin, end in ranges
         ]
     )
 

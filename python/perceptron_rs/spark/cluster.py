@@ -1,4 +1,8 @@
-"""The partitions of a fit on Spark: each question to them is a job of ``mapInArrow``, a task each."""
+"""The partitions of a fit on Spark: each question to them is a job of ``mapInArrow``, a task each.
+
+Weights are broadcast: whole once, and then what epochs have changed. A Python worker keeps what has been
+broadcast from job to job, and so the weights that it has made of them.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +19,11 @@ from numpy.typing import NDArray
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, functions
 
-from perceptron_rs.common.mixing import Share, changed, mix
+from perceptron_rs.common.mixing import Change, Share, changed, mix
 from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
 from perceptron_rs.distributed.fitting import Round
 from perceptron_rs.distributed.partition import Encoding, Facts, Parse, Partition, learn, read
+from perceptron_rs.distributed.weights import Sent, Weights
 from perceptron_rs.io.source import Batch
 from perceptron_rs.settings import Chain, Linear, State
 
@@ -54,7 +59,12 @@ class SparkCluster:
         self.frame = frame.select([as_list(frame, name) for name in columns.all])
         self.context = frame.sparkSession.sparkContext
         self.parse: Parse  # once it is known
-        self.encodings: Sequence[Encoding]
+        self.encodings: Any = None  # a broadcast of them
+        #: What the last epoch has led to and has changed.
+        self.state: State | None = None
+        self.change: Change | None = None
+        self.sent = Sent(self.send)
+        self.broadcasts: list[Any] = []
 
     def look(self, parse: Parse) -> list[Facts]:
         """Read the partitions."""
@@ -64,7 +74,7 @@ class SparkCluster:
 
     def begin(self, encodings: Sequence[Encoding]) -> None:
         """Take what is needed of each to learn from it."""
-        self.encodings = encodings
+        self.encodings = self.context.broadcast(encodings)
 
     def round(
         self,
@@ -77,15 +87,34 @@ class SparkCluster:
         digests: Sequence[str],
     ) -> Round:
         """Make a pass over each partition, and mix here, where the weights are broadcast from."""
-        common = self.context.broadcast((state, settings, self.encodings, digests))
-        try:
-            shares: list[Share] = self.ask(partial(learnt_of, common, engine, mixing, number, sorted(ended)))
-        finally:
-            common.destroy()
-        change, epoch = mix(settings[0], state, shares, number)
+        change = self.change if state is self.state else None
+        weights, changes = self.sent.weights(state, change, number)
+        self.keep([weights, *changes])
+        common = self.encodings, settings, digests, engine, mixing, number, sorted(ended), weights, changes
+        shares: list[Share] = self.ask(partial(learnt_of, *common))
+        self.change, epoch = mix(settings[0], state, shares, number)
+        self.state = changed(state, self.change)
         told = [share.told[0] for share in shares]
         mistakes = [int(np.add.reduce(each.epoch.mistakes)) for each in told]
-        return Round(changed(state, change), epoch, mistakes, [each.seconds for each in told])
+        return Round(self.state, epoch, mistakes, [each.seconds for each in told])
+
+    def send(self, given: Weights | Change, _epoch: int) -> Any:
+        """Broadcast weights, or what has changed."""
+        self.broadcasts.append(self.context.broadcast(given))
+        return self.broadcasts[-1]
+
+    def keep(self, wanted: Sequence[Any]) -> None:
+        """Let go what has been broadcast of the weights, but for that."""
+        for broadcast in self.broadcasts:
+            if broadcast not in wanted:
+                broadcast.destroy()
+        self.broadcasts = list(wanted)
+
+    def close(self) -> None:
+        """Let go all that has been broadcast."""
+        self.keep([])
+        if self.encodings is not None:
+            self.encodings.destroy()
 
     def ask(self, question: Callable[[Partition], Any]) -> Any:
         """Return the answers of all partitions, in their order."""
@@ -165,12 +194,21 @@ def facts_of(partition: Partition) -> Facts:
 
 
 def learnt_of(
-    common: Any, engine: str, mixing: str, number: int, ended: Sequence[int], partition: Partition
+    encodings: Any,
+    settings: Sequence[Linear | Chain],
+    digests: Sequence[str],
+    engine: str,
+    mixing: str,
+    number: int,
+    ended: Sequence[int],
+    weights: Any,
+    changes: Sequence[Any],
+    partition: Partition,
 ) -> Share:
     """Make a pass. The partition is read anew in each epoch, and its digest compared."""
-    state, settings, encodings, digests = common.value
     p = partition.number
-    return learn(partition, encodings[p], settings[p], digests[p], state, engine, mixing, number, ended)
+    of_all = weights.value, engine, mixing, number, ended, *(change.value for change in changes)
+    return learn(partition, encodings.value[p], settings[p], digests[p], *of_all)
 
 
 def explained(error: Exception) -> Exception:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -86,7 +87,8 @@ class SparkLearner(ClusterLearner):
         PartitionChangedError
             If a partition has other rows, or an other order, than at its first reading.
         """
-        return self._fit_to(SparkCluster(frame, self._columns), checkpoint, resume=resume)
+        with closing(SparkCluster(frame, self._columns)) as cluster:
+            return self._fit_to(cluster, checkpoint, resume=resume)
 
     def predict(self, frame: Any) -> Any:
         """Predict the class of each row, or the labels of the tokens in each row.
