@@ -227,6 +227,9 @@ def test_lines_of_many_orders():
         model = Perceptron(tol=None, random_state=seed).fit(X, Y)
         np.testing.assert_allclose(signed_distance(line, model.coef_[0], model.intercept_[0]), 0, atol=1e-12)
     assert len(display.lines_) == 5
+    np.testing.assert_array_equal(
+        np.concatenate([c.get_offsets() for c in display.ax_.collections]), [*X[Y < 0], *X[Y > 0]]
+    )
     with pytest.raises(ValueError, match="y must hold two classes, got 3"):
         OrdersDisplay.from_estimator(Perceptron(tol=None), X, np.arange(6) % 3, n_orders=1)
 
@@ -238,6 +241,7 @@ def test_mistakes_and_their_bound(fitted):
     assert display.line_.get_ydata().tolist() == made.cumsum().tolist()
     assert display.bound_.get_ydata()[0] == pytest.approx(28 / 3)
     assert MistakesDisplay.from_estimator(fitted).bound_ is None
+    assert all(tick == round(tick) for tick in display.ax_.get_xticks())  # epochs are whole
 
 
 def test_the_bound_without_an_intercept():
@@ -325,6 +329,8 @@ def test_votes():
     display = SurvivalDisplay.from_estimator(model)
     assert [bar.get_height() for bar in display.bars_] == model.survival_[0].tolist()
     assert sum(bar.get_height() for bar in display.bars_) == 18
+    assert "order of the mistakes" in display.ax_.get_xlabel()
+    assert display.ax_.get_ylabel() == "examples survived = votes"
 
 
 def test_the_pocket():
@@ -332,6 +338,7 @@ def test_the_pocket():
     display = PocketDisplay.from_estimator(model)
     assert display.line_.get_ydata()[-1] == model.pocket_errors_[0]
     assert np.all(np.diff(display.line_.get_ydata()) < 0)
+    assert display.ax_.get_ylim()[0] == 0
 
 
 def test_the_theorem():

@@ -40,6 +40,12 @@ def test_a_right_example_costs_nothing():
     assert hinge_loss([1], [0.75]) == 0.25
 
 
+def test_two_classes_with_a_score_each():
+    assert perceptron_loss([0, 1], [[1, 4], [0, 5]]) == (3 + 0) / 2
+    with pytest.raises(ValueError, match="a column for each of 1 labels, got 1"):
+        perceptron_loss([0], [[1.0]])
+
+
 def test_several_classes():
     scores = [[3.0, 1, 2], [0, 5, 1], [2, 2, 2]]
     assert perceptron_loss([2, 0, 1], scores) == (1 + 5 + 0) / 3
@@ -198,3 +204,9 @@ def test_a_rate_only_scales_and_a_power_of_two_does_so_exactly():
         eta0: Perceptron(eta0=eta0, max_iter=50, tol=None).fit(*whole).n_mistakes_ for eta0 in (1.0, 0.1)
     }
     assert counts[1.0] != counts[0.1]
+
+
+def test_scores_of_small_integers_do_not_wrap():
+    scores = np.array([200, 100], dtype=np.uint8)  # -200 is 56 in this type
+    assert hinge_loss([0, 1], scores) == 201 / 2
+    assert perceptron_loss([0, 1], scores) == 200 / 2

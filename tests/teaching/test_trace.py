@@ -235,3 +235,12 @@ def test_refusals():
             trace(Perceptron(n_partitions=n_partitions), X, y)
     with pytest.raises(TypeError, match="estimator must learn hyperplanes in epochs"):
         trace(MultilayerPerceptron(max_iter=1, tol=None), X, y)
+
+
+@pytest.mark.parametrize("model", JOINT)
+def test_a_joint_decision_predicts_the_class_of_the_largest_score(model):
+    X, y = drawn(3)
+    steps = list(trace(clone(model).set_params(max_iter=2, tol=None), X, y, every="example"))
+    for t in range(1, 81):
+        (scores, predictions) = zip(*((s.activation, s.prediction) for s in steps if s.t == t), strict=True)
+        assert predictions == tuple(1 if k == np.argmax(scores) else -1 for k in range(3))

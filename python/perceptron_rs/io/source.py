@@ -14,10 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse, vstack
-from sklearn.utils.validation import _get_feature_names
 
 from perceptron_rs.common.rows.examples import refuse_odd
+from perceptron_rs.common.rows.sparse import is_sparse
 
 __all__ = [
     "Batch",
@@ -254,7 +253,7 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
         X = _csr(data, indices, indptr, int(n_features))
     else:
         X = refuse_odd(_mapped(X, files))
-    if issparse(X):
+    if is_sparse(X):
         X = X.tocsr()
     elif not hasattr(X, "shape"):
         X = np.asarray(X)
@@ -294,6 +293,8 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
             partial(_read_rows, given, a, b) if in_files else partial(Batch, *between(a, b))
             for a, b in evenly(n_rows, n)
         ]
+
+    from sklearn.utils.validation import _get_feature_names
 
     return Source(
         batches=lambda: iter([between(0, n_rows)]),
@@ -350,10 +351,16 @@ def joined(batches: Sequence[Batch]) -> Batch:
         return batches[0]
     X, weights = [batch.X for batch in batches], [batch.sample_weight for batch in batches]
     return Batch(
-        vstack(X, format="csr") if issparse(X[0]) else np.concatenate(X),
+        _stacked(X) if is_sparse(X[0]) else np.concatenate(X),
         np.concatenate([batch.y for batch in batches]),
         None if weights[0] is None else np.concatenate(weights),
     )
+
+
+def _stacked(parts: list[Any]) -> Any:
+    from scipy.sparse import vstack
+
+    return vstack(parts, format="csr")
 
 
 def _mapped(part: Any, files: list[Path]) -> Any:
@@ -377,6 +384,8 @@ def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_feat
         raise ValueError(
             f"indptr must end with the number of entries, {len(data)}, of which indices has {len(indices)}"
         )
+    from scipy.sparse import csr_matrix
+
     X = csr_matrix((len(indptr) - 1, n_features), dtype=data.dtype)
     X.data, X.indices, X.indptr = data, indices, indptr
     return X
@@ -384,7 +393,7 @@ def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_feat
 
 def _rows(X: Any, first: int, last: int) -> Any:
     """Return some rows, without a copy of their entries."""
-    if not issparse(X):
+    if not is_sparse(X):
         return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]
     start, end = int(X.indptr[first]), int(X.indptr[last])
     indptr = np.asarray(X.indptr[first : last + 1]) - X.indptr.dtype.type(start)

@@ -6,13 +6,12 @@ from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from perceptron_rs.common.parameters import CONSTRAINTS
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.typed import ClassWeight, Tie
+from perceptron_rs.typed import ClassWeight, StrOptions, Tie
 
 __all__ = ["PocketPerceptron"]
 
