@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["Arrays", "arrays", "difference", "digest", "digest_of"]
 

@@ -9,20 +9,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from perceptron_rs import bare
+
 __all__ = [
     "BaseEstimator",
     "CallbackSupportMixin",
     "ClassWeight",
     "ClassifierMixin",
+    "ConvergenceWarning",
     "Gamma",
+    "Interval",
     "JointUpdate",
     "KernelName",
     "Mixing",
     "MultiClass",
+    "NotFittedError",
     "Prediction",
+    "StrOptions",
     "Tie",
     "TransformerMixin",
+    "check_is_fitted",
     "fit_context",
+    "validate_parameter_constraints",
     "with_callbacks",
 ]
 
@@ -44,6 +52,10 @@ if TYPE_CHECKING:
 
     Method = TypeVar("Method", bound=Callable[..., Any])
     Request: TypeAlias = bool | str | None
+
+    from sklearn.exceptions import ConvergenceWarning, NotFittedError
+    from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+    from sklearn.utils.validation import check_is_fitted
 
     class BaseEstimator:
         _parameter_constraints: ClassVar[dict[str, list[Any]]]
@@ -72,6 +84,21 @@ if TYPE_CHECKING:
 
     def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
     def with_callbacks(method: Method) -> Method: ...
+elif bare.is_wanted():
+    from perceptron_rs.bare import (
+        BaseEstimator,
+        CallbackSupportMixin,
+        ClassifierMixin,
+        ConvergenceWarning,
+        Interval,
+        NotFittedError,
+        StrOptions,
+        TransformerMixin,
+        check_is_fitted,
+        fit_context,
+        validate_parameter_constraints,
+        with_callbacks,
+    )
 else:
     import sys
     from importlib.metadata import PackageNotFoundError, metadata
@@ -79,6 +106,9 @@ else:
     from sklearn.base import BaseEstimator as _BaseEstimator
     from sklearn.base import ClassifierMixin, TransformerMixin
     from sklearn.base import _fit_context as fit_context
+    from sklearn.exceptions import ConvergenceWarning, NotFittedError
+    from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+    from sklearn.utils.validation import check_is_fitted
 
     class BaseEstimator(_BaseEstimator):
         """scikit-learn's; its HTML links to our documentation, if the package says where that is."""

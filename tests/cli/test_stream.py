@@ -1,5 +1,8 @@
 """``train --stream``: the model of ``train --no-shuffle``, from data that is read in blocks."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -7,7 +10,7 @@ from perceptron_rs import load
 from perceptron_rs.cli.readers import source
 from perceptron_rs.models import describe
 
-from .support import svmlight
+from .support import environment, process, svmlight
 
 rng = np.random.default_rng(2)
 X = rng.integers(-3, 4, (60, 4)) / 2
@@ -144,3 +147,51 @@ def test_standard_input_is_kept_in_a_cache(call, stdin, tmp_path):
 def test_wrong_usage(call, tmp_path, options, text):
     answer = call("train", *options, "--model", tmp_path / "m")
     assert (answer.status, text in answer.err) == (2, True), answer.err
+
+
+ALONE = """
+import sys
+from perceptron_rs.cli import main
+status = main()
+sys.exit([name for name in ("sklearn", "scipy", "joblib", "pandas") if name in sys.modules] or status)
+"""
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "averaged", "voted"])
+def test_a_process_of_its_own_learns_the_same_without_scikit_learn(call, tmp_path, learner):
+    path = tmp_path / "a.svm"
+    path.write_text(svmlight(X, Y))
+    argv = ["train", learner, path, "--stream", "--epochs", "4", "--tol", "none"]
+    argv = [*map(str, argv), "--cache", str(tmp_path / "cache"), "--model"]
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, *argv, tmp_path / "alone"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "cache").unlink()
+    here = call(*argv, tmp_path / "here")
+    assert (tmp_path / "alone").read_bytes() == (tmp_path / "here").read_bytes()
+    assert _without_seconds(done.stdout, "alone") == _without_seconds(here.out, "here")
+
+
+def test_a_process_of_its_own_imports_what_options_need(call, tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_text(svmlight(X, Y))
+    argv = ["train", "perceptron", path, "--stream", "--epochs", 2, "--threads", 2, "--model"]
+    argv += [tmp_path / "m", "--class-weight", "balanced", "--holdout", 0.2]
+    found = []
+    for run in (process, call):
+        told = run(*argv, "--scale", "maxabs").err.splitlines()[-1]
+        first = (tmp_path / "m").read_bytes()
+        assert run(*argv, "--continue", tmp_path / "m").status == 0
+        found.append((told, first, (tmp_path / "m").read_bytes(), run(*argv, "--early-stopping")))
+    assert found[0] == found[1]
+    assert "maximum of 2 epochs was reached" in found[0][0]
+    assert found[0][3].status == 1
+
+
+def _without_seconds(out: str, model: str) -> list[str]:
+    return [line.replace(model, "m") for line in out.splitlines() if not line.startswith("seconds")]

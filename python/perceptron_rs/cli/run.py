@@ -50,6 +50,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         with warnings.catch_warnings():
             arguments = parse(sys.argv[1:] if argv is None else argv)
+            arguments.own_process = argv is None
             warnings.filterwarnings("default", category=UserWarning)
             warnings.showwarning = _quiet if getattr(arguments, "quiet", False) else _show_warning
             command = import_module(f"perceptron_rs.cli.commands.{arguments.command.replace('-', '_')}")

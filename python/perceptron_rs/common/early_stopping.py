@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedShuffleSplit
 
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.engines import Engine, Rows, State
@@ -16,6 +15,8 @@ __all__ = ["Validation", "split"]
 
 def split(estimator: Any, labels: NDArray[np.uint32]) -> NDArray[np.intp]:
     """Return the rows of the validation part, in order: stratified, drawn by ``random_state``."""
+    from sklearn.model_selection import StratifiedShuffleSplit
+
     fraction = estimator.validation_fraction
     splitter = StratifiedShuffleSplit(test_size=fraction, random_state=estimator.random_state)
     try:

@@ -10,7 +10,8 @@ from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
+
+from perceptron_rs.typed import NotFittedError
 
 __all__ = ["FittedAttributes", "naming", "restored_on_error"]
 

@@ -7,8 +7,6 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 from perceptron_rs.common.errors import naming
 
@@ -31,6 +29,8 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
         raise ValueError(f"{name} is a masked array with masked values; drop these examples")
     with naming(name):
         if not (type(y) is np.ndarray and y.ndim == 1):
+            from sklearn.utils import column_or_1d
+
             y = column_or_1d(y, warn=True)
         if y.dtype.kind == "T":  # strings of any length, which many functions do not know yet
             y = y.astype(object)
@@ -43,7 +43,9 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
             )
         if kind == "S" or (kind == "O" and len(y) and isinstance(y[0], bytes)):
             raise TypeError(f"{name} must hold class labels, got bytes; decode them to strings")
-        if kind in "fO":
+        if kind == "O" or (kind == "f" and not np.isfinite(y).all()):
+            from sklearn.utils import assert_all_finite
+
             assert_all_finite(y, input_name=name, estimator_name=type(estimator).__name__)
         if n_samples is not None and len(y) != n_samples:
             raise ValueError(
@@ -53,7 +55,10 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
             y = y.astype(y.dtype.newbyteorder("="))
         if kind == "b":  # comparisons of NumPy go wrong for bytes that are neither 0 nor 1
             y = y.view(np.uint8) != 0
-        if kind == "O":  # a string type by itself is always discrete
+        if kind == "O":
+            from sklearn.utils.multiclass import check_classification_targets
+
+            #  a string type by itself is always discrete
             check_classification_targets(y)
     return cast("NDArray[Any]", y)
 

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
@@ -19,6 +18,7 @@ from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.float_mode import standard
+from perceptron_rs.typed import ConvergenceWarning
 
 __all__ = ["OnlineClassifier"]
 

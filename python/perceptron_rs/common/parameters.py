@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from numbers import Integral, Real
@@ -10,14 +11,11 @@ from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from perceptron_rs.common.mixing import MIXINGS, is_whole
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.engines import ENGINES
-from perceptron_rs.typed import fit_context
+from perceptron_rs.typed import Interval, StrOptions, fit_context, validate_parameter_constraints
 
 __all__ = [
     "CONSTRAINTS",
@@ -175,6 +173,10 @@ def n_threads(estimator: Any, tasks: int | None = None) -> int:
     """Return how many threads ``n_jobs`` and joblib's context allow, for so many tasks."""
     if tasks == 1 and estimator.n_jobs is None:
         return 1  # joblib is not asked: for a small batch that takes longer than learning
+    if estimator.n_jobs is None and "joblib" not in sys.modules:
+        return 1  # nobody can have set a context
+    from joblib import effective_n_jobs
+
     return min(max(1, int(effective_n_jobs(estimator.n_jobs))), _MOST_THREADS)
 
 
@@ -182,6 +184,8 @@ def draw_seed(random_state: Any) -> int:
     """Return an integer ``random_state`` itself, or a number drawn from the generator."""
     if isinstance(random_state, Integral):
         return int(random_state)
+    from sklearn.utils import check_random_state
+
     return int(check_random_state(random_state).randint(_LARGEST))
 
 

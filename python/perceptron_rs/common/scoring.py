@@ -6,7 +6,6 @@ from abc import abstractmethod
 from typing import Any
 
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import label_array
@@ -46,6 +45,8 @@ class Scoring(ClassifierMixin):
         ValueError
             If an argument has an invalid shape, length or value.
         """
+        from sklearn.metrics import accuracy_score  # takes longer to import than most fits
+
         predicted = self.predict(X)
         y = label_array(self, y, len(predicted))
         with naming("y" if sample_weight is None else "sample_weight"):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.utils.validation import check_is_fitted
+
+from perceptron_rs.common.rows.sparse import is_sparse
+from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["SparseWeights", "dense"]
 
 
 def dense(weights: Any) -> NDArray[Any]:
     """Return weights as an array; the same one, if they are an array."""
-    return weights.toarray() if sp.issparse(weights) else np.asarray(weights)
+    return weights.toarray() if is_sparse(weights) else np.asarray(weights)
 
 
 class SparseWeights:
@@ -59,6 +59,9 @@ class SparseWeights:
         >>> model.densify().coef_
         array([[-0.4,  0. , -2.4]])
         """
+        import scipy.sparse as sp
+        from sklearn import get_config
+
         check_is_fitted(self)
         arrays = get_config().get("sparse_interface", "spmatrix") == "sparray"  # new in scikit-learn 1.9
         coef = self.coef_
@@ -84,6 +87,6 @@ class SparseWeights:
         """
         check_is_fitted(self)
         coef = self.coef_
-        if sp.issparse(coef):
+        if is_sparse(coef):
             self.coef_ = dense(coef)
         return self

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import compute_class_weight
-from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_rs.common.errors import naming
 
@@ -29,6 +27,8 @@ def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | N
     if sample_weight is None:
         return None
     refuse_odd_weights(sample_weight)
+    from sklearn.utils.validation import _check_sample_weight
+
     with naming("sample_weight"):
         weights: Floats = _check_sample_weight(sample_weight, labels, dtype=np.float64)
         low = weights.min()
@@ -56,6 +56,8 @@ def class_weights(
         assert counts is not None
         values = int(counts.sum()) / (len(classes) * counts.astype(np.float64))
     else:
+        from sklearn.utils import compute_class_weight
+
         with naming("class_weight"):
             values = compute_class_weight(class_weight, classes=classes, y=classes).astype(np.float64)
             bad = ~(np.isfinite(values) & (values >= 0))

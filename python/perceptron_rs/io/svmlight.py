@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, joined, paths_of
@@ -142,6 +140,8 @@ def load_with_base(
         raise ValueError(f"offset must be at least 0, got {offset}")
     if (offset > 0 or length > 0) and len(files) > 1:
         raise ValueError(f"offset and length are places in one file, got {len(files)} files")
+    from joblib import effective_n_jobs
+
     threads = min(max(1, int(effective_n_jobs(n_jobs))), _MOST_THREADS)
     options: dict[str, Any] = {
         "zero_based": base,
@@ -337,6 +337,8 @@ def _joined(parts: list[Arrays], base: bool | None) -> Arrays:
 def _csr(
     values: NDArray[np.float64], columns: NDArray[np.int32], starts: NDArray[np.int64], shape: tuple[int, int]
 ) -> Any:
+    from scipy.sparse import csr_matrix
+
     fits = max(*shape, len(values)) <= _INT32_MAX
     index = np.int32 if fits else np.int64
     X = csr_matrix(

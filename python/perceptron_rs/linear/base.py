@@ -6,8 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
@@ -36,7 +34,13 @@ from perceptron_rs.models.saved import Saved
 from perceptron_rs.stream.fit import Options
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Learner as StreamLearner
-from perceptron_rs.typed import BaseEstimator, CallbackSupportMixin, fit_context, with_callbacks
+from perceptron_rs.typed import (
+    BaseEstimator,
+    CallbackSupportMixin,
+    check_is_fitted,
+    fit_context,
+    with_callbacks,
+)
 
 __all__ = ["LinearLearner"]
 
@@ -142,9 +146,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             sample_weight,
             state,
             task,
-            (lambda part: examples(self, engine, _safe_indexing(X, part), reset=False))
-            if self.early_stopping
-            else None,
+            (lambda part: self._selected(engine, X, part)) if self.early_stopping else None,
             first_epoch=self._n_epochs,
             max_iter=int(self.max_iter),
             tol=None if self.tol is None else float(self.tol),
@@ -154,6 +156,11 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         self._n_epochs += self.n_iter_
         task.end()
         return report.stopped
+
+    def _selected(self, engine: Engine, X: Any, part: NDArray[np.intp]) -> Examples:
+        from sklearn.utils import _safe_indexing
+
+        return examples(self, engine, _safe_indexing(X, part), reset=False)
 
     @with_callbacks
     @standard()

@@ -8,14 +8,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.sparse_weights import SparseWeights
 from perceptron_rs.engines import EngineName
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.typed import ClassWeight, JointUpdate, Mixing, MultiClass, Tie
+from perceptron_rs.typed import ClassWeight, Interval, JointUpdate, Mixing, MultiClass, StrOptions, Tie
 
 __all__ = ["Perceptron"]
 

@@ -6,13 +6,12 @@ from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from perceptron_rs.common.parameters import CONSTRAINTS
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.typed import ClassWeight, Tie
+from perceptron_rs.typed import ClassWeight, StrOptions, Tie
 
 __all__ = ["PocketPerceptron"]
 
@@ -51,7 +50,7 @@ class PocketPerceptron(LinearLearner):
         it continues across epochs. Its length is the number of its examples, or the sum of their weights if
         sample or class weights are given.
 
-        - "auto": "update" for at most 300 examples, "ratchet" for more.
+        - "auto": "update" for at most 300 examples of positive weight, "ratchet" for more.
         - "run": when a run ends, by a mistake or with the fit, that is longer than all runs counted before.
           This takes about one count per epoch, but the weights with the longest runs are rarely the best.
         - "ratchet": as soon as a run is longer than that of the weights in the pocket. This takes several

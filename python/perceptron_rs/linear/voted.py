@@ -8,8 +8,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
@@ -32,7 +30,7 @@ from perceptron_rs.linear.vectors import (
     rows_of,
 )
 from perceptron_rs.stream.run import Learner
-from perceptron_rs.typed import ClassWeight, Prediction, Tie
+from perceptron_rs.typed import ClassWeight, Interval, Prediction, StrOptions, Tie, check_is_fitted
 
 __all__ = ["PREDICTIONS", "VotedPerceptron"]
 

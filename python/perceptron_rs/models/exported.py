@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.registry import LEARNERS
+from perceptron_rs.typed import check_is_fitted
 
 if TYPE_CHECKING:
     from types import ModuleType

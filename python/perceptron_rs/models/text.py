@@ -24,12 +24,12 @@ from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.models.classes import classes_from_json, classes_to_json
 from perceptron_rs.models.files import open_regular, write_whole
 from perceptron_rs.models.values import decode
+from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["dump_text", "read_text"]
 

@@ -7,7 +7,6 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.models.classes import classes_to_json
@@ -18,6 +17,7 @@ from perceptron_rs.models.parameters import checked, parameters_to_json
 from perceptron_rs.models.recorded import collect_record
 from perceptron_rs.models.values import plain
 from perceptron_rs.registry import LEARNERS, name_of
+from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["save"]
 

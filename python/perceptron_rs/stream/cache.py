@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
+from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.io.source import Batch, PathLike, Source, changed, stamps
 from perceptron_rs.models.files import open_regular, path_of, write_whole
 from perceptron_rs.models.values import decode, encode
@@ -36,6 +36,8 @@ _POPULATE = 22  # Linux calls it MADV_POPULATE_READ; Python has no name for it
 #: Types that engines store, the smallest first.
 _TYPES = tuple(map(np.dtype, ("u1", "i1", "u2", "i2", "f4", "i4")))
 _CHUNK = 1 << 16
+#: A cache of no more bytes stays mapped: to map each page again in each epoch can take as long as to learn.
+_KEPT = 256 << 20
 
 
 def cached(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) -> Source:
@@ -75,7 +77,7 @@ def compacted(source: Source) -> Source:
 def _compact(given: Any) -> Batch:
     batch = plain(given)
     X = batch.X
-    if not issparse(X):
+    if not is_sparse(X):
         return batch._replace(X=_smallest(X))
     return batch._replace(X=csr(_smallest(X.data), X.indices, X.indptr, X.shape[1]))
 
@@ -171,7 +173,7 @@ class _Mapped:
             of,
             batches=lambda: map(self.batch, range(len(self.ends) - 1)),
             between=self.between,
-            advise=self.advise if hasattr(mmap, "MADV_DONTNEED") else None,
+            advise=self.advise if len(self.memory) > _KEPT and hasattr(mmap, "MADV_DONTNEED") else None,
             is_shifted=False,
             n_rows=self.ends[-1],
             n_in_batch=max(batch["n"] for batch in self.index["batches"]) if self.index["batches"] else None,

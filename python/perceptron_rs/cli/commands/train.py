@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.bare import want
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audited, chosen, is_stream, learner, of_stream
 from perceptron_rs.cli.modelfile import (
@@ -32,7 +33,7 @@ from perceptron_rs.cli.readers.wanted import Wanted, wanted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.common.story import label_text, plain
 from perceptron_rs.models.input import Input, Scale
-from perceptron_rs.registry import name_of
+from perceptron_rs.registry import LEARNERS, name_of
 
 __all__ = ["run"]
 
@@ -42,6 +43,8 @@ def run(arguments: Namespace) -> int:
     out = Path(arguments.model)
     chosen(arguments)  # a wrong choice is said before anything is read
     in_blocks = is_stream(arguments)
+    if in_blocks and arguments.own_process and LEARNERS[arguments.learner].is_linear:
+        want()
     check_writable(out, Path(arguments.data))
     before = _continued(arguments)
     wish = wanted(arguments, model=before)
