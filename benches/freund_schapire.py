@@ -122,7 +122,9 @@ def table(figures):
         for name, value in zip(("vote", *COUNTS), PUBLISHED.get((found["d"], found["T"]), ()), strict=False):
             published[name][i] = f"({value:,})"
     lines = [
-        f"d = {figures[0]['d']}".ljust(24) + "".join(f"T = {found['T']:g}".ljust(18) for found in figures)
+        (
+            f"d = {figures[0]['d']}".ljust(24) + "".join(f"T = {found['T']:g}".ljust(18) for found in figures)
+        ).rstrip()
     ]
     for name in (*METHODS, *COUNTS):
         form = "{:,d} {}" if name in COUNTS else "{:.2f} {}"
@@ -148,21 +150,26 @@ def misses(found):
 
 
 def plot(figures, path):
-    """Draw the errors against T, one panel for each degree."""
+    """Draw the errors against T, one panel for each degree, three in a row."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
     degrees = list(dict.fromkeys(found["d"] for found in figures))
-    canvas, axes = plt.subplots(1, len(degrees), figsize=(1.5 + 3.5 * len(degrees), 4), squeeze=False)
-    for d, panel in zip(degrees, axes[0], strict=True):
+    across = min(len(degrees), 3)
+    down = -(-len(degrees) // across)
+    canvas, axes = plt.subplots(down, across, figsize=(1.5 + 3.5 * across, 4 * down), squeeze=False)
+    for panel in axes.flat[len(degrees) :]:
+        panel.remove()
+    for d, panel in zip(degrees, axes.flat, strict=False):
         rows = [found for found in figures if found["d"] == d]
         for name in METHODS:
             style = "--" if name.endswith(", normalised") else "-"
             panel.plot([row["T"] for row in rows], [row[name] for row in rows], style, marker=".", label=name)
         panel.set(xscale="log", xlabel="epochs T", title=f"d = {d}")
-    axes[0, 0].set_ylabel("test error, %")
+    for row in axes:
+        row[0].set_ylabel("test error, %")
     axes[0, -1].legend(fontsize="small")
     canvas.tight_layout()
     canvas.savefig(path)

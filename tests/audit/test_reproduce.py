@@ -29,6 +29,8 @@ from perceptron_rs import (
     reproduce,
 )
 from perceptron_rs.audit.record import RECORD
+from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.io import open_arrays
 from perceptron_rs.ways import ways
 
 rng = np.random.default_rng(11)
@@ -134,7 +136,7 @@ def test_another_parameter_is_named(learner, tmp_path):
     assert answer.digest == answer.digest_again
 
 
-def test_what_only_predicts_is_no_other_parameter(tmp_path):
+def test_parameters_of_predictions_are_not_compared(tmp_path):
     model = fitted(LEARNERS[5]).set_params(prediction="last", n_jobs=2, verbose=1)
     assert reproduce(saved(model, tmp_path), X, Y)
     assert reproduce(saved(model.set_params(audit=False, engine="reference"), tmp_path), X, Y)
@@ -272,7 +274,7 @@ def test_start_weights_are_kept_with_the_record(learner, tmp_path):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
-def test_without_audit_a_fit_can_be_repeated_but_nothing_named(learner, tmp_path):
+def test_without_audit_a_fit_can_be_repeated_but_no_block_is_named(learner, tmp_path):
     model = saved(fitted(learner.set_params(audit=False)), tmp_path)
     learner.set_params(audit=True)
     assert model._calls[0].digests is None
@@ -365,7 +367,7 @@ def test_equal_labels_of_another_type(y, again, tmp_path):
 
 
 @pytest.mark.parametrize("form", [list, tuple, np.array])
-def test_numbers_in_any_form_are_the_same_parameter(form, tmp_path):
+def test_a_list_a_tuple_and_an_array_are_the_same_parameter(form, tmp_path):
     for learner in (
         Perceptron(**SHORT, n_partitions=form([300, 1000])),
         MultilayerPerceptron(form([3, 2]), **SHORT),
@@ -382,6 +384,20 @@ def test_one_weight_for_all_examples():
     assert reproduce(model, X, Y, 2)
     assert reproduce(model, X, Y, np.full(len(Y), 2))
     assert "in their weights" in reproduce(model, X, Y, 3).message
+
+
+def test_what_does_not_belong_to_the_examples_is_refused():
+    model = Perceptron(**SHORT).fit_stream((X, Y))
+    sequences = SequencePerceptron(max_iter=2, audit=True).fit(X, Y, lengths=[13] * 100)
+    for arguments, more, text in (
+        ((model, X, Y), {"lengths": [1300]}, "lengths must be None for Perceptron"),
+        ((model, X, Y), {"encoder": AttributeEncoder()}, "encoder must be None for Perceptron"),
+        ((sequences, X, Y, WEIGHT), {"lengths": [13] * 100}, "sample_weight must be None for sequences"),
+        ((model, open_arrays(X, Y), Y), {}, "y must be None with a source"),
+        ((model, open_arrays(X, Y), None, WEIGHT), {}, "sample_weight must be None with a source"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            reproduce(*arguments, **more)
 
 
 def test_a_malformed_matrix_is_refused():

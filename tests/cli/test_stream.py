@@ -153,7 +153,7 @@ ALONE = """
 import sys
 from perceptron_rs.cli import main
 status = main()
-sys.exit([name for name in ("sklearn", "joblib", "pandas") if name in sys.modules] or status)
+sys.exit([name for name in ("sklearn", "scipy", "joblib", "pandas") if name in sys.modules] or status)
 """
 
 
@@ -161,7 +161,7 @@ sys.exit([name for name in ("sklearn", "joblib", "pandas") if name in sys.module
 def test_a_process_of_its_own_learns_the_same_without_scikit_learn(call, tmp_path, learner):
     path = tmp_path / "a.svm"
     path.write_text(svmlight(X, Y))
-    argv = ["train", learner, path, "--stream", "--epochs", "4", "--tol", "none", "--holdout", "0.2"]
+    argv = ["train", learner, path, "--stream", "--epochs", "4", "--tol", "none"]
     argv = [*map(str, argv), "--cache", str(tmp_path / "cache"), "--model"]
     done = subprocess.run(
         [sys.executable, "-c", ALONE, *argv, tmp_path / "alone"],
@@ -181,7 +181,7 @@ def test_a_process_of_its_own_imports_what_options_need(call, tmp_path):
     path = tmp_path / "a.svm"
     path.write_text(svmlight(X, Y))
     argv = ["train", "perceptron", path, "--stream", "--epochs", 2, "--threads", 2, "--model"]
-    argv += [tmp_path / "m", "--class-weight", "balanced"]
+    argv += [tmp_path / "m", "--class-weight", "balanced", "--holdout", 0.2]
     found = []
     for run in (process, call):
         told = run(*argv, "--scale", "maxabs").err.splitlines()[-1]

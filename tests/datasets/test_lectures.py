@@ -87,6 +87,24 @@ def test_xor_never_converges():
     assert len(set(ends)) < len(ends)
 
 
+SIX = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "points", "signs"),
+    [
+        ("six_points", *SIX),
+        ("cached_average", *SIX),
+        ("four_points", [[1, 1], [2, 2], [1, 2], [2, 1]], [1, 1, -1, -1]),
+        ("xor", [[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]),
+    ],
+)
+def test_the_points_are_those_of_the_table(name, points, signs):
+    table = lecture(name)
+    assert table.X.tolist() == points
+    assert table.y.tolist() == signs
+
+
 def test_a_table_prints_both():
     text = str(lecture("xor"))
     assert text.splitlines()[0] == "printed  the perceptron converges on XOR: (0, 0, 1)"

@@ -92,6 +92,14 @@ def test_uneven_and_empty_partitions_and_missing_classes(client):
     assert [report.rows for report in model.partition_report_] == [0, 10, 0, 390]
 
 
+def test_a_partition_whose_examples_all_have_weight_0(client):
+    weights = (np.arange(len(Y)) >= 150).astype(np.float64)
+    lazy = da.from_array(X, chunks=(100, X.shape[1])), da.from_array(Y, chunks=100)
+    for learner in (on_dask.Perceptron, on_dask.AveragedPerceptron):
+        model = learner(client=client, **FEW).fit(*lazy, sample_weight=weights)
+        assert same(model, clone(model.to_local()).fit(X, Y, sample_weight=weights))
+
+
 def test_data_frames_and_strings(client):
     frame = pd.DataFrame(X, columns=list("abcde"))
     names = pd.Series(np.array(["no", "so", "yes"])[Y])
@@ -175,11 +183,11 @@ def test_files_that_workers_read(client, tmp_path):
 )
 @pytest.mark.parametrize("mixing", ["uniform", "mistakes"])
 def test_rows_that_touch_few_columns_of_many(client, monkeypatch, mixing, large, sums):
-    """Weights travel by what has changed, and are added on their way where they are large."""
+    """Only what has changed of the weights is sent; large ones are added in a tree of tasks."""
     rng = np.random.default_rng(2)
     wide = sp.random_array((60, 30_000), density=2e-4, format="csr", rng=rng, dtype=np.float32)
     y = rng.integers(0, 3, 60)
-    sent = []  # functions and their first arguments
+    sent = []  # each function with its first argument
     monkeypatch.setattr("perceptron_rs.dask.cluster._SMALL", 0)
     monkeypatch.setattr("perceptron_rs.dask.cluster._LARGE", large)
     monkeypatch.setattr(client, "submit", lambda *a, s=client.submit, **k: sent.append(a[:2]) or s(*a, **k))
@@ -262,6 +270,8 @@ def test_sequences_in_files(client, tmp_path):
     local = clone(model.to_local()).fit(rows, y, lengths=lengths)
     assert weights(model) == weights(local)
     assert model.score(parts) == local.score(rows, y, lengths=lengths)
+    with pytest.raises(ValueError, match="partition 0: sample_weight is not for sequences"):
+        model.fit([Batch(rows, y, np.ones(len(y)), lengths)])
 
 
 def test_tagged_sentences_in_files(client, tmp_path):
@@ -299,6 +309,10 @@ def test_a_clone_keeps_the_client(client):
         ({}, ([X, X * np.nan], [Y, Y]), "NaN"),
         ({}, ([X, X], [Y * 0, Y * 0]), "number of classes has to be greater than one"),
         ({}, ([X, X], None), "y must be given"),
+        ({}, ([lambda: X], None), r"partition 0: a block without y must be a tuple \(X, y\)"),
+        ({}, ([Batch(X, Y, None, [len(Y)])], None), "lengths are for a SequencePerceptron"),
+        ({}, ([Batch(X, Y, 0 * Y)] * 2, None), "leave no example of positive weight"),
+        ({"class_weight": dict.fromkeys(range(9), 0)}, ([X], [Y > 1]), "leave no example of positive weight"),
         ({}, ([Batch(X, Y), Batch(X, Y[1:])], None), "partition 1: inconsistent numbers of samples"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -174,7 +174,7 @@ LABELS = {
     "int8": np.array([-128, 127, 0], dtype=np.int8),
     "float64": np.array([-1.0, 2.0, 0.0]),
     "float32": np.array([-1.0, 2e30, 0.0], dtype=np.float32),
-    "float16": np.array([2047.0, -2048.0, 0.0], dtype=np.float16),  # whose difference float16 rounds
+    "float16": np.array([2047.0, -2048.0, 0.0], dtype=np.float16),  # float16 rounds their difference
     "strings": np.array(["b", "a", "ccc"]),
     "objects": np.array(["b", "a", "ccc"], dtype=object),
     "big-endian": np.array([3, 1, 2], dtype=">i4"),
@@ -207,7 +207,7 @@ def test_labels_of_another_type_than_the_classes(n):
     for classes in (np.array([-1, 0, 1]), np.array([-1, 0, 1], dtype=np.float16)):
         for dtype in (np.uint8, np.uint64, np.bool_, np.float16, np.float64):
             np.testing.assert_array_equal(encode(where.astype(dtype), classes), where + 1)
-    for classes in (2**53 + np.arange(2), 2**53 + np.arange(5)):  # float64 has not all of these
+    for classes in (2**53 + np.arange(2), 2**53 + np.arange(5)):  # float64 cannot hold all of these
         np.testing.assert_array_equal(encode(classes[where].astype(np.uint64), classes), where)
         with pytest.raises(ValueError, match="not in classes_"):
             encode(np.full(n, 2.0**53), classes + 1)

@@ -1,4 +1,4 @@
-"""The pocket estimator: which attribute holds what, and what a warm start goes on from."""
+"""The pocket estimator: what each attribute holds, and what a warm start continues from."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, load
 from perceptron_rs.testing import assert_parity
@@ -26,7 +27,7 @@ def data(classes=2, n=60, seed=4):
 
 
 def errors_of(model, X, y, weight=None):
-    """Return the errors of each class by the activations; 0 predicts what is not the class."""
+    """Return the errors of each class, by the activations; an activation of 0 predicts "not this class"."""
     scores = model.decision_function(X).reshape(len(y), -1)
     positive = [1] if scores.shape[1] == 1 else model.classes_
     wrong = np.array([(y == k) != (scores[:, i] > 0) for i, k in enumerate(positive)])
@@ -131,7 +132,7 @@ def test_a_file_and_a_pickle_keep_everything(tmp_path, classes, start):
     X, y = data(classes)
     model = PocketPerceptron(check="update", **FIXED)
     coef = model.fit(X, y).coef_, model.intercept_
-    if start:  # nothing is better: no swaps
+    if start:  # no vector is better, so there are no swaps
         model.fit(X, y, coef_init=coef[0], intercept_init=coef[1])
     model.save(tmp_path / "model")
     for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
@@ -267,7 +268,7 @@ def test_it_stops_when_the_pocket_has_not_improved(engine_name, check, tol, clas
     for k, stopped in enumerate(model.n_iter_per_class_):
         own = long.swaps_[long.swaps_["class"] == k]
         assert stopped == epochs_by_rule(own, len(y), 4, tol)
-    if classes == 2:  # and what a fit of so many epochs learns is as it was
+    if classes == 2:  # a fit of exactly so many epochs learns the same
         same = PocketPerceptron(tol=None, max_iter=model.n_iter_, **options).fit(X, y)
         assert same.coef_.tobytes() == model.coef_.tobytes()
         assert same.swaps_.tobytes() == model.swaps_.tobytes()
@@ -360,6 +361,9 @@ def test_few_examples_are_counted_after_every_update(engine_name, n, check):
     assert auto.swaps_.tobytes() == chosen.swaps_.tobytes()
     other = PocketPerceptron(check="ratchet" if check == "update" else "update", **FIXED).fit(X, y)
     assert auto.swaps_.tobytes() != other.swaps_.tobytes()
+    X, y = np.vstack([X, X[:5]]), np.append(y, y[:5])  # of weight 0: they are not visited
+    weighted = clone(auto).fit(X, y, sample_weight=np.arange(n + 5) < n)
+    assert weighted.coef_.tobytes() == auto.coef_.tobytes()
 
 
 @pytest.mark.parametrize("tie", ["mistake", "positive"])

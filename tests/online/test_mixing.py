@@ -1,4 +1,4 @@
-"""Partitions that are learnt from side by side, against oracles in fractions and in single numbers."""
+"""Partitions that are learnt in parallel, against oracles in fractions and in floats."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_bounds_on_mistakes_and_epochs(problem, mixing):
 
 
 def test_one_mean_of_finished_perceptrons_can_fail():
-    """Each half is learnt without a mistake, and yet the mean of the two is wrong; mixing epochs is not."""
+    """Each half is learnt without a mistake, yet their mean makes one; mixing after each epoch does not."""
     X, y = ONE_SHOT
     halves = [
         Perceptron(fit_intercept=False, tol=None).fit(X[part], y[part])
@@ -332,7 +332,7 @@ def test_what_partitions_do_not_have_is_refused(options, text):
 
 
 @pytest.mark.parametrize("lengths", [(5,), [], [12.4, 12.3], [[24]], [[12, 12]], ["a"]], ids=str)
-def test_lengths_that_are_none_are_refused(lengths):
+def test_invalid_lengths_are_refused(lengths):
     X, y = integers(9)
     with pytest.raises(ValueError, match="add up to the number of examples, 24; got"):
         Perceptron(n_partitions=lengths).fit(X, y)
@@ -342,7 +342,7 @@ def test_lengths_that_are_none_are_refused(lengths):
 
 def test_partial_fit_has_no_partitions():
     X, y = integers(9)
-    Perceptron(n_partitions=[24]).fit(X, y).partial_fit(X[:3], y[:3])  # of all examples is no partition
+    Perceptron(n_partitions=[24]).fit(X, y).partial_fit(X[:3], y[:3])  # one partition is the whole
     with pytest.raises(ValueError, match="n_partitions=2 is not available with partial_fit"):
         Perceptron(n_partitions=2).partial_fit(X, y, classes=[-1, 1])
     with pytest.raises(ValueError, match="n_partitions=2 is not available with partial_fit"):

@@ -1,4 +1,4 @@
-"""Pictures: what is drawn, with which numbers and words. No pixel is compared."""
+"""Plots: their artists, numbers and texts. No pixel is compared."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def fitted():
 
 
 def signed_distance(line, w, b):
-    """Return how far the points that fix a line are from the hyperplane (w, b)."""
+    """Return the signed distances of the two points of a drawn line from the hyperplane (w, b)."""
     ends = np.array([line.get_xy1(), line.get_xy2()])
     return (ends @ w + b) / np.linalg.norm(w)
 
@@ -78,7 +78,7 @@ def test_a_hyperplane_with_its_margin(fitted):
     labels = [points.get_label() for points in display.points_]
     assert labels == ["-1", "1"]
     np.testing.assert_array_equal(display.points_[1].get_offsets(), X[Y == 1])
-    # The colour of a place is that of the class which is predicted there.
+    # Each place has the colour of the class that is predicted there.
     assert isinstance(display.boundary_, DecisionBoundaryDisplay)
     places = np.stack([display.boundary_.xx0, display.boundary_.xx1], axis=-1).reshape(-1, 2)
     shown = np.ravel(display.boundary_.surface_.get_array())
@@ -87,7 +87,7 @@ def test_a_hyperplane_with_its_margin(fitted):
     assert places[-1] == pytest.approx([display.ax_.get_xlim()[1], display.ax_.get_ylim()[1]])
     colours = display.boundary_.surface_.cmap(np.array([0, 1]))[:, :3]
     np.testing.assert_allclose(colours, [mpl.colors.to_rgb(colour) for colour in COLOURS[:2]])
-    # The support are the examples that the margin is measured by.
+    # The support vectors are the examples nearest to the line.
     signed = Y * (X @ w + b)
     assert display.support_.get_offsets().tolist() == X[signed == signed.min()].tolist()
 
@@ -227,6 +227,9 @@ def test_lines_of_many_orders():
         model = Perceptron(tol=None, random_state=seed).fit(X, Y)
         np.testing.assert_allclose(signed_distance(line, model.coef_[0], model.intercept_[0]), 0, atol=1e-12)
     assert len(display.lines_) == 5
+    np.testing.assert_array_equal(
+        np.concatenate([c.get_offsets() for c in display.ax_.collections]), [*X[Y < 0], *X[Y > 0]]
+    )
     with pytest.raises(ValueError, match="y must hold two classes, got 3"):
         OrdersDisplay.from_estimator(Perceptron(tol=None), X, np.arange(6) % 3, n_orders=1)
 
@@ -238,6 +241,7 @@ def test_mistakes_and_their_bound(fitted):
     assert display.line_.get_ydata().tolist() == made.cumsum().tolist()
     assert display.bound_.get_ydata()[0] == pytest.approx(28 / 3)
     assert MistakesDisplay.from_estimator(fitted).bound_ is None
+    assert all(tick == round(tick) for tick in display.ax_.get_xticks())  # epochs are whole
 
 
 def test_the_bound_without_an_intercept():
@@ -246,6 +250,37 @@ def test_the_bound_without_an_intercept():
     bound = MistakesDisplay.from_estimator(model, far, Y).bound
     assert bound == mistake_bounds(far, Y, bias="none").block_novikoff
     assert bound != mistake_bounds(far, Y, bias="augmented").block_novikoff
+
+
+def test_the_bound_is_that_of_the_learner():
+    for options in ({"margin_threshold": 5}, {"added_feature": 3.0}, {"margin_threshold": 2, "eta0": 0.5}):
+        model = Perceptron(tol=None, **options).fit(X, Y)
+        bound = MistakesDisplay.from_estimator(model, X, Y).bound
+        assert model.n_mistakes_ <= bound == mistake_bounds(X, Y, **options).block_novikoff
+    linear = KernelPerceptron(kernel="linear").fit(X, Y)
+    assert (
+        MistakesDisplay.from_estimator(linear, X, Y).bound == mistake_bounds(X, Y, bias="none").block_novikoff
+    )
+    for model, text in (
+        (KernelPerceptron(), "kernel must be 'linear'"),
+        (Perceptron(penalty="l2"), "penalty must be None"),
+        (Perceptron(class_weight={1: 9}), "class_weight must be None"),
+        (Perceptron(n_partitions=[3, 3]), "n_partitions must be 1"),
+        (MultilayerPerceptron(max_iter=2, tol=None), "must be a linear learner"),
+    ):
+        model.fit(X, Y)
+        MistakesDisplay.from_estimator(model)
+        with pytest.raises(ValueError, match=text):
+            MistakesDisplay.from_estimator(model, X, Y)
+
+
+def test_sparse_examples_and_weights(fitted, tmp_path):
+    expected = HyperplaneDisplay.from_estimator(fitted, X, Y)
+    for model in (fitted, Perceptron(tol=None, shuffle=False).fit(X, Y).sparsify()):
+        display = HyperplaneDisplay.from_estimator(model, sparse.csr_matrix(X), Y)
+        assert len(display.lines_) == 3
+        assert display.support_.get_offsets().tolist() == expected.support_.get_offsets().tolist()
+    animate(trace(Perceptron(shuffle=False, tol=None), sparse.csr_matrix(X), Y), tmp_path / "run.gif")
 
 
 def test_each_class_has_a_marker_of_its_own():
@@ -294,6 +329,8 @@ def test_votes():
     display = SurvivalDisplay.from_estimator(model)
     assert [bar.get_height() for bar in display.bars_] == model.survival_[0].tolist()
     assert sum(bar.get_height() for bar in display.bars_) == 18
+    assert "order of the mistakes" in display.ax_.get_xlabel()
+    assert display.ax_.get_ylabel() == "examples survived = votes"
 
 
 def test_the_pocket():
@@ -301,6 +338,7 @@ def test_the_pocket():
     display = PocketDisplay.from_estimator(model)
     assert display.line_.get_ydata()[-1] == model.pocket_errors_[0]
     assert np.all(np.diff(display.line_.get_ydata()) < 0)
+    assert display.ax_.get_ylim()[0] == 0
 
 
 def test_the_theorem():

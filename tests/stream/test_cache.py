@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 
 import numpy as np
@@ -64,6 +65,18 @@ def test_a_cache_is_read_once_and_in_blocks_of_any_size(tmp_path, stored):
         found = Perceptron(**SHORT).fit_stream(opened, cache=cache, block_size=size)
         assert digest(found) == digest(expected)
     assert cache.stat().st_mtime_ns == written
+
+
+def test_only_a_large_cache_leaves_memory_after_each_block(stored, monkeypatch):
+    opened, cache = stored
+    expected, told = digest(Perceptron(**SHORT).fit(X, Y)), []
+    advise = caches._Mapped.advise
+    monkeypatch.setattr(caches._Mapped, "advise", lambda *given: told.append(given[-1]) or advise(*given))
+    assert digest(Perceptron(**SHORT).fit_stream(opened, cache=cache, block_size=8)) == expected
+    assert told == []
+    monkeypatch.setattr(caches, "_KEPT", 0)
+    assert digest(Perceptron(**SHORT).fit_stream(opened, cache=cache, block_size=8)) == expected
+    assert set(told) == ({True, False} if hasattr(mmap, "MADV_DONTNEED") else set())
 
 
 def test_an_iterator_needs_a_cache(tmp_path):

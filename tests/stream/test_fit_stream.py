@@ -1,4 +1,4 @@
-"""A fit over blocks has the bits of the fit in memory; what it cannot do it refuses."""
+"""A fit over blocks has the bits of the fit in memory, and refuses what needs memory for each example."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHORT = {"max_iter": 6, "shuffle": False, "n_iter_no_change": 2}
 LEARNERS = [
     Perceptron(**SHORT),
     Perceptron(**SHORT, penalty="l1", alpha=1e-2),
-    Perceptron(**SHORT, penalty="l2", alpha=1e-3),  # of one factor for all weights
+    Perceptron(**SHORT, penalty="l2", alpha=1e-3),  # shrinks all weights by one factor
     Perceptron(**SHORT, penalty="elasticnet", alpha=0.1, multi_class="joint"),
     AveragedPerceptron(**SHORT, margin_threshold=0.5, tie="positive"),
     AveragedPerceptron(**SHORT, multi_class="joint", joint_update="proportional", class_weight={"a": 3}),
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 
 def batches_of(*arrays, size):
-    """A source of its own that can be iterated over again."""
+    """Return batches that can be iterated over more than once."""
 
     class Batches:
         def __iter__(self):
@@ -84,7 +84,7 @@ def test_blocks_change_no_bit(learner, size, engine_name):
 
 
 @pytest.mark.parametrize("give", [sp.csr_matrix, np.asarray, lambda X: X.tolist()])
-def test_what_the_batches_are_changes_no_bit(give):
+def test_the_form_of_the_batches_changes_no_bit(give):
     expected = AveragedPerceptron(**SHORT).fit(WHOLE, TWO)
     for size in (1, 7, N):
         source = batches_of(WHOLE, TWO, size=size)
@@ -228,6 +228,7 @@ def test_bad_options(options, error, text):
         ([REAL], TypeError, "must be a tuple"),
         ([(REAL, np.zeros(N))], ValueError, "greater than one"),
         ([(REAL, None)], ValueError, "y must hold class labels, got None"),
+        ([(REAL, TWO, WEIGHT, [30, 30])], ValueError, "lengths are for a SequencePerceptron"),
         ([(REAL, TWO), (REAL, TWO.astype(str))], ValueError, "numbers in all batches, or strings"),
         ([(REAL, TWO, WEIGHT.astype(str))], TypeError, "sample_weight must hold real numbers"),
         ([(REAL, TWO, np.ma.MaskedArray(WEIGHT, TWO == 1))], ValueError, "sample_weight is a masked array"),
@@ -292,14 +293,14 @@ def test_many_classes_of_many_examples_raise_no_warning():
         Perceptron(**SHORT, tol=None).fit_stream((WHOLE, np.arange(N)))
 
 
-def test_a_dense_source_whose_columns_nobody_has_counted(tmp_path):
+def test_dense_columns_are_counted_from_0(tmp_path):
     expected = Perceptron(**SHORT).fit(REAL, TWO)
     for cache in (None, tmp_path / "cache"):
         source = Source(batches=lambda: iter([(REAL, TWO)]), is_shifted=None)
         assert story(Perceptron(**SHORT).fit_stream(source, cache=cache)) == story(expected)
 
 
-def test_columns_of_a_change_have_no_names_and_begin_at_0():
+def test_mapped_columns_have_no_names_and_are_counted_from_0():
     frame = pd.DataFrame(REAL, columns=list("abcde"))
     found = Perceptron(**SHORT).fit_stream(open_arrays(frame, TWO).mapped(twice, 10))
     assert story(found) == story(Perceptron(**SHORT).fit(np.hstack([REAL, REAL]), TWO))

@@ -56,6 +56,10 @@ def test_attributes_are_encoded_as_by_fit(hashed, tmp_path):
         found = clone(model).fit_stream(source, **options)
         assert story(found) == story(expected)
         assert found.predict(ATTRIBUTES) == expected.predict(ATTRIBUTES)
+    assert story(clone(model).fit_stream((ATTRIBUTES, TAGS))) == story(expected)
+    halves = [(ATTRIBUTES[:11], TAGS[:11]), ([], []), (ATTRIBUTES[11:], TAGS[11:])]
+    for batches in (halves, [([], []), *halves]):
+        assert story(clone(model).fit_stream(batches)) == story(expected)
     once = iter(source.batches())
     if hashed is None:
         with pytest.raises(ValueError, match="set hash_columns"):
@@ -127,5 +131,15 @@ def test_what_is_refused():
         SequencePerceptron().fit_stream((X, Y))
     with pytest.raises(ValueError, match="lengths must add up"):
         SequencePerceptron().fit_stream((X, Y, None, LENGTHS[1:]))
+    with pytest.raises(ValueError, match="lengths must be whole numbers"):
+        SequencePerceptron().fit_stream([(X[:4], Y[:4], None, [1.5, 3.5])])
+    with pytest.raises(ValueError, match=r"must be \(X, y\), without sample_weight"):
+        SequencePerceptron().fit_stream((ATTRIBUTES, TAGS, np.ones(len(TAGS))))
+    with pytest.raises(ValueError, match="y must be a list with a list of labels"):
+        SequencePerceptron().fit_stream((ATTRIBUTES, None))
+    model = SequencePerceptron(**SHORT, warm_start=True).fit(ATTRIBUTES, TAGS)
+    with pytest.raises(ValueError, match=r"the classes \['D', 'N', 'V'\], but classes is \['D', 'N'\]"):
+        model.fit_stream((ATTRIBUTES, TAGS), classes=["D", "N"])
+    model.fit_stream((ATTRIBUTES, TAGS), classes=["V", "N", "D"])
     with pytest.raises(ValueError, match="X contains NaN"):
         SequencePerceptron().fit_stream((np.where(X > 1, np.nan, X), Y, None, LENGTHS), block_size=7)

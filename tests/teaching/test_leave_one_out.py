@@ -1,4 +1,4 @@
-"""The short way to the leave-one-out error, against one fit for each example."""
+"""The leave-one-out error with few fits equals that with a fit for each example."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODELS = [
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("model", MODELS, ids=range(len(MODELS)))
-def test_it_is_that_of_all_fits(model, classes):
+def test_it_equals_one_fit_for_each_example(model, classes):
     random = np.random.default_rng(classes)
     X = random.normal(size=(30, 3))
     y = (X @ random.normal(size=(3, classes)) + 0.2 * random.normal(size=(30, classes))).argmax(axis=1)

@@ -1,4 +1,4 @@
-"""Losses, their curve over the epochs, and the settings of scikit-learn that go down the same ones."""
+"""Losses, their curve over the epochs, and the settings of scikit-learn that minimise the same losses."""
 
 from __future__ import annotations
 
@@ -38,6 +38,12 @@ def test_a_right_example_costs_nothing():
     assert perceptron_loss([1, 0], [0.1, -10]) == 0
     assert hinge_loss([1, 0], [1, -10]) == 0
     assert hinge_loss([1], [0.75]) == 0.25
+
+
+def test_two_classes_with_a_score_each():
+    assert perceptron_loss([0, 1], [[1, 4], [0, 5]]) == (3 + 0) / 2
+    with pytest.raises(ValueError, match="a column for each of 1 labels, got 1"):
+        perceptron_loss([0], [[1.0]])
 
 
 def test_several_classes():
@@ -157,7 +163,7 @@ def test_a_short_pass_has_no_curve_either():
 
 
 STOCHASTIC = {"learning_rate": "constant", "penalty": None, "shuffle": False, "tol": None, "max_iter": 5}
-#: Loss, our setting, the peer that goes down it, and what its weights are multiplied by.
+#: Loss, our estimator, options of the peer that minimises the loss, and the factor of the peer's weights.
 TABLE = [
     ("perceptron", Perceptron(), {"eta0": 1}, 1),
     ("perceptron", Perceptron(eta0=0.25), {"eta0": 0.25}, 1),
@@ -179,7 +185,7 @@ def test_stochastic_gradient_descent_makes_the_same_updates(loss, model, options
     if scale == 1:  # whole numbers, or halves and quarters of them: no rounding
         assert model.coef_.tolist() == peer.coef_.tolist()
         assert model.intercept_.tolist() == peer.intercept_.tolist()
-    else:  # 0 of the start is one more vector in our average
+    else:  # our average has one more vector: the initial one, which is 0
         np.testing.assert_allclose(model.coef_, peer.coef_ * scale, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(model.intercept_, peer.intercept_ * scale, rtol=1e-12, atol=1e-12)
 
@@ -192,9 +198,15 @@ def test_a_rate_only_scales_and_a_power_of_two_does_so_exactly():
         other = clone(one).set_params(eta0=eta0).fit(X, y)
         assert other.coef_.tolist() == (one.coef_ * eta0).tolist()
         assert other.n_mistakes_ == one.n_mistakes_
-    # 0.1 rounds: an activation of 0 may become another number, and a mistake of it none.
+    # 0.1 rounds: an activation of 0, which is a mistake, may become a small number that is none.
     whole = drawn(seed=5)
     counts = {
         eta0: Perceptron(eta0=eta0, max_iter=50, tol=None).fit(*whole).n_mistakes_ for eta0 in (1.0, 0.1)
     }
     assert counts[1.0] != counts[0.1]
+
+
+def test_scores_of_small_integers_do_not_wrap():
+    scores = np.array([200, 100], dtype=np.uint8)  # -200 is 56 in this type
+    assert hinge_loss([0, 1], scores) == 201 / 2
+    assert perceptron_loss([0, 1], scores) == 200 / 2

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron, max_margin, proof, trace
+from perceptron_rs import AveragedPerceptron, KernelPerceptron, Perceptron, max_margin, proof, trace
 from perceptron_rs.datasets import make_separable
 
 
@@ -29,7 +29,7 @@ def test_the_inequalities_hold_on_every_run(seed, eta0):
     found = proof(trace(model, X, y))
     assert found.holds
     assert len(found.progress) == model.fit(X, y).n_mistakes_ <= found.bound
-    # The direction found is at least as good as the one that the points were drawn by.
+    # Its direction separates the points at least as well as the one they were drawn with.
     rows = np.column_stack([X, np.ones(len(X))])
     assert found.margin >= (np.where(y, 1, -1) * (rows @ u)).min() * (1 - 1e-7)
     assert found.radius == pytest.approx(np.linalg.norm(rows, axis=1).max())
@@ -61,6 +61,12 @@ def test_refusals():
         proof(trace(Perceptron(class_weight={0: 1, 1: 2}, tol=None), X, y))
     with pytest.raises(ValueError, match="plain updates"):
         proof(trace(Perceptron(penalty="l2", max_iter=3, tol=None), X, y))
+    with pytest.raises(ValueError, match="trace must start from zero"):
+        proof(trace(Perceptron(tol=None), X, y, coef_init=[0, 1, 0]))
+    with pytest.raises(ValueError, match="trace must start from zero"):
+        proof(trace(Perceptron(tol=None), X, y, intercept_init=1, every="example"))
+    with pytest.raises(ValueError, match="trace must be of a linear learner"):
+        proof(trace(KernelPerceptron(kernel="linear", max_iter=3), X, y))
     with pytest.raises(ValueError, match="two classes and one hyperplane, got 3 classes"):
         proof(trace(Perceptron(max_iter=3, tol=None), X, np.arange(len(X)) % 3))
 

@@ -50,7 +50,7 @@ JOINT = [
 @pytest.mark.parametrize("engine", ["rust", "reference"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("estimator", LINEAR + JOINT, ids=str)
-def test_the_last_step_of_each_class_leaves_the_weights_of_fit(estimator, classes, engine):
+def test_the_last_step_of_each_class_ends_on_the_weights_of_fit(estimator, classes, engine):
     X, y = drawn(classes)
     model = estimator.set_params(engine=engine, max_iter=7, tol=None, random_state=3)
     steps = list(trace(model, X, y))
@@ -64,7 +64,7 @@ def test_the_last_step_of_each_class_leaves_the_weights_of_fit(estimator, classe
         else model.classes_
     )
     assert set(found) <= set(planes)
-    if not pocket:  # it keeps a vector of the run, not the last
+    if not pocket:  # which keeps the best vector of the run, not the last one
         coef = getattr(model, "coef_last_", model.coef_)
         intercept = getattr(model, "intercept_last_", model.intercept_)
         if isinstance(model, AveragedPerceptron):
@@ -228,5 +228,19 @@ def test_refusals():
         trace(Perceptron(), X, y, every="epoch")
     with pytest.raises(TypeError, match="estimator must be a linear or kernel learner"):
         trace("perceptron", X, y)
+    with pytest.raises(TypeError, match="estimator must be a linear or kernel learner"):
+        trace(Perceptron, X, y)
+    for n_partitions in (2, [2, 2]):
+        with pytest.raises(ValueError, match="n_partitions must be 1"):
+            trace(Perceptron(n_partitions=n_partitions), X, y)
     with pytest.raises(TypeError, match="estimator must learn hyperplanes in epochs"):
         trace(MultilayerPerceptron(max_iter=1, tol=None), X, y)
+
+
+@pytest.mark.parametrize("model", JOINT)
+def test_a_joint_decision_predicts_the_class_of_the_largest_score(model):
+    X, y = drawn(3)
+    steps = list(trace(clone(model).set_params(max_iter=2, tol=None), X, y, every="example"))
+    for t in range(1, 81):
+        (scores, predictions) = zip(*((s.activation, s.prediction) for s in steps if s.t == t), strict=True)
+        assert predictions == tuple(1 if k == np.argmax(scores) else -1 for k in range(3))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["SparseWeights", "dense"]
@@ -15,7 +15,7 @@ __all__ = ["SparseWeights", "dense"]
 
 def dense(weights: Any) -> NDArray[Any]:
     """Return weights as an array; the same one, if they are an array."""
-    return weights.toarray() if sp.issparse(weights) else np.asarray(weights)
+    return weights.toarray() if is_sparse(weights) else np.asarray(weights)
 
 
 class SparseWeights:
@@ -59,6 +59,7 @@ class SparseWeights:
         >>> model.densify().coef_
         array([[-0.4,  0. , -2.4]])
         """
+        import scipy.sparse as sp
         from sklearn import get_config
 
         check_is_fitted(self)
@@ -86,6 +87,6 @@ class SparseWeights:
         """
         check_is_fitted(self)
         coef = self.coef_
-        if sp.issparse(coef):
+        if is_sparse(coef):
             self.coef_ = dense(coef)
         return self

@@ -12,11 +12,11 @@ from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.driver import Report, Schedule, publish_report
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.parameters import draw_seed
-from perceptron_rs.common.planes import n_planes, positive_labels
+from perceptron_rs.common.planes import is_joint, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.storage import to_stored
-from perceptron_rs.common.weights import class_weights, sample_weights
+from perceptron_rs.common.weights import class_weights, refuse_odd_weights, sample_weights
 from perceptron_rs.distributed.fitting import Family, Plan, all_labels
 from perceptron_rs.distributed.partition import Encoding, Facts, Parsed
 from perceptron_rs.engines import get_engine
@@ -31,7 +31,9 @@ __all__ = ["LINEAR"]
 
 def parse(batch: Batch) -> Parsed:
     """Read examples."""
-    X, y, sample_weight = batch[:3]
+    X, y, sample_weight, lengths = batch
+    if lengths is not None:
+        raise ValueError("lengths are for a SequencePerceptron; a block must be (X, y[, sample_weight])")
     if not X.shape[0]:
         return Parsed({"rows": to_stored(np.zeros(X.shape))}, X.shape[1], None, np.asarray(y).reshape(-1)[:0])
     model = Perceptron()  # whose checks these are
@@ -39,7 +41,10 @@ def parse(batch: Batch) -> Parsed:
     names = getattr(model, "feature_names_in_", None)
     labels, weights = label_array(model, y, X.shape[0]), None
     if sample_weight is not None:
-        weights = sample_weights(sample_weight, labels)
+        refuse_odd_weights(sample_weight)
+        is_zero = np.shape(sample_weight) in ((), labels.shape) and not np.any(sample_weight)
+        # scikit-learn refuses weights that are all 0, but other partitions may have examples to learn from.
+        weights = np.zeros(len(labels)) if is_zero else sample_weights(sample_weight, labels)
         assert weights is not None
         data.assert_finite_in(weights == 0, model)  # the engine does not meet these rows
     return Parsed(data.stored, X.shape[1], None if names is None else tuple(map(str, names)), labels, weights)
@@ -67,6 +72,11 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
     vars(estimator).pop(RECORD, None)
     K = n_planes(estimator, classes)
     planes = class_weights(estimator.class_weight, classes, counts, K)
+    of_classes = planes[:, 1] if is_joint(estimator) else planes
+    if not of_classes.any() or all(fact.weightless for fact in facts if fact.examples):
+        raise ValueError(
+            "sample_weight and class_weight leave no example of positive weight; there is nothing to learn"
+        )
     seed = draw_seed(estimator.random_state) if estimator.shuffle else None
 
     def publish(model: Any, state: State) -> None:

@@ -54,6 +54,7 @@ class Facts(NamedTuple):
     digest: str
     attributes: tuple[str, ...] | None
     uses: NDArray[np.int64] | None  # tokens with each of the attributes
+    weightless: bool  # whether all examples have weight 0
 
 
 class Encoding(NamedTuple):
@@ -133,6 +134,7 @@ def facts_of(parsed: Parsed) -> Facts:
         digest=sha256(repr(told).encode()).hexdigest(),
         attributes=parsed.attributes,
         uses=uses,
+        weightless=parsed.weights is not None and not parsed.weights.any(),
     )
 
 
@@ -183,7 +185,10 @@ def batch_of(X: Any, y: Any = None, sample_weight: Any = None) -> Batch:
     """Return a block; without y, X is a batch, or a callable that returns one."""
     if y is not None:
         return Batch(X, y, sample_weight)
-    return Batch(*(X() if callable(X) else X))
+    given = X() if callable(X) else X
+    if not isinstance(given, tuple) or not 2 <= len(given) <= 4:
+        raise TypeError(f"a block without y must be a tuple (X, y) or a Batch, got {given!r:.80}")
+    return Batch(*given)
 
 
 def read(number: int, parse: Parse, X: Any, y: Any = None, sample_weight: Any = None) -> Partition:

@@ -29,7 +29,9 @@ __all__ = ["SEQUENCES"]
 
 def parse(batch: Batch, hash_columns: int | None) -> Parsed:
     """Read sequences. Attributes get columns of this partition alone, unless they are hashed."""
-    X, y, _, lengths = batch
+    X, y, sample_weight, lengths = batch
+    if sample_weight is not None:
+        raise ValueError("sample_weight is not for sequences; a block must be (X, y[, None, lengths])")
     attributes: tuple[str, ...] | None = None
     if not (len(X) if isinstance(X, (list, tuple)) else X.shape[0]):
         no_lengths = np.zeros(0, dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import compress, count, islice, repeat
+from itertools import chain, compress, count, islice, repeat
 from numbers import Integral
 from typing import Any, Self
 
@@ -172,7 +172,11 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
                 left = zip(names, repeat(1.0) if values is None else values, strict=False)
                 yield from (list(islice(left, length)) for length in lengths)
 
-        X = hasher.transform(pairs())
+        every = pairs()
+        first = next(every, None)
+        if first is None:  # which the hasher refuses
+            return csr_matrix((0, self.n_columns))
+        X = hasher.transform(chain([first], every))
         X.sum_duplicates()
         return X
 

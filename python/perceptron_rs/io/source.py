@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse, vstack
 
 from perceptron_rs.common.rows.examples import refuse_odd
+from perceptron_rs.common.rows.sparse import is_sparse
 
 __all__ = [
     "Batch",
@@ -75,28 +75,28 @@ class Source:
         Returns an iterator over tuples ``(X, y)``, ``(X, y, sample_weight)`` or `Batch`. It is called once
         for each pass, and must give the same examples each time.
     between : callable, default=None
-        Returns examples ``first`` to ``last - 1`` as a `Batch`, where that needs no reading of others.
+        Returns examples ``first`` to ``last - 1`` as a `Batch`, if that takes no reading of other examples.
     advise : callable, default=None
-        Is told that examples ``first`` to ``last - 1`` will be needed soon, or (False) not for some time,
-        where ``between`` maps them into memory.
+        Is called with ``first``, ``last`` and whether these examples will be needed soon, if ``between``
+        maps them into memory.
     cut : callable, default=None
-        What `partitions` calls.
+        Makes the parts for `partitions`.
     n_rows : int, default=None
         Number of examples, or of sequences. Needed with ``between``.
     n_in_batch : int, default=None
-        Number of examples that ``between`` gives without a copy, from multiples of this number on.
+        Number of examples in the blocks that ``between`` gives without a copy.
     n_features : int, default=None
         Number of columns. If None, the widest batch tells it.
     feature_names : tuple of str, default=None
         Names of the columns.
     is_shifted : bool or None, default=False
-        Whether the columns are counted from 1. None: if column 0 never occurs.
+        Whether the columns are counted from 1. None: they are if column 0 never occurs.
     files : tuple of Path, default=()
         Files whose size and time of last change tell whether the examples are still the same.
     again : bool, default=True
         Whether it can be passed through more than once.
     reading : str, default=""
-        How the files are read: a cache of another reading is refused.
+        How the files are read. A cache that was made by another ``reading`` is refused.
     name : str, default="the source"
         What errors call it.
 
@@ -129,13 +129,13 @@ class Source:
     name: str = "the source"
 
     def partitions(self, n: int | None = None) -> list[Callable[[], Batch]]:
-        """Cut the examples into parts that are read where they are needed, as the workers of a cluster do.
+        """Cut the examples into parts, each to be read where it is needed, such as on a worker of a cluster.
 
         Parameters
         ----------
         n : int, default=None
-            Number of parts, at least 1: of row groups of Parquet files, of ranges of bytes of svmlight
-            files or of tagged sentences, or of ranges of rows of arrays. If None, each row group is one.
+            Number of parts, at least 1. Parquet files are cut between row groups, svmlight files between
+            lines, tagged sentences between sentences, arrays between rows. None: each row group is a part.
 
         Returns
         -------
@@ -212,7 +212,7 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
     Parameters
     ----------
     X : array-like, sparse matrix, path, or tuple (data, indices, indptr, n_features) of arrays or paths
-        The examples, or the arrays of a CSR matrix of so many columns.
+        The examples; or the three arrays of a CSR matrix, and its number of columns.
     y : array-like or path
         Class labels.
     sample_weight : array-like or path, default=None
@@ -229,7 +229,10 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
     Raises
     ------
     ValueError
-        If a file is no ``.npy`` file of numbers, or numbers of examples differ.
+        If a file is not an ``.npy`` file of numbers, if an argument has an invalid shape, or if X and y have
+        different numbers of examples.
+    TypeError
+        If X does not contain numbers.
     OSError
         If a file cannot be read.
 
@@ -250,7 +253,7 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
         X = _csr(data, indices, indptr, int(n_features))
     else:
         X = refuse_odd(_mapped(X, files))
-    if issparse(X):
+    if is_sparse(X):
         X = X.tocsr()
     elif not hasattr(X, "shape"):
         X = np.asarray(X)
@@ -348,10 +351,16 @@ def joined(batches: Sequence[Batch]) -> Batch:
         return batches[0]
     X, weights = [batch.X for batch in batches], [batch.sample_weight for batch in batches]
     return Batch(
-        vstack(X, format="csr") if issparse(X[0]) else np.concatenate(X),
+        _stacked(X) if is_sparse(X[0]) else np.concatenate(X),
         np.concatenate([batch.y for batch in batches]),
         None if weights[0] is None else np.concatenate(weights),
     )
+
+
+def _stacked(parts: list[Any]) -> Any:
+    from scipy.sparse import vstack
+
+    return vstack(parts, format="csr")
 
 
 def _mapped(part: Any, files: list[Path]) -> Any:
@@ -375,6 +384,8 @@ def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_feat
         raise ValueError(
             f"indptr must end with the number of entries, {len(data)}, of which indices has {len(indices)}"
         )
+    from scipy.sparse import csr_matrix
+
     X = csr_matrix((len(indptr) - 1, n_features), dtype=data.dtype)
     X.data, X.indices, X.indptr = data, indices, indptr
     return X
@@ -382,7 +393,7 @@ def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_feat
 
 def _rows(X: Any, first: int, last: int) -> Any:
     """Return some rows, without a copy of their entries."""
-    if not issparse(X):
+    if not is_sparse(X):
         return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]
     start, end = int(X.indptr[first]), int(X.indptr[last])
     indptr = np.asarray(X.indptr[first : last + 1]) - X.indptr.dtype.type(start)

@@ -12,7 +12,6 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, joined, paths_of
@@ -338,6 +337,8 @@ def _joined(parts: list[Arrays], base: bool | None) -> Arrays:
 def _csr(
     values: NDArray[np.float64], columns: NDArray[np.int32], starts: NDArray[np.int64], shape: tuple[int, int]
 ) -> Any:
+    from scipy.sparse import csr_matrix
+
     fits = max(*shape, len(values)) <= _INT32_MAX
     index = np.int32 if fits else np.int64
     X = csr_matrix(

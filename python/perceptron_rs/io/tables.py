@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of
 from perceptron_rs.packed import MAX_RATIO, check_ratio, unpacked
@@ -372,6 +371,8 @@ class _Table:
         if places.dtype.itemsize == 4 and places.dtype.kind == "u":
             places = places.view(np.int32)  # those above 2^31 become negative, and are refused
         width = int(places.max(initial=-1)) + 1 if self.n_features is None else self.n_features
+        from scipy.sparse import csr_matrix
+
         X = csr_matrix((len(ends[0]) - 1, max(width, 1)), dtype=numbers.dtype)
         X.data, X.indices, X.indptr = numbers, places, ends[0] - ends[0][0]
         return X

@@ -152,6 +152,7 @@ def learn(
         model._publish(keep_pending(model, engine, state))
 
     n_examples, held_out = len(labels) if idle is None else int((~idle).sum()), None
+    own = estimator._own_settings(n_examples)
     if validation is not None:
         others = split(estimator, labels)
         weight = None if weights is None else weights[others]
@@ -169,7 +170,7 @@ def learn(
         seed if shuffle else None,
         settle=settle,
         track_activations=track_activations,
-        **estimator._own_settings(len(labels)),
+        **own,
     )
     method: Method = "fit" if settle else "partial_fit"
     with recorded(estimator, method, data.stored, labels, given, state):

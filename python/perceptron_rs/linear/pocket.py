@@ -50,7 +50,7 @@ class PocketPerceptron(LinearLearner):
         it continues across epochs. Its length is the number of its examples, or the sum of their weights if
         sample or class weights are given.
 
-        - "auto": "update" for at most 300 examples, "ratchet" for more.
+        - "auto": "update" for at most 300 examples of positive weight, "ratchet" for more.
         - "run": when a run ends, by a mistake or with the fit, that is longer than all runs counted before.
           This takes about one count per epoch, but the weights with the longest runs are rarely the best.
         - "ratchet": as soon as a run is longer than that of the weights in the pocket. This takes several

@@ -34,7 +34,7 @@ class Predictor:
     def judge(self, rows: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return the index of the class of each row, and what ``decision_function`` returns."""
         engine = get_engine("rust")
-        rows = engine.csr_rows(rows.indptr, rows.indices, rows.values, rows.shape[1])
+        rows = engine.csr_rows(rows.indptr, rows.indices, rows.data, rows.shape[1])
         scores = engine.scores(rows, self._coef, self._intercept, threads=1)
         if len(self.classes_) > 2:
             return np.argmax(scores, axis=1), scores

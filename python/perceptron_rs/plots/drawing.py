@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 __all__ = [
     "COLOURS",
@@ -73,7 +74,7 @@ class Display:
 
 def two_columns(X: Any) -> NDArray[np.float64]:
     """Return X as float64; ValueError unless it can be drawn in the plane."""
-    values: NDArray[np.float64] = np.asarray(X, dtype=np.float64)
+    values: NDArray[np.float64] = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != 2:
         raise ValueError(f"X must have two columns to be drawn in the plane, got the shape {values.shape}")
     return values

@@ -17,6 +17,8 @@ from perceptron_rs.plots.drawing import COLOURS, INK, Display
 __all__ = ["ErrorsDisplay", "MistakesDisplay", "PocketDisplay", "SurvivalDisplay"]
 
 _LINES = ("-", "--", "-.", ":")
+#: Parameters that the bound does not know, and the value with which it holds.
+_BOUNDED: dict[str, Any] = {"penalty": None, "class_weight": None, "n_partitions": 1, "kernel": "linear"}
 
 
 class MistakesDisplay(Display):
@@ -60,7 +62,7 @@ class MistakesDisplay(Display):
         ----------
         estimator : object
             A fitted learner with ``mistakes_per_epoch_``.
-        X : array-like of shape (n_samples, n_features), default=None
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
             The examples; with them, the bound for separable classes is drawn.
         y : array-like of shape (n_samples,), default=None
             Labels of two classes.
@@ -75,12 +77,11 @@ class MistakesDisplay(Display):
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
+        ValueError
+            If X is given, but the bound does not hold for a learner with these parameters.
         """
         check_is_fitted(estimator)
-        bound = math.inf
-        if X is not None:
-            bias: Bias = "augmented" if estimator.fit_intercept else "none"
-            bound = float(mistake_bounds(X, y, bias=bias).block_novikoff)
+        bound = math.inf if X is None else _bound(estimator, X, y)
         mistakes = np.asarray(estimator.mistakes_per_epoch_)
         return cls(mistakes.reshape(len(mistakes), -1), bound).plot(ax)
 
@@ -95,6 +96,21 @@ class MistakesDisplay(Display):
         ax.set(xlabel="epoch", ylabel="mistakes")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend()
+
+
+def _bound(estimator: Any, X: Any, y: Any) -> float:
+    """Return the most mistakes on separable classes, of a learner that starts from zero."""
+    given = estimator.get_params()
+    if "fit_intercept" not in given:
+        raise ValueError(
+            f"estimator must be a linear learner for a bound, got {estimator!r:.80}; leave out X"
+        )
+    for name, value in _BOUNDED.items():
+        if np.any(given.get(name, value) != value):
+            raise ValueError(f"{name} must be {value!r} for a bound, got {given[name]!r:.80}; leave out X")
+    bias: Bias = "augmented" if given["fit_intercept"] else "none"
+    options = {name: given[name] for name in ("margin_threshold", "added_feature", "eta0") if name in given}
+    return float(mistake_bounds(X, y, bias=bias, **options).block_novikoff)
 
 
 class ErrorsDisplay(Display):

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.plots.drawing import (
     COLOURS,
     INK,
@@ -115,8 +115,8 @@ class HyperplaneDisplay(Display):
         self.lines_: list[Any] = []
         self.normal_: Any = None
         support: Any = getattr(self.estimator, "support_vectors_", X[:0])
-        support = two_columns(support.toarray() if issparse(support) else support)
-        coef = np.asarray(getattr(self.estimator, "coef_", np.zeros((0, 2))))
+        support = two_columns(support)
+        coef = np.asarray(dense(getattr(self.estimator, "coef_", np.zeros((0, 2)))))
         if coef.shape == (1, 2) and coef.any():
             w, b = coef[0].astype(np.float64), float(np.ravel(self.estimator.intercept_)[0])
             support = self._draw_line(ax, X, w, b)

@@ -142,7 +142,7 @@ class MarginDisplay(Display):
         share = np.asarray(result.dual_weights, dtype=np.float64)
         self.support_ = ax.scatter(
             *self.X[result.support].T,
-            s=120 + 300 * share / max(share.max(initial=0.0), 1.0),
+            s=120 + 300 * share / share.max(initial=1.0),
             facecolors="none",
             edgecolors=INK,
             linewidths=1.5,

@@ -88,14 +88,24 @@ def given_of(
     encoder: AttributeEncoder | None,
 ) -> Given:
     """Return the examples, as what they are."""
+    of_sequences = {"lengths": lengths, "encoder": encoder}
     if isinstance(X, Source):
+        _refuse(of_sequences | {"y": y, "sample_weight": sample_weight}, "with a source, which gives them")
         return _OfSource(model, calls, X)
     if y is None:
         raise ValueError("y must be given with X, unless X is a source; pass the labels")
     name = name_of(model)
     if name is not None and LEARNERS[name].data == "sequences":
+        _refuse({"sample_weight": sample_weight}, "for sequences")
         return _OfSequences(model, calls, X, y, lengths, encoder)
+    _refuse(of_sequences, f"for {type(model).__name__}, which has not learnt from sequences")
     return _OfArrays(model, calls, X, y, sample_weight)
+
+
+def _refuse(given: dict[str, Any], what: str) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} must be None {what}, got {value!r:.80}")
 
 
 class _OfArrays(Given):

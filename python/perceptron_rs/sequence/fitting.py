@@ -86,8 +86,13 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options) -> Repo
     engine = get_engine(model.engine)
     goes_on = begin(model)
     if goes_on:
+        if classes is not None and not np.array_equal(np.unique(classes), model.classes_):
+            raise ValueError(
+                f"warm_start=True continues a fit with the classes {model.classes_.tolist()!r:.200}, but "
+                f"classes is {classes!r:.200}; leave it out, or set warm_start=False"
+            )
         classes = model.classes_
-    stream = open_stream(encoded(model, as_source(given), goes_on=goes_on), classes, options)
+    stream = open_stream(encoded(model, source_of(given), goes_on=goes_on), classes, options)
     publish_columns(model, stream, reset=not goes_on)
     model.classes_ = stream.facts.classes
     state = start_state(model, stream.facts.n_features, goes_on=goes_on)
@@ -138,10 +143,17 @@ def start_state(model: Any, columns: int, *, goes_on: bool) -> State:
     return state
 
 
+def source_of(given: Any) -> Source:
+    """Return a source, also of a tuple (X, y) of lists of sequences."""
+    if isinstance(given, tuple) and given and is_nested(given[0]):
+        return Source(batches=lambda: iter([given]), name="the sequences")
+    return as_source(given)
+
+
 def encoded(model: Any, source: Source, *, goes_on: bool) -> Source:
     """Return a source of matrices; attributes are encoded by the encoder of the model, fitted if need be."""
     batches = source.batches()
-    first = next(batches, None)
+    first = next((batch for batch in batches if not _holds_nothing(batch)), None)
     if not source.again and first is not None:
         source = replace(source, batches=lambda: chain([first], batches))
     nested = first is not None and is_nested(first[0])
@@ -162,12 +174,19 @@ def encoded(model: Any, source: Source, *, goes_on: bool) -> Source:
     encoder = model.encoder_
 
     def change(batch: Batch) -> Batch:
+        if batch.sample_weight is not None:
+            raise ValueError("a batch of lists of sequences must be (X, y), without sample_weight")
         tokens, lengths = flat_tokens(batch.X)
         return Batch(encoder.transform(tokens), flat_labels(batch.y, lengths), None, lengths)
 
     names = "\0".join(encoder.vocabulary_).encode("utf-8", "surrogatepass")  # none, if they are hashed
     reading = f"{source.reading}, hash_columns={encoder.n_columns}, {sha256(names).hexdigest()}"
     return replace(source.mapped(change, encoder.n_columns_), reading=reading)
+
+
+def _holds_nothing(batch: Any) -> bool:
+    """Whether it is a batch of an empty list, which does not tell of what."""
+    return isinstance(batch, tuple) and len(batch) > 1 and isinstance(batch[0], list) and not batch[0]
 
 
 def publish_state(model: Any, state: State) -> None:

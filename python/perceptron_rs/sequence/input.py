@@ -117,7 +117,7 @@ def flat_tokens(X: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
 
 def flat_labels(y: Any, lengths: NDArray[np.int64]) -> Any:
     """Return the labels of all tokens of a list of sequences of labels."""
-    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object:
+    if y is None or (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object):
         raise ValueError("y must be a list with a list of labels for each sequence, as X is")
     if len(y) != len(lengths):
         raise ValueError(f"y must have as many sequences as X, {len(lengths)}, got {len(y)}")

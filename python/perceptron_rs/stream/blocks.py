@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import encode, encode_new, label_array
 from perceptron_rs.common.rows.examples import refuse_odd
+from perceptron_rs.common.rows.sparse import Csr, is_sparse
 from perceptron_rs.common.weights import refuse_odd_weights
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch, Files, Source, borders, changed, stamps
@@ -165,11 +165,11 @@ def plain(given: Any) -> Batch:
     batch = Batch(*given)
     with naming("X"):
         X = refuse_odd(batch.X)
-        if not (issparse(X) or (type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biuf")):
+        if not (is_sparse(X) or (type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biuf")):
             from sklearn.utils import check_array
 
             X = check_array(X, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=0)
-        if issparse(X):
+        if is_sparse(X):
             X = X.tocsr()
     y = label_array(None, batch.y, X.shape[0])
     if y.dtype.kind == "O" and all(isinstance(label, str) for label in y):
@@ -186,9 +186,17 @@ def plain(given: Any) -> Batch:
         if not low >= 0 or not high < np.inf:
             raise ValueError(f"sample_weight must be finite and >= 0, got {high if low >= 0 else low}")
     if lengths is not None:
-        lengths = np.asarray(lengths, dtype=np.int64)
-        if lengths.ndim != 1 or lengths.sum() != X.shape[0] or (lengths < 1).any():
-            raise ValueError(f"lengths must be at least 1 and add up to the rows of X, {X.shape[0]}")
+        lengths = np.asarray(lengths)
+        if (
+            lengths.dtype.kind not in "iu"
+            or lengths.ndim != 1
+            or lengths.sum() != X.shape[0]
+            or (lengths < 1).any()
+        ):
+            raise ValueError(
+                f"lengths must be whole numbers of at least 1 that add up to the rows of X, {X.shape[0]}"
+            )
+        lengths = lengths.astype(np.int64)
     return Batch(X, y, weights, lengths)
 
 
@@ -200,7 +208,7 @@ def length(batch: Batch) -> int:
 def n_bytes(batch: Batch) -> int:
     """Return how much memory the examples take."""
     X = batch.X
-    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if issparse(X) else X.nbytes)
+    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes)
 
 
 def cut(batches: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
@@ -230,7 +238,7 @@ def part(batch: Batch, first: int, last: int) -> Batch:
         lengths = lengths[first:last]
         first, last = int(ends[first]), int(ends[last])
     weights = None if weights is None else weights[first:last]
-    if not issparse(X):
+    if not is_sparse(X):
         return Batch(X[first:last], y[first:last], weights, lengths)
     indptr = X.indptr[first : last + 1]
     entries = slice(int(indptr[0]), int(indptr[-1]))
@@ -252,7 +260,7 @@ def glued(batches: Sequence[Batch]) -> Batch:
 
 def joined(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]:
     """Return of each array of all examples the parts: of one type, and of CSR as those of one matrix."""
-    if len({issparse(batch.X) for batch in batches}) > 1:
+    if len({is_sparse(batch.X) for batch in batches}) > 1:
         raise ValueError("X must be dense in all batches, or sparse in all of them")
     for name in ("sample_weight", "lengths"):
         if len({getattr(batch, name) is None for batch in batches}) > 1:
@@ -260,7 +268,7 @@ def joined(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]:
     _same_kind(batch.y for batch in batches)
     Xs = [batch.X for batch in batches]
     found: dict[str, list[NDArray[Any]]] = {}
-    if issparse(Xs[0]):
+    if is_sparse(Xs[0]):
         ends = np.cumsum([0, *(int(X.indptr[-1]) for X in Xs)]).tolist()
         index = np.int32 if ends[-1] < 2**31 else np.int64
         found["indices"] = [X.indices[: X.indptr[-1]] for X in Xs]
@@ -291,15 +299,13 @@ def _same_width(widths: set[int]) -> None:
 
 def csr(data: Any, indices: Any, indptr: Any, width: int) -> Any:
     """Return a CSR matrix of these very arrays, which the engine checks."""
-    X = csr_matrix((len(indptr) - 1, width), dtype=data.dtype)
-    X.data, X.indices, X.indptr = data, indices, indptr
-    return X
+    return Csr(data, indices, indptr, (len(indptr) - 1, width))
 
 
 def shifted(batch: Batch, facts: Facts) -> Batch:
     """Return the batch with the columns of all examples, counted from 0."""
     X = batch.X
-    if not issparse(X):
+    if not is_sparse(X):
         if X.shape[1] != facts.n_features:
             raise ValueError(f"X has {X.shape[1]} features, but {facts.n_features} are expected")
         return batch
@@ -326,11 +332,11 @@ class Survey:
         labels, counts = np.unique(batch.y, return_counts=True)
         self.labels.append(labels)
         self.counts.append(counts)
-        if self.n_rows and not issparse(batch.X):
+        if self.n_rows and not is_sparse(batch.X):
             _same_width({self.width, batch.X.shape[1]})
         self.n_rows += length(batch)
         self.width = max(self.width, batch.X.shape[1])
-        if not issparse(batch.X):
+        if not is_sparse(batch.X):
             self.holds_zero = True
         elif self.source.is_shifted is None and not self.holds_zero and len(batch.X.indices):
             self.holds_zero = bool(batch.X.indices.min() == 0)
@@ -357,7 +363,7 @@ def checksum(batch: Batch) -> int:
     """Return a checksum of the examples."""
     X = batch.X
     found = 0
-    arrays = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
+    arrays = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
     for array in (*arrays, batch.y, batch.sample_weight, batch.lengths):
         if array is not None:
             found = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, found)

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
+from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.io.source import Batch, PathLike, Source, changed, stamps
 from perceptron_rs.models.files import open_regular, path_of, write_whole
 from perceptron_rs.models.values import decode, encode
@@ -77,7 +77,7 @@ def compacted(source: Source) -> Source:
 def _compact(given: Any) -> Batch:
     batch = plain(given)
     X = batch.X
-    if not issparse(X):
+    if not is_sparse(X):
         return batch._replace(X=_smallest(X))
     return batch._replace(X=csr(_smallest(X.data), X.indices, X.indptr, X.shape[1]))
 

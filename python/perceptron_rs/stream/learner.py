@@ -31,8 +31,8 @@ class StreamFit:
     ) -> Self:
         """Fit the model to examples that need not fit into memory, in epochs, as ``fit`` does.
 
-        The examples are learnt in blocks, of which the next ones are read meanwhile. With
-        ``shuffle=False`` the result has the bits of ``fit`` on all examples with ``shuffle=False``, whatever
+        The examples are learnt block by block; meanwhile the next block is read. With ``shuffle=False``
+        the result has the bits of ``fit`` on all examples with ``shuffle=False``, whatever
         the size of the blocks. The parameter ``shuffle`` of the estimator is for ``fit``. Parameters that
         need memory for each example, or examples that are held out, are refused; :doc:`/guide/streams` lists
         them.
@@ -45,10 +45,11 @@ class StreamFit:
             iterated over. Of a sequence learner, sequences: tuples ``(X, y, None, lengths)``, or
             ``(X, y)`` of lists of sequences.
         classes : array-like of shape (n_classes,), default=None
-            All classes that occur. If None, a first pass finds them. Attributes of tokens take one more.
+            All classes that occur. If None, a first pass finds them. A vocabulary of attributes takes another
+            pass.
         shuffle : {False, "block"}, default=False
-            Whether to shuffle before each epoch: the blocks, and the examples within each block. Other
-            sources than arrays need a ``cache`` for that.
+            "block" shuffles the blocks, and the examples within each block, before each epoch. Sources
+            other than arrays need a ``cache`` for that.
         block_size : int, default=None
             Number of examples, or of sequences, in a block. With ``shuffle="block"`` it changes the order,
             and so the result, and None means 16384. Otherwise None means as many as take about 8 MB.
@@ -56,9 +57,10 @@ class StreamFit:
             File for the examples in binary form. The first pass writes it, later ones map it into memory,
             and so does a later call, if the files of the source and their times are still the same.
         checkpoint : str or path-like, default=None
-            File for what has been learnt so far, which is replaced at once. It is left when the fit is done.
+            File for what has been learnt so far. Each checkpoint replaces it in one step. It is kept when the
+            fit is done.
         checkpoint_every : float, default=60.0
-            Seconds between two checkpoints; 0 writes one behind each block.
+            Seconds between two checkpoints; 0 writes one after each block.
         resume : bool, default=False
             Whether to go on from the checkpoint, if there is one. The result has the bits of a run that
             was never stopped. ``max_iter`` may be larger than before.

@@ -289,6 +289,8 @@ class StreamRun:
             raise ValueError(
                 "a batch of sequences must be (X, y, None, lengths), or (X, y) of lists of sequences"
             )
+        if not isinstance(self.settings, Chain) and batch.lengths is not None:
+            raise ValueError("lengths are for a SequencePerceptron; a batch must be (X, y[, sample_weight])")
         if isinstance(self.settings, Linear):
             planes, joint = self.settings.class_weight, self.settings.joint is not None
             idle = unvisited(weights, planes, labels, joint, is_part=True)

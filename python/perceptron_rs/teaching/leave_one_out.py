@@ -21,7 +21,7 @@ class LeaveOneOut(NamedTuple):
     error : float
         The leave-one-out error rate.
     bound : float
-        Fraction of the examples that were mistakes in the fit with all of them, or are alone in their class.
+        Fraction of the examples that were mistakes in the fit to all of them, or are alone in their class.
     n_fits : int
         Number of fits that it took.
     """
@@ -32,18 +32,18 @@ class LeaveOneOut(NamedTuple):
 
 
 def leave_one_out(estimator: Any, X: Any, y: Any) -> LeaveOneOut:
-    """Compute the leave-one-out error of a perceptron, with a fit for each mistaken example alone.
+    """Compute the leave-one-out error of a perceptron, refitting for mistaken examples only.
 
-    An example that was never a mistake has left no trace in the weights: without it, the run is the same. So
-    only examples that were mistakes need a fit without them, and if the run converges, they alone can be
-    errors: the error rate is at most ``bound``, known after a single fit. An example that is alone in its
-    class is always an error: without it, no fit knows the class.
+    An example that was never a mistake leaves no trace in the weights: the run without it is the same. So
+    only an example that was a mistake needs a fit of its own. If the run converges, no other example can be
+    an error, so the error rate is at most ``bound``, which is known after a single fit. An example that is
+    alone in its class is always an error, because no fit without it knows the class.
 
     Parameters
     ----------
     estimator : Perceptron or KernelPerceptron
         A learner that predicts with its last weights, with ``shuffle=False`` and ``tol=None``, so that the
-        run without an example is the same one. It is not fitted.
+        run without an example is the same one. It stays as it is.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The examples.
     y : array-like of shape (n_samples,)

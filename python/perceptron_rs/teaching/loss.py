@@ -19,15 +19,15 @@ def perceptron_loss(
 ) -> float:
     """Compute the mean perceptron loss: what a wrong prediction is off by, and 0 for a right one.
 
-    Let a be the activation of an example with the label y = -1 or 1. Its loss is ``max(0, -y a)``. Its
-    subgradient step is the perceptron's update, which is also made at ``a = 0``, where the loss is 0 but the
-    prediction undecided. With more than two classes the loss is ``max(0, max_r s_r - s_y)``, over the scores
-    of all classes r but the true class y: that of ``multi_class="joint"``.
+    Let a be the activation of an example with the label y = -1 or 1. Its loss is ``max(0, -y a)``. The
+    perceptron's update is a subgradient step on it; it is also made at ``a = 0``, where the loss is 0 but
+    the prediction is undecided. With more than two classes the loss is ``max(0, max_r s_r - s_y)``, over the
+    scores of all classes r but the true class y: that of ``multi_class="joint"``.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True labels. Of two, the larger one is positive; a single one is if it is a string or above 0.
+        True labels. The larger of two is positive; a single one is positive if it is a string or above 0.
     pred_decision : array-like of shape (n_samples,) or (n_samples, n_classes)
         What ``decision_function`` returns.
     labels : array-like of shape (n_classes,), default=None
@@ -43,7 +43,9 @@ def perceptron_loss(
     Raises
     ------
     ValueError
-        If the arguments have shapes or labels that do not belong together.
+        If the arguments have shapes or labels that do not fit together, or an invalid value.
+    TypeError
+        If scores or weights are not real numbers, or labels are bytes.
 
     See Also
     --------
@@ -70,7 +72,7 @@ def hinge_loss(y_true: Any, pred_decision: Any, *, labels: Any = None, sample_we
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True labels. Of two, the larger one is positive; a single one is if it is a string or above 0.
+        True labels. The larger of two is positive; a single one is positive if it is a string or above 0.
     pred_decision : array-like of shape (n_samples,) or (n_samples, n_classes)
         What ``decision_function`` returns.
     labels : array-like of shape (n_classes,), default=None
@@ -86,7 +88,9 @@ def hinge_loss(y_true: Any, pred_decision: Any, *, labels: Any = None, sample_we
     Raises
     ------
     ValueError
-        If the arguments have shapes or labels that do not belong together.
+        If the arguments have shapes or labels that do not fit together, or an invalid value.
+    TypeError
+        If scores or weights are not real numbers, or labels are bytes.
 
     See Also
     --------

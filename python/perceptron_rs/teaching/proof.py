@@ -105,8 +105,9 @@ def proof(trace: Trace) -> Proof:
     Raises
     ------
     ValueError
-        If the classes are not linearly separable, or if the updates are not plain: under a penalty, a margin
-        or an added feature, or of different lengths.
+        If the classes are not linearly separable, if the learner has a kernel, if it does not start from
+        zero, or if the updates are not plain: under a penalty, a margin or an added feature, or of different
+        lengths.
 
     References
     ----------
@@ -126,6 +127,10 @@ def proof(trace: Trace) -> Proof:
     gamma = 0.801784, R = 2.44949: 3 updates, at most (R / gamma)^2 = 9.33333
     """
     model, steps, settings = trace.estimator, list(trace), trace.settings
+    if "kernel" in model.get_params():
+        raise ValueError(f"trace must be of a linear learner, got {model!r:.80}")
+    if steps and (steps[0].w_before.any() or steps[0].b_before):
+        raise ValueError("trace must start from zero; leave out coef_init and intercept_init")
     if settings.penalty or settings.margin_threshold or settings.added_feature:
         raise ValueError("trace must be of plain updates, no penalty, margin_threshold or added_feature")
     if len(model.classes_) != 2 or len({step.label for step in steps}) > 1:

@@ -123,8 +123,8 @@ class Trace:
         Returns
         -------
         str
-            A line for each step, below one of names. The last one names the steps whose activation was 0, so
-            that they were mistakes, but predicted right.
+            The names of the columns, and a line for each step. A last line lists the steps with an activation
+            of 0 that were mistakes although the prediction was right.
         """
         lines, notes = self._cells(limit)
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -187,8 +187,8 @@ def trace(
 ) -> Trace:
     """Fit a clone of a linear or kernel learner, and return its fit step by step.
 
-    The steps are those of ``fit``, to the last bit, in either engine. The reference makes them: this is for
-    small data.
+    The steps are those of ``fit``, to the last bit, in either engine. The reference computes them, which is
+    slow on large data.
 
     Parameters
     ----------
@@ -206,14 +206,14 @@ def trace(
     Returns
     -------
     Trace
-        Iterates over the steps. Of several classes, the steps of each epoch come class by class.
+        Iterates over the steps. With several classes, the steps of each epoch come class by class.
 
     Raises
     ------
     TypeError
         If the estimator is none of these learners.
     ValueError
-        If ``every`` is something else, or an argument of ``fit`` is invalid.
+        If ``every`` is something else, if ``n_partitions`` is not 1, or if an argument of ``fit`` is invalid.
 
     References
     ----------
@@ -234,9 +234,14 @@ def trace(
     """
     if every not in ("update", "example"):
         raise ValueError(f'every must be "update" or "example", got {every!r}')
-    if "engine" not in getattr(estimator, "get_params", dict)():
+    given: dict[str, Any] = {} if isinstance(estimator, type) else getattr(estimator, "get_params", dict)()
+    if "engine" not in given:
         raise TypeError(
             f"estimator must be a linear or kernel learner of perceptron_rs, got {estimator!r:.100}"
+        )
+    if np.any(given.get("n_partitions", 1) != 1):
+        raise ValueError(
+            f"n_partitions must be 1, as a trace follows one run, got {given['n_partitions']!r:.80}"
         )
     model = clone(estimator).set_params(engine="reference")
     with noted_calls() as calls:

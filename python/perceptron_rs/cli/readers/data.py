@@ -10,26 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.common.rows.sparse import Csr
 
-__all__ = ["Csr", "Data", "held_out", "is_held_out"]
-
-
-@dataclass(frozen=True)
-class Csr:
-    """The arrays of a CSR matrix, sorted and without duplicates; SciPy is imported when it is asked for."""
-
-    indptr: NDArray[Any]
-    indices: NDArray[Any]  # of the same type, int32 if all numbers fit
-    values: NDArray[np.float64]
-    shape: tuple[int, int]
-
-    def matrix(self) -> Any:
-        """Return the matrix of SciPy."""
-        from scipy.sparse import csr_matrix
-
-        X = csr_matrix((self.values, self.indices, self.indptr), shape=self.shape, copy=False)
-        X.has_sorted_indices = X.has_canonical_format = True
-        return X
+__all__ = ["Data", "held_out", "is_held_out"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +38,11 @@ class Data:
     @cached_property
     def X(self) -> Any:  # noqa: N802  as everywhere
         """The examples as estimators take them."""
-        return self.rows.matrix() if isinstance(self.rows, Csr) else self.rows
+        if not isinstance(self.rows, Csr):
+            return self.rows
+        X = self.rows.matrix()
+        X.has_sorted_indices = X.has_canonical_format = True
+        return X
 
     def part(self, begin: int, end: int) -> Data:
         """Return some examples in a row."""
@@ -63,12 +50,8 @@ class Data:
             return replace(self, rows=self.rows[begin:end], y=None)
         indptr = self.rows.indptr[begin : end + 1]
         entries = slice(int(indptr[0]), int(indptr[-1]))
-        some = Csr(
-            indptr - indptr[0],
-            self.rows.indices[entries],
-            self.rows.values[entries],
-            (len(indptr) - 1, self.rows.shape[1]),
-        )
+        data, indices = self.rows.data[entries], self.rows.indices[entries]
+        some = Csr(data, indices, indptr - indptr[0], (len(indptr) - 1, self.rows.shape[1]))
         return replace(self, rows=some, y=None)
 
     def chosen(self, rows: NDArray[np.bool_]) -> Data:

@@ -79,14 +79,14 @@ class Stream:
         self.rows = 0
         for data in self._read(held_out=False):
             self.rows += len(data)
-            yield Batch(data.X, data.labels)
+            yield Batch(data.rows, data.labels)
 
     def _read(self, *, held_out: bool) -> Iterator[Data]:
         number = 0
         for data in blocks(self.path, self.wanted):
             self.data = data
             if self._asks and not self._holds_zero:
-                self._holds_zero = bool((data.X.indices == 0).any())
+                self._holds_zero = bool((data.rows.indices == 0).any())
             first, number = number, number + len(data)
             if self.holdout is None:
                 yield data

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight_part
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.readers.data import Csr, Data
+from perceptron_rs.cli.readers.data import Data
 from perceptron_rs.cli.readers.wanted import Wanted
+from perceptron_rs.common.rows.sparse import Csr
 from perceptron_rs.packed import MAX_RATIO
 
 __all__ = ["SvmlightLines", "read_svmlight"]
@@ -65,7 +66,7 @@ class SvmlightLines:
             raise CommandError(_too_wide(self._name, width, self._wanted, is_zero_based))
         index = np.int32 if max(len(values), n_features) < _MOST else np.int64
         ends, places = starts.astype(index, copy=False), columns.astype(index, copy=False)
-        rows = Csr(ends, places, values, (len(y), n_features))
+        rows = Csr(values, places, ends, (len(y), n_features))
         return Data(rows, None if self._unlabelled else y, zero_based=is_zero_based)
 
 

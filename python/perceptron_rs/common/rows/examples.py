@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix, issparse
 
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays
+from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays, is_sparse
 from perceptron_rs.common.rows.storage import refuse_type, to_stored
 from perceptron_rs.engines import Engine, Rows
 
@@ -69,7 +68,7 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
             vars(estimator).pop(name, None)
     with naming("X"):
         if _is_known(X, estimator, reset):
-            X = checked_format(X) if issparse(X) else X
+            X = checked_format(X) if is_sparse(X) else X
         elif _is_plain(X):
             from sklearn.utils.validation import validate_data
 
@@ -91,7 +90,7 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
 
 def read(engine: Engine, X: Any) -> Examples:
     """Hand an array or a CSR matrix to the engine, in a type that it stores and in order."""
-    if not issparse(X):
+    if not is_sparse(X):
         values = to_stored(X)
         return Examples(engine.dense_rows(values), values, None, {"rows": values})
     indptr, indices, values = csr_arrays(X)
@@ -118,6 +117,10 @@ def _is_plain(X: Any) -> bool:
 
 
 def _is_plain_csr(X: Any) -> bool:
+    if not is_sparse(X):
+        return False
+    from scipy.sparse import csr_array, csr_matrix
+
     # The arrays may be anything, for who has them may assign to them.
     return (
         type(X) in (csr_matrix, csr_array)
@@ -152,7 +155,7 @@ def as_array(X: Any) -> Any:
 def refuse_odd(X: Any) -> Any:
     """Refuse what scikit-learn would let through, crash on, or refuse without naming it."""
     X = as_array(X)
-    if issparse(X):
+    if is_sparse(X):
         return checked_format(X)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError("X is a masked array with masked values; fill them or drop these rows")

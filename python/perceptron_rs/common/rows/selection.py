@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from perceptron_rs.engines import Engine, Rows
 
@@ -59,6 +58,8 @@ def matrix_of(stored: Arrays, columns: int) -> Any:
     """Return stored rows as the matrix that a user sees."""
     if "rows" in stored:
         return stored["rows"]
+    from scipy.sparse import csr_matrix
+
     parts = stored["rows_values"], stored["rows_indices"], stored["rows_indptr"]
     return csr_matrix(parts, shape=(len(parts[2]) - 1, columns))
 
@@ -103,5 +104,7 @@ def _dense(stored: Arrays, columns: int) -> NDArray[Any]:
 def _sparse(stored: Arrays) -> Arrays:
     if "rows" not in stored:
         return stored
+    from scipy.sparse import csr_matrix
+
     matrix = csr_matrix(stored["rows"])
     return {"rows_indptr": matrix.indptr, "rows_indices": matrix.indices, "rows_values": matrix.data}

@@ -7,6 +7,8 @@ afterwards, and its conversions then write out of bounds.
 from __future__ import annotations
 
 import copy
+import sys
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.storage import refuse_type, to_stored
 
-__all__ = ["canonical", "checked_format", "csr_arrays"]
+__all__ = ["Csr", "canonical", "checked_format", "csr_arrays", "is_sparse"]
 
 Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -28,6 +30,38 @@ _PARTS = {
     "dia": {"data": False, "offsets": True},
     "lil": {"data": False, "rows": False},
 }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Csr:
+    """The arrays of a CSR matrix, where SciPy's would do no more than hold them: it takes long to import."""
+
+    data: NDArray[Any]
+    indices: NDArray[Any]
+    indptr: NDArray[Any]
+    shape: tuple[int, int]
+    format: str = "csr"
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return self.data.dtype
+
+    def tocsr(self) -> Csr:
+        """Return the matrix itself."""
+        return self
+
+    def matrix(self) -> Any:
+        """Return the matrix of SciPy."""
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix((self.data, self.indices, self.indptr), shape=self.shape, copy=False)
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix, of SciPy or ours."""
+    scipy = sys.modules.get("scipy.sparse")  # who has one of its matrices has imported it
+    return isinstance(X, Csr) or (scipy is not None and bool(scipy.issparse(X)))
 
 
 def checked_format(X: Any) -> Any:
