@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use perceptron_rs::error::Error;
-use perceptron_rs::kernel::{Dual, Form, Kernel};
+use perceptron_rs::kernel::{Dual, Form, Kernel, kernel_matrix};
 use perceptron_rs::monitor::NUMBERS;
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
@@ -251,4 +251,28 @@ fn a_window_of_mistakes() {
     let mistakes: Vec<usize> = lengths.iter().map(|(_, mistakes)| *mistakes).collect();
     assert!(mistakes.is_sorted(), "the later the question, the more is learnt: {mistakes:?}");
     assert!((1..=whole).all(|count| mistakes.contains(&count)), "{whole} mistakes, {lengths:?}");
+}
+
+/// For each tile of the others, which has 64 rows at most.
+#[test]
+fn few_rows_beside_many() {
+    const MANY: usize = 6400;
+    let values = vec![0.5; MANY * 2];
+    let many = Dense::new(&values, MANY, 2).expect("a matrix");
+    let few = Dense::new(&values[..4], 2, 2).expect("a matrix");
+    let asked = Asked::default();
+    kernel_matrix(&few, &many, Kernel::Linear, 1, &asked, &mut vec![0.0; 2 * MANY]).expect("little");
+    assert!(asked.times() >= MANY / 64, "a Gram matrix asks {} times", asked.times());
+
+    // The first example is the one mistake, whose products with all others are computed in the end.
+    let asked = Asked::default();
+    let dual = Dual::new(&many, Kernel::Rbf { gamma: 0.5 }, false, &[0.0], 0, 1, &()).expect("memory");
+    let examples = dual.rows(&many, None, &asked);
+    let settings = online::Settings { fit_intercept: false, ..online::Settings::new(vec![1]) };
+    let labels = vec![1; MANY];
+    let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
+    let start = online::State { coef: vec![0.0; MANY], intercept: vec![0.0], seen: vec![0], ages: None };
+    let mut run = online::Run::start(&problem, start, Box::new(Perceptron), &()).expect("a run");
+    run.epoch(&problem, 0, &asked).expect("nobody interrupts");
+    assert!(asked.times() >= MANY / 64, "an epoch asks {} times", asked.times());
 }

@@ -462,3 +462,31 @@ fn when_sweeps_end() {
     let options = Options { solver: Solver::Descent, goal: Goal::Separable, max_steps: 20, ..OPTIONS };
     assert!(done(&on_the_plane, &[1, 1], &options).contains(&("sweeps", 20)));
 }
+
+/// Each row that supports a plane or lies on it may have very many columns.
+#[test]
+fn each_row_that_is_looked_at_more_closely_asks() {
+    let count = |work: &dyn Fn(&dyn Monitor)| {
+        let monitor = BreakFrom { at: usize::MAX, asked: AtomicUsize::new(0) };
+        work(&monitor);
+        monitor.asked.load(Ordering::Relaxed)
+    };
+    const N: usize = 300;
+    let (indptr, indices): (Vec<i32>, Vec<i32>) = ((0..=N as i32).collect(), (0..N as i32).collect());
+    let (ones, labels) = (vec![1.0; N], vec![1; N]);
+    let rows = Csr::new(&indptr, &indices, &ones, N).expect("arrays of a matrix");
+    for (tol, solver, times) in [(1e-2, "descent", 2), (1e-6, "wolfe", 3)] {
+        let options = Options { bias: Bias::None, tol, ..OPTIONS };
+        let asked = count(&|monitor| {
+            assert_eq!(separate(&rows, &labels, &options, monitor).expect("a plane").solver, solver);
+        });
+        assert!(asked >= times * N, "{solver} asks {asked} times");
+    }
+    let values: Vec<f64> = (0..2 * N).map(|i| (i % 2 * i) as f64).collect();
+    let flat = Dense::new(&values, N, 2).expect("shape");
+    let asked = count(&|monitor| {
+        let found = margin(&flat, &labels, &[1.0, 0.0], None, true, 1, monitor).expect("a plane");
+        assert_eq!(found.2.len(), N);
+    });
+    assert!(asked >= 2 * N, "the margin of a plane asks {asked} times");
+}
