@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use perceptron_rs::arith::neuron::Activation;
 use perceptron_rs::error::Error;
 use perceptron_rs::kernel::{Dual, Form, Kernel, kernel_matrix};
+use perceptron_rs::mlp::{self, Network};
 use perceptron_rs::monitor::NUMBERS;
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
@@ -275,4 +277,21 @@ fn few_rows_beside_many() {
     let mut run = online::Run::start(&problem, start, Box::new(Perceptron), &()).expect("a run");
     run.epoch(&problem, 0, &asked).expect("nobody interrupts");
     assert!(asked.times() >= MANY / 64, "an epoch asks {} times", asked.times());
+}
+
+/// Now and then in one batch of many examples.
+#[test]
+fn a_batch_of_layers() {
+    const N: usize = 120;
+    let values: Vec<f64> = (0..N).map(|i| i as f64 / N as f64).collect();
+    let rows = Dense::new(&values, N, 1).expect("a matrix");
+    let labels = (0..N).map(|i| (i % 2) as u32).collect();
+    let network = Network::start(&[1, 300, 300, 1], Activation::Tanh, 1).expect("little");
+    let strip = network.strip(1);
+    assert!(N / strip > 4, "{strip} examples in a row");
+    let settings = mlp::Settings { rate: 0.1, alpha: 0.0, batch_size: N, seed: None };
+    let mut run = mlp::Run::start(&rows, labels, network, settings).expect("labels fit");
+    let asked = Asked::default();
+    run.epoch(&rows, 0, &asked).expect("nobody interrupts");
+    assert_eq!(asked.times(), N.div_ceil(strip));
 }
