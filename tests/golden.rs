@@ -254,7 +254,7 @@ fn fit<T: Drawn + Default>(case: &Case) {
                     intercept: start(3, planes),
                     fit_intercept,
                 }),
-                "pocket" => Box::new(Pocket::new(check, fit_intercept, &state).expect("memory")),
+                "pocket" => Box::new(Pocket::new(check, fit_intercept, &state, &()).expect("memory")),
                 "voted" => Box::new(Voted::new(planes).expect("memory")),
                 _ => Box::new(Perceptron),
             };

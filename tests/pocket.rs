@@ -28,7 +28,7 @@ fn fit(case: &Case, check: Check, keep_on_interrupt: bool, monitor: &dyn Monitor
     assert_eq!(rows.block(1), 16, "wide rows make many blocks");
     let (settings, state) = (case.settings(), case.state());
     let problem = Problem::new(&rows, &case.labels, None, &settings).expect("a problem");
-    let pocket = Box::new(Pocket::new(check, true, &state).expect("memory"));
+    let pocket = Box::new(Pocket::new(check, true, &state, &()).expect("memory"));
     drive(&problem, state, pocket, Schedule { keep_on_interrupt, ..Schedule::epochs(3) }, monitor)
 }
 

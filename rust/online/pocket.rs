@@ -23,7 +23,7 @@ use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, copied};
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// When errors are counted. The vector of an epoch without a mistake is always counted.
@@ -84,11 +84,15 @@ struct PlanePocket {
 
 impl Pocket {
     /// Of a run that begins with this state.
-    pub fn new(check: Check, fit_intercept: bool, state: &State) -> Result<Self> {
+    pub fn new(check: Check, fit_intercept: bool, state: &State, monitor: &dyn Monitor) -> Result<Self> {
         let columns = state.coef.len() / state.intercept.len().max(1);
         let mut planes = Vec::new();
         for k in 0..state.intercept.len() {
-            let coef = || collected(state.coef[k * columns..][..columns].iter().map(|&w| start(w)));
+            let coef = || -> Result<Vec<f64>> {
+                let mut coef = copied(&state.coef[k * columns..][..columns], monitor)?;
+                coef.iter_mut().for_each(|w| *w = start(*w));
+                Ok(coef)
+            };
             let intercept = start(state.intercept[k]);
             planes.try_push(PlanePocket {
                 now: (coef()?, intercept),

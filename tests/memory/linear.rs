@@ -39,7 +39,7 @@ fn learner(rule: Rule, state: &State) -> Result<Box<dyn Learner>> {
             fit_intercept: true,
         })?,
         Rule::Voted => boxed(Voted::new(state.intercept.len())?)?,
-        Rule::Pocket(check) => boxed(Pocket::new(check, true, state)?)?,
+        Rule::Pocket(check) => boxed(Pocket::new(check, true, state, &())?)?,
     })
 }
 

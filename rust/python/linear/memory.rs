@@ -12,6 +12,7 @@ use crate::online::voted::Voted;
 use crate::online::{Learner, Numbers, Settings, State};
 use crate::python::border::arrays::{numbers, set_joined};
 use crate::python::border::choices::parse_check;
+use crate::python::border::signals::Signals;
 use crate::python::settings::Linear;
 
 /// The linear learner of these settings, with what the state says of it.
@@ -29,7 +30,11 @@ pub fn read_learner(
             intercept: numbers("intercept_u", state, planes, None)?,
             fit_intercept,
         })?),
-        "pocket" => Ok(boxed(Pocket::new(parse_check(&given.check)?, fit_intercept, begin)?)?),
+        "pocket" => {
+            let (check, signals) = (parse_check(&given.check)?, Signals::new());
+            let pocket = Pocket::new(check, fit_intercept, begin, &signals);
+            Ok(boxed(signals.settle(pocket, state.py(), false)?)?)
+        }
         "voted" => Ok(boxed(Voted::new(planes)?)?),
         name => Err(PyValueError::new_err(format!(
             "learner must be \"perceptron\", \"averaged\", \"pocket\" or \"voted\", got {name:?}"
