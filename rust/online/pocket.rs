@@ -90,7 +90,9 @@ impl Pocket {
         for k in 0..state.intercept.len() {
             let coef = || -> Result<Vec<f64>> {
                 let mut coef = copied(&state.coef[k * columns..][..columns], monitor)?;
-                coef.iter_mut().for_each(|w| *w = start(*w));
+                for w in &mut coef {
+                    *w = start(*w);
+                }
                 Ok(coef)
             };
             let intercept = start(state.intercept[k]);
