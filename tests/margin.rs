@@ -466,12 +466,12 @@ fn when_sweeps_end() {
 /// Each row that supports a plane or lies on it may have very many columns.
 #[test]
 fn each_row_that_is_looked_at_more_closely_asks() {
+    const N: usize = 300;
     let count = |work: &dyn Fn(&dyn Monitor)| {
         let monitor = BreakFrom { at: usize::MAX, asked: AtomicUsize::new(0) };
         work(&monitor);
         monitor.asked.load(Ordering::Relaxed)
     };
-    const N: usize = 300;
     let (indptr, indices): (Vec<i32>, Vec<i32>) = ((0..=N as i32).collect(), (0..N as i32).collect());
     let (ones, labels) = (vec![1.0; N], vec![1; N]);
     let rows = Csr::new(&indptr, &indices, &ones, N).expect("arrays of a matrix");
