@@ -50,3 +50,26 @@ pub fn filled<T: Clone>(value: &T, len: usize, monitor: &dyn Monitor) -> Result<
     }
     Ok(values)
 }
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Counts the questions.
+    #[derive(Default)]
+    pub struct Asked(AtomicUsize);
+
+    impl Asked {
+        pub fn times(&self) -> usize {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    impl Monitor for Asked {
+        fn block(&self) -> Flow {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Flow::Continue
+        }
+    }
+}

@@ -490,3 +490,27 @@ fn each_row_that_is_looked_at_more_closely_asks() {
     });
     assert!(asked >= 2 * N, "the margin of a plane asks {asked} times");
 }
+
+/// Where a plane has no direction, and where columns are brought to other scales.
+#[test]
+fn each_row_that_is_read_once_more_asks() {
+    const N: usize = 300;
+    let labels: Vec<u32> = (0..N).map(|i| (i % 2) as u32).collect();
+    let asked = |rows: &dyn Matrix, options: &Options| {
+        let monitor = BreakFrom { at: usize::MAX, asked: AtomicUsize::new(0) };
+        let found = separate(rows, &labels, options, &monitor).expect("nobody interrupts");
+        let asked = monitor.asked.load(Ordering::Relaxed);
+        for at in [0, asked / 2, asked - 1] {
+            let monitor = BreakFrom { at, asked: AtomicUsize::new(0) };
+            assert_eq!(separate(rows, &labels, options, &monitor), Err(Error::Interrupted), "{at}");
+        }
+        (asked, found.status)
+    };
+    let empty = Csr::<f64, i32>::new(&[0; N + 1], &[], &[], 3).expect("arrays of a matrix");
+    let (times, status) = asked(&empty, &OPTIONS);
+    assert!(times >= N && status == "non_separable", "rows of zeros: {status}, {times} questions");
+    let values: Vec<f64> = (0..2 * N).map(|i| (i * i % 17) as f64).collect();
+    let mixed = Dense::new(&values, N, 2).expect("shape");
+    let (times, status) = asked(&mixed, &Options { max_steps: 1, ..OPTIONS });
+    assert!(times >= N && status == "undecided", "{status}, {times} questions");
+}

@@ -238,3 +238,39 @@ impl Corral {
 fn not_negative(a: f64) -> f64 {
     if a < 0.0 { 0.0 } else { a }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::{Bias, Problem, survey};
+    use super::*;
+    use crate::monitor::tests::Asked;
+    use crate::rows::Dense;
+
+    /// For each row that is added, and for each that is dropped.
+    #[test]
+    fn asks_on_the_way() {
+        const N: usize = 12;
+        // The first row is the nearest, the others lie behind it.
+        let value = |i: usize, j: usize| match j {
+            0 if i == 0 => 1.0,
+            0 => 5.0 + i as f64,
+            _ => f64::from(u8::from(i == j)),
+        };
+        let values: Vec<f64> = (0..N * N).map(|at| value(at / N, at % N)).collect();
+        let (rows, labels) = (Dense::new(&values, N, N).expect("a matrix"), [1; N]);
+        let found = survey(&rows, &()).expect("finite values");
+        let problem = Problem::new(&rows, &labels, Bias::None, found, None, (1, &())).expect("memory");
+        let mut working = WorkingSet::new(&problem).expect("memory");
+        let places: Vec<usize> = (0..N).collect();
+        working.add(&problem, &places.iter().map(|&place| place as u32).collect::<Vec<_>>()).expect("memory");
+        let asked = Asked::default();
+        let work = Work::new(1, &asked);
+        let mut corral = Corral::new(&working, &places, &[1.0 / N as f64; N], &work).expect("memory");
+        assert_eq!((asked.times(), corral.places.len()), (N, N));
+        corral.minor(&working, &work).expect("nobody interrupts");
+        assert_eq!(corral.places, [0]);
+        assert_eq!(asked.times(), N + N);
+        assert!(work.left().expect("nobody interrupts"));
+        assert_eq!(asked.times(), N + N + 1);
+    }
+}

@@ -179,3 +179,30 @@ fn inverse(matrix: &[Vec<f64>], problem: &Problem) -> Result<Option<Vec<Vec<f64>
     }
     Ok(Some(work))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::survey;
+    use super::*;
+    use crate::monitor::tests::Asked;
+    use crate::rows::Dense;
+
+    /// For each row of the inverse, when it is computed and when it is looked at.
+    #[test]
+    fn asks_on_the_way() {
+        const D: usize = 20;
+        const K: usize = D + 1;
+        // The unit vectors, and minus their sum.
+        let values: Vec<f64> =
+            (0..K * D).map(|i| if i >= D * D { -1.0 } else { f64::from(u8::from(i / D == i % D)) }).collect();
+        let (rows, labels) = (Dense::new(&values, K, D).expect("a matrix"), [1; K]);
+        let asked = Asked::default();
+        let found = survey(&rows, &()).expect("finite values");
+        let problem =
+            Problem::new(&rows, &labels, Bias::None, found, None, (1, &asked)).expect("little memory");
+        let numbers: Vec<u32> = (0..K as u32).collect();
+        let proof = prove(&problem, &numbers, &[1.0 / K as f64; K]).expect("nobody interrupts");
+        assert_eq!(proof, Some(("verified", vec![true; K])));
+        assert_eq!(asked.times(), 2 * K);
+    }
+}

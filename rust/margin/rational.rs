@@ -214,6 +214,7 @@ fn is_prime(n: u64) -> bool {
 mod tests {
     use super::*;
     use crate::arith::twofold::power;
+    use crate::monitor::tests::Asked;
     use crate::order::SplitMix64;
 
     /// Of whole numbers, in any order.
@@ -294,6 +295,19 @@ mod tests {
         // The inverse is the transposed matrix over 32.
         let want = (0..32).map(|j| entry(31, j) as i32).collect();
         assert_eq!(signs(&system, 1, &()), Ok(Some(want)));
+    }
+
+    /// For each column modulo each prime, and for each sign.
+    #[test]
+    fn asks_on_the_way() {
+        const K: usize = 12;
+        let row = |i: usize| (0..K).map(|j| if i == j { 1.0 } else { 0.0 }).collect();
+        let system: Vec<Vec<f64>> = (0..K).map(row).collect();
+        let asked = Asked::default();
+        assert!(signs(&system, 1, &asked).expect("nobody interrupts").is_some());
+        let (primes, of_signs) = ((asked.times() - 1) / K - 1, K + 1);
+        assert_eq!(asked.times(), primes * K + of_signs);
+        assert!(primes > 10, "{primes}");
     }
 
     #[test]
