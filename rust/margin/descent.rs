@@ -116,7 +116,7 @@ impl<'a> Descent<'a> {
         let left = |at: &Self| at.sweeps < sweeps && at.visits < most;
         while !reached(self) && !self.overflowed && left(self) {
             self.sweep(work)?;
-            if self.sweeps >= self.next_check || self.sweeps == sweeps || self.visits >= most {
+            if self.sweeps >= self.next_check || !left(self) {
                 self.check()?;
                 self.next_check = self.sweeps + (self.sweeps / 10).max(1);
             }

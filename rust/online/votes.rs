@@ -210,7 +210,6 @@ impl PlaneVotes<'_> {
             intercept.clear();
             let finite = tally(activations, votes, sums);
             votes.clear();
-            self.monitor.pause()?;
             if finite { Ok(()) } else { Err(not_finite()) }
         };
         for (place, &votes_here) in self.vectors.log.entries(self.number).zip(counts) {

@@ -80,14 +80,13 @@ class Descent:
         was visited about so often.
         """
         most = visits * self.problem.n
-        while (
-            not self._reached(gap, separates)
-            and not self.overflowed
-            and self.sweeps < sweeps
-            and self.visits < most
-        ):
+
+        def left() -> bool:
+            return self.sweeps < sweeps and self.visits < most
+
+        while not self._reached(gap, separates) and not self.overflowed and left():
             self._sweep()
-            if self.sweeps >= self.next_check or self.sweeps == sweeps or self.visits >= most:
+            if self.sweeps >= self.next_check or not left():
                 self._check()
                 self.next_check = self.sweeps + max(self.sweeps // 10, 1)
         return self._reached(gap, separates)
