@@ -1,7 +1,7 @@
 //! The errors that a weight vector makes on all examples.
 //!
 //! Tried and dropped: to look first at the rows that the vectors before got wrong, to refuse sooner. Vectors
-//! with long runs have about as many errors as the pocket's, on other rows: three times the time on census data.
+//! with long runs have about as many errors as the pocket's, on other rows: census data took thrice as long.
 
 use super::problem::Problem;
 use crate::arith::step::{signed, weight};

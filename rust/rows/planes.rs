@@ -344,8 +344,8 @@ pub(super) fn by_column<T: Copy + Default>(
     Ok(out)
 }
 
-/// Calls `work` on ranges of columns, and asks the monitor now and then. Those of many planes stay in the cache
-/// while they are copied plane by plane.
+/// Calls `work` on ranges of columns, and asks the monitor now and then. Those of many planes stay in
+/// the cache while they are copied plane by plane.
 pub fn in_tiles(
     columns: usize,
     planes: usize,
