@@ -58,8 +58,8 @@ pub trait Examples: Sync {
     fn prepare(&self, visit: &Visit, planes: &mut Planes, monitor: &dyn Monitor) -> Result<()>;
 
     /// Visits positions `at.pos..end` of the order: updates the planes, which it has prepared, at each
-    /// mistake, logs it, and advances the cursor. After an error or [`Stop::Overflow`] the planes are not to be
-    /// used further.
+    /// mistake, logs it, and advances the cursor. After an error or [`Stop::Overflow`] the planes are not to
+    /// be used further.
     fn learn(
         &self,
         visit: &Visit,
