@@ -48,7 +48,7 @@ def _taken(items: Iterable[T]) -> Iterator[tuple[T] | Future[Any]]:
     try:
         for item in items:
             yield (item,)
-    except Exception as error:  # noqa: BLE001  raised when its turn comes
+    except Exception as error:
         failed: Future[Any] = Future()
         failed.set_exception(error)
         yield failed
