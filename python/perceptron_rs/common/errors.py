@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from perceptron_rs.typed import NotFittedError
 
 __all__ = ["FittedAttributes", "naming", "restored_on_error"]
