@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import os
 import re
 import subprocess
 import sys
@@ -91,7 +92,10 @@ def processes(folder: Path, runs: int) -> bool:
 
     def run(command: str, cache: Path) -> None:
         cache.unlink(missing_ok=True)
-        subprocess.run([sys.executable, "-m", *command.split(), "--quiet"], check=True, capture_output=True)
+        arguments = [sys.executable, "-m", *command.split(), "--quiet"]
+        # An installed package has its bytecode; a process that may not write it compiles all modules anew.
+        env = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
+        subprocess.run(arguments, check=True, capture_output=True, env=env)
 
     run(f"{vw} -f {folder}/vw", caches[1])
     check = f"vowpalwabbit -d {theirs} -t -i {folder}/vw --binary --quiet -p {folder}/labels"

@@ -87,6 +87,7 @@ __all__ = [
 #: Where each public name lives.
 _HOME = {
     "ARITHMETIC_VERSION": "_core",
+    "__version__": "_core",
     "AveragedPerceptron": "linear.averaged",
     "BudgetedKernelPerceptron": "kernel.budgeted",
     "EpochRecord": "common.progress",
@@ -146,9 +147,7 @@ if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
 
     def __getattr__(name):
         """Import a public name when it is first asked for."""
-        if name == "__version__":
-            value = import_module("importlib.metadata").version("perceptron-rs")
-        elif name in _HOME:
+        if name in _HOME:
             value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
         elif name in _MODULES:
             value = import_module(f"{__name__}.{name}")

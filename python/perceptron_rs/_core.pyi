@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 ARITHMETIC_VERSION: int
+__version__: str
 _STANDARD_FLOAT_CONTROL: int
 
 @final

@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     environment::register(m)?;
     border::rows::register(m)?;
     start::register(m)?;

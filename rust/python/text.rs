@@ -54,7 +54,7 @@ fn read_svmlight_part(
     let signals = Signals::new();
     let (rules, part) =
         (rules(zero_based, refuse_query_ids, f64::INFINITY), Part { text: &part, lines_before });
-    let table = py.detach(|| text::read_part(&path, part, rules, threads, text::BLOCK, &signals));
+    let table = py.detach(|| text::read_part(&path, part, rules, threads, &signals));
     Ok(parts(py, signals.settle(table, py, false)?))
 }
 

@@ -1,5 +1,6 @@
 //! svmlight / libsvm files to CSR, on several threads.
 
+use std::mem::swap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +28,9 @@ pub struct CsrArrays {
 /// Bytes of a block: the text and what is read from it fit into the second cache.
 pub const BLOCK: usize = 1 << 18;
 
+/// A part of fewer bytes is one block where one thread reads it.
+const PART: usize = 1 << 21;
+
 /// Reads all files as if they were one. The result does not depend on the number of threads, nor
 /// does the error: it is always the first of the first file that has one.
 pub fn read(
@@ -53,12 +57,13 @@ pub fn read_part(
     part: Part,
     rules: Rules,
     threads: usize,
-    block: usize,
     monitor: &dyn Monitor,
 ) -> Result<CsrArrays> {
     if part.lines_before == 0 {
         check_text(part.text, path)?;
     }
+    let length = part.text.len();
+    let block = if threads == 1 && length < PART { length + 1 } else { BLOCK };
     read_parts(&[path.to_owned()], Some(part), rules, threads, block, monitor)
 }
 
@@ -118,15 +123,15 @@ impl Joined {
     ) -> Result<()> {
         self.waiting.try_push((number, block, fault))?;
         while let Some(place) = self.waiting.iter().position(|(number, ..)| *number == self.next) {
-            let (_, block, fault) = self.waiting.swap_remove(place);
+            let (_, mut block, fault) = self.waiting.swap_remove(place);
             self.next += 1;
-            self.append(&block, fault, paths)?;
+            self.append(&mut block, fault, paths)?;
             spare.try_push(block)?;
         }
         Ok(())
     }
 
-    fn append(&mut self, block: &Block, fault: Option<Fault>, paths: &[PathBuf]) -> Result<()> {
+    fn append(&mut self, block: &mut Block, fault: Option<Fault>, paths: &[PathBuf]) -> Result<()> {
         if block.file != self.file {
             (self.file, self.lines) = (block.file, 0);
         }
@@ -134,14 +139,21 @@ impl Joined {
             let (path, line) = (paths[self.file].display(), self.lines + line + 1);
             return Err(Error::Invalid(format!("{path}, line {line}, column {}: {text}", column + 1)));
         }
-        let (table, examples) = (&mut self.table, &block.examples);
+        let (table, examples) = (&mut self.table, &mut block.examples);
         self.lines += examples.lines;
         self.widest = self.widest.max(examples.widest);
         self.holds_zero |= examples.holds_zero;
         let before = table.columns.len() as i64;
-        table.labels.try_extend(examples.labels.iter().copied())?;
-        table.columns.try_extend(examples.columns.iter().copied())?;
-        table.values.try_extend(examples.values.iter().copied())?;
+        if table.labels.is_empty() && table.columns.is_empty() {
+            // A part is often one block, which need not be copied.
+            swap(&mut table.labels, &mut examples.labels);
+            swap(&mut table.columns, &mut examples.columns);
+            swap(&mut table.values, &mut examples.values);
+        } else {
+            table.labels.try_extend(examples.labels.iter().copied())?;
+            table.columns.try_extend(examples.columns.iter().copied())?;
+            table.values.try_extend(examples.values.iter().copied())?;
+        }
         if table.starts.is_empty() {
             table.starts.try_push(0)?;
         }

@@ -7,13 +7,14 @@ it has learnt something that is written down nowhere: by ``partial_fit`` without
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +116,8 @@ def recorded(
 class StreamRecord:
     """The record of a call of ``fit_stream``, whose digests are made of its blocks as they are read.
 
+    They are made on a thread of their own.
+
     Parameters
     ----------
     estimator : object
@@ -122,20 +125,35 @@ class StreamRecord:
         What a linear learner goes on from.
     block_size : int or None
         Number of examples in the blocks that are shuffled; None: they are not.
+    behind : int
+        How many blocks may wait for their digests: none of those whose memory is let go when they are learnt.
     """
 
     def __init__(
-        self, estimator: Any, state: Mapping[str, NDArray[Any]] | None, block_size: int | None
+        self,
+        estimator: Any,
+        state: Mapping[str, NDArray[Any]] | None,
+        block_size: int | None,
+        behind: int = 6,
     ) -> None:
         self.estimator = estimator
         call, before = _begun(estimator, "fit_stream", state, weighted=False)
         self.call = None if call is None else replace(call, block_size=block_size)
         self.digester = None if before is None or call is None else Digester(before, call.columns)
+        self.seen, self.behind = 0, behind
+        self.aside = ThreadPoolExecutor(1, "perceptron-rs-audit")
+        self.working: deque[Future[None]] = deque()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.aside.shutdown(cancel_futures=True)
 
     @property
     def missing(self) -> int | None:
         """The first example that has not been seen; None if none need be."""
-        return None if self.digester is None else self.digester.rows
+        return None if self.digester is None else self.seen
 
     def see(
         self,
@@ -148,11 +166,16 @@ class StreamRecord:
         """Take in a block that begins with example ``first``, if those before it have been seen."""
         if self.call is not None and weights is not None:
             self.call = replace(self.call, weighted=True)
-        if self.digester is not None and first == self.digester.rows:
-            self.digester.add(stored, labels, weights, lengths)
+        if self.digester is not None and first == self.seen:
+            self.seen += len(labels) if lengths is None else len(lengths)
+            self.working.append(self.aside.submit(self.digester.add, stored, labels, weights, lengths))
+            if len(self.working) > self.behind:
+                self.working.popleft().result()
 
     def end(self, n: int | None) -> None:
         """Add the call to the record of the estimator: of ``n`` examples; None: nobody has counted them."""
+        for done in self.working:
+            done.result()
         digests = None if self.digester is None else self.digester.end()
         if n is None or (digests is not None and digests.rows != n):
             digests = None  # Ctrl-C came before all were seen

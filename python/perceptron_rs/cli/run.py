@@ -42,6 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
     if argv is not None:  # called as a function: the process and its output belong to somebody else
         return _run(argv)
+    # No number of ours comes from BLAS, whose threads wait busily when NumPy has been loaded.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with raise_terminated():
         return _run(None)
 

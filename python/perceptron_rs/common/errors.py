@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from perceptron_rs.typed import NotFittedError
 
 __all__ = ["FittedAttributes", "naming", "restored_on_error"]
@@ -68,7 +66,7 @@ class restored_on_error:  # noqa: N801  called like a function
         """Restore what the estimator is now."""
         self.before: dict[str, Any] | None = vars(self.estimator).copy()
         source = self.before.get("random_state")
-        self.drawn = source.get_state() if isinstance(source, np.random.RandomState) else None
+        self.drawn = source.get_state() if hasattr(source, "get_state") else None
 
     def forget(self) -> None:
         """Restore nothing: what follows changes the estimator as a whole or not at all."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
+from perceptron_rs.common.rows.storage import is_masked
 
 __all__ = ["check_classes", "encode", "encode_new", "label_array", "new_classes"]
 
@@ -25,7 +26,7 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+    if is_masked(y):
         raise ValueError(f"{name} is a masked array with masked values; drop these examples")
     with naming(name):
         if not (type(y) is np.ndarray and y.ndim == 1):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
+from perceptron_rs.common.rows.storage import is_masked
 
 __all__ = [
     "assert_finite_weights",
@@ -39,7 +40,7 @@ def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | N
 
 def refuse_odd_weights(sample_weight: Any) -> None:
     """Refuse weights that NumPy would turn into numbers, and masked ones."""
-    if isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight):
+    if is_masked(sample_weight):
         raise ValueError("sample_weight is a masked array with masked values")
     kind = getattr(getattr(sample_weight, "dtype", None), "kind", "f")
     if kind in "SUMmVc" or isinstance(sample_weight, (str, bytes)):

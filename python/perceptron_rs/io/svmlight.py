@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, joined, paths_of
-from perceptron_rs.packed import MAX_RATIO, check_ratio, reading, unpacked
+from perceptron_rs.io.threads import in_order
+from perceptron_rs.packed import MAX_RATIO, check_ratio, n_lines, reading, unpacked
 
 __all__ = ["load_svmlight", "load_with_base", "open_svmlight"]
 
@@ -274,10 +275,19 @@ def _parts(
     file: Any, offset: int = 0, length: int = -1, *, max_ratio: float, **options: Any
 ) -> Iterator[Arrays]:
     """Give the examples of a file, some lines at a time."""
-    name, lines = _name_of(file), 0
-    for text in _texts(file, offset, length, max_ratio):
-        yield read_svmlight_part(text, path=name, lines_before=lines, **options)
-        lines += text.count(b"\n")
+    name = _name_of(file)
+
+    def numbered() -> Iterator[tuple[int, bytes]]:
+        lines = 0
+        for text in _texts(file, offset, length, max_ratio):
+            yield lines, text
+            lines += n_lines(text)
+
+    def part(piece: tuple[int, bytes]) -> Arrays:
+        lines, text = piece
+        return read_svmlight_part(text, path=name, lines_before=lines, **options)
+
+    yield from in_order(part, numbered())
 
 
 def _texts(file: Any, offset: int, length: int, max_ratio: float) -> Iterator[bytes]:

@@ -25,7 +25,7 @@ def values_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
     for name, value in parameters.items():
         if name in NOT_SAVED:
             continue
-        if name == "random_state" and isinstance(value, np.random.RandomState):
+        if name == "random_state" and hasattr(value, "get_state"):
             raise ValueError(
                 "random_state is a RandomState, which a model file cannot hold; set an integer instead, for "
                 "instance with set_params(random_state=0), or pickle the estimator"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs._core import ARITHMETIC_VERSION, __version__
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.files import path_of, write_whole
@@ -46,7 +45,7 @@ def _bytes_of(estimator: Any) -> bytes:
     started, record = collect_record(estimator)
     document = {
         "arithmetic_version": ARITHMETIC_VERSION,
-        "written_by": f"perceptron-rs {version('perceptron-rs')}",
+        "written_by": f"perceptron-rs {__version__}",
         "estimator": name,
         "parameters": parameters,
         "classes": classes_to_json(estimator.classes_),

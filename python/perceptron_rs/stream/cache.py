@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.io.source import Batch, PathLike, Source, changed, stamps
+from perceptron_rs.io.threads import in_order
 from perceptron_rs.models.files import open_regular, path_of, write_whole
 from perceptron_rs.models.values import decode, encode
 from perceptron_rs.stream.blocks import csr, glued, joined, length, part, plain
@@ -69,7 +70,7 @@ def compacted(source: Source) -> Source:
     between = source.between
     return replace(
         source,
-        batches=lambda: map(_compact, source.batches()),
+        batches=lambda: in_order(_compact, source.batches()),
         between=None if between is None else lambda first, last: _compact(between(first, last)),
     )
 
@@ -96,8 +97,11 @@ def _smallest(values: NDArray[Any]) -> NDArray[Any]:
 def _fits_in(values: NDArray[Any], kind: Any) -> bool:
     """Whether the type holds all values, to the bit."""
     flat = values.reshape(-1)
+    bits = f"u{min(flat.itemsize, 8)}"
     parts = (flat[first : first + _CHUNK] for first in range(0, flat.size, _CHUNK))
-    return all(part.astype(kind).astype(part.dtype).tobytes() == part.tobytes() for part in parts)
+    return all(
+        np.array_equal(part.astype(kind).astype(part.dtype).view(bits), part.view(bits)) for part in parts
+    )
 
 
 def _written(

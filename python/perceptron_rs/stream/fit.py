@@ -160,39 +160,40 @@ def run_stream(
                 f"max_iter={schedule.max_iter} is less than the {len(place.done)} epochs of the checkpoint; "
                 f"raise it, or remove the checkpoint"
             )
-    record = StreamRecord(estimator, state, stream.size if options.shuffle else None)
-    run = StreamRun(
-        estimator,
-        engine,
-        stream,
-        settings,
-        place,
-        learner,
-        first_epoch=schedule.first_epoch,
-        save=None if checkpoint is None else checkpoint.save,
-        see=lambda block: record.see(
-            block.first, block.data.stored, block.labels, block.weights, block.lengths
-        ),
-    )
+    behind = {} if stream.source.advise is None else {"behind": 0}
+    with StreamRecord(estimator, state, stream.size if options.shuffle else None, **behind) as record:
+        run = StreamRun(
+            estimator,
+            engine,
+            stream,
+            settings,
+            place,
+            learner,
+            first_epoch=schedule.first_epoch,
+            save=None if checkpoint is None else checkpoint.save,
+            see=lambda block: record.see(
+                block.first, block.data.stored, block.labels, block.weights, block.lengths
+            ),
+        )
 
-    def watch(epoch: int, mistakes: Any, losses: Any, _: Run) -> Any:
-        if run.is_again:
-            is_last = run.told == len(place.done)
-            return np.array([is_last and reason == "callback" for reason in ended or [""]])
-        observer.n_examples = run.n_examples
-        return observer(epoch, mistakes, losses, run) if observer.is_needed else False
+        def watch(epoch: int, mistakes: Any, losses: Any, _: Run) -> Any:
+            if run.is_again:
+                is_last = run.told == len(place.done)
+                return np.array([is_last and reason == "callback" for reason in ended or [""]])
+            observer.n_examples = run.n_examples
+            return observer(epoch, mistakes, losses, run) if observer.is_needed else False
 
-    try:
-        report = follow(run, settings, schedule, watch)
-    except OverflowError as error:
-        raise ValueError(str(error)) from None
-    is_whole = "interrupt" not in report.stopped
-    if checkpoint is not None and is_whole:
-        checkpoint.write(run.place, report.stopped)
-    missing = record.missing
-    if is_whole and missing is not None and missing != stream.facts.n_rows:
-        run.look(missing)  # shuffled, or not seen by this process
-    record.end(stream.facts.n_rows)
+        try:
+            report = follow(run, settings, schedule, watch)
+        except OverflowError as error:
+            raise ValueError(str(error)) from None
+        is_whole = "interrupt" not in report.stopped
+        if checkpoint is not None and is_whole:
+            checkpoint.write(run.place, report.stopped)
+        missing = record.missing
+        if is_whole and missing is not None and missing != stream.facts.n_rows:
+            run.look(missing)  # shuffled, or not seen by this process
+        record.end(stream.facts.n_rows)
     note_end(estimator, report.stopped, int(report.n_iter.max()))
     return report
 

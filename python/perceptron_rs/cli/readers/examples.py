@@ -60,10 +60,11 @@ def load(path: str, wanted: Wanted) -> Data:
     return data
 
 
-def blocks(path: str, wanted: Wanted) -> Iterator[Data]:
+def blocks(path: str, wanted: Wanted, *, may_wait: bool = False) -> Iterator[Data]:
     """Give the examples of text as soon as their lines are read; of other formats, all at once.
 
     A model says how wide they are. If nothing says whether columns count from 0, all must be read to know.
+    Where examples ``may_wait`` for later ones to be read, svmlight text is parsed on several threads.
     """
     form = format_of(path, wanted)
     unknown = form == "svmlight" and wanted.zero_based == "auto"
@@ -73,9 +74,17 @@ def blocks(path: str, wanted: Wanted) -> Iterator[Data]:
     check_file(path)
     name, empty = name_of(path), True
     lines = _lines(form, name, wanted)
-    for first, text in text_blocks(path, max_ratio=wanted.max_ratio):
+
+    def part(block: tuple[int, bytes]) -> Data:
         with about(name):
-            data = _checked(lines.part(first, text), name, wanted)
+            return _checked(lines.part(*block), name, wanted)
+
+    alike = may_wait and wanted.labels and form == "svmlight"  # other readers learn from the first lines
+    texts = text_blocks(path, max_ratio=wanted.max_ratio)
+    if alike:
+        from perceptron_rs.io.threads import in_order
+
+    for data in in_order(part, texts) if alike else map(part, texts):
         if len(data):
             empty = False
             yield data

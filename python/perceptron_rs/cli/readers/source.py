@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.packed import MAX_RATIO, unpacked
+from perceptron_rs.packed import MAX_RATIO, n_lines, unpacked
 
 __all__ = ["BLOCK", "STANDARD_INPUT", "check_file", "name_of", "opened", "text_blocks", "watched"]
 
@@ -120,7 +120,7 @@ def text_blocks(
             n_bytes += len(part)
             if text:
                 yield number, text.removeprefix(_BOM) if number == 1 else text
-                number += text.count(b"\n")
+                number += n_lines(text)
                 _tell(path, file, number - 1, n_bytes)
             if not part:
                 return

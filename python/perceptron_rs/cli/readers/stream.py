@@ -83,7 +83,7 @@ class Stream:
 
     def _read(self, *, held_out: bool) -> Iterator[Data]:
         number = 0
-        for data in blocks(self.path, self.wanted):
+        for data in blocks(self.path, self.wanted, may_wait=True):
             self.data = data
             if self._asks and not self._holds_zero:
                 self._holds_zero = bool((data.rows.indices == 0).any())

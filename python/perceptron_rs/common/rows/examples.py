@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays, is_sparse
-from perceptron_rs.common.rows.storage import refuse_type, to_stored
+from perceptron_rs.common.rows.storage import is_masked, refuse_type, to_stored
 from perceptron_rs.engines import Engine, Rows
 
 __all__ = ["Examples", "as_array", "examples", "read", "refuse_odd", "unchecked"]
@@ -157,7 +157,7 @@ def refuse_odd(X: Any) -> Any:
     X = as_array(X)
     if is_sparse(X):
         return checked_format(X)
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+    if is_masked(X):
         raise ValueError("X is a masked array with masked values; fill them or drop these rows")
     dtype = getattr(X, "dtype", None)
     if isinstance(dtype, np.dtype):

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["STORED", "refuse_type", "to_stored"]
+__all__ = ["STORED", "is_masked", "refuse_type", "to_stored"]
 
 #: Types that the engines read in place.
 STORED = tuple(np.dtype(name) for name in ("f8", "f4", "i1", "u1", "i2", "u2", "i4"))
 _INT32 = np.iinfo(np.int32)
+
+
+def is_masked(values: Any) -> bool:
+    """Whether it is a masked array with masked values."""
+    if "numpy.ma" not in sys.modules:  # so nobody has made one; importing it takes longer than a small fit
+        return False
+    return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
 
 
 def refuse_type(dtype: np.dtype[Any], name: str) -> None:
