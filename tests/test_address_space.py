@@ -90,17 +90,16 @@ MASK = """
     from perceptron_rs import _core
 
     n, labels = 2_000_000, 32
-    rows = _core.dense_rows(np.zeros((n, 1), dtype=np.uint8))
+    X = np.zeros((n, 1), dtype=np.uint8)
     allowed = np.ones((n, labels), dtype=bool)
     numbers = {"start": np.zeros(labels), "end": np.zeros(labels), "transition": np.zeros((labels, labels))}
     indptr, indices = np.zeros(2, dtype=np.int64), np.zeros(0, dtype=np.int32)
     weights = numbers | {"emission_indptr": indptr, "emission_indices": indices, "emission_data": np.zeros(0)}
 
     def decode(count):
-        lengths, masks = np.array([count]), {"allowed": allowed[:count]}
-        return _core.sequence_decode(rows if count == n else few, lengths, weights=weights, threads=1, **masks)
+        rows, options = _core.dense_rows(X[:count]), {"weights": weights, "threads": 1}
+        return _core.sequence_decode(rows, np.array([count]), allowed=allowed[:count], **options)
 
-    few = _core.dense_rows(np.zeros((3, 1), dtype=np.uint8))
     decode(3)  # what is loaded once is there
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + n * labels // 2, resource.RLIM_INFINITY))
