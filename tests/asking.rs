@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use perceptron_rs::arith::decay::Decay;
 use perceptron_rs::arith::neuron::Activation;
 use perceptron_rs::error::Error;
 use perceptron_rs::kernel::{
@@ -12,8 +13,8 @@ use perceptron_rs::monitor::NUMBERS;
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
-use perceptron_rs::online::{self, Flow, Monitor, Places, Problem, scores, votes};
-use perceptron_rs::rows::{Csr, Dense, Rows};
+use perceptron_rs::online::{self, Flow, Monitor, Places, Problem, largest_if_sound, scores, votes};
+use perceptron_rs::rows::{Csr, Dense, Rows, settled};
 use perceptron_rs::structured::{Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, decode};
 
 #[derive(Default)]
@@ -140,6 +141,37 @@ fn averages_and_arranged_weights_of_a_large_model() {
     let asked = Asked::default();
     let weights = rows.arrange(&w, PLANES, &asked);
     assert!(weights.is_ok() && asked.times() >= OFTEN, "{}", asked.times());
+}
+
+#[test]
+fn a_look_at_the_weights_of_a_large_model() {
+    let mut w = vec![1.5; 4 * NUMBERS];
+    w[3 * NUMBERS] = -7.0;
+    let mut largest = None;
+    let asked = at_each_question(|monitor| match largest_if_sound(&w, monitor) {
+        Ok(found) => {
+            largest = found;
+            false
+        }
+        Err(error) => {
+            assert_eq!(error, Error::Interrupted);
+            true
+        }
+    });
+    assert_eq!((asked, largest), (4, Some(7.0)));
+    for unsound in [f64::NAN, f64::INFINITY, -0.0] {
+        w[4 * NUMBERS - 1] = unsound;
+        assert_eq!(largest_if_sound(&w, &()), Ok(None));
+    }
+    assert_eq!(largest_if_sound(&[], &()), Ok(Some(0.0)));
+}
+
+#[test]
+fn weights_that_are_settled() {
+    let decay = Decay::new(1.0, 0.25, 0.0, 0).expect("little");
+    let (pending, ages, mut out) = (vec![1.5; NUMBERS], vec![2; NUMBERS], vec![0.0; NUMBERS]);
+    let asked = at_each_question(|monitor| settled(&pending, &ages, &decay, monitor, &mut out).is_err());
+    assert!((4..=64).contains(&asked) && out.iter().all(|&w| w == 1.0), "{asked}");
 }
 
 /// What the mistakes before the bound of exact integers change is in the learner's memory, if the change of form

@@ -81,3 +81,38 @@ def test_a_fit_in_too_little_memory(learner):
     denied, learnt = done.stdout.split()
     assert int(denied) > 3, "the fit needs too little for the limits to matter"
     assert learnt == "True"
+
+
+MASK = """
+    import resource
+    from pathlib import Path
+    import numpy as np
+    from perceptron_rs import _core
+
+    n, labels = 2_000_000, 32
+    X = np.zeros((n, 1), dtype=np.uint8)
+    allowed = np.ones((n, labels), dtype=bool)
+    numbers = {"start": np.zeros(labels), "end": np.zeros(labels), "transition": np.zeros((labels, labels))}
+    indptr, indices = np.zeros(2, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    weights = numbers | {"emission_indptr": indptr, "emission_indices": indices, "emission_data": np.zeros(0)}
+
+    def decode(count):
+        rows, options = _core.dense_rows(X[:count]), {"weights": weights, "threads": 1}
+        return _core.sequence_decode(rows, np.array([count]), allowed=allowed[:count], **options)
+
+    decode(3)  # what is loaded once is there
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + n * labels // 2, resource.RLIM_INFINITY))
+    try:
+        decode(n)
+    except MemoryError:
+        print("denied")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are enforced on Linux")
+def test_a_mask_in_too_little_memory():
+    """It is copied before anything else that is as large."""
+    command = [sys.executable, "-c", textwrap.dedent(MASK)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "denied"), done.stderr

@@ -1,14 +1,20 @@
 """Ctrl-C ends a fit at the next block; the estimator is as it was. Other signals change nothing."""
 
+import _thread
+import operator
 import signal
 import subprocess
 import sys
 import textwrap
+from functools import partial
+from weakref import ref
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, max_margin
+from perceptron_rs.linear import passes
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
 LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron)
@@ -151,3 +157,53 @@ def test_a_handler_ends_the_search_for_a_margin(solver):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+#: Weights that take longer to look at than the engine waits before it asks for signals.
+MANY = 1 << 27
+
+
+def large_model():
+    """Return a model whose weights the engine has not seen yet, and an example of each class."""
+    wide = sp.csr_array(([1.0, 2.0], [0, 1], [0, 1, 2]), shape=(2, MANY))
+    few = sp.csr_array((wide.data, wide.indices, wide.indptr), shape=(2, 2))
+    model = Perceptron(fit_intercept=False).partial_fit(few, [0, 1], classes=[0, 1])
+    model.partial_fit(few, [0, 1])  # prepares a pass
+    model.coef_, model.n_features_in_ = np.zeros((1, MANY)), MANY
+    return model, wide
+
+
+def learn_while_a_signal_waits(model, example, handler):
+    """Learn from an example of class 1 in one call of the engine. A signal is there when it begins."""
+    arrays = example.indptr, example.indices, example.data, MANY
+    learn = passes._prepared[ref(model)].learn
+    call = partial(learn, vars(model), arrays, np.ones(1, dtype=np.uint32), True, None, None)
+    previous = signal.signal(signal.SIGALRM, handler)
+    try:  # nothing of Python runs between the two calls of the map
+        return list(map(operator.call, (partial(_thread.interrupt_main, signal.SIGALRM), call)))[1]
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+
+
+def test_a_handler_ends_the_first_look_at_a_large_model():
+    model, wide = large_model()
+
+    def handler(number, frame):
+        raise StopItError("from the handler")
+
+    with pytest.raises(StopItError, match="from the handler"):
+        learn_while_a_signal_waits(model, wide[[0]], handler)
+    assert not model.coef_[0, :2].any()
+
+
+def test_a_handler_that_learns_within_the_first_look_at_a_large_model():
+    """The call learns nothing then, and leaves that to a run."""
+    model, wide = large_model()
+    small = [[1.0, 0.0], [0.0, 2.0]], [0, 1]
+    learnt = Perceptron(fit_intercept=False, tol=None).fit(*small).coef_
+
+    def handler(number, frame):
+        model.set_params(tol=None).fit(*small)
+
+    assert not learn_while_a_signal_waits(model, wide[[0]], handler)
+    assert model.coef_.tobytes() == learnt.tobytes()

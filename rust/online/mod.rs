@@ -17,7 +17,7 @@ mod votes;
 
 pub use crate::monitor::{Flow, Monitor};
 pub use feed::feed;
-pub use one_pass::{Passed, one_pass};
+pub use one_pass::{Passed, largest_if_sound, largest_of, one_pass};
 pub use problem::{Found, Penalty, Problem, Settings};
 pub use rule::{Learner, Numbers, Rule};
 pub use run::{Epoch, Places, Run, State};

@@ -11,6 +11,7 @@ use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::collected;
+use crate::monitor::{Monitor, NUMBERS};
 use crate::rows::Head;
 
 /// The number of the pass, for errors.
@@ -62,4 +63,23 @@ fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Resu
         mistakes: collected(done.decisions.iter().map(|decision| decision.mistakes as i64))?,
         activations: collected(group.activations().0.iter().copied())?,
     })
+}
+
+/// The largest |number| that a pass may start from, at least 0. `None`: one is not finite, or −0.0.
+pub fn largest_if_sound(values: &[f64], monitor: &dyn Monitor) -> Result<Option<f64>> {
+    let mut largest = 0.0;
+    for piece in values.chunks(NUMBERS) {
+        monitor.pause()?;
+        if !piece.iter().all(|w| w.is_finite() && w.to_bits() != (-0.0_f64).to_bits()) {
+            return Ok(None);
+        }
+        largest = largest_of(piece, largest);
+    }
+    Ok(Some(largest))
+}
+
+/// The largest |value|, or `least`.
+#[must_use]
+pub fn largest_of(values: &[f64], least: f64) -> f64 {
+    values.iter().fold(least, |most, w| most.max(w.abs()))
 }

@@ -14,7 +14,7 @@ use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::start::Work;
 use crate::arith::environment::standard;
-use crate::error::{self, Error};
+use crate::error;
 use crate::memory::collected;
 use crate::online::Epoch;
 use crate::structured::{self, Chain, Limits, Mending, Sequences, Sparse, State, Weights, general};
@@ -223,10 +223,7 @@ fn mask(name: &str, given: &PyReadonlyArray2<bool>, needed: [usize; 2]) -> PyRes
         return Err(PyValueError::new_err(format!("{name} must have the shape {needed:?}, got {shape:?}")));
     }
     let bytes: PyReadonlyArray2<u8> = given.call_method1("view", ("uint8",))?.extract()?;
-    let mut found = Vec::new();
-    found.try_reserve_exact(bytes.len()).map_err(|_| Error::Memory)?;
-    found.extend(bytes.as_array().iter().map(|byte| *byte != 0));
-    Ok(found)
+    Ok(collected(bytes.as_array().iter().map(|byte| *byte != 0))?)
 }
 
 type Decoded<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);

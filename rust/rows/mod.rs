@@ -33,6 +33,7 @@ pub use facts::Facts;
 pub use joint::Spread;
 pub(crate) use learn::{Learn, LoopBody};
 pub use noise::{Noise, Tolerance};
+pub use pending::settled;
 pub use planes::{Activations, Head, Magnitude, Planes, Weights, in_tiles};
 pub(crate) use prefetch::prefetch;
 pub use survey::Survey;

@@ -6,6 +6,7 @@ use crate::arith::decay::{Decay, scaled, shrunk};
 use crate::arith::simd::Simd;
 use crate::error::Result;
 use crate::memory::collected;
+use crate::monitor::Monitor;
 
 /// What the planes of a group, which visit the same examples, have pending.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +76,27 @@ impl Ages {
             }
         }
     }
+}
+
+/// Weights that are settled between two questions: some milliseconds.
+const OFTEN: usize = 1 << 16;
+
+/// Weights with all that is pending of them applied, by their ages.
+pub fn settled(
+    pending: &[f64],
+    ages: &[i64],
+    decay: &Decay,
+    monitor: &dyn Monitor,
+    out: &mut [f64],
+) -> Result<()> {
+    let numbers = pending.chunks(OFTEN).zip(ages.chunks(OFTEN));
+    for (out, (pending, ages)) in out.chunks_mut(OFTEN).zip(numbers) {
+        monitor.pause()?;
+        for (out, (&w, &age)) in out.iter_mut().zip(pending.iter().zip(ages)) {
+            *out = if age > 0 { decay.settle(w, age as u64) } else { w };
+        }
+    }
+    Ok(())
 }
 
 /// Slices in a local value, which the compiler keeps in registers: through `&mut Ages` it loads

@@ -8,13 +8,12 @@ use pyo3::types::PyDict;
 use crate::arith::decay::Decay;
 use crate::arith::elementary::Function;
 use crate::arith::environment::standard;
-use crate::error::Result;
-use crate::monitor::Monitor;
 use crate::online::{self, averaged, perceptron};
 use crate::order::shuffle;
 use crate::python::border::arrays::{ages, borrowed, counters, get, new_array, numbers, vector};
 use crate::python::border::rows::{entries, shape, with_rows};
 use crate::python::border::signals::Signals;
+use crate::rows;
 
 /// Activations (n, K) of every row under every plane.
 #[pyfunction]
@@ -69,9 +68,6 @@ fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
     Ok((coef, intercept))
 }
 
-/// Weights that are settled between two looks for signals: some milliseconds.
-const OFTEN: usize = 1 << 16;
-
 /// Weights (K, d) of a state with all pending penalties applied.
 #[pyfunction]
 #[pyo3(signature = (state, *, eta0, penalty))]
@@ -91,13 +87,7 @@ fn settled<'py>(
         let weights = weights.as_slice_mut()?;
         standard(|| {
             let decay = Decay::new(eta0, penalty.0, penalty.1, 0)?;
-            for (i, ((out, &w), &age)) in weights.iter_mut().zip(&*pending).zip(&ages).enumerate() {
-                if i % OFTEN == 0 {
-                    signals.pause()?;
-                }
-                *out = if age > 0 { decay.settle(w, age as u64) } else { w };
-            }
-            Result::Ok(())
+            rows::settled(&pending, &ages, &decay, &signals, weights)
         })
     };
     signals.settle(done, state.py(), false)?;

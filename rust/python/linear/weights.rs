@@ -7,7 +7,7 @@ use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 use super::attributes::is_alone;
 use crate::error::Result;
 use crate::memory::{collected, matrix};
-use crate::monitor::{Monitor, NUMBERS};
+use crate::online::{largest_if_sound, largest_of};
 use crate::python::border::arrays::{borrowed, to_matrix};
 use crate::python::border::signals::Signals;
 
@@ -100,10 +100,6 @@ fn same(now: &[f64], columns: usize, values: &[f64], place: &Place) -> bool {
     }
 }
 
-fn largest_of(values: &[f64], least: f64) -> f64 {
-    values.iter().fold(least, |most, w| most.max(w.abs()))
-}
-
 /// Arrays that a pass has left on an estimator, or looked at: all their numbers are finite, and none is -0.0.
 pub struct Known {
     arrays: [Option<Py<PyWeakrefReference>>; 2],
@@ -124,15 +120,12 @@ impl Known {
             let numbers: PyReadonlyArray2<f64> = array.extract()?;
             let numbers = borrowed("coef", &numbers, planes, columns)?;
             let signals = Signals::new();
-            let largest = numbers.chunks(NUMBERS).try_fold(0.0_f64, |largest, piece| {
-                signals.pause()?;
-                let sound = piece.iter().all(|w| w.is_finite() && w.to_bits() != (-0.0_f64).to_bits());
-                Ok(if sound { largest_of(piece, largest) } else { f64::INFINITY })
-            });
-            found.largest[i] = signals.settle(largest, array.py(), false)?;
+            let largest = largest_if_sound(&numbers, &signals);
+            let Some(largest) = signals.settle(largest, array.py(), false)? else { return Ok(None) };
+            found.largest[i] = largest;
             found.arrays[i] = Some(PyWeakrefReference::new(array)?.unbind());
         }
-        Ok(if found.largest.iter().all(|largest| largest.is_finite()) { Some(found) } else { None })
+        Ok(Some(found))
     }
 
     /// Whether these are they.
