@@ -294,7 +294,7 @@ impl<N: Number> Engine<N> {
             lattice.trace(model.frame, best, &mut answers[tokens]);
         }
         path.try_resize(truth.len(), 0)?;
-        let len = compare(lattice, (model, entries), mending, truth, path)?;
+        let Some(len) = compare(lattice, (model, entries), mending, truth, path)? else { return Ok(None) };
         let compared = (&truth[..len], &path[..len]);
         let wrong = compared.0.iter().zip(compared.1).filter(|(y, z)| y != z).count();
         let mut largest = N::default();

@@ -25,21 +25,21 @@ pub enum Mending {
 }
 
 /// Writes into `path` the prefix to be compared with that of `truth`, and returns its length; 0 if
-/// the answer is right, or if there is none.
+/// the answer is right, or if there is none. `None`: a score of the truth is not finite.
 pub(super) fn compare<N: Number, C: Columns<N>>(
     lattice: &mut Lattice<N>,
     (model, rows): (Model<N, C>, &Entries),
     mending: Mending,
     truth: &[u32],
     path: &mut [u32],
-) -> Result<usize> {
+) -> Result<Option<usize>> {
     let mut trace = |lattice: &Lattice<N>, len: usize| {
         let Some(best) = lattice.best(len - 1) else { return 0 };
         lattice.trace(model.frame, best, &mut path[..len]);
         if path[..len] == truth[..len] { 0 } else { len }
     };
     let len = truth.len();
-    Ok(match mending {
+    Ok(Some(match mending {
         Mending::Full => trace(lattice, len),
         Mending::Early => {
             let lost = follow(lattice, model.frame, truth)?.iter().position(|is_kept| !is_kept);
@@ -47,7 +47,7 @@ pub(super) fn compare<N: Number, C: Columns<N>>(
         }
         Mending::MaxViolation => {
             if trace(lattice, len) == 0 {
-                return Ok(0);
+                return Ok(Some(0));
             }
             let is_kept = follow(lattice, model.frame, truth)?;
             let mut worst = (0, f64::NEG_INFINITY);
@@ -60,9 +60,12 @@ pub(super) fn compare<N: Number, C: Columns<N>>(
                     worst = (token + 1, ahead);
                 }
             }
+            if worst.0 == 0 {
+                return Ok(None); // the truth follows a pair of labels that the beam has not met
+            }
             trace(lattice, worst.0)
         }
-    })
+    }))
 }
 
 /// For each token, whether the true prefix up to there is the one kept for its last label.

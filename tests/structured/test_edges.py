@@ -157,6 +157,15 @@ def test_no_weight_or_sum_may_overflow(engine, x, eta0, seen, name):
         run.epoch(0)
 
 
+@pytest.mark.parametrize("update", ["full", "early", "max_violation"])
+def test_a_transition_that_is_no_number_ends_the_run(engine, update):
+    # Of the truth alone: the beam reaches its second label from the other one, too.
+    state = start(1, 2)
+    state["start"][0], state["transition"][0, 1] = 1.0, np.nan
+    with pytest.raises(OverflowError):
+        fit(engine, np.zeros((2, 1)), [0, 1], [2], state, max_iter=1, beam=2, update=update)
+
+
 def test_a_beam_of_no_label_is_refused(engine):
     weights = {"emission": np.zeros((1, 2)), "transition": np.zeros((2, 2))}
     with pytest.raises(ValueError, match="beam must be at least 1, got 0"):
