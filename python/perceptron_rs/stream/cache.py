@@ -53,10 +53,11 @@ def cached(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) -> Sou
     if known is not None and source.files:
         for name, value in of.items():
             if known[name] != value:
-                what = changed(known["files"], of["files"]) if name == "files" else known["reading"]
+                what = "they are read in another way"
+                if name == "files":
+                    what = f"{changed(known['files'], of['files'])} differs"
                 raise ValueError(
-                    f"cache {str(target)!r} is not of these examples: {what} differs; remove it, or name "
-                    f"another file"
+                    f"cache {str(target)!r} is not of these examples: {what}; remove it, or name another file"
                 )
     else:
         write_whole(target, lambda: _written(source, blocks, of))
