@@ -20,7 +20,7 @@ def counted(vectors, limits):
     shorter = [counts_of(until(vectors, limit), np.full(classes, limit)) for limit in limits]
     lengths = np.diff(vectors["log_start"]) + 1
     return [
-        np.array([np.pad(counts[k], (0, length - len(counts[k]))) for counts in shorter], dtype=np.float64)
+        np.array([np.pad(counts[k], (0, length - len(counts[k]))) for counts in shorter], dtype=np.int32)
         for k, length in enumerate(lengths)
     ]
 
@@ -32,16 +32,15 @@ def chances(scores, counts, label):
     draw less; of equal scores the first class wins. Only scores that can change a comparison are sorted.
     """
     order = scores[label].argsort()
-    own, share = scores[label][order], counts[label].take(order, axis=1)
-    total = counts[label].sum(axis=1, keepdims=True)
-    share /= total
+    own, total = scores[label][order], counts[label].sum(axis=1, keepdims=True)
+    share = counts[label].take(order, axis=1) / total
     for other, (found, count) in enumerate(zip(scores, counts, strict=True)):
         near = np.flatnonzero(found >= own[0])
         if other == label or len(near) == 0:
             continue
         near = near[found[near].argsort()[::-1]]  # from the highest score down
         below = -found[near]
-        drawn = np.zeros((len(count), len(near) + 1))
+        drawn = np.zeros((len(count), len(near) + 1), dtype=np.int32)
         count.take(near, axis=1).cumsum(axis=1, out=drawn[:, 1:])
         end = np.searchsorted(own, -below[0], side="right")
         # How many are at least as high, or higher: a class before the label wins a tie.

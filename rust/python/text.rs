@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
 use super::border::signals::Signals;
-use crate::text::{self, Base, CsrArrays, Part, Rules};
+use crate::text::{self, Base, CsrArrays, Rules};
 
 type Parts<'py> = (
     Bound<'py, PyArray1<f64>>,
@@ -40,7 +40,7 @@ fn read_svmlight(
 
 /// The same of a part of the file of this name: whole lines, with so many before them.
 #[pyfunction]
-#[pyo3(signature = (part, *, path, lines_before, zero_based, refuse_query_ids, threads))]
+#[pyo3(signature = (part, *, path, lines_before, zero_based, refuse_query_ids))]
 #[allow(clippy::needless_pass_by_value)]
 fn read_svmlight_part(
     py: Python<'_>,
@@ -49,13 +49,10 @@ fn read_svmlight_part(
     lines_before: usize,
     zero_based: Option<bool>,
     refuse_query_ids: bool,
-    threads: usize,
 ) -> PyResult<Parts<'_>> {
-    let signals = Signals::new();
-    let (rules, part) =
-        (rules(zero_based, refuse_query_ids, f64::INFINITY), Part { text: &part, lines_before });
-    let table = py.detach(|| text::read_part(&path, part, rules, threads, &signals));
-    Ok(parts(py, signals.settle(table, py, false)?))
+    let rules = rules(zero_based, refuse_query_ids, f64::INFINITY);
+    let table = py.detach(|| text::read_part(&path, &part, lines_before, rules));
+    Ok(parts(py, Signals::new().settle(table, py, false)?))
 }
 
 fn rules(zero_based: Option<bool>, refuse_query_ids: bool, max_ratio: f64) -> Rules {

@@ -7,4 +7,4 @@ mod source;
 mod svmlight;
 
 pub use lines::{Base, Rules};
-pub use svmlight::{BLOCK, CsrArrays, Part, read, read_part};
+pub use svmlight::{BLOCK, CsrArrays, read, read_part};

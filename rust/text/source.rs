@@ -70,12 +70,6 @@ impl<'a> Source<'a> {
         Self { paths, file, open, rest, failed, block, max_ratio, spare, monitor }
     }
 
-    /// Goes on in the first file with this text of it, instead of opening it.
-    pub fn going_on_with(mut self, text: &'a [u8]) -> Result<Self> {
-        self.open = Some(boxed(text)?);
-        Ok(self)
-    }
-
     fn next_block(&mut self) -> Result<Option<Block>> {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut block = spare.unwrap_or_default();

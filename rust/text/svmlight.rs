@@ -4,10 +4,12 @@ use std::mem::swap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::lines::{Base, Fault, Rules, parse};
+use memchr::memrchr;
+
+use super::lines::{Base, Examples, Fault, PADDING, Rules, parse};
 use super::source::{Block, Source, check_text};
 use crate::error::{Error, Result};
-use crate::memory::Grow;
+use crate::memory::{Grow, collected};
 use crate::online::Monitor;
 use crate::online::threads::each;
 
@@ -28,9 +30,6 @@ pub struct CsrArrays {
 /// Bytes of a block: the text and what is read from it fit into the second cache.
 pub const BLOCK: usize = 1 << 18;
 
-/// A part of fewer bytes is one block where one thread reads it.
-const PART: usize = 1 << 21;
-
 /// Reads all files as if they were one. The result does not depend on the number of threads, nor
 /// does the error: it is always the first of the first file that has one.
 pub fn read(
@@ -40,59 +39,46 @@ pub fn read(
     block: usize,
     monitor: &dyn Monitor,
 ) -> Result<CsrArrays> {
-    read_parts(paths, None, rules, threads, block, monitor)
-}
-
-/// Some lines of a file, which are already in memory.
-#[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
-    pub text: &'a [u8],
-    /// Lines of the file before them.
-    pub lines_before: usize,
-}
-
-/// Reads a part of the file of this name, which is not opened, as [`read`] does.
-pub fn read_part(
-    path: &Path,
-    part: Part,
-    rules: Rules,
-    threads: usize,
-    monitor: &dyn Monitor,
-) -> Result<CsrArrays> {
-    if part.lines_before == 0 {
-        check_text(part.text, path)?;
-    }
-    let length = part.text.len();
-    let block = if threads == 1 && length < PART { length + 1 } else { BLOCK };
-    read_parts(&[path.to_owned()], Some(part), rules, threads, block, monitor)
-}
-
-fn read_parts(
-    paths: &[PathBuf],
-    part: Option<Part>,
-    rules: Rules,
-    threads: usize,
-    block: usize,
-    monitor: &dyn Monitor,
-) -> Result<CsrArrays> {
-    let spare = Mutex::default();
-    let joined = Joined { lines: part.map_or(0, |part| part.lines_before), ..Joined::default() };
-    let joined = Mutex::new(joined);
-    let mut source = Source::new(paths, (block, rules.max_ratio), &spare, monitor);
-    if let Some(part) = part {
-        source = source.going_on_with(part.text)?;
-    }
+    let (spare, joined) = (Mutex::default(), Mutex::new(Joined::default()));
+    let source = Source::new(paths, (block, rules.max_ratio), &spare, monitor);
     let done = each(source.enumerate(), threads, monitor, |(number, block)| {
         let mut block = block?;
         let (text, examples) = block.text_and_examples();
         let fault = parse(text, rules, examples)?.err();
         lock(&joined).take(number, (block, fault), paths, &mut lock(&spare))
     });
-    done.map_err(|error| match error {
-        Error::Memory => Error::FileTooLarge(paths[lock(&joined).file].clone()),
-        error => error,
-    })?;
+    done.map_err(|error| too_large(error, &paths[lock(&joined).file]))?;
     joined.into_inner().unwrap_or_else(PoisonError::into_inner).finish(rules.base)
+}
+
+/// Reads lines of the file of this name, which are in memory; so many come before them.
+pub fn read_part(path: &Path, text: &[u8], lines_before: usize, rules: Rules) -> Result<CsrArrays> {
+    if lines_before == 0 {
+        check_text(text, path)?;
+    }
+    let mut joined = Joined { lines: lines_before, ..Joined::default() };
+    let mut append = |text: &[u8]| {
+        let mut examples = Examples::default();
+        let fault = parse(text, rules, &mut examples)?.err();
+        joined.append(&mut examples, fault, path)
+    };
+    // Lines with the length of the padding behind them are read where they are.
+    let whole = text.len().saturating_sub(PADDING);
+    let cut = memrchr(b'\n', &text[..whole]).map_or(0, |last| last + 1);
+    let mut read = || {
+        if cut > 0 {
+            append(&text[..cut + PADDING])?;
+        }
+        let mut last = collected(text[cut..].iter().copied())?;
+        last.try_resize(text.len() - cut + PADDING, b'\n')?;
+        append(&last)
+    };
+    read().map_err(|error| too_large(error, path))?;
+    joined.finish(rules.base)
+}
+
+fn too_large(error: Error, path: &Path) -> Error {
+    if error == Error::Memory { Error::FileTooLarge(path.to_owned()) } else { error }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -125,21 +111,21 @@ impl Joined {
         while let Some(place) = self.waiting.iter().position(|(number, ..)| *number == self.next) {
             let (_, mut block, fault) = self.waiting.swap_remove(place);
             self.next += 1;
-            self.append(&mut block, fault, paths)?;
+            if block.file != self.file {
+                (self.file, self.lines) = (block.file, 0);
+            }
+            self.append(&mut block.examples, fault, &paths[self.file])?;
             spare.try_push(block)?;
         }
         Ok(())
     }
 
-    fn append(&mut self, block: &mut Block, fault: Option<Fault>, paths: &[PathBuf]) -> Result<()> {
-        if block.file != self.file {
-            (self.file, self.lines) = (block.file, 0);
-        }
+    fn append(&mut self, examples: &mut Examples, fault: Option<Fault>, path: &Path) -> Result<()> {
         if let Some(Fault { line, column, text }) = fault {
-            let (path, line) = (paths[self.file].display(), self.lines + line + 1);
+            let (path, line) = (path.display(), self.lines + line + 1);
             return Err(Error::Invalid(format!("{path}, line {line}, column {}: {text}", column + 1)));
         }
-        let (table, examples) = (&mut self.table, &mut block.examples);
+        let table = &mut self.table;
         self.lines += examples.lines;
         self.widest = self.widest.max(examples.widest);
         self.holds_zero |= examples.holds_zero;
@@ -179,5 +165,41 @@ impl Joined {
         table.columns.shrink_to_fit();
         table.values.shrink_to_fit();
         Ok(table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a part gives, or what it says, without the name of the file.
+    fn told(table: Result<CsrArrays>) -> String {
+        match table {
+            Ok(table) => format!("{table:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn lines_read_where_they_are_are_those_of_a_padded_copy() {
+        let text = b"1 1:2 3:4.5\n-1 2:1e3\n# a line\n\n0 qid:7 4:-2 5:0.125 # end\r\n2\n3 1:1\n1 2:x\n7 8:9";
+        let (path, lines_before) = (Path::new("a"), 5);
+        for base in [Base::Zero, Base::One, Base::Auto] {
+            let rules = Rules { base, refuse_query_ids: false, max_ratio: 1.0 };
+            for first in 0..text.len() {
+                for last in first..=text.len() {
+                    let part = &text[first..last];
+                    let mut joined = Joined { lines: lines_before, ..Joined::default() };
+                    let (padded, mut examples) = ([part, &[b'\n'; PADDING]].concat(), Examples::default());
+                    let fault = parse(&padded, rules, &mut examples).expect("there is memory").err();
+                    let copied = joined.append(&mut examples, fault, path).and_then(|()| joined.finish(base));
+                    assert_eq!(
+                        told(read_part(path, part, lines_before, rules)),
+                        told(copied),
+                        "{first}..{last}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -169,3 +169,37 @@ def test_runs_that_are_killed_go_on(tmp_path):
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == kills
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "data.npy", "labels.npy", "run"]
+
+
+def test_a_folder_that_is_missing_is_said_before_anything_is_learnt(tmp_path):
+    def never(*_):
+        raise AssertionError
+
+    with pytest.raises(FileNotFoundError, match="there is no such folder"):
+        Perceptron(callback=never).fit_stream(source(), checkpoint=tmp_path / "none" / "run")
+
+
+@pytest.mark.parametrize("form", ["arrays", "batches", "declared", "cached"])
+@pytest.mark.parametrize("at", [0, N - 1])
+def test_a_checkpoint_of_other_examples_is_refused(form, at, tmp_path):
+    """Where no file tells that they changed."""
+    other = X.copy()
+    other[at, 2] += 1e-9
+    options = {"checkpoint": tmp_path / "run", "block_size": BLOCK}
+    if form == "cached":
+        options["cache"] = tmp_path / "cache"
+    if form == "declared":  # so no pass comes before the training, and the first batch must tell
+        options["classes"] = ["a", "b", "c"]
+
+    def given(X):
+        if form == "arrays":
+            return X, Y
+        return Source(batches=lambda: iter([(X, Y)]), n_features=4)
+
+    model = Perceptron(max_iter=2, tol=None).fit_stream(given(X), **options)
+    again = Perceptron(max_iter=2, tol=None).fit_stream(given(X.copy()), resume=True, **options)
+    assert digest(again) == digest(model)
+    before = options["checkpoint"].read_bytes()
+    with pytest.raises(ValueError, match="other examples"):
+        Perceptron(max_iter=3, tol=None).fit_stream(given(other), resume=True, **options)
+    assert options["checkpoint"].read_bytes() == before

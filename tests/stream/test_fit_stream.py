@@ -351,3 +351,29 @@ def test_passes_that_differ_are_refused():
     passes.clear()
     with pytest.raises(ValueError, match="gave"):
         Perceptron(max_iter=5).fit_stream(rows(lambda X, y, number: (X[number:], y[number:])), block_size=10)
+
+
+NAMES = ["a", "b", "c", "d", "e"]
+SWAPPED = ["b", "a", "c", "d", "e"]
+
+
+def frames(*orders):
+    """Data frames whose columns come in these orders."""
+    parts = zip(np.array_split(REAL, len(orders)), np.array_split(TWO, len(orders)), orders, strict=True)
+    batches = [(pd.DataFrame(X, columns=NAMES)[order], y) for X, y, order in parts]
+    return Source(batches=lambda: iter(batches))
+
+
+@pytest.mark.parametrize("cache", [False, True])
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [
+        (SWAPPED, "X has 'b' as column 0, and not 'a' as in the first batch"),
+        (NAMES[:-1], "X has 4 columns, and not 5 as in the first batch"),
+    ],
+)
+def test_data_frames_with_other_columns_are_refused(columns, text, cache, engine_name, tmp_path):
+    options = {"cache": tmp_path / "cache"} if cache else {}
+    with pytest.raises(ValueError, match=text):
+        Perceptron(engine=engine_name).fit_stream(frames(NAMES, columns), **options)
+    assert not list(tmp_path.iterdir())

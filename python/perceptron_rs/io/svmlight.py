@@ -71,8 +71,8 @@ def load_svmlight(
         How many times its size a compressed file may unpack to, in (1, inf]. One that does so is more likely
         an accident or an attack than data.
     n_jobs : int, default=None
-        Number of threads. None means 1, unless in a :obj:`joblib.parallel_backend` context; -1 means all
-        processors. The result does not depend on it.
+        Number of threads for whole files; open files and ranges are read on two. None means 1, unless in a
+        :obj:`joblib.parallel_backend` context; -1 means all processors. The result does not depend on it.
 
     Returns
     -------
@@ -147,12 +147,11 @@ def load_with_base(
     options: dict[str, Any] = {
         "zero_based": base,
         "refuse_query_ids": query_id == "refuse",
-        "threads": threads,
         "max_ratio": check_ratio(max_ratio),
     }
     names = [_name_of(file) for file in files]
     if offset == 0 and length <= 0 and all(isinstance(file, str) for file in files):
-        values, columns, starts, y, width, is_zero_based = read_svmlight(files, **options)
+        values, columns, starts, y, width, is_zero_based = read_svmlight(files, threads=threads, **options)
     else:
         options["zero_based"] = True if base is None else base  # as written, until all is read
         parts = [part for file in files for part in _parts(file, offset, length, **options)]
@@ -234,7 +233,6 @@ def open_svmlight(
                 file,
                 zero_based=True if base is None else base,
                 refuse_query_ids=query_id == "refuse",
-                threads=1,
                 max_ratio=max_ratio,
             ):
                 yield Batch(_csr(values, columns, starts, (len(y), width)), y)

@@ -21,7 +21,18 @@ from perceptron_rs.common.weights import refuse_odd_weights
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch, Files, Source, borders, changed, stamps
 
-__all__ = ["Facts", "Stream", "Survey", "ahead", "cut", "length", "n_bytes", "plain", "shifted"]
+__all__ = [
+    "Facts",
+    "Stream",
+    "Survey",
+    "ahead",
+    "cut",
+    "length",
+    "n_bytes",
+    "of_same_columns",
+    "plain",
+    "shifted",
+]
 
 T = TypeVar("T")
 
@@ -53,6 +64,8 @@ class Stream:
     facts: Facts = _UNKNOWN
     #: Checksums of the blocks of the first pass, where nothing else tells that a later one gives the same.
     sums: list[int] = field(default_factory=list)
+    #: Whether there are to be some even if any block can be had.
+    is_summed: bool = False
     #: What the files of the source were then.
     stamps: Files | None = None
     passes: int = 0
@@ -109,10 +122,13 @@ class Stream:
             raise ValueError(f"{name} changed while it was read; start again when nobody writes to it")
 
     def _in_turn(self) -> Iterator[Batch]:
-        source, n_rows, is_first = self.source, 0, not self.sums
+        source, n_rows, is_first = self.source, 0, self.facts.n_rows is None
         if source.between is not None and source.n_rows is not None:
             for ends in borders(source.n_rows, self.size):
-                yield plain(source.between(*ends))
+                batch = plain(source.between(*ends))
+                if self.is_summed and is_first:
+                    self.sums.append(checksum(batch))
+                yield batch
                 if source.advise is not None:
                     source.advise(*ends, False)
             return
@@ -120,15 +136,29 @@ class Stream:
             n_rows += length(batch)
             if not source.files:  # of files the time of change tells it
                 found = checksum(batch)
-                if is_first:
+                if number < len(self.sums) or not is_first:
+                    self._compare(number, found)
+                else:
                     self.sums.append(found)
-                elif number >= len(self.sums) or self.sums[number] != found:
-                    self._refuse_other(f"other examples in block {number} (from {number * self.size} on)")
             yield batch
         if self.facts.n_rows is None:
             self.facts = replace(self.facts, n_rows=n_rows)
         elif self.facts.n_rows != n_rows:
             self._refuse_other(f"{n_rows} examples, and {self.facts.n_rows} before")
+
+    def _compare(self, number: int, found: int) -> None:
+        if number >= len(self.sums) or self.sums[number] != found:
+            self._refuse_other(f"other examples in block {number} (from {number * self.size} on)")
+
+    def goes_on_from(self, sums: list[int]) -> bool:
+        """Whether a run whose blocks had these checksums saw the same; if unknown, this is seen later."""
+        if self.is_summed and not self.sums and self.source.between is not None:
+            self.sums.append(checksum(self.batch(0)))  # no pass was needed, so the first block must do
+        if not self.sums:
+            self.sums += sums
+        both = min(len(sums), len(self.sums))
+        is_longer = self.n_blocks is not None and len(sums) > self.n_blocks
+        return self.sums[:both] == sums[:both] and not is_longer
 
     def _refuse_other(self, what: str) -> None:
         raise ValueError(
@@ -156,6 +186,34 @@ def ahead(items: Iterator[T]) -> Generator[T]:
         thread.shutdown(cancel_futures=True)
         if hasattr(items, "close"):
             items.close()
+
+
+def of_same_columns(source: Source) -> Source:
+    """Return the source, whose data frames must have the columns of the first of them, in their order."""
+    known: list[str] = list(source.feature_names or ())
+
+    def compared(given: Any) -> Any:
+        if not isinstance(given, tuple) or not given or not hasattr(given[0], "columns"):
+            return given
+        from sklearn.utils.validation import _get_feature_names
+
+        names = _get_feature_names(given[0])
+        if names is not None and not known:
+            known.extend(names)
+        elif names is not None and list(names) != known:
+            at = next((i for i, (a, b) in enumerate(zip(names, known, strict=False)) if a != b), None)
+            what = f"{len(names)} columns, and not {len(known)}"
+            if at is not None:
+                what = f"{names[at]!r} as column {at}, and not {known[at]!r}"
+            raise ValueError(f"X has {what} as in the first batch; give the same columns in the same order")
+        return given
+
+    between = source.between
+    return replace(
+        source,
+        batches=lambda: map(compared, source.batches()),
+        between=None if between is None else lambda first, last: compared(between(first, last)),
+    )
 
 
 def plain(given: Any) -> Batch:

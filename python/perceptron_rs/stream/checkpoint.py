@@ -32,13 +32,32 @@ class Checkpoint:
         Seconds from one to the next, at least 0; it is written behind a block.
     identity : dict
         What the run is of: a checkpoint of another one is refused, and the first name that differs is said.
+    sums : list of int, default=None
+        Checksums of the blocks that the run has seen, where no file tells that they are still the same.
     resume : bool
         Whether to go on from the file if it is there. If not, it may not be there.
     """
 
-    def __init__(self, path: Any, every: float, identity: dict[str, Any], *, resume: bool) -> None:
+    def __init__(
+        self,
+        path: Any,
+        every: float,
+        identity: dict[str, Any],
+        sums: list[int] | None = None,
+        *,
+        resume: bool,
+    ) -> None:
         self.path, self.every, self.identity = path_of(path), every, identity
+        self.sums = [] if sums is None else sums
+        #: Those of the file that was loaded.
+        self.seen: list[int] = []
         self.last = time.monotonic()
+        if (
+            not self.path.parent.is_dir()
+        ):  # it would be seen when the first one is written, after an hour perhaps
+            raise FileNotFoundError(
+                f"checkpoint {str(self.path)!r}: there is no such folder; make it, or name another file"
+            )
         if not resume and self.path.exists():
             raise FileExistsError(
                 f"checkpoint {str(self.path)!r} is there; set resume=True to go on from it, or remove it"
@@ -65,6 +84,7 @@ class Checkpoint:
                     f"{found['of'].get(name)!r:.200}, now {value!r:.200}; give the same, or remove the "
                     f"checkpoint"
                 )
+        self.seen = found["sums"]
         state = {name.removeprefix(_STATE): w for name, w in tensors.items() if name.startswith(_STATE)}
         story = (tensors["mistakes"], tensors["losses"], tensors["objectives"])
         done = tuple(Epoch(*parts, interrupted=False) for parts in zip(*story, strict=True))
@@ -83,6 +103,6 @@ class Checkpoint:
             tensors[name] = np.array(epochs, dtype=kind).reshape(len(epochs), -1 if epochs else 0)
         if place.so_far is not None:
             tensors["so_far"] = place.so_far
-        found = {"of": self.identity, "blocks": place.blocks, "ended": list(ended)}
+        found = {"of": self.identity, "blocks": place.blocks, "ended": list(ended), "sums": list(self.sums)}
         write_whole(self.path, pack({"checkpoint": found}, tensors))
         self.last = time.monotonic()

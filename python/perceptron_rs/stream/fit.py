@@ -20,7 +20,16 @@ from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
 from perceptron_rs.registry import name_of
 from perceptron_rs.settings import Settings, State
-from perceptron_rs.stream.blocks import Facts, Stream, Survey, ahead, length, n_bytes, plain
+from perceptron_rs.stream.blocks import (
+    Facts,
+    Stream,
+    Survey,
+    ahead,
+    length,
+    n_bytes,
+    of_same_columns,
+    plain,
+)
 from perceptron_rs.stream.cache import cached, compacted
 from perceptron_rs.stream.checkpoint import Checkpoint
 from perceptron_rs.stream.run import Learner, Place, StreamRun
@@ -79,7 +88,7 @@ def open_stream(given: Any, classes: Any, options: Options, *, counts: bool = Fa
 
     ``counts`` says whether the numbers of examples are among the facts.
     """
-    source = as_source(given)
+    source = of_same_columns(as_source(given))
     if classes is not None:
         classes = encode_new(label_array(None, classes, None, "classes"), "classes")[0]
     if options.cache is not None:
@@ -89,7 +98,7 @@ def open_stream(given: Any, classes: Any, options: Options, *, counts: bool = Fa
     size = _block_size(source, options)
     if options.shuffle and source.between is None:
         raise ValueError("shuffle='block' reads blocks in any order, for which this source needs cache=")
-    stream = Stream(source, size)
+    stream = Stream(source, size, is_summed=options.checkpoint is not None and not source.files)
     width = source.n_features
     if classes is not None and width is not None and source.is_shifted is not None and not counts:
         stream.facts = Facts(int(width), classes, source.is_shifted, source.n_rows)
@@ -152,9 +161,14 @@ def run_stream(
     if options.checkpoint is not None:
         identity = _identity(estimator, stream, settings, schedule, options)
         checkpoint = Checkpoint(
-            options.checkpoint, float(options.checkpoint_every), identity, resume=options.resume
+            options.checkpoint, float(options.checkpoint_every), identity, stream.sums, resume=options.resume
         )
         place, ended = checkpoint.load() or (place, ended)
+        if not stream.goes_on_from(checkpoint.seen):
+            raise ValueError(
+                f"checkpoint {str(checkpoint.path)!r} is of a run on other examples; give the same, or "
+                f"remove the checkpoint"
+            )
         if len(place.done) > schedule.max_iter:
             raise ValueError(
                 f"max_iter={schedule.max_iter} is less than the {len(place.done)} epochs of the checkpoint; "

@@ -113,10 +113,13 @@ def text_blocks(
                 raise CommandError(
                     f"{name_of(path)}: after line {number - 1}: the compressed file is corrupted: {error}"
                 ) from error
-            end = part.rfind(b"\n") + 1 if part else len(rest)
-            text, rest = (rest + part[:end], part[end:]) if end and part else (b"", rest + part)
+            end = part.rfind(b"\n") + 1
             if not part:
                 text, rest = rest, b""
+            elif end:
+                text, rest = b"".join((rest, memoryview(part)[:end])), part[end:]
+            else:
+                text, rest = b"", rest + part
             n_bytes += len(part)
             if text:
                 yield number, text.removeprefix(_BOM) if number == 1 else text

@@ -54,7 +54,6 @@ class SvmlightLines:
                 lines_before=first - 1,
                 zero_based=None if isinstance(zero_based, str) else zero_based,
                 refuse_query_ids=False,
-                threads=max(1, self._wanted.threads or 1),
             )
         except ValueError as error:
             _explain(error, self._name, self._wanted)
