@@ -3,8 +3,9 @@
 The data is the spam text of PERCEPTRON_RS_DATA, 20 times over, in svmlight form. Later epochs, from a cache,
 must reach 70 % of the speed of epochs in memory; ``train --stream`` with three passes must take a third of
 the time of vw (the Python package ``vowpalwabbit``) with its own cache, whole processes both; a process that
-streams ``--gigabytes`` of text, four epochs with a cache, must stay below 300 MB. The models are compared
-first; vw's must label 90 % of the examples as they are.
+streams ``--gigabytes`` of text, four epochs with a cache, must stay below 300 MB: its largest resident set,
+pages of the mapped cache included, as ``/usr/bin/time -v`` prints it. The models are compared first; vw's
+must label 90 % of the examples as they are.
 
     PERCEPTRON_RS_DATA=folder python benches/streams.py [--runs 5] [--gigabytes 4]
 """

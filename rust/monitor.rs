@@ -31,13 +31,18 @@ impl Monitor for () {}
 
 /// A copy of some numbers.
 pub fn copied<T: Copy>(values: &[T], monitor: &dyn Monitor) -> Result<Vec<T>> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(values.len()).map_err(|_| Error::Memory)?;
+    mapped(values, |&value| value, monitor)
+}
+
+/// What a function makes of some numbers.
+pub fn mapped<T, U>(values: &[T], f: impl Fn(&T) -> U, monitor: &dyn Monitor) -> Result<Vec<U>> {
+    let mut made = Vec::new();
+    made.try_reserve_exact(values.len()).map_err(|_| Error::Memory)?;
     for piece in values.chunks(NUMBERS) {
         monitor.pause()?;
-        copy.extend_from_slice(piece);
+        made.extend(piece.iter().map(&f));
     }
-    Ok(copy)
+    Ok(made)
 }
 
 /// A vector of `len` copies of a value.

@@ -423,6 +423,27 @@ fn updates_that_are_made_again() {
     assert_eq!(asked.times(), MADE / 16);
 }
 
+/// When the start is looked at and copied, by each few numbers.
+#[test]
+fn votes_of_few_rows_of_many_columns() {
+    let coef = vec![2.0; 3 * NUMBERS];
+    let log = Log::new(&[0, 1], &[0], &[1.0], &[1.0], 1).expect("a log");
+    let votes = |rows: &dyn Rows, least: usize| {
+        let vectors = online::Vectors { stored: rows, log, coef: &coef, intercept: &[0.0], counts: &[1, 1] };
+        let mut out = vec![0; rows.len()];
+        let asked = at_each_question(|monitor| {
+            let done = votes(rows, &vectors, 1, monitor, &mut out);
+            assert!(matches!(done, Ok(()) | Err(Error::Interrupted)), "{done:?}");
+            done.is_err()
+        });
+        assert!(asked >= least && out.iter().all(|&votes| votes == 2), "{asked} questions, {out:?}");
+    };
+    votes(&Csr::new(&[0, 1], &[7], &[0.5], coef.len()).expect("a matrix"), 3 + 3);
+    // Several vectors at a time: the start, its copy, and the one that the mistake makes.
+    let values = vec![1.0_f32 / 4.0; 3 * coef.len()];
+    votes(&Dense::new(&values, 3, coef.len()).expect("a matrix"), 3 + 3 + 3 + 2);
+}
+
 /// For each few of the vectors that vote: in exact integers, for many values, and for few.
 #[test]
 fn votes_of_many_vectors() {

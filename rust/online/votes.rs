@@ -9,11 +9,11 @@ use super::scores::{PRODUCTS, in_strips};
 use super::threads::each;
 use super::voted::Log;
 use crate::arith::environment::standard;
-use crate::arith::gram::stays_exact;
+use crate::arith::gram::{largest_if_whole, stays_exact};
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled, refill};
-use crate::monitor::Monitor;
+use crate::memory::{Grow, filled, refill};
+use crate::monitor::{Monitor, NUMBERS, copied, mapped};
 use crate::rows::{Ballot, Narrow, Rows, Weights};
 
 /// Rows of a block: many, for the vectors are made again for each block.
@@ -68,10 +68,26 @@ impl<'a> Vectors<'a> {
         Ok(())
     }
 
-    fn start(&self, plane: usize) -> Result<(Vec<f64>, f64)> {
-        let d = self.stored.columns();
-        let coef = collected(self.coef[plane * d..][..d].iter().map(|&w| start(w)))?;
+    fn start(&self, plane: usize, monitor: &dyn Monitor) -> Result<(Vec<f64>, f64)> {
+        let coef = mapped(self.coef_of(plane), |&w| start(w), monitor)?;
         Ok((coef, start(self.intercept[plane])))
+    }
+
+    fn coef_of(&self, plane: usize) -> &'a [f64] {
+        let d = self.stored.columns();
+        &self.coef[plane * d..][..d]
+    }
+
+    /// Whether rule 10 holds for those of a plane, if it does for the values of the rows.
+    fn stay_exact(&self, plane: usize, monitor: &dyn Monitor) -> Result<bool> {
+        let mut most = 0.0_f64;
+        for piece in self.coef_of(plane).chunks(NUMBERS) {
+            monitor.pause()?;
+            let Some(largest) = largest_if_whole(piece) else { return Ok(false) };
+            most = most.max(largest);
+        }
+        let columns = self.stored.columns();
+        Ok(stays_exact(most, columns, self.intercept[plane], self.log.steps(plane)))
     }
 
     /// Votes of the start vector, and of those that mistakes made.
@@ -109,8 +125,7 @@ fn hold(
     let threads = threads.clamp(1, rows.len().div_ceil(BLOCK).max(1));
     let mut exact = filled(false, planes)?;
     for (k, exact) in exact.iter_mut().enumerate() {
-        let (coef, intercept) = vectors.start(k)?;
-        *exact = stays_exact(&coef, intercept, vectors.log.steps(k));
+        *exact = vectors.stay_exact(k, monitor)?;
     }
     each(out.chunks_mut(BLOCK * planes).enumerate(), threads, monitor, |(i, out)| {
         let range = i * BLOCK..i * BLOCK + out.len() / planes;
@@ -162,7 +177,7 @@ impl PlaneVotes<'_> {
         if !voted_on.take(*rows, self.range.clone())? {
             return Ok(false);
         }
-        let (coef, intercept) = vectors.start(self.number)?;
+        let (coef, intercept) = vectors.start(self.number, self.monitor)?;
         let (first, counts) = vectors.counts(self.number);
         let mut activations = filled(0.0, self.range.len())?;
         self.scores(&rows.arrange(&coef, 1, self.monitor)?, &[intercept], &mut activations)?;
@@ -198,9 +213,9 @@ impl PlaneVotes<'_> {
             return self.vote_one_by_one(sums);
         }
         let width = (CHUNK / (8 * d.max(1))).clamp(FEWEST, MOST);
-        let (mut w, mut b) = self.vectors.start(self.number)?;
+        let (mut w, mut b) = self.vectors.start(self.number, self.monitor)?;
         let (first, counts) = self.vectors.counts(self.number);
-        let mut coef = collected(w.iter().copied())?;
+        let mut coef = copied(&w, self.monitor)?;
         let (mut intercept, mut votes) = (filled(b, 1)?, filled(first, 1)?);
         let mut activations = filled(0.0, width * self.range.len())?;
         let mut count = |coef: &mut Vec<f64>, intercept: &mut Vec<f64>, votes: &mut Vec<i64>| {
@@ -217,7 +232,12 @@ impl PlaneVotes<'_> {
                 count(&mut coef, &mut intercept, &mut votes)?;
             }
             self.step(place, &mut w, &mut b);
-            coef.try_extend(w.iter().copied())?;
+            for (i, piece) in w.chunks(NUMBERS).enumerate() {
+                if i > 0 {
+                    self.monitor.pause()?;
+                }
+                coef.try_extend(piece.iter().copied())?;
+            }
             intercept.try_push(b)?;
             votes.try_push(votes_here)?;
         }
@@ -226,7 +246,7 @@ impl PlaneVotes<'_> {
 
     /// By rule 3, one vector in place: for few entries.
     fn vote_one_by_one(&self, sums: &mut [i64]) -> Result<()> {
-        let (mut w, mut b) = self.vectors.start(self.number)?;
+        let (mut w, mut b) = self.vectors.start(self.number, self.monitor)?;
         let (first, counts) = self.vectors.counts(self.number);
         let mut activations = filled(0.0, self.range.len())?;
         let mut count = |w: &[f64], b: f64, votes: i64| {

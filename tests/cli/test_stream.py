@@ -1,5 +1,6 @@
 """``train --stream``: the model of ``train --no-shuffle``, from data that is read in blocks."""
 
+import json
 import subprocess
 import sys
 
@@ -195,3 +196,16 @@ def test_a_process_of_its_own_imports_what_options_need(call, tmp_path):
 
 def _without_seconds(out: str, model: str) -> list[str]:
     return [line.replace(model, "m") for line in out.splitlines() if not line.startswith("seconds")]
+
+
+def test_a_second_run_from_a_cache_is_as_the_first(call, tmp_path, monkeypatch):
+    """It reads the beginning of the file alone, where no column is 0."""
+    monkeypatch.setattr(source.text_blocks, "__defaults__", (200,))
+    path, cache = tmp_path / "late.svm", tmp_path / "cache"
+    path.write_text("1 1:1 2:1\n-1 2:-1 3:2\n" * 60 + "1 0:1\n")
+    told = []
+    for name in ("first", "second"):
+        options = ["--stream", "--cache", cache, "--epochs", 2, "--tol", "none", "--json"]
+        told.append(json.loads(call("train", "perceptron", path, *options, "--model", tmp_path / name).out))
+    assert told[1]["n_samples"] == told[0]["n_samples"] == 121
+    assert (tmp_path / "second").read_bytes() == (tmp_path / "first").read_bytes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,6 +94,12 @@ def test_a_cache_of_other_files_is_refused(tmp_path, stored):
     with pytest.raises(ValueError, match=r"y\.npy differs; remove it"):
         Perceptron().fit_stream(opened, cache=cache)
     assert cache.read_bytes() == before
+
+
+def test_a_cache_of_files_that_are_read_in_another_way_is_refused(stored):
+    opened, cache = stored
+    with pytest.raises(ValueError, match="these examples: they are read in another way; remove it"):
+        Perceptron().fit_stream(replace(opened, reading="other"), cache=cache)
 
 
 @pytest.mark.parametrize("text", [b"", b"my thesis", caches.MAGIC, caches.MAGIC + bytes(100)])

@@ -171,6 +171,14 @@ def test_runs_that_are_killed_go_on(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "data.npy", "labels.npy", "run"]
 
 
+def test_a_folder_that_is_missing_is_said_before_anything_is_learnt(tmp_path):
+    def never(*_):
+        raise AssertionError
+
+    with pytest.raises(FileNotFoundError, match="there is no such folder"):
+        Perceptron(callback=never).fit_stream(source(), checkpoint=tmp_path / "none" / "run")
+
+
 @pytest.mark.parametrize("form", ["arrays", "batches", "declared", "cached"])
 @pytest.mark.parametrize("at", [0, N - 1])
 def test_a_checkpoint_of_other_examples_is_refused(form, at, tmp_path):

@@ -28,7 +28,7 @@ from perceptron_rs.models.files import open_regular, path_of, write_whole
 from perceptron_rs.models.values import decode, encode
 from perceptron_rs.stream.blocks import csr, glued, joined, length, part, plain
 
-__all__ = ["MAGIC", "cached", "compacted"]
+__all__ = ["MAGIC", "cached", "compacted", "contents"]
 
 MAGIC = b"perceptron_rs cache 1\n".ljust(64)
 _END = 16
@@ -53,16 +53,23 @@ def cached(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) -> Sou
     if known is not None and source.files:
         for name, value in of.items():
             if known[name] != value:
-                what = changed(known["files"], of["files"]) if name == "files" else known["reading"]
+                what = "they are read in another way"
+                if name == "files":
+                    what = f"{changed(known['files'], of['files'])} differs"
                 raise ValueError(
-                    f"cache {str(target)!r} is not of these examples: {what} differs; remove it, or name "
-                    f"another file"
+                    f"cache {str(target)!r} is not of these examples: {what}; remove it, or name another file"
                 )
     else:
         write_whole(target, lambda: _written(source, blocks, of))
         known = _index(target)
         return _Mapped(target, known, set(range(len(known["batches"])))).source(source)
     return _Mapped(target, known, set()).source(source)
+
+
+def contents(path: PathLike) -> tuple[int, bool]:
+    """Return the number of examples in a cache, and whether the source counted their columns from 0."""
+    index = _index(path_of(path))
+    return sum(batch["n"] for batch in index["batches"]), index["lowest"] == 0
 
 
 def compacted(source: Source) -> Source:

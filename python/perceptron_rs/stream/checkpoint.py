@@ -52,6 +52,12 @@ class Checkpoint:
         #: Those of the file that was loaded.
         self.seen: list[int] = []
         self.last = time.monotonic()
+        if (
+            not self.path.parent.is_dir()
+        ):  # it would be seen when the first one is written, after an hour perhaps
+            raise FileNotFoundError(
+                f"checkpoint {str(self.path)!r}: there is no such folder; make it, or name another file"
+            )
         if not resume and self.path.exists():
             raise FileExistsError(
                 f"checkpoint {str(self.path)!r} is there; set resume=True to go on from it, or remove it"

@@ -131,14 +131,20 @@ pub fn vote_next(
     }
 }
 
-/// Whether all activations on the way are exact: the start is whole, the steps are whole, and no sum can
-/// pass 2^52.
+/// The largest |number|, at least 0, if all of them are whole.
 #[must_use]
-pub fn stays_exact(coef: &[f64], intercept: f64, [steps, biases]: [&[f64]; 2]) -> bool {
-    let whole = |values: &[f64]| values.iter().all(|value| value.fract() == 0.0);
-    let largest = coef.iter().fold(0.0_f64, |top, w| top.max(w.abs()));
+pub fn largest_if_whole(values: &[f64]) -> Option<f64> {
+    let whole = values.iter().all(|value| value.fract() == 0.0);
+    whole.then(|| values.iter().fold(0.0_f64, |top, w| top.max(w.abs())))
+}
+
+/// Whether all activations on the way are exact: no sum can pass 2^52, if the `columns` weights of the start
+/// are whole, with this largest one, and the steps are whole.
+#[must_use]
+pub fn stays_exact(largest: f64, columns: usize, intercept: f64, [steps, biases]: [&[f64]; 2]) -> bool {
+    let whole = |values: &[f64]| largest_if_whole(values).is_some();
     let [way, bias_way] = [steps, biases].map(|steps| steps.iter().map(|c| c.abs()).sum::<f64>());
     let value = f64::from(LARGEST_VALUE);
-    let sum = (largest + way * value) * value * coef.len() as f64 + intercept.abs() + bias_way;
-    whole(coef) && whole(&[intercept]) && whole(steps) && whole(biases) && sum <= LARGEST_SUM
+    let sum = (largest + way * value) * value * columns as f64 + intercept.abs() + bias_way;
+    whole(&[intercept]) && whole(steps) && whole(biases) && sum <= LARGEST_SUM
 }

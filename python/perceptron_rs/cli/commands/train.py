@@ -121,6 +121,8 @@ def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
             classes=None if before is None else before.classes_,
             **of_stream(arguments),
         )
+    if arguments.cache is not None:
+        stream.came_from(arguments.cache)
     data, wish = stream.data, stream.wanted
     if data.names is not None:
         model.feature_names_in_ = np.array(data.names, dtype=object)

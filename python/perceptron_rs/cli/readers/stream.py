@@ -70,6 +70,12 @@ class Stream:
             name=name_of(self.path),
         )
 
+    def came_from(self, cache: str) -> None:
+        """Take from a cache what reading the file would have told: perhaps only its beginning was read."""
+        from perceptron_rs.stream.cache import contents
+
+        self.rows, self._holds_zero = contents(cache)
+
     def held_out(self, n_features: int) -> Iterator[Data]:
         """Give the examples that were not learnt from; by now it is known how columns are counted."""
         self._settle(not self._holds_zero, n_features)
