@@ -198,7 +198,9 @@ pub fn replay(
     for numbers in [&mut sums.coef, &mut sums.intercept, &mut sums.coef_u, &mut sums.intercept_u] {
         for piece in numbers.chunks_mut(NUMBERS) {
             monitor.pause()?;
-            piece.iter_mut().for_each(|w| *w = start(*w));
+            for w in piece {
+                *w = start(*w);
+            }
         }
     }
     let (d, often) = (stored.columns(), strip(stored));
