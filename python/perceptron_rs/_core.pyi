@@ -15,6 +15,7 @@ __all__ = [
     "DenseRows",
     "OnePass",
     "Run",
+    "__version__",
     "_enter_standard",
     "_force_instruction_set",
     "_instruction_sets",
