@@ -208,11 +208,6 @@ impl LoopBody for &mut Window<'_> {
     }
 
     #[inline(always)]
-    fn ahead(&self) -> usize {
-        0
-    }
-
-    #[inline(always)]
     fn prefetch(&self, _row: usize) {}
 }
 

@@ -88,11 +88,6 @@ impl<T: Value, I: Index> LoopBody for Float<'_, T, I> {
     }
 
     #[inline(always)]
-    fn ahead(&self) -> usize {
-        0 // tried: 4 and 16, no faster
-    }
-
-    #[inline(always)]
     fn prefetch(&self, row: usize) {
         let (columns, values) = self.rows.row(row);
         prefetch(columns);
@@ -195,11 +190,6 @@ impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
         let (columns, values) = self.rows.row(row);
         let place = (self.stride, plane);
         exact::axpy_entries(c as i32, columns, values, self.weights, place) <= self.limit
-    }
-
-    #[inline(always)]
-    fn ahead(&self) -> usize {
-        0 // tried: 4 and 16, no faster
     }
 
     #[inline(always)]

@@ -127,11 +127,6 @@ impl<T: Value> LoopBody for Float<'_, T> {
     }
 
     #[inline(always)]
-    fn ahead(&self) -> usize {
-        rows_ahead(self.rows.columns * size_of::<T>())
-    }
-
-    #[inline(always)]
     fn prefetch(&self, row: usize) {
         prefetch(self.rows.row(row));
     }
@@ -168,11 +163,6 @@ impl<T: Value> LoopBody for Exact<'_, T> {
     #[inline(always)]
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
         self.weights[plane].axpy(c as i32, self.rows.row(row)) <= self.limit
-    }
-
-    #[inline(always)]
-    fn ahead(&self) -> usize {
-        rows_ahead(self.rows.columns * size_of::<T>())
     }
 
     #[inline(always)]

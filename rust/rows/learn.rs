@@ -27,10 +27,7 @@ pub trait LoopBody {
     /// `w += c*x` for one plane. False if an exact form cannot go on after it.
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool;
 
-    /// How many rows ahead to ask for when rows are visited as they stand; 0: not at all.
-    fn ahead(&self) -> usize;
-
-    /// Asks for a row that will be visited soon.
+    /// Asks for a row that will be visited soon, in a shuffled order.
     fn prefetch(&self, row: usize);
 }
 
@@ -98,20 +95,13 @@ impl<K: LoopBody> Learn<'_, K> {
     #[inline(always)]
     fn pass<S: Simd>(&mut self, simd: S, sums: &mut [f64], how: Option<Spread>) -> Stop {
         let (visit, start) = (self.visit, self.at.pos);
-        let ahead = self.body.ahead();
         let mut stop = Stop::Block;
         let mut pos = start;
         while pos < self.end && stop == Stop::Block {
             let row = visit.row(pos);
-            match visit.order {
-                Some(order) => {
-                    if let Some(&next) = order.get(pos + AHEAD) {
-                        self.body.prefetch(next as usize);
-                        prefetch(&visit.labels[next as usize..=next as usize]);
-                    }
-                }
-                None if ahead > 0 && pos + ahead < self.end => self.body.prefetch(pos + ahead),
-                None => {}
+            if let Some(&next) = visit.order.and_then(|order| order.get(pos + AHEAD)) {
+                self.body.prefetch(next as usize);
+                prefetch(&visit.labels[next as usize..=next as usize]);
             }
             self.body.activate(simd, row, sums);
             pos += 1;

@@ -170,11 +170,6 @@ impl<K: Settle> LoopBody for Decayed<'_, K> {
     }
 
     #[inline(always)]
-    fn ahead(&self) -> usize {
-        self.body.ahead()
-    }
-
-    #[inline(always)]
     fn prefetch(&self, row: usize) {
         self.body.prefetch(row);
     }

@@ -1,13 +1,14 @@
 //! Hints for what is read soon, rows above all. In a shuffled order no hardware prefetcher can guess them;
 //! in the given order it stops at each page of 4 KB.
 //!
-//! Tried: asking for a long sparse row piece by piece while another one is read. Mails in a shuffled order
+//! Tried: hints in the given order where rows are learnt, and not only scored: dense rows took up to 40 %
+//! longer. Asking for a long sparse row piece by piece while another one is read: mails in a shuffled order
 //! took 10 % less, short rows up to 25 % more.
 
 /// How many examples ahead in a shuffled order.
 pub const AHEAD: usize = 8;
 
-/// How many rows of this size ahead in the given order; 0 for rows that are long themselves.
+/// How many rows of this size ahead where they are scored; 0 for rows that are long themselves.
 #[inline(always)]
 #[must_use]
 pub fn rows_ahead(row_bytes: usize) -> usize {
