@@ -80,6 +80,28 @@ def test_signals_that_end_a_training(tmp_path, number, status, words):
     assert out.read_bytes() == b"the old model"
 
 
+@pytest.mark.parametrize("stream", [(), ("--stream",)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_end_a_training_that_waits_for_a_pipe(tmp_path, stream, number, status):
+    import fcntl
+    import termios
+
+    text = "".join(f"{i % 2} {i % 7 + 1}:1\n" for i in range(20_000))
+    out = tmp_path / "out.model"
+    out.write_bytes(b"the old model")
+    train = ("train", "averaged", "-", "--format", "svmlight", "--model", out, *stream)
+    with start(*train, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        child.stdin.write(text)
+        child.stdin.flush()  # and it stays open: nothing more can come but the signal
+        unread = array.array("i", [1])
+        while unread[0]:
+            fcntl.ioctl(child.stdin, termios.FIONREAD, unread)
+        child.send_signal(number)
+        assert child.wait(60) == status
+    assert [path.name for path in tmp_path.iterdir()] == ["out.model"]
+    assert out.read_bytes() == b"the old model"
+
+
 SAVES = """
 import os, sys
 if sys.argv.pop(1) == "named":

@@ -45,7 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     # No number of ours comes from BLAS, whose threads wait busily when NumPy has been loaded.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with raise_terminated():
-        return _run(None)
+        status = _run(None)
+    if status in (Status.HANGUP, Status.INTERRUPTED, Status.TERMINATED):
+        os._exit(status)  # a thread may wait for a pipe, and the interpreter would wait for the thread
+    return status
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -167,24 +167,34 @@ class Stream:
         )
 
 
-def ahead(items: Iterator[T]) -> Generator[T]:
-    """Give the items, of which the next ones are made on a thread meanwhile."""
+@contextmanager
+def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
+    """Give the items, of which the next ones are made on a thread meanwhile.
+
+    A signal leaves the thread to itself: it may wait for a pipe, and cannot be woken.
+    """
     end = object()
 
     def step() -> Any:
         with standard():
             return next(items, end)
 
-    thread = ThreadPoolExecutor(1, "perceptron-rs-reader")
-    try:
+    def given() -> Iterator[T]:
         waiting = deque(thread.submit(step) for _ in range(_WAITING))
         while (item := waiting.popleft().result()) is not end:
             waiting.append(thread.submit(step))
             yield item
             del item  # or it would be there beside the next one
+
+    thread, wait = ThreadPoolExecutor(1, "perceptron-rs-reader"), True
+    try:
+        yield given()
+    except BaseException as error:
+        wait = isinstance(error, Exception)
+        raise
     finally:
-        thread.shutdown(cancel_futures=True)
-        if hasattr(items, "close"):
+        thread.shutdown(wait=wait, cancel_futures=True)
+        if wait and hasattr(items, "close"):
             items.close()
 
 

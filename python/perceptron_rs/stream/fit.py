@@ -94,7 +94,8 @@ def open_stream(given: Any, classes: Any, options: Options, *, counts: bool = Fa
     if options.cache is not None:
         small = compacted(source)
         unread = Stream(small, _block_size(small, options))
-        source = cached(source, options.cache, ahead(unread.parts()))
+        with ahead(unread.parts()) as parts:
+            source = cached(source, options.cache, parts)
     size = _block_size(source, options)
     if options.shuffle and source.between is None:
         raise ValueError("shuffle='block' reads blocks in any order, for which this source needs cache=")
@@ -104,8 +105,9 @@ def open_stream(given: Any, classes: Any, options: Options, *, counts: bool = Fa
         stream.facts = Facts(int(width), classes, source.is_shifted, source.n_rows)
         return stream
     survey = Survey(source, classes)
-    for batch in ahead(stream.raw()):
-        survey.add(batch)
+    with ahead(stream.raw()) as batches:
+        for batch in batches:
+            survey.add(batch)
     stream.facts = survey.facts()
     return stream
 

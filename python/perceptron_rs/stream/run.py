@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -128,7 +127,7 @@ class StreamRun:
         order = self._order(number)
         skip = self.place.blocks
         try:
-            with closing(ahead(self._blocks(order, skip))) as blocks:
+            with ahead(self._blocks(order, skip)) as blocks:
                 for block in blocks:
                     so_far, interrupted = self._learn(number, block, so_far)
                     self.place = replace(self.place, blocks=self.place.blocks + 1, so_far=so_far)
