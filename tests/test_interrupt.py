@@ -6,15 +6,28 @@ import signal
 import subprocess
 import sys
 import textwrap
+from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from weakref import ref
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, max_margin
+from perceptron_rs import (
+    AveragedPerceptron,
+    Perceptron,
+    PocketPerceptron,
+    SequencePerceptron,
+    VotedPerceptron,
+    digest,
+    max_margin,
+)
+from perceptron_rs.float_mode import standard
 from perceptron_rs.linear import passes
+from perceptron_rs.reference.linear import run as linear
+from perceptron_rs.reference.structured import run as structured
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
 LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron)
@@ -207,3 +220,29 @@ def test_a_handler_that_learns_within_the_first_look_at_a_large_model():
 
     assert not learn_while_a_signal_waits(model, wide[[0]], handler)
     assert model.coef_.tobytes() == learnt.tobytes()
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, SequencePerceptron])
+@pytest.mark.filterwarnings("ignore:ctrl-c ended the fit in epoch")
+def test_ctrl_c_at_the_end_of_an_epoch_of_the_reference(learner, monkeypatch):
+    """The fourth epoch has come to its last number, but is not told: three have been made."""
+    epochs = count()
+
+    @contextmanager
+    def interrupted():
+        with standard():
+            yield
+        if next(epochs) == 3:
+            raise KeyboardInterrupt
+
+    rng = np.random.default_rng(0)
+    data = (rng.standard_normal((40, 3)), rng.integers(0, 3, 40))
+    settings = {"max_iter": 3, "tol": None, "engine": "reference", "keep_on_interrupt": True}
+    if learner is SequencePerceptron:
+        del settings["tol"]
+    three = learner(**settings).fit(*data)
+    for part in (linear, structured):
+        monkeypatch.setattr(part, "standard", interrupted)
+    model = learner(**settings).set_params(max_iter=10).fit(*data)
+    assert model.n_iter_ == 3
+    assert digest(model) == digest(three)

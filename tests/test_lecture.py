@@ -24,6 +24,8 @@ ALONE = """
         sys.modules[name] = None  # an import of it fails
 
     import numpy as np
+
+    known = set(sys.modules)  # NumPy's own, too
     from perceptron_rs import reference
     from perceptron_rs.settings import Data, Linear
 
@@ -34,8 +36,8 @@ ALONE = """
     settings = Linear(learner="averaged", positive=positive, class_weight=weights, eta0=1.0)
     run = reference.start(Data(X, np.array([1, 0], dtype=np.uint32)), state, settings)
     print(run.epoch(0).mistakes.tolist(), run.state()["coef"].tolist())
-    kin = {name.partition(".")[0] for name, module in sys.modules.items() if module is not None}
-    print(sorted(kin - sys.stdlib_module_names - {"__main__"}))
+    kin = {name.partition(".")[0] for name, module in sys.modules.items() if module and name not in known}
+    print(sorted(kin - sys.stdlib_module_names))
 """
 
 
@@ -43,8 +45,7 @@ def test_it_needs_numpy_and_the_standard_library_alone():
     command = [sys.executable, "-c", textwrap.dedent(ALONE)]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     assert lines[0] == "[2] [[-1.0, 3.0]]"
-    assert {"numpy", "perceptron_rs"} <= set(ast.literal_eval(lines[1]))
-    assert all(re.match(r"numpy|perceptron_rs|_", name) for name in ast.literal_eval(lines[1])), lines[1]
+    assert set(ast.literal_eval(lines[1])) <= {"numpy", "perceptron_rs"}, lines[1]
 
 
 def entered(call):

@@ -185,7 +185,7 @@ def test_files_that_workers_read(client, tmp_path):
 def test_rows_that_touch_few_columns_of_many(client, monkeypatch, mixing, large, sums):
     """Only what has changed of the weights is sent; large ones are added in a tree of tasks."""
     rng = np.random.default_rng(2)
-    wide = sp.random_array((60, 30_000), density=2e-4, format="csr", rng=rng, dtype=np.float32)
+    wide = sp.random(60, 30_000, density=2e-4, format="csr", random_state=rng, dtype=np.float32)
     y = rng.integers(0, 3, 60)
     sent = []  # each function with its first argument
     monkeypatch.setattr("perceptron_rs.dask.cluster._SMALL", 0)
@@ -212,7 +212,7 @@ def learn_noted(partition, *of_all):
 def test_passes_are_made_where_the_partitions_are(client, monkeypatch):
     """Also where the weights are larger, and have come to one worker."""
     rng = np.random.default_rng(5)
-    blocks = [sp.random_array((20, 400_000), density=1e-5, format="csr", rng=rng) for _ in range(2)]
+    blocks = [sp.random(20, 400_000, density=1e-5, format="csr", random_state=rng) for _ in range(2)]
     monkeypatch.setattr("perceptron_rs.dask.cluster.learn", learn_noted)
     WHERE.clear()
     on_dask.Perceptron(client=client, max_iter=8, tol=None).fit(blocks, [np.arange(20) % 2] * 2)

@@ -83,7 +83,7 @@ def test_a_worker_that_is_killed_within_a_task(client, expected, tmp_path, monke
 
 def test_a_worker_that_is_killed_when_weights_travel_by_what_has_changed(client, tmp_path, monkeypatch):
     monkeypatch.setattr("perceptron_rs.dask.cluster._SMALL", 0)
-    wide = sp.random_array((60, 30_000), density=2e-4, format="csr", rng=np.random.default_rng(2))
+    wide = sp.random(60, 30_000, density=2e-4, format="csr", random_state=np.random.default_rng(2))
     client.register_plugin(DieAt("epoch-3-learn-1", str(tmp_path / "flag")))
     model = on_dask.AveragedPerceptron(client=client, **FEW)
     model.fit([wide[:25], wide[25:]], [Y[:25], Y[25:60]])

@@ -33,7 +33,7 @@ class OnlyArray:
         self.array = array
 
     def __array__(self, dtype=None, copy=None):
-        return np.array(self.array, dtype=dtype, copy=copy)
+        return np.array(self.array, dtype=dtype, copy=True if copy is None else copy)  # None is of NumPy 2
 
 
 class OnlyInterface:

@@ -55,11 +55,10 @@ def classes_from_json(description: Any) -> NDArray[Any]:
         raise ValueError(f"its classes have the unknown type {name!r:.80}")
     if any(type(value) is not needed for value in values):
         raise ValueError(f"its classes must all be of the type {name}")
-    try:
-        with np.errstate(over="ignore"):
-            classes = np.array(values, dtype=np.dtype(name))
-    except OverflowError:
-        raise ValueError(f"its classes must all be of the type {name}") from None
+    if needed is int and not np.iinfo(name).min <= min(values) <= max(values) <= np.iinfo(name).max:
+        raise ValueError(f"its classes must all be of the type {name}")
+    with np.errstate(over="ignore"):
+        classes = np.array(values, dtype=np.dtype(name))
     if classes.tolist() != values:  # a float that is rounded, a string that ends with NUL
         raise ValueError(f"its classes must all be of the type {name}")
     if any(not low < high for low, high in pairwise(values)):

@@ -129,8 +129,9 @@ class StreamRun:
         try:
             with ahead(self._blocks(order, skip)) as blocks:
                 for block in blocks:
-                    so_far, interrupted = self._learn(number, block, so_far)
-                    self.place = replace(self.place, blocks=self.place.blocks + 1, so_far=so_far)
+                    state, so_far, interrupted = self._learn(number, block, so_far)
+                    # At once: Ctrl-C finds what was learnt and what is told of it in step.
+                    self.place = replace(self.place, state=state, blocks=self.place.blocks + 1, so_far=so_far)
                     if self.stream.source.advise is not None:
                         self.stream.source.advise(*self.stream.ends(block.number), False)
                     if interrupted:
@@ -185,8 +186,8 @@ class StreamRun:
 
     def _learn(
         self, number: int, block: Block, so_far: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], bool]:
-        """Learn from a block; return what the epoch has come to, and whether Ctrl-C ended it."""
+    ) -> tuple[State, NDArray[np.float64], bool]:
+        """Learn from a block; return the state, what the epoch has come to, and whether Ctrl-C ended it."""
         settings = self._settings(block)
         before = self.place.state
         run = self._start(block, settings)
@@ -207,8 +208,8 @@ class StreamRun:
             )
             visits = visits + n_visits
         self.n_examples += block.n_visited
-        self.place = replace(self.place, state=self.learner.end(block, before, run.state()))
-        return np.array([mistakes + done.mistakes, losses, visits]), done.interrupted
+        state = self.learner.end(block, before, run.state())
+        return state, np.array([mistakes + done.mistakes, losses, visits]), done.interrupted
 
     def _visits(self, number: int, block: Block, settings: Linear) -> Any:
         """Return the examples of a block in the order in which they were visited."""

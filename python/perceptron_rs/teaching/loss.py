@@ -120,7 +120,10 @@ def _mean_loss(y_true: Any, pred_decision: Any, labels: Any, sample_weight: Any,
     y = label_array(None, y_true, None, "y_true")
     won = _won_by(y, scores, None if labels is None else np.unique(label_array(None, labels, None, "labels")))
     losses = np.maximum(0.0, margin - won)
-    return float(np.average(losses, weights=sample_weights(sample_weight, losses)))
+    weights = sample_weights(sample_weight, losses)
+    if weights is not None and not weights.any():  # older scikit-learn lets it pass
+        raise ValueError("sample_weight must be above 0 for some example, got zeros only")
+    return float(np.average(losses, weights=weights))
 
 
 def _scores(given: Any) -> NDArray[np.float64]:

@@ -94,26 +94,23 @@ class Run:
         self.kept = np.flatnonzero(np.any([decision.s for decision in found], axis=0))
         self.number, self.interrupted = -1, False  # of the last epoch; whether Ctrl-C ended it
 
-    @standard()
     def epoch(self, number: int) -> Epoch:
-        """Visit all examples once, for the decisions that go on."""
-        self.number, order, D = number, self.kept, len(self.decisions)
-        if self.settings.seed is not None:
-            key = {"seed": self.settings.seed, "epoch": number, "partition": self.settings.partition}
-            order = order[permutation(len(order), **key)]
+        """Visit all examples once, for the decisions that go on. After Ctrl-C they can be as they were."""
+        self.number, self.interrupted, order, D = number, True, self.kept, len(self.decisions)
+        found = copy.deepcopy(self.decisions) if self.settings.keep_on_interrupt else self.decisions
         done = Epoch(np.zeros(D, dtype=np.int64), np.zeros(D), np.zeros(D), interrupted=False)
-        before = copy.deepcopy(self.decisions) if self.settings.keep_on_interrupt else None
-        try:
-            for k, decision in enumerate(self.decisions):
-                if decision.goes_on:
-                    told = decision.epoch(number, self.x, order, self.settings)
-                    done.mistakes[k], done.losses[k], done.objectives[k] = told
-        except KeyboardInterrupt:
-            if before is not None:
-                self.decisions, self.interrupted = before, True
-            raise
-        except FloatingPointError:
-            raise overflow(number) from None
+        with standard():
+            if self.settings.seed is not None:
+                key = {"seed": self.settings.seed, "epoch": number, "partition": self.settings.partition}
+                order = order[permutation(len(order), **key)]
+            try:
+                for k, decision in enumerate(found):
+                    if decision.goes_on:
+                        told = decision.epoch(number, self.x, order, self.settings)
+                        done.mistakes[k], done.losses[k], done.objectives[k] = told
+            except FloatingPointError:
+                raise overflow(number) from None
+        self.decisions, self.interrupted = found, False  # no signal is answered between here and the end
         return done
 
     @standard()

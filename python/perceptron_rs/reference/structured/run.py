@@ -30,29 +30,29 @@ class Run:
         self.answers = [np.zeros_like(labels) for labels in y]
         self.number = 0  # of the last epoch
 
-    @standard()
     def epoch(self, number: int) -> Epoch:
-        """Visit the chosen sequences once."""
+        """Visit the chosen sequences once. After Ctrl-C all can be as it was."""
         self.number, order, c = number, self.chosen, float(self.settings.eta0)
-        if self.settings.seed is not None:
-            key = {"seed": self.settings.seed, "epoch": number, "partition": self.settings.partition}
-            order = order[permutation(len(order), **key)]
-        before = copy.deepcopy((self.w, self.u, self.answers)) if self.settings.keep_on_interrupt else None
-        try:
-            log = learn(self.x, self.y, c, self.w, order.tolist(), self.T, self.answers, self.settings)
-            average(self.x, self.y, c, self.u, log)
-        except KeyboardInterrupt:
-            if before is not None:
-                self.w, self.u, self.answers = before
-            raise
-        except FloatingPointError:
-            raise overflow(number) from None
-        self.T += len(order)
-        if not (finite(self.w) and finite(self.u)):
-            raise overflow(number)
+        w, u, answers = self.w, self.u, self.answers
+        if self.settings.keep_on_interrupt:
+            w, u, answers = copy.deepcopy((w, u, answers))
+        with standard():
+            if self.settings.seed is not None:
+                key = {"seed": self.settings.seed, "epoch": number, "partition": self.settings.partition}
+                order = order[permutation(len(order), **key)]
+            try:
+                log = learn(self.x, self.y, c, w, order.tolist(), self.T, answers, self.settings)
+                average(self.x, self.y, c, u, log)
+            except FloatingPointError:
+                raise overflow(number) from None
+            if not (finite(w) and finite(u)):
+                raise overflow(number)
         wrong = [np.count_nonzero(z != self.y[i][: len(z)]) for _, i, z in log]
         loss = np.cumsum([0.0, *wrong])[-1:]
-        return Epoch(np.array([len(log)]), loss, loss, interrupted=False)
+        done, T = Epoch(np.array([len(log)]), loss, loss, interrupted=False), self.T + len(order)
+        # No signal is answered between here and the end.
+        self.w, self.u, self.answers, self.T = w, u, answers, T
+        return done
 
     @standard()
     def end(self, decision: int) -> None:  # noqa: ARG002  there is one
