@@ -36,11 +36,11 @@ def path_of(path: str | os.PathLike[str]) -> Path:
 Written: TypeAlias = bytes | Callable[[], Iterable[bytes | memoryview]]
 
 
-def write_whole(path: str | os.PathLike[str], data: Written) -> None:
+def write_whole(path: str | os.PathLike[str], data: Written, *, lasting: bool = True) -> None:
     """Put ``data`` in the place of the file ``path``, at once.
 
     It goes to a new file in the same folder first, which is flushed to the disk and then takes the file's
-    name. After an error no new file is left, and what ``path`` was before it still is. A symbolic link stays
+    name; with ``lasting=False`` it is not flushed, and its reader must notice what a power cut lost. After an error no new file is left, and what ``path`` was before it still is. A symbolic link stays
     one, and a file that is replaced passes its permissions on.
 
     A process that is killed cannot tidy up. Where the system has files without a name (Linux), the new file
@@ -55,13 +55,14 @@ def write_whole(path: str | os.PathLike[str], data: Written) -> None:
     _remove_left(target)
     try:
         try:
-            _write(target, data, before, _open_unnamed)
+            _write(target, data, before, _open_unnamed, lasting)
         except _UnnamedError:
-            _write(target, data, before, _open_named)
+            _write(target, data, before, _open_named, lasting)
     except OSError as error:
         reason = f"{error.strerror or error}; nothing was saved, and what was there is unchanged"
         raise OSError(error.errno or errno.EIO, reason, os.fspath(path)) from error
-    _sync_folder(target.parent)
+    if lasting:
+        _sync_folder(target.parent)
 
 
 class _UnnamedError(Exception):
@@ -73,6 +74,7 @@ def _write(
     data: Written,
     before: os.stat_result | None,
     open_new: Callable[[Path], tuple[int, Path | None]],
+    lasting: bool,
 ) -> None:
     descriptor, name = open_new(target)
     lock: int | None = None
@@ -85,7 +87,8 @@ def _write(
                     os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
             for piece in data() if callable(data) else (data,):
                 _write_all(descriptor, piece)
-            os.fsync(descriptor)
+            if lasting:
+                os.fsync(descriptor)
             if name is None:
                 name = _linked(descriptor, target, replaces=before is not None)
         finally:

@@ -60,7 +60,7 @@ def cached(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) -> Sou
                     f"cache {str(target)!r} is not of these examples: {what}; remove it, or name another file"
                 )
     else:
-        write_whole(target, lambda: _written(source, blocks, of))
+        write_whole(target, lambda: _written(source, blocks, of), lasting=False)
         known = _index(target)
         return _Mapped(target, known, set(range(len(known["batches"])))).source(source)
     return _Mapped(target, known, set()).source(source)
