@@ -40,8 +40,9 @@ def write_whole(path: str | os.PathLike[str], data: Written, *, lasting: bool = 
     """Put ``data`` in the place of the file ``path``, at once.
 
     It goes to a new file in the same folder first, which is flushed to the disk and then takes the file's
-    name; with ``lasting=False`` it is not flushed, and its reader must notice what a power cut lost. After an error no new file is left, and what ``path`` was before it still is. A symbolic link stays
-    one, and a file that is replaced passes its permissions on.
+    name; with ``lasting=False`` it is not flushed, and its reader must notice what a power cut lost. After
+    an error no new file is left, and what ``path`` was before it still is. A symbolic link stays one, and a
+    file that is replaced passes its permissions on.
 
     A process that is killed cannot tidy up. Where the system has files without a name (Linux), the new file
     is one, and vanishes with the process. It is linked to ``path`` if nothing is there. No system call links
