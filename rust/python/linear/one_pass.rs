@@ -287,6 +287,7 @@ impl OnePass {
         changes.truth(&report.converged, number == 0)
     }
 
+    /// Tried: all attributes in their order, as they were when they fitted; 0.3 microseconds more than look-ups.
     fn fits(&self, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
         let py = attributes.py();
         for (name, value) in &self.parameters {
