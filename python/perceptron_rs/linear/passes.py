@@ -57,16 +57,16 @@ def learn_pass(
         return False
     try:
         rows = X if encoded or isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data, X.shape[1])
-        number = id(estimator)
+        given = vars(estimator), rows, y, encoded, activations, sample_weight
+        number = id(estimator)  # looked for in less time than a weak reference
         kept = _prepared.get(number)
-        if kept is not None and kept[0]() is estimator:  # in less time than to look for a weak reference
-            if kept[1].learn(vars(estimator), rows, y, encoded, activations, sample_weight):
-                return True
+        if kept is not None and kept[0]() is estimator and kept[1].learn(*given):
+            return True
         one_pass = _prepare(estimator)
         if one_pass is None:
             return False
         _prepared[number] = ref(estimator, lambda _: _prepared.pop(number, None)), one_pass
-        return one_pass.learn(vars(estimator), rows, y, encoded, activations, sample_weight)
+        return one_pass.learn(*given)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         _prepared.pop(id(estimator), None)  # it was made for other classes, perhaps
         return False  # the run says what is wrong
