@@ -1,6 +1,7 @@
 //! The perceptron family with one bit pattern. See ARCHITECTURE.md for the map.
 
 pub mod arith;
+pub mod audit;
 pub mod error;
 pub mod kernel;
 pub mod margin;

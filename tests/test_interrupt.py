@@ -9,6 +9,7 @@ import textwrap
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -188,7 +189,7 @@ def large_model():
 def learn_while_a_signal_waits(model, example, handler):
     """Learn from an example of class 1 in one call of the engine. A signal is there when it begins."""
     arrays = example.indptr, example.indices, example.data, MANY
-    learn = passes._prepared[id(model)][1].learn
+    learn = passes._prepared[ref(model)].learn
     call = partial(learn, vars(model), arrays, np.ones(1, dtype=np.uint32), True, None, None)
     previous = signal.signal(signal.SIGALRM, handler)
     try:  # nothing of Python runs between the two calls of the map

@@ -1,7 +1,7 @@
 # The compiled engine. What each function does is said in the reference; see engines.Engine.
 import os
 from collections.abc import Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from perceptron_rs.settings import Data, Epoch, KernelSpec, Settings, Solution, 
 __all__ = [
     "ARITHMETIC_VERSION",
     "_STANDARD_FLOAT_CONTROL",
+    "Blake3",
     "CsrRows",
     "DenseRows",
     "OnePass",
@@ -22,6 +23,7 @@ __all__ = [
     "_leave_standard",
     "_swap_float_control",
     "average",
+    "crc32",
     "csr_rows",
     "dense_rows",
     "elementary",
@@ -41,6 +43,7 @@ __all__ = [
     "sequence_average",
     "sequence_decode",
     "settled",
+    "smallest",
     "start",
     "structured_update",
     "updates_until_right",
@@ -75,6 +78,14 @@ def dense_rows(values: NDArray[Any]) -> DenseRows: ...
 def csr_rows(
     indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_columns: int
 ) -> CsrRows: ...
+
+@final
+class Blake3:
+    def __new__(cls) -> Self: ...
+    def update(self, data: bytes) -> None: ...
+    def update_rows(self, rows: _AnyRows, first: int, last: int) -> None: ...
+    def digest(self) -> bytes: ...
+
 def start(data: Data, state: State, settings: Settings) -> Run: ...
 
 @final
@@ -199,6 +210,8 @@ def read_svmlight_part(
     zero_based: bool | None,
     refuse_query_ids: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], int, bool]: ...
+def smallest(values: NDArray[Any]) -> NDArray[Any]: ...
+def crc32(data: NDArray[np.uint8], before: int) -> int: ...
 def _swap_float_control(control: int) -> int: ...
 def _enter_standard() -> bool: ...
 def _leave_standard() -> bool: ...

@@ -1,5 +1,6 @@
 //! The bindings: names, arrays, errors. They borrow, detach and return; nothing is computed here.
 
+mod audit;
 mod border;
 mod budget;
 mod environment;
@@ -10,6 +11,7 @@ mod mlp;
 mod run;
 mod settings;
 mod start;
+mod storage;
 mod structured;
 mod text;
 
@@ -21,11 +23,13 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     environment::register(m)?;
     border::rows::register(m)?;
+    audit::register(m)?;
     start::register(m)?;
     linear::register(m)?;
     kernel::register(m)?;
     structured::register(m)?;
     mlp::register(m)?;
     margin::register(m)?;
+    storage::register(m)?;
     text::register(m)
 }

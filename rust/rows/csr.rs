@@ -16,6 +16,7 @@ use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
 use crate::arith::value::{Index, One, Value};
+use crate::audit;
 use crate::error::Result;
 use crate::memory::{collected, refill};
 use crate::monitor::{Monitor, copied};
@@ -254,6 +255,11 @@ impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
             values.push(x.widen());
         }
         Ok(())
+    }
+
+    fn write_bytes(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
+        let (columns, values) = self.row(row);
+        audit::write_bytes(columns.iter().map(|j| j.at()), values, self.columns, out)
     }
 
     fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]) {

@@ -18,6 +18,7 @@ use crate::arith::gram::narrow;
 use crate::arith::integers::{all_integers, sizes};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
+use crate::audit;
 use crate::error::{Error, Result};
 use crate::memory::filled;
 use crate::monitor::{Monitor, copied};
@@ -432,6 +433,10 @@ impl<T: Value> Matrix for Dense<'_, T> {
             values.push(x.widen());
         }
         Ok(())
+    }
+
+    fn write_bytes(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
+        audit::write_bytes(0..self.columns, self.row(row), self.columns, out)
     }
 
     fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]) {

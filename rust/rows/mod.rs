@@ -129,6 +129,9 @@ pub trait Matrix: Rows {
     /// Appends the columns in which a row is not 0, and its values there.
     fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()>;
 
+    /// Appends the bytes of a row that are digested.
+    fn write_bytes(&self, row: usize, out: &mut Vec<u8>) -> Result<()>;
+
     /// Dot products of some rows with `w`, by rule 3.
     fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]);
 

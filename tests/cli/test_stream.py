@@ -63,7 +63,7 @@ def test_the_model_is_that_of_all_examples_at_once(call, tmp_path, data, learner
     scores = [call("predict", model, path, "--scores").out for model in (streamed, whole)]
     assert scores[0] == scores[1]
     records = [describe(model)["calls"][0] for model in (streamed, whole)]
-    assert records[0]["sha256"] == records[1]["sha256"]
+    assert records[0]["blake3"] == records[1]["blake3"]
     assert (records[0]["method"], records[1]["method"]) == ("fit_stream", "fit")
     again = call("reproduce", streamed, path)
     assert again.out.endswith("reproduced equal to the last bit\n"), again

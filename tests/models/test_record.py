@@ -22,7 +22,7 @@ def test_what_a_file_says(tools, tmp_path):
     model = tools.fitted(AveragedPerceptron, 3, audit=True, class_weight={1: 2.0}, eta0=0.5)
     model.set_params(eta0=1.0).save(tmp_path / "m")
     (call,) = describe(tmp_path / "m")["calls"]
-    digests = call.pop("sha256")
+    digests = call.pop("blake3")
     parameters = call.pop("parameters")
     assert call == {
         "method": "fit",
@@ -42,7 +42,7 @@ def test_what_a_file_says(tools, tmp_path):
     model.audit = False
     model.fit(*tools.data())
     model.save(tmp_path / "m")
-    assert "sha256" not in describe(tmp_path / "m")["calls"][0]
+    assert "blake3" not in describe(tmp_path / "m")["calls"][0]
     model.partial_fit(*tools.data())
     model.save(tmp_path / "m")
     assert "calls" not in describe(tmp_path / "m")
@@ -87,17 +87,17 @@ WRONG = {
     "weighted": (lambda calls: [calls[0] | {"weighted": 0}], "whether it was weighted"),
     "end": (lambda calls: [calls[0] | {"ended": ["tol", 1]}], "must have ended by one of"),
     "parameter": (lambda calls: [calls[0] | {"parameters": {"speed": 1}}], "no parameter 'speed'"),
-    "digests": (lambda calls: [calls[0] | {"sha256": {}}], "digests of a call must be those of"),
+    "digests": (lambda calls: [calls[0] | {"blake3": {}}], "digests of a call must be those of"),
     "too few": (
-        lambda calls: [calls[0] | {"sha256": calls[0]["sha256"] | {"labels": []}}],
+        lambda calls: [calls[0] | {"blake3": calls[0]["blake3"] | {"labels": []}}],
         "40 rows must have 1 digests of labels",
     ),
     "too many": (
-        lambda calls: [calls[0] | {"sha256": calls[0]["sha256"] | {"weights": ["0" * 64]}}],
+        lambda calls: [calls[0] | {"blake3": calls[0]["blake3"] | {"weights": ["0" * 64]}}],
         "40 rows must have 0 digests of weights",
     ),
     "no digest": (
-        lambda calls: [calls[0] | {"sha256": calls[0]["sha256"] | {"labels": ["x" * 64]}}],
+        lambda calls: [calls[0] | {"blake3": calls[0]["blake3"] | {"labels": ["x" * 64]}}],
         "64 hexadecimal digits",
     ),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import AveragedPerceptron, Perceptron, digest
+from perceptron_rs._core import crc32
 from perceptron_rs.io import Batch, Source, open_arrays
 from perceptron_rs.models import files
 from perceptron_rs.stream import cache as caches
@@ -186,3 +188,24 @@ def test_a_file_that_changes_between_two_epochs_is_refused(tmp_path):
 def late(folder):
     yield X, Y
     os.utime(folder / "X.npy", ns=(0, 1))
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 1000])
+def test_checksums_are_those_of_zlib(length):
+    data = np.random.default_rng(length).integers(0, 256, length).astype(np.uint8)
+    assert crc32(data, 12345) == zlib.crc32(data.tobytes(), 12345)
+
+
+def test_the_smallest_type_in_any_order_of_memory():
+    values = np.arange(6.0).reshape(2, 3)
+    for given in (
+        values,
+        np.asfortranarray(values),
+        values.astype(np.float32),
+        np.repeat(values, 2, axis=1)[:, ::2],
+    ):
+        found = caches._smallest(given)
+        assert found.dtype == np.uint8
+        assert found.tolist() == values.tolist()
+    for kept in (values.astype(">f8"), values.astype(np.int64), values + 0.1):
+        assert caches._smallest(kept).dtype == kept.dtype

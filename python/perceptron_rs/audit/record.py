@@ -19,7 +19,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
 from perceptron_rs.audit.digests import Digester, Digests, Stored
 
 __all__ = [
@@ -158,17 +158,22 @@ class StreamRecord:
     def see(
         self,
         first: int,
+        rows: Any,
         stored: Stored,
         labels: NDArray[np.uint32],
         weights: NDArray[np.float64] | None,
         lengths: NDArray[np.int64] | None,
     ) -> None:
-        """Take in a block that begins with example ``first``, if those before it have been seen."""
+        """Take in a block that begins with example ``first``, if those before it have been seen.
+
+        ``rows`` are those of the engine, and need not be checked again if they are those of the core.
+        """
         if self.call is not None and weights is not None:
             self.call = replace(self.call, weighted=True)
         if self.digester is not None and first == self.seen:
             self.seen += len(labels) if lengths is None else len(lengths)
-            self.working.append(self.aside.submit(self.digester.add, stored, labels, weights, lengths))
+            known = rows if isinstance(rows, CsrRows | DenseRows) else stored
+            self.working.append(self.aside.submit(self.digester.add, known, labels, weights, lengths))
             if len(self.working) > self.behind:
                 self.working.popleft().result()
 

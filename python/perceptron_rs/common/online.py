@@ -13,7 +13,7 @@ from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, label_array, new_classes
-from perceptron_rs.common.parameters import are_accepted, are_valid, check_parameters, validated
+from perceptron_rs.common.parameters import are_valid, check_parameters, validated
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import Engine, Rows, get_engine
@@ -126,8 +126,6 @@ class OnlineClassifier(Scoring):
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
         """Run one pass; return activations, if they are tracked, and class indices."""
         with restored_on_error(self) as turn, standard():
-            if not are_accepted(self):
-                self._check_parameters(for_partial_fit=True)
             engine = get_engine(self.engine)
             first = not hasattr(self, "classes_")
             given = new_classes(classes, self)

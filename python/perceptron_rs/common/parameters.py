@@ -190,11 +190,17 @@ def draw_seed(random_state: Any) -> int:
 
 
 def validated(method: Method) -> Method:
-    """Let scikit-learn validate the parameters before each call, unless it has accepted just these before.
+    """Validate the parameters before each pass, unless just these have been accepted before.
 
-    For a small batch its validation takes longer than learning.
+    For a small batch scikit-learn's validation takes longer than learning.
     """
-    checked = fit_context(prefer_skip_nested_validation=True)(method)
+
+    @wraps(method)
+    def looked_at(self: Any, *args: Any, **options: Any) -> Any:
+        self._check_parameters(for_partial_fit=True)
+        return method(self, *args, **options)
+
+    checked = fit_context(prefer_skip_nested_validation=True)(looked_at)
 
     @wraps(method)
     def call(self: Any, *args: Any, **options: Any) -> Any:

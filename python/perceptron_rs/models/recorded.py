@@ -19,7 +19,7 @@ __all__ = ["CALLS", "collect_record", "publish_record"]
 CALLS = "calls"
 _PREFIX = "start_of_record_"
 _NEEDED = {"method", "parameters", "n_features", "sizes", "weighted", "arithmetic_version"}
-_OPTIONAL = {"sha256", "ended", "block_size"}
+_OPTIONAL = {"blake3", "ended", "block_size"}
 _ENDS = ("callback", "interrupt")
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -66,7 +66,7 @@ def _to_json(call: Call) -> dict[str, Any]:
     if call.block_size is not None:
         found["block_size"] = call.block_size
     if call.digests is not None:
-        found["sha256"] = {part: list(getattr(call.digests, part)) for part in PARTS}
+        found["blake3"] = {part: list(getattr(call.digests, part)) for part in PARTS}
     if call.ended is not None:
         found["ended"] = list(call.ended)
     return found
@@ -99,7 +99,7 @@ def _from_json(description: Any, kind: type) -> Call:
         ended=_end(description.get("ended")),
         block_size=block_size,
     )
-    return replace(call, digests=_digests(description["sha256"], call)) if "sha256" in description else call
+    return replace(call, digests=_digests(description["blake3"], call)) if "blake3" in description else call
 
 
 def _is_size(size: Any) -> bool:

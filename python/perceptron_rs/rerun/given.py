@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
-from perceptron_rs.audit.digests import BLOCK, PARTS, Digester, Digests, Stored
+from perceptron_rs.audit.digests import BLOCK, PARTS, Digester, Digests
 from perceptron_rs.audit.record import Call
 from perceptron_rs.common.labels import encode, label_array
-from perceptron_rs.common.rows.examples import Examples, as_array, examples, read
+from perceptron_rs.common.rows.examples import as_array, examples, read
+from perceptron_rs.common.rows.selection import part as cut
 from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
@@ -153,7 +154,8 @@ class _OfArrays(Given):
         found = Digests()
         for rows in _parts(call, begin):
             weight = weights[rows] if weights is not None and call.weighted else None
-            found = found.with_call(_some(self.data, rows), call.columns, labels[rows], weight)
+            some = cut(self.data.stored, rows.start, rows.stop)
+            found = found.with_call(some, call.columns, labels[rows], weight)
         return found
 
     def learn(self, again: Any, call: Call, begin: int) -> None:
@@ -223,7 +225,7 @@ class _OfSequences(Given):
                 found = Digests()
                 for some in _parts(call, begin):
                     rows = self._rows(some)
-                    part = _some(self.data, rows)
+                    part = cut(self.data.stored, rows.start, rows.stop)
                     lengths = self.lengths[some]
                     found = found.with_call(part, call.columns, labels[rows], lengths=lengths)
                 if (block := self.other_block(call, begin, found)) is not None:
@@ -334,13 +336,6 @@ def _shown(labels: NDArray[Any], place: int) -> str:
 def _at(digests: Digests, part: str, block: int) -> str | None:
     found: tuple[str, ...] = getattr(digests, part)
     return found[block] if block < len(found) else None
-
-
-def _some(data: Examples, rows: slice) -> Stored:
-    """Return some rows."""
-    if "rows" in data.stored:
-        return {"rows": data.stored["rows"][rows]}
-    return data.stored | {"rows_indptr": data.stored["rows_indptr"][rows.start : rows.stop + 1]}
 
 
 def _parts(call: Call, begin: int) -> Iterator[slice]:

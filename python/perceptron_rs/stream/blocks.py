@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs._core import crc32
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import encode, encode_new, label_array
 from perceptron_rs.common.rows.examples import refuse_odd
@@ -434,5 +434,5 @@ def checksum(batch: Batch) -> int:
     arrays = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
     for array in (*arrays, batch.y, batch.sample_weight, batch.lengths):
         if array is not None:
-            found = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, found)
+            found = crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8), found)
     return found

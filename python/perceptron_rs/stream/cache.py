@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs._core import crc32, smallest
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.io.source import Batch, PathLike, Source, changed, stamps
 from perceptron_rs.io.threads import in_order
@@ -34,9 +35,6 @@ MAGIC = b"perceptron_rs cache 1\n".ljust(64)
 _END = 16
 _ALIGNED = 64
 _POPULATE = 22  # Linux calls it MADV_POPULATE_READ; Python has no name for it
-#: Types that engines store, the smallest first.
-_TYPES = tuple(map(np.dtype, ("u1", "i1", "u2", "i2", "f4", "i4")))
-_CHUNK = 1 << 16
 #: A cache of no more bytes stays mapped: to map each page again in each epoch can take as long as to learn.
 _KEPT = 256 << 20
 
@@ -91,24 +89,9 @@ def _compact(given: Any) -> Batch:
 
 
 def _smallest(values: NDArray[Any]) -> NDArray[Any]:
-    if values.dtype.kind != "f" or values.size == 0:
+    if values.dtype not in (np.float64, np.float32):
         return values
-    low, high = values.min(), values.max()
-    for kind in _TYPES:
-        limits: Any = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
-        if limits.min <= low and high <= limits.max and _fits_in(values, kind):
-            return values.astype(kind)
-    return values
-
-
-def _fits_in(values: NDArray[Any], kind: Any) -> bool:
-    """Whether the type holds all values, to the bit."""
-    flat = values.reshape(-1)
-    bits = f"u{min(flat.itemsize, 8)}"
-    parts = (flat[first : first + _CHUNK] for first in range(0, flat.size, _CHUNK))
-    return all(
-        np.array_equal(part.astype(kind).astype(part.dtype).view(bits), part.view(bits)) for part in parts
-    )
+    return smallest(np.ascontiguousarray(values).reshape(-1)).reshape(values.shape)
 
 
 def _written(
@@ -127,9 +110,9 @@ def _written(
             count, start = sum(map(len, parts)), at
             for array in parts:
                 shifted = array - array.dtype.type(1) if lowest and name == "indices" else array
-                data = np.ascontiguousarray(shifted).reshape(-1).view(np.uint8).data
-                check = zlib.crc32(data, check)
-                yield data
+                data = np.ascontiguousarray(shifted).reshape(-1).view(np.uint8)
+                check = crc32(data, check)
+                yield data.data
                 at += len(data)
             places[name] = [parts[0].dtype.str, [count, *parts[0].shape[1:]], start]
             padding = -at % _ALIGNED
@@ -211,7 +194,7 @@ class _Mapped:
         if number not in self.checked:
             check = 0
             for name in arrays:
-                check = zlib.crc32(arrays[name].reshape(-1).view(np.uint8).data, check)
+                check = crc32(arrays[name].reshape(-1).view(np.uint8), check)
             if check != listed["checksum"]:
                 raise ValueError(f"cache {str(self.path)!r} is damaged in batch {number}; remove it")
             self.checked.add(number)

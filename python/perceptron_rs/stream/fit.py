@@ -188,7 +188,7 @@ def run_stream(
             first_epoch=schedule.first_epoch,
             save=None if checkpoint is None else checkpoint.save,
             see=lambda block: record.see(
-                block.first, block.data.stored, block.labels, block.weights, block.lengths
+                block.first, block.data.rows, block.data.stored, block.labels, block.weights, block.lengths
             ),
         )
 
