@@ -27,7 +27,9 @@ Arrays: TypeAlias = tuple[
 
 _INT32_MAX, _INT64_MAX = 2**31 - 1, 2**63 - 1
 _MOST_THREADS = 1024
-_CHUNK = 1 << 20  # bytes of text that are parsed at once
+#: Bytes of text that are parsed at once. Of half as many, reading takes half the processor time; a whole run
+#: takes the same.
+_CHUNK = 1 << 20
 
 
 def load_svmlight(
