@@ -1,7 +1,7 @@
 //! Rule 10: the exact-integer path equals rule 3 to the last bit, up to its bounds and across them.
 
 use crate::support::{Case, Outcome, assert_same, compress, eight_lanes, keep, outcome, shuffled, whole};
-use perceptron_rs::arith::exact::{LARGEST, LARGEST_SUM, weight_limit};
+use perceptron_rs::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::{feed, scores};
 use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Rows, Stop, integer_step};
@@ -331,5 +331,24 @@ fn the_last_update_of_bytes_does_not_wrap() {
         case.start = vec![sign * LARGEST; 64];
         let paths = case.check(&by_rule_3(&case), |v| v as u8, "uint8, one column of values");
         assert_eq!(paths[0], [true, false]);
+    }
+}
+
+/// Steps of both sizes, up to where a product fits in 16 bits and beyond, carry both ways.
+#[test]
+fn halves_carry() {
+    let starts = [0.0, 32767.0, -32768.0, 65535.0, 65536.0, -65536.0, -98304.0, 1e6, -1e6];
+    let x: Vec<u8> = (0..9 * 37).map(|i| (i * 97 % 256) as u8).collect();
+    for c in [1, -1, 3, 127, -127, 128, -128, 129, -129, 2500, -2500] {
+        let start: Vec<f64> = starts.iter().copied().cycle().take(x.len()).collect();
+        let mut halves = Halves::new(&start).expect("memory");
+        let mut want: Vec<i32> = start.iter().map(|&w| w as i32).collect();
+        for _ in 0..300 {
+            let bound = halves.axpy(c, &x);
+            want.iter_mut().zip(&x).for_each(|(w, &x)| *w += c * i32::from(x));
+            assert!(want.iter().all(|w| w.abs() <= bound), "c = {c}: bound {bound}");
+        }
+        let got: Vec<i32> = (0..x.len()).map(|j| halves.weight(j)).collect();
+        assert_eq!(got, want, "c = {c}");
     }
 }

@@ -132,8 +132,8 @@ impl Planes {
                 }
             }
             Weights::Halves(w) => {
-                for (out, w) in out.iter_mut().zip(&w[k].weights()[start..end]) {
-                    *out = f64::from(*w);
+                for (out, j) in out.iter_mut().zip(start..end) {
+                    *out = f64::from(w[k].weight(j));
                 }
             }
             Weights::Counts { w, stride } => {

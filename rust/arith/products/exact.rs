@@ -8,7 +8,7 @@
 //!   [`FLUSH`] columns, then it is emptied into an i64.
 //! - the `_entries` functions: i32 weights stored by column, i32 sums, over CSR rows.
 //!
-//! Each update returns the largest |weight| that it wrote; the caller leaves the exact path as soon
+//! Each update returns a bound of the |weights| that it wrote; the caller leaves the exact path as soon
 //! as that passes [`weight_limit`].
 
 use std::array::from_fn;
@@ -38,50 +38,88 @@ pub fn weight_limit(mass: f64, largest_sum: f64) -> i32 {
     (largest_sum / mass.max(1.0)).min(LARGEST) as i32
 }
 
-/// One weight vector, as i32 and split in halves.
+/// One weight vector, split in halves.
 pub struct Halves {
-    w: Vec<i32>,
     hi: Vec<i16>,
     lo: Vec<i16>,
-    /// All of `hi` is 0 and has been from the start: it is not read.
-    small: bool,
+    /// At least the largest |hi|. While it is 0, `hi` is not read.
+    top: i32,
 }
+
+/// A product of at most this and a byte fits in i16.
+const NARROW: i32 = 128;
 
 impl Halves {
     /// The weights must be integers of at most [`LARGEST`].
     pub fn new(weights: &[f64]) -> Result<Self> {
-        let w = collected(weights.iter().map(|&w| w as i32))?;
-        let hi = collected(w.iter().map(|&w| split(w).0))?;
-        let lo = collected(w.iter().map(|&w| split(w).1))?;
-        let small = hi.iter().all(|&hi| hi == 0);
-        Ok(Self { w, hi, lo, small })
+        let hi = collected(weights.iter().map(|&w| split(w as i32).0))?;
+        let lo = collected(weights.iter().map(|&w| split(w as i32).1))?;
+        let top = hi.iter().fold(0, |top, hi| top.max(i32::from(*hi).abs()));
+        Ok(Self { hi, lo, top })
     }
 
     #[must_use]
-    pub fn weights(&self) -> &[i32] {
-        &self.w
+    pub fn weight(&self, column: usize) -> i32 {
+        whole(self.hi[column], self.lo[column])
     }
 
-    /// `w += c*x`; returns the largest |w| of the row.
+    fn is_small(&self) -> bool {
+        self.top == 0
+    }
+
+    /// `w += c*x` for bytes; returns a bound of all |w|.
+    ///
+    /// Few sums pass the end of the low half: the high one is left alone until one does.
     #[inline(always)]
     pub fn axpy<T: Value>(&mut self, c: i32, x: &[T]) -> i32 {
-        let halves = self.hi.iter_mut().zip(&mut self.lo);
-        let mut largest = 0;
-        for ((w, (hi, lo)), x) in self.w.iter_mut().zip(halves).zip(x) {
-            *w += c * x.to_i32();
-            (*hi, *lo) = split(*w);
-            largest = largest.max(w.abs());
+        if c.abs() > NARROW {
+            self.add_wide(c, x);
+        } else {
+            let mut carries = 0;
+            for (lo, x) in self.lo.iter_mut().zip(x) {
+                let p = c as i16 * x.to_i32() as i16;
+                let sum = lo.wrapping_add(p);
+                carries |= sum ^ lo.saturating_add(p);
+                *lo = sum;
+            }
+            if carries != 0 {
+                self.carry(c as i16, x);
+            }
         }
-        self.small &= largest <= i32::from(i16::MAX);
-        largest
+        self.top.saturating_mul(1 << 16).saturating_add(1 << 15)
+    }
+
+    /// The high halves after the low ones have wrapped.
+    #[inline(always)]
+    fn carry<T: Value>(&mut self, c: i16, x: &[T]) {
+        let mut top = 0;
+        for ((hi, lo), x) in self.hi.iter_mut().zip(&self.lo).zip(x) {
+            let p = c * x.to_i32() as i16;
+            let fits = lo.wrapping_sub(p).saturating_add(p) == *lo;
+            *hi += if fits { 0 } else { p >> 15 | 1 };
+            top = top.max(hi.abs());
+        }
+        self.top = self.top.max(i32::from(top));
+    }
+
+    fn add_wide<T: Value>(&mut self, c: i32, x: &[T]) {
+        for ((hi, lo), x) in self.hi.iter_mut().zip(&mut self.lo).zip(x) {
+            (*hi, *lo) = split(whole(*hi, *lo) + c * x.to_i32());
+            self.top = self.top.max(i32::from(*hi).abs());
+        }
     }
 }
 
+/// Just above the limit, before the exact path is left, `hi` may wrap; [`whole`] takes that back.
 #[inline(always)]
 fn split(w: i32) -> (i16, i16) {
     let lo = w as i16;
-    // Just above the limit, before the exact path is left, this may wrap; such a half is not read.
     ((w.wrapping_sub(i32::from(lo)) >> 16) as i16, lo)
+}
+
+#[inline(always)]
+fn whole(hi: i16, lo: i16) -> i32 {
+    (i32::from(hi) << 16).wrapping_add(i32::from(lo))
 }
 
 /// `w·x` of a row of bytes with `P` weight vectors, so that each value is loaded and widened once.
@@ -91,7 +129,7 @@ fn split(w: i32) -> (i16, i16) {
 #[must_use]
 pub fn dots<S: Simd, T: Value, const P: usize>(simd: S, w: [&Halves; P], x: &[T]) -> [f64; P] {
     let low: [&[i16]; P] = from_fn(|p| &w[p].lo[..]);
-    if w.iter().all(|w| w.small) {
+    if w.iter().all(|w| w.is_small()) {
         let sums = sums(simd, low, x);
         return from_fn(|p| sums[p] as f64);
     }
