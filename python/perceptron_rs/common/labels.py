@@ -29,6 +29,8 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
     if is_masked(y):
         raise ValueError(f"{name} is a masked array with masked values; drop these examples")
     with naming(name):
+        if type(y) is list:  # for a short one, scikit-learn's look takes longer than learning
+            y = np.asarray(y)
         if not (type(y) is np.ndarray and y.ndim == 1):
             from sklearn.utils import column_or_1d
 
