@@ -150,10 +150,17 @@ def test_interrupted_in_the_callback(learner, engine_name, noise):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_interrupted_in_an_epoch(learner, engine_name, n_jobs, noise):
-    model = learner(max_iter=10**9, tol=None, engine=engine_name, n_jobs=n_jobs, keep_on_interrupt=True)
+    begun = []
+
+    def begin(record):  # not before: scikit-learn may take long to look at the parameters
+        if not begun:
+            begun.append(record)
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+
+    options = {"engine": engine_name, "n_jobs": n_jobs, "keep_on_interrupt": True}
+    model = learner(max_iter=10**9, tol=None, callback=begin, **options)
     previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
         kept(model, *noise)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

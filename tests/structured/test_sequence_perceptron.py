@@ -354,9 +354,13 @@ def test_ctrl_c_in_the_callback(engine_name, keep):
 @pytest.mark.parametrize("keep", [False, True])
 def test_ctrl_c_in_an_epoch(keep):
     X, y, lengths = numbers(sequences=3000, d=40, labels=40)
-    model = SequencePerceptron(max_iter=100_000, keep_on_interrupt=keep)
+
+    def begin(record):
+        if record.epoch == 0:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+
+    model = SequencePerceptron(max_iter=100_000, keep_on_interrupt=keep, callback=begin)
     signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
     if keep:
         with pytest.warns(ConvergenceWarning, match="ctrl-c ended the fit"):
             model.fit(X, y, lengths=lengths)
