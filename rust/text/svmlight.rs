@@ -184,10 +184,11 @@ mod tests {
     fn lines_read_where_they_are_are_those_of_a_padded_copy() {
         let text = b"1 1:2 3:4.5\n-1 2:1e3\n# a line\n\n0 qid:7 4:-2 5:0.125 # end\r\n2\n3 1:1\n1 2:x\n7 8:9";
         let (path, lines_before) = (Path::new("a"), 5);
+        let step = if cfg!(miri) { 9 } else { 1 };
         for base in [Base::Zero, Base::One, Base::Auto] {
             let rules = Rules { base, refuse_query_ids: false, max_ratio: 1.0 };
-            for first in 0..text.len() {
-                for last in first..=text.len() {
+            for first in (0..text.len()).step_by(step) {
+                for last in (first..=text.len()).step_by(step) {
                     let part = &text[first..last];
                     let mut joined = Joined { lines: lines_before, ..Joined::default() };
                     let (padded, mut examples) = ([part, &[b'\n'; PADDING]].concat(), Examples::default());
