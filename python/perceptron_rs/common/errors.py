@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,17 +12,26 @@ from perceptron_rs.typed import NotFittedError
 __all__ = ["FittedAttributes", "naming", "restored_on_error"]
 
 
-@contextmanager
-def naming(argument: str) -> Iterator[None]:
+class naming:  # noqa: N801  called like a function
     """Put ``argument`` in front of the text of a library's error that does not name it."""
-    try:
-        yield
-    except (TypeError, ValueError, OverflowError) as error:
+
+    # No generators here: they would take longer than a small pass.
+    __slots__ = ("argument",)
+
+    def __init__(self, argument: str) -> None:
+        self.argument = argument
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if not isinstance(error, (TypeError, ValueError, OverflowError)):
+            return
         text = str(error)
-        if type(error) in (TypeError, ValueError) and re.search(rf"\b{argument}\b", text):
-            raise
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{argument}: {text}") from error
+        if kind in (TypeError, ValueError) and re.search(rf"\b{self.argument}\b", text):
+            return
+        renamed = TypeError if isinstance(error, TypeError) else ValueError
+        raise renamed(f"{self.argument}: {text}") from error
 
 
 #: Who changes an estimator at present, by the id of the estimator.
@@ -43,7 +50,6 @@ class restored_on_error:  # noqa: N801  called like a function
     has learnt meanwhile.
     """
 
-    # No generator: that would take longer than a small pass.
     __slots__ = ("before", "busy", "drawn", "estimator", "thread")
 
     def __init__(self, estimator: Any) -> None:

@@ -67,13 +67,8 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
         for name in ("_column_base", "_input"):  # the command line says them of a file, after the fit
             vars(estimator).pop(name, None)
     with naming("X"):
-        if _is_known(X, estimator, reset):
+        if (_is_plain(X) or _is_plain_csr(X)) and _has_known_columns(X, estimator, reset):
             X = checked_format(X) if is_sparse(X) else X
-        elif _is_plain(X):
-            from sklearn.utils.validation import validate_data
-
-            # scikit-learn's checks of the array would take longer than a small fit
-            validate_data(estimator, X, reset=reset, skip_check_array=True)
         else:
             from sklearn.utils.validation import validate_data
 
@@ -125,24 +120,22 @@ def _is_plain_csr(X: Any) -> bool:
     return (
         type(X) in (csr_matrix, csr_array)
         and X.ndim == 2
-        and X.shape[0] > 0
+        and min(X.shape) > 0
         and type(X.data) is np.ndarray
         and X.data.dtype.kind in "biuf"
     )
 
 
-def _is_known(X: Any, estimator: Any, reset: bool) -> bool:
-    """Whether X has as many columns as before, and nobody names them: scikit-learn would find nothing.
+def _has_known_columns(X: Any, estimator: Any, reset: bool) -> bool:
+    """Whether scikit-learn would find nothing: nobody names columns, and there are as many as before.
 
     For a small batch its search for names takes longer than learning.
     """
     known = vars(estimator)
-    return (
-        not reset
-        and (_is_plain(X) or _is_plain_csr(X))
-        and known.get("n_features_in_") == X.shape[1]
-        and "feature_names_in_" not in known
-    )
+    if reset:
+        known.pop("feature_names_in_", None)
+        known["n_features_in_"] = X.shape[1]
+    return "feature_names_in_" not in known and known.get("n_features_in_") == X.shape[1]
 
 
 def as_array(X: Any) -> Any:
