@@ -168,8 +168,7 @@ impl Window<'_> {
         let rows = self.rooms.rows;
         let values = |one: usize, others: &[usize], out: &mut Vec<f64>| pool.between(rows, one, others, out);
         self.finite &= kept.take(slot, steps, number, self.budget, &values)?;
-        let members = kept.members.len();
-        self.work += members * (members + row_entries(rows));
+        self.work += self.budget.policy.products(kept.members.len(), row_entries(rows));
         for &member in &kept.members {
             pool.uses[member] += 1;
         }
