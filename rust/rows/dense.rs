@@ -6,7 +6,7 @@ use super::entries::{Chosen, Entries, Renamed};
 use super::learn::{Learn, LoopBody};
 use super::pending::{Ages, Settle};
 use super::planes::{Magnitude, Planes, Weights, halves};
-use super::prefetch::{prefetch, rows_ahead};
+use super::prefetch::prefetch;
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, make_room, rows_in_block};
@@ -200,11 +200,7 @@ impl<T: Value> Leaf for Scores<'_, T> {
         let is_widened = matches!(self.weights, Form::ByPlane(_)) && self.intercept.len() > 1;
         let mut wide = filled(0.0, if is_widened { self.rows.columns } else { 0 })?;
         let outs = self.out.chunks_mut(self.intercept.len());
-        let ahead = rows_ahead(self.rows.columns * size_of::<T>());
         for (row, sums) in self.range.zip(outs) {
-            if ahead > 0 && row + ahead < self.rows.len {
-                prefetch(self.rows.row(row + ahead));
-            }
             let x = self.rows.row(row);
             match self.weights {
                 Form::Halves(planes) => exact_activations(simd, x, planes, sums),

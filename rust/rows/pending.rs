@@ -90,10 +90,14 @@ pub fn settled(
     out: &mut [f64],
 ) -> Result<()> {
     let numbers = pending.chunks(OFTEN).zip(ages.chunks(OFTEN));
+    let (mut last, mut factors) = (0, [1.0, 0.0]); // most weights are as old as their neighbours
     for (out, (pending, ages)) in out.chunks_mut(OFTEN).zip(numbers) {
         monitor.pause()?;
         for (out, (&w, &age)) in out.iter_mut().zip(pending.iter().zip(ages)) {
-            *out = if age > 0 { decay.settle(w, age as u64) } else { w };
+            if age != last {
+                (last, factors) = (age, decay.of(age.max(0) as u64));
+            }
+            *out = if age > 0 { shrunk(w, factors[0], factors[1]) } else { w };
         }
     }
     Ok(())
