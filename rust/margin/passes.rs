@@ -160,7 +160,8 @@ mod tests {
             let drawn: Vec<f64> = (0..2000).map(|_| (random.draw() % values) as f64 - 2.0).collect();
             let mut falling = drawn.clone();
             falling.sort_by(|a, b| b.total_cmp(a));
-            let signed = drawn.iter().map(|x| if *x == 0.0 && random.draw() % 2 == 0 { -0.0 } else { *x });
+            let signed =
+                drawn.iter().map(|x| if *x == 0.0 && random.draw().is_multiple_of(2) { -0.0 } else { *x });
             for scores in [signed.collect(), falling, drawn.clone()] {
                 let limit = values as f64 - 3.0;
                 let mut lowest = Lowest { found: vec![], most, limit };

@@ -160,7 +160,9 @@ fn inverse(matrix: &[Vec<f64>], problem: &Problem) -> Result<Option<Vec<Vec<f64>
         swaps.try_push((j, p))?;
         let mut row = std::mem::take(&mut work[j]);
         let pivot = std::mem::replace(&mut row[j], 1.0);
-        row.iter_mut().for_each(|x| *x /= pivot);
+        for x in &mut row {
+            *x /= pivot;
+        }
         for (i, other) in work.iter_mut().enumerate() {
             if i != j {
                 let c = std::mem::replace(&mut other[j], 0.0);
@@ -170,7 +172,9 @@ fn inverse(matrix: &[Vec<f64>], problem: &Problem) -> Result<Option<Vec<Vec<f64>
         work[j] = row;
     }
     for row in &mut work {
-        swaps.iter().rev().for_each(|&(j, p)| row.swap(j, p));
+        for &(j, p) in swaps.iter().rev() {
+            row.swap(j, p);
+        }
     }
     Ok(work.iter().flatten().all(|x| x.is_finite()).then_some(work))
 }

@@ -125,12 +125,8 @@ pub fn nearest_point(
                 square = inner(&v, &v);
             }
             if last {
-                let lower = if square > 0.0 {
-                    total(least[..groups].iter().copied()) / (groups as f64 * square.sqrt())
-                } else {
-                    f64::NEG_INFINITY
-                };
-                kept = found.keep_plane(&v, lower);
+                let lower = total(least[..groups].iter().copied()) / (groups as f64 * square.sqrt());
+                kept = square > 0.0 && found.keep_plane(&v, lower);
                 if let Some(corral) = &corral {
                     let better = found.keep_weights(&working, corral)? || kept;
                     let upper = found.square.sqrt() / groups as f64;
