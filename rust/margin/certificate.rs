@@ -8,7 +8,7 @@
 use super::problem::{Bias, Problem, scale_of};
 use crate::arith::twofold::{LOST, SLACK, Twofold, UNIT, down, gamma, power, times_power, up};
 use crate::error::Result;
-use crate::memory::{collected, filled, gathered, tried};
+use crate::memory::{Grow, collected, filled, gathered, tried};
 
 /// Denominator of the dual weights.
 const ONE: i64 = 1 << 53;
@@ -76,39 +76,58 @@ impl<'a> Checked<'a> {
         self.lengths.bounds[row] * self.norm * self.relative + self.lost
     }
 
-    /// The rows with that label that could have the least score of them.
-    pub fn nearest(&self, label: u32) -> Result<Vec<u32>> {
-        let own = || (0..self.scores.len()).filter(|&row| self.problem.labels[row] == label);
-        let reach =
-            own().fold(f64::INFINITY, |reach: f64, row| reach.min(self.scores[row] + self.error(row)));
-        gathered(own().filter(|&row| self.scores[row] - self.error(row) <= reach).map(|row| row as u32))
-    }
-
-    /// `y_i (<w, x_i> + b)` in doubled precision, and bounds of the errors.
-    pub fn precise(&self, numbers: &[u32], b: f64) -> Result<Vec<(f64, f64)>> {
-        let d = self.problem.columns();
-        let square = gamma(d + 2) * gamma(d + 2) * 2.0;
-        let (mut columns, mut values) = (vec![], vec![]);
-        let precise = |&number: &u32| {
-            let row = number as usize;
-            self.problem.monitor.pause()?;
-            columns.clear();
-            values.clear();
-            self.problem.rows.read(row, &mut columns, &mut values)?;
-            let (mut total, mut size) = (Twofold::default(), 0.0);
-            for (j, x) in columns.iter().zip(&values) {
-                let (x, w) = (x * self.problem.unit[*j as usize], self.w[*j as usize]);
-                total.add_product(x, w);
-                size += (x * w).abs();
+    /// For each label the rows that could have the least score of it.
+    pub fn nearest(&self) -> Result<[Vec<u32>; 2]> {
+        let (mut reach, mut nearest) = ([f64::INFINITY; 2], [vec![], vec![]]);
+        let labels = || self.problem.labels.iter().map(|&label| label as usize).enumerate();
+        for (row, label) in labels() {
+            let end = self.scores[row] + self.error(row);
+            if end < reach[label] {
+                reach[label] = end;
             }
-            total.add(b);
-            let value = self.problem.sign(row) * total.value();
-            let size = size * (1.0 + 2.0 * gamma(d + 2)) + b.abs();
-            let error = (UNIT * value.abs() + square * size) * SLACK + (d + 2) as f64 * (4.0 * LOST);
-            Ok((value, error))
-        };
-        tried(numbers.iter().map(precise))
+        }
+        for (row, label) in labels() {
+            if self.scores[row] - self.error(row) <= reach[label] {
+                nearest[label].try_push(row as u32)?;
+            }
+        }
+        Ok(nearest)
     }
+}
+
+/// `y_i (<w, x_i> + b)` in doubled precision, and bounds of the errors.
+pub fn precise(problem: &Problem, w: &[f64], numbers: &[u32], b: f64) -> Result<Vec<(f64, f64)>> {
+    let d = problem.columns();
+    let square = gamma(d + 2) * gamma(d + 2) * 2.0;
+    let (mut columns, mut values) = (vec![], vec![]);
+    let precise = |&number: &u32| {
+        let row = number as usize;
+        problem.monitor.pause()?;
+        columns.clear();
+        values.clear();
+        problem.rows.read(row, &mut columns, &mut values)?;
+        let (mut total, mut size) = (Twofold::default(), 0.0);
+        for (j, x) in columns.iter().zip(&values) {
+            let (x, w) = (x * problem.unit[*j as usize], w[*j as usize]);
+            total.add_product(x, w);
+            size += (x * w).abs();
+        }
+        total.add(b);
+        let value = problem.sign(row) * total.value();
+        let size = size * (1.0 + 2.0 * gamma(d + 2)) + b.abs();
+        let error = (UNIT * value.abs() + square * size) * SLACK + (d + 2) as f64 * (4.0 * LOST);
+        Ok((value, error))
+    };
+    tried(numbers.iter().map(precise))
+}
+
+/// The raw intercept half way between the classes, from the rows of each label that could be nearest.
+pub fn half_way(problem: &Problem, w: &[f64], nearest: &[Vec<u32>; 2]) -> Result<f64> {
+    let least = |side: &[u32]| -> Result<f64> {
+        let values = precise(problem, w, side, 0.0)?;
+        Ok(values.iter().fold(f64::INFINITY, |least, (value, _)| least.min(*value)))
+    };
+    Ok(((least(&nearest[0])? - least(&nearest[1])?) / 2.0) / power(problem.shift) + 0.0)
 }
 
 /// Bounds of `sqrt(||w||^2 + b^2)` from below and above.
@@ -149,21 +168,14 @@ fn back_up(high: f64, shift: i32) -> f64 {
 pub fn lower_end(problem: &Problem, lengths: &Lengths, w: &[f64], b: Option<f64>) -> Result<(f64, f64)> {
     let checked = Checked::new(problem, lengths, w)?;
     let scale = power(problem.shift);
-    let sides = [checked.nearest(1)?, checked.nearest(0)?];
-    let least = |side: &[u32]| -> Result<f64> {
-        let values = checked.precise(side, 0.0)?;
-        Ok(values.iter().fold(f64::INFINITY, |least, (value, _)| least.min(*value)))
-    };
-    let b = match b {
-        Some(b) => b,
-        None => ((least(&sides[1])? - least(&sides[0])?) / 2.0) / scale + 0.0,
-    };
+    let sides = checked.nearest()?;
+    let b = b.map_or_else(|| half_way(problem, w, &sides), Ok)?;
     if !b.is_finite() || !(b * scale).is_finite() {
         return Ok((f64::NEG_INFINITY, b));
     }
     let mut low = f64::INFINITY;
     for side in &sides {
-        for (value, error) in checked.precise(side, b * scale)? {
+        for (value, error) in precise(problem, w, side, b * scale)? {
             low = low.min(value - error);
         }
     }

@@ -150,7 +150,7 @@ impl<'a> Descent<'a> {
         if problem.bias == Bias::Augmented {
             v.try_push(self.b / problem.constant)?;
         }
-        Ok(Some(Found { v, lower: self.lower, numbers, a, square: f64::INFINITY, zero: false }))
+        Ok(Some(Found { lower: self.lower, numbers, a, ..Found::of(v) }))
     }
 
     /// Visits the active rows in a new order.

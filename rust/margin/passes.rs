@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 
 use super::problem::Problem;
+use crate::arith::factor::inner;
+use crate::arith::twofold::gamma;
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled};
 
@@ -36,28 +38,35 @@ pub fn strides(problem: &Problem) -> impl Iterator<Item = usize> {
 type Scored = (f64, usize);
 
 fn ascending(a: &Scored, b: &Scored) -> Ordering {
-    a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal).then(a.1.cmp(&b.1))
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
-/// The first `most` of different scores, ascending.
-fn lowest(mut found: Vec<Scored>, most: usize) -> Result<Vec<Scored>> {
-    let distinct = |found: &mut Vec<Scored>| {
-        found.sort_unstable_by(ascending);
-        found.dedup_by(|later, earlier| later.0 == earlier.0);
-    };
-    // Of very many, a few more than are needed are enough, unless too many of those are equal.
-    if found.len() > 4 * most {
-        found.select_nth_unstable_by(2 * most, ascending);
-        let mut few = collected(found[..2 * most].iter().copied())?;
-        distinct(&mut few);
-        if few.len() >= most {
-            few.truncate(most);
-            return Ok(few);
+/// The `most` lowest of the scores below `limit`, each with the row of that score that was seen first.
+struct Lowest {
+    found: Vec<Scored>,
+    most: usize,
+    limit: f64,
+}
+
+impl Lowest {
+    /// Places come in ascending order.
+    #[inline(always)]
+    fn take(&mut self, score: f64, place: usize) -> Result<()> {
+        self.found.try_push((score + 0.0, place))?; // no -0.0, which would stand before an earlier 0.0
+        if self.found.len() >= 4 * self.most {
+            self.sort();
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        self.found.sort_unstable_by(ascending);
+        self.found.dedup_by(|later, earlier| later.0 == earlier.0);
+        if let Some((highest, _)) = self.found.get(self.most - 1) {
+            self.limit = *highest;
+            self.found.truncate(self.most);
         }
     }
-    distinct(&mut found);
-    found.truncate(most);
-    Ok(found)
 }
 
 impl Pass {
@@ -73,6 +82,20 @@ impl Pass {
         }
     }
 
+    /// For each label the rows that could be the nearest to the plane `v`, which the pass has scored.
+    pub fn nearest(&self, problem: &Problem, v: &[f64]) -> Result<[Vec<u32>; 2]> {
+        let (d, mut nearest) = (v.len(), [vec![], vec![]]);
+        // Scores err by gamma ||x|| ||v|| at most, and no scaled value exceeds 1.
+        let slack = 8.0 * gamma(d / 8 + 8) * (d as f64 * inner(v, v)).sqrt();
+        for (place, &score) in self.scores.iter().enumerate() {
+            let row = self.number(place);
+            if score <= self.least[problem.group(row)] + slack {
+                nearest[problem.labels[row] as usize].try_push(row as u32)?;
+            }
+        }
+        Ok(nearest)
+    }
+
     /// For each group the rows with the lowest scores below its limit, of equal scores one.
     pub fn violators(
         &self,
@@ -81,18 +104,18 @@ impl Pass {
         most: usize,
         inside: &[bool],
     ) -> Result<Vec<u32>> {
-        let mut found: [Vec<Scored>; 2] = Default::default();
+        let mut lowest = limits.map(|limit| Lowest { found: vec![], most, limit });
         for (place, &score) in self.scores.iter().enumerate() {
             let row = self.number(place);
-            let group = problem.group(row);
-            if score < limits[group] && !inside[row] {
-                found[group].try_push((score, place))?;
+            let lowest = &mut lowest[problem.group(row)];
+            if score < lowest.limit && !inside[row] {
+                lowest.take(score, place)?;
             }
         }
         let mut numbers = Vec::new();
-        for found in found {
-            let lowest = lowest(found, most)?;
-            numbers.try_extend(lowest.iter().map(|(_, place)| self.number(*place) as u32))?;
+        for mut lowest in lowest {
+            lowest.sort();
+            numbers.try_extend(lowest.found.iter().map(|(_, place)| self.number(*place) as u32))?;
         }
         Ok(numbers)
     }
@@ -117,7 +140,44 @@ pub fn price(problem: &Problem, stride: usize, v: &[f64]) -> Result<Pass> {
     let mut pass = Pass { numbers, scores, least: [f64::INFINITY; 2] };
     for place in 0..pass.scores.len() {
         let group = problem.group(pass.number(place));
-        pass.least[group] = pass.least[group].min(pass.scores[place]);
+        if pass.scores[place] < pass.least[group] {
+            pass.least[group] = pass.scores[place];
+        }
     }
     Ok(pass)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::SplitMix64;
+
+    /// As if all scores were sorted, whatever their order and however many are equal.
+    #[test]
+    fn lowest_of_different_scores() {
+        let mut random = SplitMix64::new(7);
+        for (most, values) in [(1, 3), (2, 40), (5, 4), (32, 1000)].repeat(10) {
+            let drawn: Vec<f64> = (0..2000).map(|_| (random.draw() % values) as f64 - 2.0).collect();
+            let mut falling = drawn.clone();
+            falling.sort_by(|a, b| b.total_cmp(a));
+            let signed =
+                drawn.iter().map(|x| if *x == 0.0 && random.draw().is_multiple_of(2) { -0.0 } else { *x });
+            for scores in [signed.collect(), falling, drawn.clone()] {
+                let limit = values as f64 - 3.0;
+                let mut lowest = Lowest { found: vec![], most, limit };
+                for (place, &score) in scores.iter().enumerate() {
+                    if score < lowest.limit {
+                        lowest.take(score, place).expect("little memory");
+                    }
+                }
+                lowest.sort();
+                let mut all: Vec<Scored> = (0..scores.len()).map(|place| (scores[place], place)).collect();
+                all.retain(|(score, _)| *score < limit);
+                all.sort_by(|a, b| a.0.partial_cmp(&b.0).expect("no NaN"));
+                all.dedup_by(|later, earlier| later.0 == earlier.0);
+                all.truncate(most);
+                assert_eq!(lowest.found, all);
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The margin of a given plane, as an interval that contains it.
 
-use super::certificate::{Checked, Lengths, norm_ends, quotient};
+use super::certificate::{Checked, Lengths, norm_ends, precise, quotient};
 use super::problem::{Bias, Problem, survey};
 use crate::arith::environment::standard;
 use crate::arith::sign::ExactSum;
@@ -81,8 +81,8 @@ fn bounds(
         return Ok((f64::NEG_INFINITY, f64::NEG_INFINITY, offending));
     }
     let (mut low, mut high) = (f64::INFINITY, f64::INFINITY);
-    for label in [1, 0] {
-        for (value, error) in checked.precise(&checked.nearest(label)?, shifted)? {
+    for side in checked.nearest()? {
+        for (value, error) in precise(&problem, &w, &side, shifted)? {
             low = low.min(value - error);
             high = high.min(value + error);
         }
@@ -120,7 +120,7 @@ fn offending(problem: &Problem, checked: &Checked, coef: &[f64], b: f64, shifted
         score + problem.sign(row) * shifted - error <= 0.0
     };
     let unsure = gathered((0..problem.len() as u32).filter(is_unsure))?;
-    let precise = checked.precise(&unsure, shifted)?;
+    let precise = precise(problem, checked.w, &unsure, shifted)?;
     let mut wrong = vec![];
     for (row, (value, error)) in unsure.into_iter().zip(precise) {
         let is_sure = value + error < 0.0 || value - error > 0.0;

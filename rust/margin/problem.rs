@@ -169,8 +169,8 @@ impl<'a> Problem<'a> {
         each(strips, threads, self.monitor, |(i, out)| {
             let first = i * strip;
             self.rows.scores_of_one(first..first + out.len(), &w, b, out)?;
-            for (out, row) in out.iter_mut().zip(first..) {
-                *out *= self.sign(row);
+            for (out, label) in out.iter_mut().zip(&self.labels[first..]) {
+                *out *= if *label == 1 { 1.0 } else { -1.0 };
             }
             Ok(())
         })

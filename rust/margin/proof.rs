@@ -139,16 +139,12 @@ fn remainder(system: &[Vec<f64>], x: &[f64], right: &[f64]) -> Result<(Vec<f64>,
     Ok((values, errors))
 }
 
-/// An approximate inverse, by elimination with the largest pivot.
+/// An approximate inverse, by elimination with the largest pivot, in place: a column that is done makes room
+/// for one of the inverse.
 fn inverse(matrix: &[Vec<f64>], problem: &Problem) -> Result<Option<Vec<Vec<f64>>>> {
     let k = matrix.len();
-    let beside = |(i, row): (usize, &Vec<f64>)| {
-        let mut both = filled(0.0, 2 * k)?;
-        both[..k].copy_from_slice(row);
-        both[k + i] = 1.0;
-        Ok(both)
-    };
-    let mut work = tried(matrix.iter().enumerate().map(beside))?;
+    let mut work = tried(matrix.iter().map(|row| collected(row.iter().copied())))?;
+    let mut swaps = vec![];
     for j in 0..k {
         problem.monitor.pause()?;
         let mut p = j;
@@ -161,23 +157,26 @@ fn inverse(matrix: &[Vec<f64>], problem: &Problem) -> Result<Option<Vec<Vec<f64>
             return Ok(None);
         }
         work.swap(j, p);
-        let pivot = work[j][j];
-        work[j].iter_mut().for_each(|x| *x /= pivot);
-        let row = std::mem::take(&mut work[j]);
+        swaps.try_push((j, p))?;
+        let mut row = std::mem::take(&mut work[j]);
+        let pivot = std::mem::replace(&mut row[j], 1.0);
+        for x in &mut row {
+            *x /= pivot;
+        }
         for (i, other) in work.iter_mut().enumerate() {
             if i != j {
-                axpy(-other[j], &row, other);
+                let c = std::mem::replace(&mut other[j], 0.0);
+                axpy(-c, &row, other);
             }
         }
         work[j] = row;
     }
-    if !work.iter().flatten().all(|x| x.is_finite()) {
-        return Ok(None);
-    }
     for row in &mut work {
-        row.drain(..k);
+        for &(j, p) in swaps.iter().rev() {
+            row.swap(j, p);
+        }
     }
-    Ok(Some(work))
+    Ok(work.iter().flatten().all(|x| x.is_finite()).then_some(work))
 }
 
 #[cfg(test)]

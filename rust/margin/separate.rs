@@ -1,7 +1,7 @@
 //! The margin of a data set: a certified interval, the plane, the convex weights, or a proof that there is
 //! none.
 
-use super::certificate::{Lengths, dual_integers, lower_end, upper_end};
+use super::certificate::{Lengths, dual_integers, half_way, lower_end, upper_end};
 use super::choose::solve;
 use super::inner::Work;
 use super::other_scales::{blank, decide, plane, powered, refuted};
@@ -109,11 +109,7 @@ fn certified(
         let numbers = problem.firsts()?;
         let a = filled(1.0, numbers.len())?;
         let v = filled(0.0, problem.size())?;
-        judge(
-            &problem,
-            &lengths,
-            &Found { v, lower: f64::NEG_INFINITY, numbers, a, square: 0.0, zero: true },
-        )?
+        judge(&problem, &lengths, &Found { numbers, a, square: 0.0, zero: true, ..Found::of(v) })?
     } else {
         let (found, solver) = solve(&problem, options, &mut work)?;
         let solution = judge(&problem, &lengths, &found)?;
@@ -145,8 +141,9 @@ fn judge(problem: &Problem, lengths: &Lengths, found: &Found) -> Result<Solution
     if found.zero
         && let Some(solution) = refuted(problem, &found.numbers, &found.a)?
     {
-        let intercept = match b {
-            None if !is_zero(&coef) => lower_end(problem, lengths, &coef, b)?.1,
+        let intercept = match (b, &found.pass) {
+            (None, Some(pass)) if !no_plane => half_way(problem, &coef, &pass.nearest(problem, &found.v)?)?,
+            (None, _) if !is_zero(&coef) => lower_end(problem, lengths, &coef, b)?.1,
             _ => b.unwrap_or(0.0),
         };
         return Ok(Solution { coef, intercept, ..solution });

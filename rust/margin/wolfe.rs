@@ -11,7 +11,7 @@
 
 use super::corral::Corral;
 use super::inner::{Work, ZERO, run};
-use super::passes::{price, strides};
+use super::passes::{Pass, price, strides};
 use super::problem::Problem;
 use super::working::WorkingSet;
 use crate::arith::factor::inner;
@@ -31,6 +31,8 @@ const SAMPLE: usize = 4096;
 pub struct Found {
     pub v: Vec<f64>,
     pub lower: f64,
+    /// All scores of the plane, if it comes from a pass.
+    pub pass: Option<Pass>,
     pub numbers: Vec<u32>,
     pub a: Vec<f64>,
     /// Of the length of a point of the corral with these weights.
@@ -40,9 +42,9 @@ pub struct Found {
 
 impl Found {
     /// A plane of which nothing is known.
-    fn of(v: Vec<f64>) -> Self {
+    pub fn of(v: Vec<f64>) -> Self {
         let (lower, square) = (f64::NEG_INFINITY, f64::INFINITY);
-        Self { v, lower, numbers: vec![], a: vec![], square, zero: false }
+        Self { v, lower, pass: None, numbers: vec![], a: vec![], square, zero: false }
     }
 
     /// Takes a plane if its lower end is better.
@@ -51,6 +53,7 @@ impl Found {
         if better {
             self.v.copy_from_slice(v);
             self.lower = lower;
+            self.pass = None;
         }
         better
     }
@@ -113,7 +116,7 @@ pub fn nearest_point(
             let seen = price(problem, stride, &v)?;
             work.passes += 1;
             work.rows_scored += seen.len() as u64;
-            let mut least = seen.least;
+            let (mut least, mut kept) = (seen.least, false);
             let (mut level, mut square, mut gap) = ([f64::INFINITY; 2], f64::INFINITY, f64::INFINITY);
             if let Some(corral) = &corral {
                 level = levels(problem, &working, corral, &v, &mut least)?;
@@ -122,14 +125,10 @@ pub fn nearest_point(
                 square = inner(&v, &v);
             }
             if last {
-                let lower = if square > 0.0 {
-                    total(least[..groups].iter().copied()) / (groups as f64 * square.sqrt())
-                } else {
-                    f64::NEG_INFINITY
-                };
-                let mut better = found.keep_plane(&v, lower);
+                let lower = total(least[..groups].iter().copied()) / (groups as f64 * square.sqrt());
+                kept = square > 0.0 && found.keep_plane(&v, lower);
                 if let Some(corral) = &corral {
-                    better = found.keep_weights(&working, corral)? || better;
+                    let better = found.keep_weights(&working, corral)? || kept;
                     let upper = found.square.sqrt() / groups as f64;
                     gap = if upper > 0.0 { (upper - found.lower) / upper } else { f64::INFINITY };
                     rounds = if better { 0 } else { rounds + 1 };
@@ -146,6 +145,9 @@ pub fn nearest_point(
                 level
             };
             let added = seen.violators(problem, &limits, most, &working.inside)?;
+            if kept {
+                found.pass = Some(seen);
+            }
             if added.is_empty() {
                 if !last || tightened == 2 {
                     break;
