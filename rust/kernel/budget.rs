@@ -20,6 +20,9 @@ const WINDOW: usize = 64;
 
 /// Distance of the kernel values of two members: no power of two, which would put those of one example
 /// into few places of the cache.
+///
+/// Tried: the values of an example one after another; two classes take 2 to 11 % longer, ten 14 % less to
+/// 11 % longer.
 const STRIDE: usize = WINDOW + 8;
 
 /// Examples of a block; the monitor is asked after each window.
