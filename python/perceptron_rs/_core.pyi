@@ -105,6 +105,7 @@ class OnePass:
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
         sample_weight: NDArray[np.float64] | None = None,
+        also: dict[str, Any] | None = None,
     ) -> bool: ...
 
 def one_pass(
@@ -123,6 +124,7 @@ def one_pass(
     added_feature: float = 0.0,
     max_mistakes_per_example: int | None = None,
     joint: str | None = None,
+    track_mistakes: bool = False,
 ) -> OnePass: ...
 def scores(
     rows: _AnyRows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int

@@ -88,6 +88,7 @@ class OnePass(Protocol):
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
         sample_weight: NDArray[np.float64] | None = None,
+        also: dict[str, Any] | None = None,
     ) -> bool:
         """Learn from the rows in their order and replace the attributes that change."""
 
@@ -128,6 +129,7 @@ class Engine(Protocol):
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
         joint: str | None = None,
+        track_mistakes: bool = False,
     ) -> OnePass:
         """Read the parameters once, for many passes."""
 

@@ -24,6 +24,8 @@ pub struct Passed {
     pub mistakes: Vec<i64>,
     /// Before the update, n x planes; empty unless they are recorded.
     pub activations: Vec<f64>,
+    /// Of each example, n x decisions; empty unless they are tracked.
+    pub mistakes_per_example: Vec<i64>,
 }
 
 /// Learns from all rows. After an error neither the state nor the memory of the learner is to be used
@@ -62,6 +64,7 @@ fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Resu
     Ok(Passed {
         mistakes: collected(done.decisions.iter().map(|decision| decision.mistakes as i64))?,
         activations: collected(group.activations().0.iter().copied())?,
+        mistakes_per_example: collected(group.tally().0.iter().copied())?,
     })
 }
 

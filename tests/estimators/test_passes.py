@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, reproduce
 from perceptron_rs.linear import base, passes
 
 LEARNERS = [Perceptron, AveragedPerceptron]
@@ -106,6 +106,68 @@ def test_weights_of_examples(learner, weights, engine_name, short_way):
     for model in models[:2]:
         assert model.coef_.tobytes() == models[2].coef_.tobytes()
         assert model.intercept_.tobytes() == models[2].intercept_.tobytes()
+
+
+ASKED = [
+    {"class_weight": {0: 0.5, 2: 3.0}},
+    {"track_mistakes": True},
+    {"audit": True, "random_state": 3},
+    {
+        "multi_class": "joint",
+        "class_weight": {1: 2},
+        "track_mistakes": True,
+        "audit": True,
+        "random_state": 3,
+    },
+]
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 3.0, 60)], ids=["alike", "weighted"])
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_what_a_run_would_tell(learner, asked, weights, engine_name, short_way):
+    quick, checked, long = (begun(learner, NUMBER, engine=engine_name, **asked) for _ in range(3))
+    long._learn_quickly = lambda *given: None
+    for start, stop in [*((i, i + 1) for i in range(1, 30)), (30, 60)]:
+        part = slice(start, stop)
+        given = X[part], NUMBER[part], None, None if weights is None else weights[part]
+        quick.partial_fit(*given, check_input=False)
+        checked.partial_fit(*given)
+        long.partial_fit(*given)
+    del long._learn_quickly
+    assert contents(quick) == contents(checked) == contents(long)
+    assert sum(short_way) == 60
+    if asked.get("audit") and weights is None:
+        assert reproduce(quick, X, NUMBER)
+
+
+def test_weights_of_classes_that_change_in_their_place(engine_name, short_way):
+    model, checked = (begun(Perceptron, NUMBER, engine=engine_name, class_weight={0: 2.0}) for _ in range(2))
+    checked._learn_quickly = lambda *given: None
+    for i, weight in [(1, 2.0), (2, 3.0), (3, 0.0), (4, 0.25), (5, -1.0)]:
+        for one, check in ((model, False), (checked, True)):
+            one.class_weight[0] = weight
+            if weight < 0:
+                with pytest.raises(ValueError, match="class_weight"):
+                    one.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
+            else:
+                one.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
+    del checked._learn_quickly
+    assert contents(model) == contents(checked)
+    assert short_way == [True, True, False, True, False]
+
+
+@pytest.mark.parametrize("check_input", [True, False])
+def test_the_record_of_a_call_that_fails(check_input, engine_name):
+    model = begun(Perceptron, NUMBER, engine=engine_name, audit=True, random_state=3)
+    one_by_one(model, X, NUMBER, 1, 5)
+    before = contents(model)
+    with pytest.raises(ValueError, match=r"inf|overflow"):
+        model.partial_fit(np.full((1, 9), np.inf), NUMBER[9:10], check_input=check_input)
+    assert contents(model) == before
+    one_by_one(model, X, NUMBER, 5, 9)
+    whole = begun(Perceptron, NUMBER, engine=engine_name, audit=True, random_state=3)
+    assert contents(one_by_one(whole, X, NUMBER, 1, 9)) == contents(model)
 
 
 @pytest.mark.parametrize("weight", [0.0, -1.0, np.nan, np.inf])

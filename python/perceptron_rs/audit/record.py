@@ -28,6 +28,7 @@ __all__ = [
     "Method",
     "StreamRecord",
     "begin_record",
+    "next_record",
     "note_end",
     "recorded",
     "same_value",
@@ -102,7 +103,7 @@ def recorded(
         _add(estimator, call, n, None)
         return
     todo = (stored, call.columns, labels, weights, lengths)
-    if sum(array.size for array in stored.values()) < _LARGE:
+    if not _is_large(stored):
         digests = before.with_call(*todo)
         yield
     else:
@@ -111,6 +112,22 @@ def recorded(
             yield
             digests = working.result()
     _add(estimator, call, n, digests)
+
+
+def next_record(
+    estimator: Any, stored: Stored, labels: NDArray[np.uint32], weights: NDArray[np.float64] | None
+) -> tuple[Call, ...] | None:
+    """Return the record with one more call of ``partial_fit`` under ``audit``.
+
+    None: the first calls, errors, and digests that are made beside the training are left to `recorded`.
+    """
+    calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
+    if not calls or not _has_seed(estimator) or _is_large(stored):
+        return None
+    call, before = _begun(estimator, "partial_fit", None, weighted=weights is not None)
+    if call is None or before is None:
+        return None
+    return _with_call(calls, call, len(labels), before.with_call(stored, call.columns, labels, weights))
 
 
 class StreamRecord:
@@ -220,13 +237,18 @@ def _add(estimator: Any, call: Call | None, n: int, digests: Digests | None) -> 
     if call is None:
         vars(estimator).pop(RECORD, None)
         return
-    calls: tuple[Call, ...] = getattr(estimator, RECORD, ())
+    setattr(estimator, RECORD, _with_call(getattr(estimator, RECORD, ()), call, n, digests))
+
+
+def _with_call(calls: tuple[Call, ...], call: Call, n: int, digests: Digests | None) -> tuple[Call, ...]:
     if digests is not None and calls and _continues(calls[-1], call):
         sizes = _with_size(calls[-1].sizes, n)
-        new = (*calls[:-1], replace(calls[-1], digests=digests, sizes=sizes))
-    else:
-        new = (*calls, replace(call, digests=digests, sizes=((n, 1),)))
-    setattr(estimator, RECORD, new)
+        return (*calls[:-1], replace(calls[-1], digests=digests, sizes=sizes))
+    return (*calls, replace(call, digests=digests, sizes=((n, 1),)))
+
+
+def _is_large(stored: Stored) -> bool:
+    return sum(array.size for array in stored.values()) >= _LARGE
 
 
 def note_end(estimator: Any, stopped: list[str], n_iter: int) -> None:

@@ -16,7 +16,7 @@ from perceptron_rs.common.labels import encode, label_array, new_classes
 from perceptron_rs.common.parameters import are_valid, check_parameters, validated
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.engines import Engine, Rows, get_engine
+from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.typed import ConvergenceWarning
 
@@ -138,7 +138,7 @@ class OnlineClassifier(Scoring):
             labels = encode(y, self.classes_)
             if not first:
                 turn.forget()  # a copy of the attributes would keep the engine from learning where they stand
-                activations = self._learn_quickly(data.rows, labels, sample_weight, track_activations)
+                activations = self._learn_quickly(data, labels, sample_weight, track_activations)
                 if activations is not None:
                     return activations, labels
                 turn.remember()
@@ -157,7 +157,7 @@ class OnlineClassifier(Scoring):
 
     def _learn_quickly(
         self,
-        rows: Rows,  # noqa: ARG002  for learners that have a quick way
+        data: Examples,  # noqa: ARG002  for learners that have a quick way
         labels: NDArray[np.uint32],  # noqa: ARG002
         sample_weight: Any,  # noqa: ARG002
         track_activations: bool,  # noqa: ARG002

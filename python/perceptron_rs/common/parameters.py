@@ -224,9 +224,18 @@ def _remembered(check: Callable[..., bool], estimator: Any) -> bool:
         return False  # it would be kept alive
     kind: Any = type(estimator)
     try:
-        return check(kind, *_values(kind)(estimator))
+        return check(kind, *(_Items(v.items()) if type(v) is dict else v for v in _values(kind)(estimator)))
     except (AttributeError, TypeError, ValueError):
         return False  # unhashable, or wrong: scikit-learn says so
+
+
+class _Items(tuple[Any, ...]):
+    """What a dict holds, which can be remembered."""
+
+
+def _parameters(kind: Any, values: tuple[Any, ...]) -> dict[str, Any]:
+    given = (dict(value) if type(value) is _Items else value for value in values)
+    return dict(zip(kind._get_param_names(), given, strict=True))
 
 
 @lru_cache(maxsize=64)
@@ -236,7 +245,7 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
 
 @lru_cache(maxsize=64, typed=True)  # 1.0 is not 1
 def _validate(kind: Any, *values: Any) -> bool:
-    parameters = dict(zip(kind._get_param_names(), values, strict=True))
+    parameters = _parameters(kind, values)
     validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
     return True
 
@@ -244,5 +253,5 @@ def _validate(kind: Any, *values: Any) -> bool:
 @lru_cache(maxsize=64, typed=True)
 def _accept(kind: Any, *values: Any) -> bool:
     _validate(kind, *values)
-    kind(**dict(zip(kind._get_param_names(), values, strict=True)))._check_parameters(for_partial_fit=True)
+    kind(**_parameters(kind, values))._check_parameters(for_partial_fit=True)
     return True

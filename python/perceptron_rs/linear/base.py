@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import begin_record
+from perceptron_rs.audit.record import begin_record, next_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array
@@ -17,7 +17,7 @@ from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.weights import assert_finite_weights
+from perceptron_rs.common.weights import assert_finite_weights, sample_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.fitting import (
@@ -194,8 +194,8 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             C-contiguous array or a CSR matrix of one of the storage types, y an array of labels, and the
             parameters must be valid. The engine still checks shapes and types, and that numbers are finite.
             `Perceptron` and `AveragedPerceptron` then learn from an example within a few
-            microseconds, if there are no class weights, no examples of weight 0, no penalty, no
-            ``callback``, and neither ``verbose`` nor ``track_mistakes``.
+            microseconds, if no class and no example has weight 0, and there is no penalty, no ``callback``,
+            no ``audit`` and no ``verbose``.
 
         Returns
         -------
@@ -215,21 +215,30 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             return self
         if learn_pass(self, X, y, sample_weight=sample_weight):
             return self
-        with restored_on_error(self):
+        with restored_on_error(self) as turn:
             engine = get_engine(self.engine)
             data = unchecked(engine, X)
             labels = encode(y, self.classes_)
             if len(labels) != data.rows.shape[0]:
                 label_array(self, y, data.rows.shape[0])  # says so
+            if self.audit:
+                turn.forget()  # as in a pass with a look at the input
+                if self._learn_quickly(data, labels, sample_weight, False) is not None:
+                    return self
+                turn.remember()
             self._learn_pass(engine, data, labels, sample_weight, first=False)
         return self
 
     def _learn_quickly(
-        self, rows: Rows, labels: NDArray[np.uint32], sample_weight: Any, track_activations: bool
+        self, data: Examples, labels: NDArray[np.uint32], sample_weight: Any, track_activations: bool
     ) -> NDArray[np.float64] | None:
+        record = None
+        if self.audit:
+            sample_weight = sample_weights(sample_weight, labels)
+            record = next_record(self, data.stored, labels, sample_weight)
         activations = np.zeros((len(labels) if track_activations else 0, n_planes(self, self.classes_)))
-        given = True, activations if track_activations else None, sample_weight
-        done = learn_pass(self, rows, labels, *given)
+        given = True, activations if track_activations else None, sample_weight, record
+        done = learn_pass(self, data.rows, labels, *given)
         return activations if done else None
 
     def _learn_pass(

@@ -2,9 +2,9 @@
 
 What the parameters say is worked out once and kept by the engine, with the very objects that they
 were. After that a call crosses to the engine once, which looks whether they still are the same objects,
-learns, and replaces the attributes that change. Whatever is out of the ordinary (a penalty, weights of
-classes, examples of weight 0, a callback, any error, a pass that takes long) is left to a run, with nothing
-changed.
+learns, and replaces the attributes that change. Whatever is out of the ordinary (a penalty, which moves all
+weights; a callback, which may look at them all; examples of weight 0, any error, a pass that takes long) is
+left to a run, with nothing changed.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import RECORD
+from perceptron_rs.audit.record import RECORD, Call
 from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
+from perceptron_rs.common.weights import class_weights
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.linear.penalty import PENDING, strengths
 
@@ -32,7 +33,7 @@ _PARAMETERS = (
     *("penalty", "multi_class", *NOISE),
 )
 #: What a run would remove after a pass.
-_STALE = ("mistakes_per_example_", "validation_scores_", "loss_curve_", PENDING[0], RECORD)
+_STALE = ("validation_scores_", "loss_curve_", PENDING[0])
 
 #: For each estimator: what does a pass. By their ids it would be found in a tenth of a call less.
 _prepared: dict[ref[Any], OnePass] = {}
@@ -45,20 +46,22 @@ def learn_pass(
     encoded: bool = False,
     activations: NDArray[np.float64] | None = None,
     sample_weight: Any = None,
+    record: tuple[Call, ...] | None = None,
 ) -> bool:
     """Learn from X in its order. False: that is left to a run, and nothing has been changed.
 
     ``X`` is a matrix, or rows of the engine; ``y`` are labels, or indices of classes (uint32) if they are
     ``encoded``. The activations of the examples before they are learnt from are put into ``activations``,
     float64 of shape (n, K). Any ``sample_weight`` may be given; float64 arrays of numbers above 0 alone
-    are not left to a run.
+    are not left to a run. With ``audit`` the new ``record`` is needed, too.
     """
-    if not (sample_weight is None or type(sample_weight) is np.ndarray):
+    if not (sample_weight is None or type(sample_weight) is np.ndarray) or (estimator.audit and not record):
         return False
     try:
         rows = X if encoded or isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data, X.shape[1])
         one_pass = _prepared.get(ref(estimator))
-        given = rows, y, encoded, activations, sample_weight
+        also = {RECORD: record} if record else None
+        given = rows, y, encoded, activations, sample_weight, also
         if one_pass is not None and one_pass.learn(vars(estimator), *given):
             return True
         one_pass = _prepare(estimator)
@@ -83,28 +86,38 @@ def _names(estimator: Any) -> list[str]:
 
 def _prepare(estimator: Any) -> OnePass | None:
     """Return what does a pass with these parameters; None: more is asked for than fits there."""
-    watched = (
-        estimator.track_mistakes or estimator.verbose or estimator.callback is not None or estimator.audit
-    )
-    if estimator._learner not in _LEARNERS:
+    class_weight, absent = estimator.class_weight, _STALE
+    if estimator._learner not in _LEARNERS or not (class_weight is None or type(class_weight) is dict):
         return None
     if not are_accepted(estimator):
         return None  # the long way says which parameter is wrong
-    if estimator._draws or watched or estimator.class_weight is not None or strengths(estimator) is not None:
+    watched = estimator.verbose or estimator.callback is not None
+    if estimator._draws or watched or strengths(estimator) is not None:
         return None
     n_threads(estimator)  # refuses numbers that joblib does
     planes = n_planes(estimator, estimator.classes_)
+    weights = class_weights(class_weight, estimator.classes_, None, planes)
+    if not weights.all():
+        return None
+    parameters = {name: getattr(estimator, name) for name in _names(estimator)}
+    if class_weight is not None:
+        parameters["class_weight"] = class_weight.copy()
+    if not estimator.audit:
+        absent = (*absent, RECORD)
+    if not estimator.track_mistakes:
+        absent = (*absent, "mistakes_per_example_")
     return get_engine(estimator.engine).one_pass(
-        parameters={name: getattr(estimator, name) for name in _names(estimator)},
-        absent=_STALE,
+        parameters=parameters,
+        absent=absent,
         caches=estimator._caches,
         stored=estimator._stored,
         learner=estimator._learner,
         positive=positive_labels(planes),
-        class_weight=np.ones((planes, 2)),
+        class_weight=weights,
         eta0=float(estimator.eta0),
         tie=str(estimator.tie),
         fit_intercept=bool(estimator.fit_intercept),
         joint=joint_update(estimator),
+        track_mistakes=bool(estimator.track_mistakes),
         **noise_settings(estimator),
     )

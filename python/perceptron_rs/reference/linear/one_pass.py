@@ -42,6 +42,7 @@ class OnePass:
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
         sample_weight: NDArray[np.float64] | None = None,
+        also: dict[str, Any] | None = None,
     ) -> bool:
         """Learn from the rows in their order and replace the attributes that change.
 
@@ -58,6 +59,8 @@ class OnePass:
             Where the activations before the updates go, if they are wanted.
         sample_weight : float64 array of shape (n,)
             Weights of the examples, above 0.
+        also : dict
+            Other attributes that change with them.
 
         Returns
         -------
@@ -70,8 +73,9 @@ class OnePass:
         OverflowError, TypeError, ValueError
             If that is so of anything else, or training fails; then nothing was done either.
         """
-        fits = all(attributes.get(name, self) is value for name, value in self.parameters.items())
-        if not fits or any(name in attributes for name in self.absent):
+        now = ((attributes.get(name, self), value) for name, value in self.parameters.items())
+        fits = (a is value or (isinstance(value, dict) and a == value) for a, value in now)
+        if not all(fits) or any(name in attributes for name in self.absent):
             return False
         classes = (
             np.arange(len(attributes["classes_"]), dtype=np.uint32) if encoded else attributes["classes_"]
@@ -111,6 +115,9 @@ class OnePass:
             "mistakes_per_epoch_": mistakes[np.newaxis],
             "converged_": number == 0,
         }
+        if self.settings.track_mistakes:
+            attributes["mistakes_per_example_"] = run.tracked()["mistakes_per_example"]
+        attributes |= also or {}
         return True
 
 
@@ -130,13 +137,15 @@ def one_pass(
     added_feature: float = 0.0,
     max_mistakes_per_example: int | None = None,
     joint: str | None = None,
+    track_mistakes: bool = False,
 ) -> OnePass:
     """Read the parameters once, for many passes.
 
     Parameters
     ----------
     parameters : dict
-        Attributes of the estimator, and the very objects that they must be for these arguments to hold.
+        Attributes of the estimator, and the very objects that they must be for these arguments to hold; of a
+        dict, which may change, a copy.
     absent : sequence of str
         Attributes that it must not have: a pass would have to remove them.
     caches : sequence of str
@@ -154,6 +163,7 @@ def one_pass(
     added_feature : float
     max_mistakes_per_example : int or None
     joint : "max", "uniform", "proportional" or None
+    track_mistakes : bool
 
     Returns
     -------
@@ -173,6 +183,7 @@ def one_pass(
         added_feature=added_feature,
         max_mistakes_per_example=max_mistakes_per_example,
         joint=joint,
+        track_mistakes=track_mistakes,
         settle=False,
     )
     return OnePass(dict(parameters), list(absent), list(caches), dict(stored), settings)
