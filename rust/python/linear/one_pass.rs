@@ -68,7 +68,8 @@ struct Report {
 /// Read the parameters once, for many passes.
 #[pyfunction]
 #[pyo3(signature = (*, parameters, absent, caches, stored, learner, positive, class_weight, eta0, tie, fit_intercept,
-                    margin_threshold=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None, track_mistakes=false))]
+                    margin_threshold=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None,
+                    track_mistakes=false))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // one per parameter of the protocol
 fn one_pass(
     parameters: &Bound<'_, PyDict>,
@@ -150,12 +151,7 @@ impl OnePass {
     ) -> PyResult<bool> {
         let Some((coef, coef_u, known)) = self.weights(attributes)? else { return Ok(false) };
         let (planes, columns) = (self.settings.planes(), columns_of(&coef)?);
-        let labels = if encoded {
-            let y = y.cast::<PyArray1<u32>>()?;
-            vector(y, y.len())?
-        } else {
-            labels(&get(attributes, &self.classes)?, y)?
-        };
+        let labels = self.labels(attributes, y, encoded)?;
         let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
         let sums =
             self.sums.as_ref().map(|(_, intercept)| vector::<f64>(&get(attributes, intercept)?, planes));
@@ -283,6 +279,19 @@ impl OnePass {
         Ok(if known.is_some() && same && self.fits(attributes)? { Some((coef, coef_u, known)) } else { None })
     }
 
+    fn labels(
+        &self,
+        attributes: &Bound<'_, PyDict>,
+        y: &Bound<'_, PyAny>,
+        encoded: bool,
+    ) -> PyResult<Vec<u32>> {
+        if !encoded {
+            return labels(&get(attributes, &self.classes)?, y);
+        }
+        let y = y.cast::<PyArray1<u32>>()?;
+        vector(y, y.len())
+    }
+
     /// What a call leaves besides its numbers.
     fn tell<'a>(&'a self, changes: &mut Changes<'a, '_>, passed: &Passed) -> PyResult<()> {
         for name in &self.caches {
@@ -308,7 +317,7 @@ impl OnePass {
         let py = attributes.py();
         for (name, value) in &self.parameters {
             let Some(now) = attributes.get_item(name.bind(py))? else { return Ok(false) };
-            if !now.is(value) && !(value.bind(py).is_instance_of::<PyDict>() && now.eq(value)?) {
+            if !(now.is(value) || value.bind(py).is_instance_of::<PyDict>() && now.eq(value)?) {
                 return Ok(false);
             }
         }
