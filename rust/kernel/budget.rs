@@ -20,6 +20,9 @@ const WINDOW: usize = 64;
 
 /// Distance of the kernel values of two members: no power of two, which would put those of one example
 /// into few places of the cache.
+///
+/// Tried: the values of an example one after another; two classes take 2 to 11 % longer, ten 14 % less to
+/// 11 % longer.
 const STRIDE: usize = WINDOW + 8;
 
 /// Examples of a block; the monitor is asked after each window.
@@ -168,8 +171,7 @@ impl Window<'_> {
         let rows = self.rooms.rows;
         let values = |one: usize, others: &[usize], out: &mut Vec<f64>| pool.between(rows, one, others, out);
         self.finite &= kept.take(slot, steps, number, self.budget, &values)?;
-        let members = kept.members.len();
-        self.work += members * (members + row_entries(rows));
+        self.work += self.budget.policy.products(kept.members.len(), row_entries(rows));
         for &member in &kept.members {
             pool.uses[member] += 1;
         }

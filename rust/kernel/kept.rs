@@ -48,6 +48,16 @@ impl Policy {
             ))),
         }
     }
+
+    /// About how many products a mistake costs, with so many members and entries of a row.
+    #[must_use]
+    pub fn products(self, members: usize, entries: usize) -> usize {
+        match self {
+            Self::Oldest | Self::Random => members,
+            Self::Forgetron => members * entries,
+            Self::Projectron => members * (members + entries),
+        }
+    }
 }
 
 /// How many examples are kept, and how.
