@@ -211,8 +211,8 @@ def test_models_for_the_other_commands(refused, tagger, model, text_file, tagged
 
 
 COMMENT = (
-    "give each token the same number, and put an empty line between sentences; if the line that begins with '#' "
-    "is a comment, remove it, or separate columns by tabs"
+    "give each token the same number, and put an empty line between sentences; if the line that begins with "
+    "'#' is a comment, remove it, or separate columns by tabs"
 )
 
 

@@ -184,7 +184,7 @@ def _sentences(
 
 
 def _about_comments(*cells: str) -> str:
-    """What else to say of a wrong number of columns if one of these first cells may begin a comment."""
+    """Say more of a wrong number of columns if one of these first cells may begin a comment."""
     comment = next((cell for cell in cells if cell.startswith("#")), None)
     return "" if comment is None else f", and remove comments: a line begins with {comment!r:.40}"
 

@@ -168,11 +168,11 @@ class _Reader:
 
 
 def about_comments(*cells: str) -> str:
-    """What else to say of a wrong number of columns if one of these first cells may begin a comment."""
+    """Say more of a wrong number of columns if one of these first cells may begin a comment."""
     comment = next((cell for cell in cells if cell.startswith("#")), None)
     if comment is None:
         return ""
     return (
-        f"; if the line that begins with {comment!r:.40} is a comment, remove it, or separate columns by tabs: "
-        f"then a line that begins with # and has no tab is one"
+        f"; if the line that begins with {comment!r:.40} is a comment, remove it, or separate columns by "
+        f"tabs: then a line that begins with # and has no tab is one"
     )
