@@ -11,7 +11,9 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import SequencePerceptron
+from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.options import parse
+from perceptron_rs.cli.readers.sentences import sentences
 from perceptron_rs.features import column_attributes
 from perceptron_rs.sequence import options as sequence
 
@@ -210,11 +212,20 @@ def test_models_for_the_other_commands(refused, tagger, model, text_file, tagged
     assert "was not written by tag-train" in refused("tag", tmp_path / "matrix", tagged)
 
 
+COMMENT = (
+    "give each token the same number, and put an empty line between sentences; if the line that begins with "
+    "'#' is a comment, remove it, or separate columns by tabs"
+)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (b"a\tN\nb\n", "line 2 has 1 columns, but the lines before have 2; give each token the same number"),
         (b"a\tN\n\nb\tN\tx\n", "line 3 has 3 columns"),
+        (b"a N\n# text = b\nb N\n", "line 2 has 4 columns, but the lines before have 2; " + COMMENT),
+        (b"# text = b\na N\n", "line 2 has 2 columns, but the lines before have 4; " + COMMENT),
+        (b"#1 N\nb N c\n", "if the line that begins with '#1' is a comment, remove it"),
         (b"a N\nb c N\n", "line 2 has 3 columns"),
         (b"a\tN\nb\t\n", "line 2 has an empty column 2; fill it"),
         (b"a\tN\n\xff\tN\n", "line 2 is not UTF-8"),
@@ -242,6 +253,14 @@ def test_bad_places(refused, tagged, tagger, tmp_path, stdin):
     assert "line 1 has 2 columns, but the model reads 1" in refused("tag", tagger, tagged)
     (tmp_path / "words").write_text("a\nb\n", encoding="utf-8")
     assert "but the model needs, with the tag, 2" in refused("tag-evaluate", tagger, tmp_path / "words")
+    (tmp_path / "words").write_text("#\na b c\n", encoding="utf-8")
+    message = refused("tag-evaluate", tagger, tmp_path / "words")
+    assert "line 1 has 1 columns" in message
+    assert "if the line that begins with '#' is a comment, remove it" in message
+    with pytest.raises(
+        CommandError, match=r"has 1 columns, but it needs 3; if the line that begins with '#'"
+    ):
+        list(sentences(tmp_path / "words", expected="it needs", least=3))
     stdin(b"a\nb c\n")
     assert refused("tag", tagger).startswith("standard input: line 2 has 2 columns")
 

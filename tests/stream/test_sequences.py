@@ -90,6 +90,11 @@ def test_files_of_columns(tmp_path, suffix):
     [
         (b"a\tN\nb\n", r"bad, line 2: has 1 columns, but 2 are needed"),
         (b"a\n", r"bad, line 1: has 1 columns, but 2"),
+        (
+            b"a\tN\n# b\tN\tx\n",
+            r"line 2: .*; put an .*, and remove comments: a line begins with '# b'",
+        ),
+        (b"#c d e\na N\n", r"bad, line 2: has 2 .*, and remove comments: a line begins with '#c'"),
         (b"a N\nb \xff\n", r"bad, line 2: is not UTF-8"),
         (b"\n\n", "contains no examples"),
     ],

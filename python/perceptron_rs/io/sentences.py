@@ -145,9 +145,11 @@ def _sentences(
     """Give the columns of the tokens of each sentence; of a file that is not compressed, between places."""
     sentence: list[list[str]] = []
     width, before, number = None, 0, 0  # columns; lines in front of the range; the last line that was read
+    opening = ""  # the first column of the line that all others must be like
     if begin > 0:
         first: list[list[str]] = next(_sentences(file, tag_column, max_ratio), [[]])
         width, before = len(first[0]) or None, _lines_before(file, begin)
+        opening = first[0][0] if width else ""
     try:
         with unpacked(str(file), max_ratio) if file.suffix == ".gz" else file.open("rb") as lines:
             if begin > 0:
@@ -164,11 +166,13 @@ def _sentences(
                     sentence = []
                     continue
                 columns = text.split("\t") if "\t" in text else text.split()
-                width = len(columns) if width is None else width
+                if width is None:
+                    width, opening = len(columns), columns[0]
                 if len(columns) != width or not -width <= tag_column < width or width < 2:
                     raise ValueError(
                         f"{file}, line {number}: has {len(columns)} columns, but {max(width, 2)} are needed, "
                         f"one of which is the tag; put an empty line between sentences"
+                        + _about_comments(columns[0], opening)
                     )
                 sentence.append(columns)
     except UnicodeDecodeError:
@@ -177,6 +181,12 @@ def _sentences(
         raise ValueError(f"{file}, after line {number}: the compressed file is damaged: {error}") from None
     if sentence:
         yield sentence
+
+
+def _about_comments(*cells: str) -> str:
+    """Say more of a wrong number of columns if one of these first cells may begin a comment."""
+    comment = next((cell for cell in cells if cell.startswith("#")), None)
+    return "" if comment is None else f", and remove comments: a line begins with {comment!r:.40}"
 
 
 def _lines_before(file: Path, place: int) -> int:

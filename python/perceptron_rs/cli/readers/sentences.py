@@ -92,6 +92,7 @@ class _Reader:
         self._tabs: bool | None = None
         self._waiting = b""  # until a line tells whether tabs separate columns
         self._number = 0
+        self._first = ""  # the first column of the line that all others must be like
         self._sentence = Sentence()
 
     def read(self, text: bytes) -> list[Sentence]:
@@ -149,14 +150,29 @@ class _Reader:
     def _check(self, token: list[str]) -> None:
         place = f"{self._name}: line {self._number}"
         if self._columns is None:
-            self._columns = len(token)
+            self._columns, self._first = len(token), token[0]
             if len(token) < self._least:
-                raise CommandError(f"{place} has {len(token)} columns, but {self._expected} {self._least}")
+                raise CommandError(
+                    f"{place} has {len(token)} columns, but {self._expected} {self._least}"
+                    f"{about_comments(token[0])}"
+                )
         if len(token) != self._columns:
             raise CommandError(
                 f"{place} has {len(token)} columns, but {self._expected} {self._columns}; "
                 f"give each token the same number, and put an empty line between sentences"
+                f"{about_comments(token[0], self._first)}"
             )
         if not all(map(str.strip, token)):
             empty = next(j for j, cell in enumerate(token, 1) if not cell.strip())
             raise CommandError(f"{place} has an empty column {empty}; fill it, for instance with _")
+
+
+def about_comments(*cells: str) -> str:
+    """Say more of a wrong number of columns if one of these first cells may begin a comment."""
+    comment = next((cell for cell in cells if cell.startswith("#")), None)
+    if comment is None:
+        return ""
+    return (
+        f"; if the line that begins with {comment!r:.40} is a comment, remove it, or separate columns by "
+        f"tabs: then a line that begins with # and has no tab is one"
+    )
