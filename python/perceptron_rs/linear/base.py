@@ -68,6 +68,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
     shuffle: bool
     warm_start: bool
     early_stopping: bool
+    audit: bool
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(

@@ -86,7 +86,7 @@ def _names(estimator: Any) -> list[str]:
 
 def _prepare(estimator: Any) -> OnePass | None:
     """Return what does a pass with these parameters; None: more is asked for than fits there."""
-    class_weight, absent = estimator.class_weight, _STALE
+    class_weight = estimator.class_weight
     if estimator._learner not in _LEARNERS or not (class_weight is None or type(class_weight) is dict):
         return None
     if not are_accepted(estimator):
@@ -102,10 +102,11 @@ def _prepare(estimator: Any) -> OnePass | None:
     parameters = {name: getattr(estimator, name) for name in _names(estimator)}
     if class_weight is not None:
         parameters["class_weight"] = class_weight.copy()
+    absent = [*_STALE]
     if not estimator.audit:
-        absent = (*absent, RECORD)
+        absent += [RECORD]
     if not estimator.track_mistakes:
-        absent = (*absent, "mistakes_per_example_")
+        absent += ["mistakes_per_example_"]
     return get_engine(estimator.engine).one_pass(
         parameters=parameters,
         absent=absent,
