@@ -1,5 +1,6 @@
 //! Dense rows, C-contiguous, in any of the seven storage types.
 
+use std::array::from_fn;
 use std::ops::Range;
 
 use super::entries::{Chosen, Entries, Renamed};
@@ -66,6 +67,9 @@ impl<'a, T: Value> Dense<'a, T> {
 /// took 22 % less, of 100 columns as long, of bytes longer.
 const GROUP: usize = 4;
 
+/// Bytes of a row that is scored with others at once.
+const SHORT: usize = 512;
+
 /// `w·x` of a row for planes stored one after another. The last five are three and two: the additions of
 /// one alone would wait for each other.
 #[inline(always)]
@@ -88,7 +92,7 @@ fn activations<T: Value>(x: &[T], wide: &mut [f64], weights: &[f64], sums: &mut 
 
 #[inline(always)]
 fn group<const P: usize>(x: &[f64], weights: &[f64], sums: &mut [f64]) -> usize {
-    let w: [&[f64]; P] = std::array::from_fn(|p| &weights[p * x.len()..][..x.len()]);
+    let w: [&[f64]; P] = from_fn(|p| &weights[p * x.len()..][..x.len()]);
     sums[..P].copy_from_slice(&dots(w, x));
     P
 }
@@ -196,8 +200,11 @@ impl<T: Value> Leaf for Scores<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Result<()> {
-        // One plane reads each row as it is stored.
-        let is_widened = matches!(self.weights, Form::ByPlane(_)) && self.intercept.len() > 1;
+        if let (Form::ByPlane(w), [b]) = (&self.weights, self.intercept) {
+            one_plane(self.rows, self.range.start, w, *b, self.out);
+            return Ok(());
+        }
+        let is_widened = matches!(self.weights, Form::ByPlane(_));
         let mut wide = filled(0.0, if is_widened { self.rows.columns } else { 0 })?;
         let outs = self.out.chunks_mut(self.intercept.len());
         for (row, sums) in self.range.zip(outs) {
@@ -211,6 +218,28 @@ impl<T: Value> Leaf for Scores<'_, T> {
             }
         }
         Ok(())
+    }
+}
+
+/// Scores of one plane, of the rows from `start` on: of short ones four at once, which share each load of
+/// the weights, and the additions of one need not wait for each other.
+///
+/// Tried: without asking for rows, short ones from memory take up to 30 % longer; longer rows four at once,
+/// up to three times as long, and with asking for them up to twice.
+#[inline(always)]
+fn one_plane<T: Value>(rows: &Dense<T>, start: usize, w: &[f64], b: f64, out: &mut [f64]) {
+    let is_short = rows.columns * size_of::<T>() <= SHORT;
+    let few = if is_short { out.len() - out.len() % GROUP } else { 0 };
+    let (fours, rest) = out.split_at_mut(few);
+    for (first, sums) in (start..).step_by(GROUP).zip(fours.as_chunks_mut::<GROUP>().0) {
+        let soon = (first + 2 * GROUP) * rows.columns;
+        if let Some(values) = rows.values.get(soon..soon + GROUP * rows.columns) {
+            prefetch(values);
+        }
+        *sums = dots(from_fn(|k| rows.row(first + k)), w).map(|sum| sum + b);
+    }
+    for (row, sum) in (start + few..).zip(rest) {
+        *sum = dots([rows.row(row)], w)[0] + b;
     }
 }
 

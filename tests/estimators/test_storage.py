@@ -269,3 +269,25 @@ def test_any_number_of_classes(dtype, columns):
     for classes in range(2, 14):  # planes share the loads of a row in groups of several sizes
         y = np.arange(60) % classes
         assert learnt(X, "rust", y) == learnt(X, "reference", y)
+
+
+@pytest.mark.parametrize("bytes_of_row", [8, 504, 512, 520])
+@pytest.mark.parametrize("dtype", STORED)
+def test_scores_of_any_number_of_rows(dtype, bytes_of_row):
+    """Rows of up to 512 bytes are scored together; the oracle adds eight lanes column by column."""
+    d = bytes_of_row // np.dtype(dtype).itemsize
+    X = RNG.integers(0, 100, (11, d)).astype(dtype)
+    if X.dtype.kind == "f":
+        X /= 7
+    w = RNG.standard_normal(d)
+    model = Perceptron(max_iter=1, tol=None).fit(X[:2], [0, 1])
+    model.coef_, model.intercept_ = w[np.newaxis], np.array([0.3])
+    lanes = np.zeros((11, 8))
+    for j in range(d):
+        lanes[:, j % 8] += X[:, j].astype(np.float64) * w[j]
+    t = lanes[:, :4] + lanes[:, 4:]
+    u = t[:, :2] + t[:, 2:]
+    expected = u[:, 0] + u[:, 1] + 0.3
+    for start in range(3):
+        for stop in range(start + 1, 12):
+            assert model.decision_function(X[start:stop]).tobytes() == expected[start:stop].tobytes()

@@ -28,25 +28,26 @@ pub fn dot<T: Value>(x: &[T], w: &[f64]) -> f64 {
     dots([w], x)[0]
 }
 
-/// Dense row with `P` weight vectors, so that each value is loaded and widened once.
+/// Dense row with `P` weight vectors, so that each value is loaded and widened once; or `P` rows with one
+/// weight vector.
 #[inline(always)]
 #[must_use]
-pub fn dots<T: Value, const P: usize>(w: [&[f64]; P], x: &[T]) -> [f64; P] {
+pub fn dots<T: Value, W: Value, const P: usize>(w: [&[W]; P], x: &[T]) -> [f64; P] {
     const HALF: usize = LANES / 2;
     let d = x.len();
-    let w: [&[f64]; P] = from_fn(|p| &w[p][..d]);
+    let w: [&[W]; P] = from_fn(|p| &w[p][..d]);
     // Four at a time: eight bytes would be loaded at once and taken apart in general registers.
     let (halves, _) = x.as_chunks::<HALF>();
     let (chunks, _) = halves.as_chunks::<2>();
     let rest = &x[chunks.len() * LANES..];
-    let weights: [&[[f64; LANES]]; P] = from_fn(|p| &w[p].as_chunks().0[..chunks.len()]);
+    let weights: [&[[W; LANES]]; P] = from_fn(|p| &w[p].as_chunks().0[..chunks.len()]);
     let mut lanes = [[0.0; LANES]; P];
     for (i, halves) in chunks.iter().enumerate() {
         for (h, x) in halves.iter().enumerate() {
             let x = widened(x);
             for p in 0..P {
                 for k in 0..HALF {
-                    lanes[p][h * HALF + k] += weights[p][i][h * HALF + k] * x[k];
+                    lanes[p][h * HALF + k] += weights[p][i][h * HALF + k].widen() * x[k];
                 }
             }
         }
@@ -58,7 +59,7 @@ pub fn dots<T: Value, const P: usize>(w: [&[f64]; P], x: &[T]) -> [f64; P] {
         for p in 0..P {
             let w = &w[p][chunks.len() * LANES..][..HALF];
             for lane in 0..HALF {
-                lanes[p][lane] += w[lane] * x[lane];
+                lanes[p][lane] += w[lane].widen() * x[lane];
             }
         }
     }
@@ -69,7 +70,7 @@ pub fn dots<T: Value, const P: usize>(w: [&[f64]; P], x: &[T]) -> [f64; P] {
         let tail = d - rest.len();
         for p in 0..P {
             for (k, (x, w)) in rest.iter().zip(&w[p][tail..]).enumerate() {
-                lanes[p][tail % LANES + k] += w * x.widen();
+                lanes[p][tail % LANES + k] += w.widen() * x.widen();
             }
         }
     }
