@@ -225,7 +225,8 @@ impl<T: Value> Leaf for Scores<'_, T> {
 /// the weights, and the additions of one need not wait for each other.
 ///
 /// Tried: without asking for rows, short ones from memory take up to 30 % longer; longer rows four at once,
-/// up to three times as long, and with asking for them up to twice.
+/// up to three times as long, and with asking for them up to twice. So for several planes: three to five take
+/// 20 to 40 % less, ten and more up to 30 % longer.
 #[inline(always)]
 fn one_plane<T: Value>(rows: &Dense<T>, start: usize, w: &[f64], b: f64, out: &mut [f64]) {
     let is_short = rows.columns * size_of::<T>() <= SHORT;
