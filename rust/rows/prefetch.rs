@@ -1,8 +1,9 @@
 //! Hints for what is read soon, rows above all. In a shuffled order no hardware prefetcher can guess them.
 //!
-//! Tried: hints in the given order: dense rows took up to 40 % longer to learn, up to 26 % to score. Asking for
-//! a long sparse row piece by piece while another one is read: mails in a shuffled order took 10 % less, short
-//! rows up to 25 % more.
+//! Tried: hints in the given order: dense rows took up to 40 % longer to learn, up to 26 % to score. Asking
+//! for a long sparse row piece by piece while another one is read: mails in a shuffled order took 10 % less,
+//! short rows up to 25 % more. Fewer rows ahead, and the first lines of a long row alone: mails as long,
+//! census longer.
 
 /// How many examples ahead in a shuffled order.
 pub const AHEAD: usize = 8;
