@@ -174,8 +174,8 @@ fn weights_that_are_settled() {
     assert!((4..=64).contains(&asked) && out.iter().all(|&w| w == 1.0), "{asked}");
 }
 
-/// What the mistakes before the bound of exact integers change is in the learner's memory, if the change of form
-/// that follows is interrupted.
+/// What the mistakes before the bound of exact integers change is in the learner's memory, if the change of
+/// form that follows is interrupted.
 #[test]
 fn at_the_bound_of_exact_integers() {
     const N: usize = 40;

@@ -1,4 +1,5 @@
-//! An allocator that refuses its n-th request, for every n: each fit ends in `Error::Memory`, never in an abort.
+//! An allocator that refuses its n-th request, for every n: each fit ends in `Error::Memory`, never in an
+//! abort.
 //!
 //! All of them run on one thread: to start another takes a few boxes of constant size, which the standard
 //! library cannot be refused.

@@ -1,7 +1,7 @@
 //! The arithmetic contract. No other module adds or multiplies learned numbers.
 //!
-//! - [`value`]: the storage types and their exact widening to f64; [`storage`]: the smallest of them that holds some
-//!   numbers
+//! - [`value`]: the storage types and their exact widening to f64; [`storage`]: the smallest of them that
+//!   holds some numbers
 //! - [`products`]: of rows and weights, in floats ([`dot`], [`axpy`]) and in exact integers ([`exact`],
 //!   [`gram`])
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights

@@ -79,7 +79,8 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn add_pairs(self, mut sums: Self::Sums, x: &[i16; 16], w: &[i16; 16]) -> Self::Sums {
-        // Not neighbours: with those, loops over several vectors stay scalar on AArch64, and most do on x86-64.
+        // Not neighbours: with those, loops over several vectors stay scalar on AArch64, and most do on
+        // x86-64.
         for (k, sum) in sums.iter_mut().enumerate() {
             for i in [k, k + 8] {
                 *sum = sum.wrapping_add(i32::from(x[i]) * i32::from(w[i]));

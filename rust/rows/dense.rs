@@ -63,8 +63,8 @@ impl<'a, T: Value> Dense<'a, T> {
 
 /// Planes that share one load (and widening) of a row: eight accumulators of four lanes each.
 ///
-/// Tried: two rows at once, the second one anew for a plane that learns from the first. Ten planes of 784 float64
-/// took 22 % less, of 100 columns as long, of bytes longer.
+/// Tried: two rows at once, the second one anew for a plane that learns from the first. Ten planes of 784
+/// float64 took 22 % less, of 100 columns as long, of bytes longer.
 const GROUP: usize = 4;
 
 /// Bytes of a row that is scored with others at once.

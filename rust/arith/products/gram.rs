@@ -26,8 +26,8 @@ pub const WIDE: usize = LANES;
 pub const HALF: usize = LANES / 2;
 
 /// Rows that share a load in [`half_products`]: eight sums of four lanes, and room for what is loaded,
-/// in sixteen registers. Tried: all lanes of 2 x 3 rows, two steps of 2 x 5 at a time (the compiler keeps some
-/// of the sums in memory); 2 x 5 (8 % faster alone, predictions 8 % slower).
+/// in sixteen registers. Tried: all lanes of 2 x 3 rows, two steps of 2 x 5 at a time (the compiler keeps
+/// some of the sums in memory); 2 x 5 (8 % faster alone, predictions 8 % slower).
 pub struct Tile;
 
 impl Tile {

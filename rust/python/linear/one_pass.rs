@@ -312,7 +312,8 @@ impl OnePass {
 
     /// A dict may have been changed: it is compared with a copy.
     ///
-    /// Tried: all attributes in their order, as they were when they fitted; 0.3 microseconds more than look-ups.
+    /// Tried: all attributes in their order, as they were when they fitted; 0.3 microseconds more than
+    /// look-ups.
     fn fits(&self, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
         let py = attributes.py();
         for (name, value) in &self.parameters {
