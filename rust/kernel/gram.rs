@@ -18,7 +18,9 @@ use crate::rows::{Listed, Matrix, Renamed, Weights, arranged_otherwise, row_entr
 /// Bytes of the rows that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
 
-/// Rows of the other side: so often a row that is laid out is used. With 128 it takes as long.
+/// Rows of the other side: so often a row that is laid out is used. With 128 it takes as long. Of 784 columns,
+/// the loop over columns takes 72 % of the time, at two thirds of what the processor multiplies and adds; to
+/// read and lay out rows takes 17 %.
 const LEFT: usize = 64;
 
 /// How dot products are computed.
