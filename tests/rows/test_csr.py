@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import _core
+from perceptron_rs.common.rows.selection import chosen_columns
 
 TYPES = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32"]
 INDICES = [np.int32, np.int64]
@@ -211,3 +212,21 @@ def test_scores_of_few_long_rows_on_threads(columns):
     for k in (0, 7):
         alone = _core.scores(rows, coef[k : k + 1], intercept[k : k + 1], threads=2)
         assert alone[:, 0].tobytes() == one[:, k].tobytes()
+
+
+@pytest.mark.parametrize("numbers", [[4, 0, 4, 2], [1], [], list(range(6))], ids=str)
+@pytest.mark.parametrize("columns", [6, 2**53])
+def test_chosen_columns(numbers, columns):
+    """Of very many columns, too; some have no entries."""
+
+    class Engine:
+        @staticmethod
+        def csr_rows(indptr, indices, values, columns):
+            return sp.csr_matrix((values, indices, indptr), (len(indptr) - 1, columns))
+
+    dense = np.array([[0.0, 1, 0, 0, 2, 0], [0, 0, 0, 0, 0, 0], [0, 0, 3, 0, 4, 0], [5, 0, 6, 0, 7, 0]])
+    rows = sp.csr_matrix(dense)
+    stored = {"rows_indptr": rows.indptr, "rows_indices": rows.indices, "rows_values": rows.data}
+    found = chosen_columns(Engine, stored, np.array(numbers, dtype=np.int64), columns)
+    assert found.has_sorted_indices
+    assert found.toarray().tolist() == dense[:, numbers].tolist()

@@ -68,6 +68,10 @@ def chosen_columns(engine: Engine, stored: Arrays, numbers: NDArray[Any], column
     """Return the columns with these numbers of stored rows, as the engine has them."""
     if "rows" in stored:
         return engine.dense_rows(np.ascontiguousarray(stored["rows"][:, numbers]))
+    if columns > len(stored["rows_indices"]):  # scipy counts all columns: without entries they are one
+        used, renamed = np.unique(stored["rows_indices"], return_inverse=True)
+        numbers = np.where(np.isin(numbers, used), np.searchsorted(used, numbers), len(used))
+        stored, columns = stored | {"rows_indices": renamed}, len(used) + 1
     matrix = matrix_of(stored, columns)[:, numbers].tocsr()
     matrix.sort_indices()
     return engine.csr_rows(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
