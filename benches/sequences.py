@@ -112,7 +112,7 @@ def ours(X, y, X_test, y_test, epochs):
     _, seconds = timed(lambda: model.fit(matrix, labels, lengths=lengths))
     test_lengths, truth = [len(s) for s in y_test], np.array([tag for s in y_test for tag in s])
     test, looking_up = timed(lambda: encoder.transform(token for sentence in X_test for token in sentence))
-    found, tagging = timed(lambda: model.predict(test, test_lengths))
+    found, tagging = timed(lambda: model.predict(test, lengths=test_lengths))
     tokens, n = len(labels), len(truth)
     figures = {
         "seconds": seconds,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -167,6 +167,13 @@ class Stream:
         )
 
 
+def _result(future: Future[Any]) -> Any:
+    """Wait for the result; a signal that came just before the waiting ends it, too."""
+    while not wait([future], timeout=0.1).done:
+        pass
+    return future.result()
+
+
 @contextmanager
 def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
     """Give the items, of which the next ones are made on a thread meanwhile.
@@ -181,20 +188,20 @@ def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
 
     def given() -> Iterator[T]:
         waiting = deque(thread.submit(step) for _ in range(_WAITING))
-        while (item := waiting.popleft().result()) is not end:
+        while (item := _result(waiting.popleft())) is not end:
             waiting.append(thread.submit(step))
             yield item
             del item  # or it would be there beside the next one
 
-    thread, wait = ThreadPoolExecutor(1, "perceptron-rs-reader"), True
+    thread, waits = ThreadPoolExecutor(1, "perceptron-rs-reader"), True
     try:
         yield given()
     except BaseException as error:
-        wait = isinstance(error, Exception)
+        waits = isinstance(error, Exception)
         raise
     finally:
-        thread.shutdown(wait=wait, cancel_futures=True)
-        if wait and hasattr(items, "close"):
+        thread.shutdown(wait=waits, cancel_futures=True)
+        if waits and hasattr(items, "close"):
             items.close()
 
 
