@@ -80,7 +80,8 @@ def peak():
 def child(path):
     """Print the peak of a training above the data that lie in ``path``, and the size of these."""
     epochs, matrix, labels, lengths = pickle.loads(Path(path).read_bytes())
-    SequencePerceptron(max_iter=1).fit(matrix[:99], labels[:99], [99])  # what is imported late does not count
+    # What is imported late does not count.
+    SequencePerceptron(max_iter=1).fit(matrix[:99], labels[:99], lengths=[99])
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts again here
     before = peak()
     SequencePerceptron(max_iter=epochs).fit(matrix, labels, lengths=lengths)
