@@ -13,7 +13,9 @@ use crate::arith::simd::Simd;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, gathered, tried};
 use crate::online::Monitor;
-use crate::rows::{Cursor, Examples, Learn, LoopBody, Matrix, Mistake, Planes, Stop, Visit, row_entries};
+use crate::rows::{
+    Cursor, Examples, Learn, Level, LoopBody, Matrix, Mistake, Planes, Stop, Visit, row_entries,
+};
 
 /// Examples of a window.
 const WINDOW: usize = 64;
@@ -210,7 +212,11 @@ impl LoopBody for &mut Window<'_> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, _row: usize) {}
+    fn size(&self) -> usize {
+        0
+    }
+
+    fn prefetch(&self, _row: usize, _level: Level) {}
 }
 
 impl Examples for BudgetRows<'_> {

@@ -9,7 +9,7 @@ use crate::arith::simd::{Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, matrix};
 use crate::online::Flow;
-use crate::rows::LoopBody;
+use crate::rows::{Level, LoopBody};
 
 /// What has been learnt since the sums of all examples were up to date.
 #[derive(Default)]
@@ -155,5 +155,9 @@ impl LoopBody for &mut Window<'_> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, _row: usize) {}
+    fn size(&self) -> usize {
+        0
+    }
+
+    fn prefetch(&self, _row: usize, _level: Level) {}
 }

@@ -78,6 +78,11 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         }
     }
 
+    /// Bytes of the entries.
+    pub(super) fn size(&self) -> usize {
+        size_of_val(self.indices) + size_of_val(self.values)
+    }
+
     #[inline(always)]
     pub(super) fn row(&self, i: usize) -> (&'a [I], &'a [T]) {
         let range = self.indptr[i].at()..self.indptr[i + 1].at();

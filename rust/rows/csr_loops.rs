@@ -3,7 +3,7 @@
 use super::csr::Csr;
 use super::learn::LoopBody;
 use super::pending::{Ages, Settle};
-use super::prefetch::prefetch;
+use super::prefetch::{Level, prefetch, prefetch_into};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::decay::scale;
 use crate::arith::dot::{dot_entries, dot_entries_by, dots_entries};
@@ -87,11 +87,15 @@ impl<T: Value, I: Index> LoopBody for Float<'_, T, I> {
         true
     }
 
+    fn size(&self) -> usize {
+        self.rows.size()
+    }
+
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
+    fn prefetch(&self, row: usize, level: Level) {
         let (columns, values) = self.rows.row(row);
-        prefetch(columns);
-        prefetch(values);
+        prefetch_into(columns, level);
+        prefetch_into(values, level);
     }
 }
 
@@ -192,10 +196,14 @@ impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
         exact::axpy_entries(c as i32, columns, values, self.weights, place) <= self.limit
     }
 
+    fn size(&self) -> usize {
+        self.rows.size()
+    }
+
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
+    fn prefetch(&self, row: usize, level: Level) {
         let (columns, values) = self.rows.row(row);
-        prefetch(columns);
-        prefetch(values);
+        prefetch_into(columns, level);
+        prefetch_into(values, level);
     }
 }

@@ -7,7 +7,7 @@ use super::entries::{Chosen, Entries, Renamed};
 use super::learn::{Learn, LoopBody};
 use super::pending::{Ages, Settle};
 use super::planes::{Magnitude, Planes, Weights, halves};
-use super::prefetch::prefetch;
+use super::prefetch::{FAR_AHEAD, Level, is_far, prefetch, prefetch_into};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, make_room, rows_in_block};
@@ -136,9 +136,13 @@ impl<T: Value> LoopBody for Float<'_, T> {
         true
     }
 
+    fn size(&self) -> usize {
+        size_of_val(self.rows.values)
+    }
+
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
-        prefetch(self.rows.row(row));
+    fn prefetch(&self, row: usize, level: Level) {
+        prefetch_into(self.rows.row(row), level);
     }
 }
 
@@ -175,9 +179,13 @@ impl<T: Value> LoopBody for Exact<'_, T> {
         self.weights[plane].axpy(c as i32, self.rows.row(row)) <= self.limit
     }
 
+    fn size(&self) -> usize {
+        size_of_val(self.rows.values)
+    }
+
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
-        prefetch(self.rows.row(row));
+    fn prefetch(&self, row: usize, level: Level) {
+        prefetch_into(self.rows.row(row), level);
     }
 }
 
@@ -206,9 +214,13 @@ impl<T: Value> Leaf for Scores<'_, T> {
         }
         let is_widened = matches!(self.weights, Form::ByPlane(_));
         let mut wide = filled(0.0, if is_widened { self.rows.columns } else { 0 })?;
+        let far = is_far(size_of_val(self.rows.values), self.rows.len, true, self.intercept.len());
         let outs = self.out.chunks_mut(self.intercept.len());
         for (row, sums) in self.range.zip(outs) {
             let x = self.rows.row(row);
+            if far && row + FAR_AHEAD < self.rows.len {
+                prefetch_into(self.rows.row(row + FAR_AHEAD), Level::Second);
+            }
             match self.weights {
                 Form::Halves(planes) => exact_activations(simd, x, planes, sums),
                 Form::ByPlane(w) => activations(x, &mut wide, w, sums),

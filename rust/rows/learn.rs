@@ -4,7 +4,7 @@ use super::joint::{Downward, Spread, judge};
 use super::noise::Noise;
 use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Activations, Head};
-use super::prefetch::{AHEAD, prefetch};
+use super::prefetch::{AHEAD, FAR_AHEAD, Level, is_far, prefetch};
 use super::scaled::Scaled;
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::exact::LARGEST_SUM;
@@ -27,8 +27,11 @@ pub trait LoopBody {
     /// `w += c*x` for one plane. False if an exact form cannot go on after it.
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool;
 
-    /// Asks for a row that will be visited soon, in a shuffled order.
-    fn prefetch(&self, row: usize);
+    /// How many bytes the rows take.
+    fn size(&self) -> usize;
+
+    /// Asks for a row that will be visited soon.
+    fn prefetch(&self, row: usize, level: Level);
 }
 
 pub struct Learn<'a, K> {
@@ -97,12 +100,10 @@ impl<K: LoopBody> Learn<'_, K> {
         let (visit, start) = (self.visit, self.at.pos);
         let mut stop = Stop::Block;
         let mut pos = start;
+        let far = is_far(self.body.size(), visit.labels.len(), visit.order.is_none(), self.heads.len());
         while pos < self.end && stop == Stop::Block {
             let row = visit.row(pos);
-            if let Some(&next) = visit.order.and_then(|order| order.get(pos + AHEAD)) {
-                self.body.prefetch(next as usize);
-                prefetch(&visit.labels[next as usize..=next as usize]);
-            }
+            self.look_ahead(pos, far);
             self.body.activate(simd, row, sums);
             pos += 1;
             let number = (pos - start) as u64;
@@ -116,6 +117,19 @@ impl<K: LoopBody> Learn<'_, K> {
         }
         self.at.pos = pos;
         stop
+    }
+
+    /// Asks for what will be visited after `pos`.
+    #[inline(always)]
+    fn look_ahead(&self, pos: usize, far: bool) {
+        let visit = self.visit;
+        if far && pos + FAR_AHEAD < visit.len() {
+            self.body.prefetch(visit.row(pos + FAR_AHEAD), Level::Second);
+        }
+        if let Some(&row) = visit.order.and_then(|order| order.get(pos + AHEAD)) {
+            self.body.prefetch(row as usize, Level::First);
+            prefetch(&visit.labels[row as usize..=row as usize]);
+        }
     }
 
     /// Each plane judges for itself.

@@ -1,6 +1,7 @@
 //! Penalties that have not been applied yet, by coordinate: one is settled when an example reads it.
 
 use super::learn::LoopBody;
+use super::prefetch::Level;
 use super::scaled::Common;
 use crate::arith::decay::{Decay, scaled, shrunk};
 use crate::arith::simd::Simd;
@@ -173,8 +174,12 @@ impl<K: Settle> LoopBody for Decayed<'_, K> {
         self.body.update(plane, row, c)
     }
 
+    fn size(&self) -> usize {
+        self.body.size()
+    }
+
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
-        self.body.prefetch(row);
+    fn prefetch(&self, row: usize, level: Level) {
+        self.body.prefetch(row, level);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::learn::LoopBody;
 use super::pending::Settle;
+use super::prefetch::Level;
 use crate::arith::decay::{Decay, scale};
 use crate::arith::simd::Simd;
 
@@ -67,8 +68,12 @@ impl<K: Settle> LoopBody for Scaled<'_, K> {
         self.body.update(plane, row, c / self.factor)
     }
 
+    fn size(&self) -> usize {
+        self.body.size()
+    }
+
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
-        self.body.prefetch(row);
+    fn prefetch(&self, row: usize, level: Level) {
+        self.body.prefetch(row, level);
     }
 }
