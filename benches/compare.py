@@ -70,7 +70,7 @@ CASES = [
     Case(
         "dense float64 1e6 x 100 shuffled",
         lambda: data.dense(1_000_000, 100, "float64"),
-        2.4,
+        3.0,
         parameters={"shuffle": True},
     ),
     Case("uint8 MNIST one digit", one_digit, 12.0, exact=True, real=True),
@@ -85,6 +85,14 @@ CASES = [
         real=True,
     ),
     Case("float64 MNIST/255 10 classes", data.mnist_floats, 6.0, epochs=5, real=True),
+    Case(
+        "MNIST/255 10 classes shuffled",
+        data.mnist_floats,
+        9.0,
+        epochs=5,
+        parameters={"shuffle": True},
+        real=True,
+    ),
     Case("CSR census int8", data.census, 2.5, real=True),
     Case("CSR Zipf float64 100000 x 50000", lambda: data.zipf(100_000, 50_000, 64), 1.1),
     Case("CSR news20 20 classes", data.news20, 3.5, real=True),
