@@ -4,7 +4,7 @@ use super::joint::{Downward, Spread, judge};
 use super::noise::Noise;
 use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Activations, Head};
-use super::prefetch::{AHEAD, FAR_AHEAD, Level, is_far, prefetch};
+use super::prefetch::{AHEAD, FAR_AHEAD, Level, is_far, near_level, prefetch};
 use super::scaled::Scaled;
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::exact::LARGEST_SUM;
@@ -100,10 +100,12 @@ impl<K: LoopBody> Learn<'_, K> {
         let (visit, start) = (self.visit, self.at.pos);
         let mut stop = Stop::Block;
         let mut pos = start;
-        let far = is_far(self.body.size(), visit.labels.len(), visit.order.is_none(), self.heads.len());
+        let (size, len) = (self.body.size(), visit.labels.len());
+        let far = is_far(size, len, visit.order.is_none(), self.heads.len());
+        let near = near_level(size, len, far);
         while pos < self.end && stop == Stop::Block {
             let row = visit.row(pos);
-            self.look_ahead(pos, far);
+            self.look_ahead(pos, far, near);
             self.body.activate(simd, row, sums);
             pos += 1;
             let number = (pos - start) as u64;
@@ -121,13 +123,13 @@ impl<K: LoopBody> Learn<'_, K> {
 
     /// Asks for what will be visited after `pos`.
     #[inline(always)]
-    fn look_ahead(&self, pos: usize, far: bool) {
+    fn look_ahead(&self, pos: usize, far: bool, near: Level) {
         let visit = self.visit;
         if far && pos + FAR_AHEAD < visit.len() {
             self.body.prefetch(visit.row(pos + FAR_AHEAD), Level::Second);
         }
         if let Some(&row) = visit.order.and_then(|order| order.get(pos + AHEAD)) {
-            self.body.prefetch(row as usize, Level::First);
+            self.body.prefetch(row as usize, near);
             prefetch(&visit.labels[row as usize..=row as usize]);
         }
     }
