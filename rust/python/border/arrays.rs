@@ -49,9 +49,9 @@ pub fn borrowed<'a>(
     columns: usize,
 ) -> PyResult<Cow<'a, [f64]>> {
     check_shape(name, array.shape(), &[planes, columns])?;
-    Ok(match array.as_slice() {
-        Ok(values) => Cow::Borrowed(values),
-        Err(_) => Cow::Owned(copied(array)?),
+    Ok(match in_c_order(array) {
+        Some(values) => Cow::Borrowed(values),
+        None => Cow::Owned(copied(array)?),
     })
 }
 
@@ -82,11 +82,16 @@ pub fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResul
 /// The numbers of an array.
 pub fn copied<T: Element + Copy, D: Dimension>(array: &PyReadonlyArray<T, D>) -> PyResult<Vec<T>> {
     let signals = Signals::new();
-    let done = match array.as_slice() {
-        Ok(values) => monitor::copied(values, &signals),
-        Err(_) => collected(array.as_array().iter().copied()),
+    let done = match in_c_order(array) {
+        Some(values) => monitor::copied(values, &signals),
+        None => collected(array.as_array().iter().copied()),
     };
     signals.settle(done, array.py(), false)
+}
+
+/// The numbers where they stand, if that is in C order: `as_slice` also takes Fortran's.
+fn in_c_order<'a, T: Element, D: Dimension>(array: &'a PyReadonlyArray<T, D>) -> Option<&'a [T]> {
+    array.as_slice().ok().filter(|_| array.is_c_contiguous())
 }
 
 fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {

@@ -1,0 +1,91 @@
+"""Weights that a user has set may lie in memory in any order: it is their numbers that count."""
+
+import numpy as np
+import pytest
+
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, margin
+from perceptron_rs.engines import get_engine
+
+rng = np.random.default_rng(2)
+X, Y = rng.standard_normal((40, 5)), rng.integers(0, 3, 40)
+ORDERS = {
+    "Fortran": np.asfortranarray,
+    "transposed": lambda w: np.ascontiguousarray(w.T).T,
+    "strided": lambda w: np.repeat(w, 2, axis=1)[:, ::2],
+    "backwards": lambda w: np.ascontiguousarray(w[::-1, ::-1])[::-1, ::-1],
+    "rows apart": lambda w: np.hstack([w, w])[:, : w.shape[1]],
+}
+
+
+@pytest.fixture(params=ORDERS)
+def order(request):
+    return ORDERS[request.param]
+
+
+def learnt(model):
+    return [model.coef_.tobytes(), model.intercept_.tobytes(), model.n_mistakes_]
+
+
+@pytest.mark.parametrize("options", [{}, {"penalty": "l2", "alpha": 0.01}, {"penalty": "l1"}], ids=str)
+@pytest.mark.parametrize("averaged", [False, True])
+def test_partial_fit_goes_on(order, averaged, options, engine_name):
+    if averaged and options:
+        pytest.skip("has no penalty")
+    learner, names = (AveragedPerceptron, ["last_coef_", "_coef_u"]) if averaged else (Perceptron, ["coef_"])
+    models = [learner(engine=engine_name, max_iter=2, tol=None, **options).fit(X, Y) for _ in range(2)]
+    for name in names:
+        setattr(models[1], name, order(getattr(models[1], name)))
+    assert models[0].decision_function(X).tobytes() == models[1].decision_function(X).tobytes()
+    for model in models:
+        model.partial_fit(X[:20], Y[:20])
+    assert learnt(models[0]) == learnt(models[1])
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
+@pytest.mark.parametrize("method", ["warm", "start"])
+def test_fit_goes_on(order, learner, method, engine_name):
+    options = {"prediction": "average"} if learner is VotedPerceptron else {}
+    model = learner(engine=engine_name, max_iter=2, tol=None, **options)
+    if method == "start":
+        start = rng.standard_normal((3, 5))
+        pair = [learnt(model.fit(X, Y, coef_init=coef)) for coef in (start, order(start))]
+    else:
+        pair = []
+        for change in (np.array, order):
+            model.set_params(warm_start=False).fit(X, Y)
+            for name in ("coef_", "last_coef_"):
+                if name in vars(model) and np.shape(getattr(model, name)) == (3, 5):
+                    setattr(model, name, change(getattr(model, name)))
+            pair.append(learnt(model.set_params(warm_start=True).fit(X, Y)))
+    assert pair[0] == pair[1]
+
+
+def test_functions_of_the_engines(order, engine_name):
+    engine = get_engine(engine_name)
+    coef, ages = rng.standard_normal((3, 5)), rng.integers(0, 9, (3, 5))
+    state = {
+        "coef": coef,
+        "coef_u": rng.standard_normal((3, 5)),
+        "intercept": np.ones(3),
+        "intercept_u": np.ones(3),
+        "seen": np.array([4, 5, 6]),
+        "ages": ages,
+    }
+    other = state | {name: order(state[name]) for name in ("coef", "coef_u", "ages")}
+    for penalty in ((0.0, 0.01), (0.1, 0.2)):
+        found = [engine.settled(one, eta0=0.5, penalty=penalty).tobytes() for one in (state, other)]
+        assert found[0] == found[1]
+    found = [[part.tobytes() for part in engine.average(one)] for one in (state, other)]
+    assert found[0] == found[1]
+    rows = engine.dense_rows(X)
+    found = [engine.scores(rows, one["coef"], np.ones(3), threads=1).tobytes() for one in (state, other)]
+    assert found[0] == found[1]
+
+
+def test_the_margin_of_weights(order):
+    w = rng.standard_normal((1, 5))
+    model = Perceptron().fit(X, Y > 0)
+    model.coef_ = w
+    before = margin(model, X, Y > 0)
+    model.coef_ = order(w)
+    assert margin(model, X, Y > 0) == before
