@@ -3,7 +3,8 @@
     python benches/sparse.py [kernel] [one] [text]
 
 kernel   2,000 rows of 100 entries, rbf, one epoch, then predictions: seconds at three numbers of columns.
-one      ``decision_function`` and ``partial_fit`` of one row of 50 entries, beside scikit-learn.
+one      ``decision_function`` and ``partial_fit`` of one row of 50 entries, beside scikit-learn; with
+         penalties, too.
 text     ``partial_fit(check_input=False)`` of one row of some words, beside river's ``learn_one``.
 
 Each case checks its answer. Ratios are of medians of turns in one process.
@@ -78,30 +79,55 @@ def learning(model, X, y, **options):
     return run
 
 
-def one_case(learner, d, n=300):
+def one_case(learner, d, n=300, **options):
     X, y = rows(n, d, 50)
-    model, peer = learner(), Peer()
+    model, peer = learner(**options), Peer(**options)
     ours, theirs = learning(model, X, y), learning(peer, X, y)
-    unchecked = learning(learner(), X, y, check_input=False)
+    unchecked = learning(learner(**options), X, y, check_input=False)
     slow, fast, bare = (t / n for t in alternate(5, theirs, ours, unchecked))
-    whole = learner(max_iter=1, tol=None, shuffle=False).fit(
+    whole = learner(max_iter=1, tol=None, shuffle=False, **options).fit(
         sparse.vstack([X[:100], *[X] * 5]), np.concatenate([y[:100], *[y] * 5])
     )
     assert model.coef_.tobytes() == whole.coef_.tobytes()
-    case = f"of one row, {learner.__name__}, d = {d}"
+    case = f"of one row, {learner.__name__}, {', '.join([*options.values(), f'd = {d}'])}"
     report(f"partial_fit {case}", slow, fast, 3)
     peer.coef_, peer.intercept_ = model.coef_, model.intercept_
     x = X[:1]
     assert np.allclose(peer.decision_function(x), model.decision_function(x), rtol=1e-12)
+    if options:
+        return bare
     slow, fast = alternate(200, lambda: peer.decision_function(x), lambda: model.decision_function(x))
     report(f"decision_function {case}", slow, fast, 1)
     return bare
 
 
 def one():
-    for learner in (Perceptron, AveragedPerceptron):
-        few, more, most = (one_case(learner, d) * 1e6 for d in (1000, 1 << 16, 1 << 20))
-        growth(f"{learner.__name__}, check_input=False, one row, microseconds", few, more, most, 1.5)
+    cases = [(Perceptron, {}), (AveragedPerceptron, {})]
+    cases += [(Perceptron, {"penalty": penalty}) for penalty in ("l2", "l1")]
+    for learner, options in cases:
+        few, more, most = (one_case(learner, d, **options) * 1e6 for d in (1000, 1 << 16, 1 << 20))
+        name = ", ".join([learner.__name__, *options.values(), "check_input=False"])
+        growth(f"{name}, one row, microseconds", few, more, most, 1.5)
+    for penalty in ("l2", "l1"):
+        in_turns(1 << 20, penalty=penalty)
+
+
+def in_turns(d, n=100, **options):
+    """Score each row, then learn from it, as a stream is watched."""
+    X, y = rows(n, d, 50)
+    models = Perceptron(**options), Peer(**options)
+
+    def turns(model):
+        for i in range(n):
+            model.decision_function(X[i])
+            model.partial_fit(X[i], y[i : i + 1])
+
+    for model in models:
+        model.partial_fit(X[:50], y[:50], classes=[0, 1])
+    fast, slow = alternate(3, *(lambda model=model: turns(model) for model in models))
+    report(
+        f"one row scored, then learnt, {', '.join([*options.values(), f'd = {d}'])}", slow / n, fast / n, 3
+    )
 
 
 def text(n=300):

@@ -124,6 +124,7 @@ def one_pass(
     added_feature: float = 0.0,
     max_mistakes_per_example: int | None = None,
     joint: str | None = None,
+    penalty: tuple[float, float] | None = None,
     track_mistakes: bool = False,
 ) -> OnePass: ...
 def scores(

@@ -129,6 +129,7 @@ class Engine(Protocol):
         added_feature: float = 0.0,
         max_mistakes_per_example: int | None = None,
         joint: str | None = None,
+        penalty: tuple[float, float] | None = None,
         track_mistakes: bool = False,
     ) -> OnePass:
         """Read the parameters once, for many passes."""

@@ -6,7 +6,7 @@
 use super::group::Group;
 use super::problem::Problem;
 use super::rule::Learner;
-use super::run::{State, check_state};
+use super::run::{State, check_penalty, check_state};
 use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
@@ -37,9 +37,12 @@ pub fn one_pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner)
 fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Result<Passed> {
     check_state(problem, state)?;
     learner.check(state)?;
-    if !problem.is_plain() || state.ages.is_some() || learner.one_plane_at_a_time() {
+    check_penalty(problem, state, learner)?;
+    let ranges = problem.ranges(1, state.ages.as_deref().unwrap_or_default())?;
+    if !problem.is_plain() || ranges.len() > 1 || learner.one_plane_at_a_time() {
         return Err(Error::Invalid(
-            "sample_weight and class_weight must be above 0 and penalty None in one_pass; use start".into(),
+            "one_pass needs sample_weight and class_weight above 0 and equal ages for all classes; use start"
+                .into(),
         ));
     }
     for w in state.coef.iter_mut().chain(&mut state.intercept) {

@@ -294,7 +294,7 @@ impl<'a> Problem<'a> {
     /// Every row is visited for every plane, and there is no penalty.
     pub(super) fn is_plain(&self) -> bool {
         let weightless = self.sample_weight.is_some_and(|weights| weights.contains(&0.0));
-        !weightless && self.settings.penalty.is_none() && !self.has_zero_class_weight()
+        !weightless && !self.has_zero_class_weight()
     }
 
     fn has_zero_class_weight(&self) -> bool {

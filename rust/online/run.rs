@@ -307,7 +307,7 @@ pub(super) fn check_state(problem: &Problem, state: &State) -> Result<()> {
     Ok(())
 }
 
-fn check_penalty(problem: &Problem, state: &State, learner: &dyn Learner) -> Result<()> {
+pub(super) fn check_penalty(problem: &Problem, state: &State, learner: &dyn Learner) -> Result<()> {
     let invalid = |text: &str| Err(Error::Invalid(text.into()));
     if problem.settings.penalty.is_none() {
         return if state.ages.iter().flatten().any(|&age| age != 0) {

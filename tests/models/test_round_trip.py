@@ -109,7 +109,7 @@ def test_pending_penalties_come_back(tools, engine_name, penalty, tmp_path):
     X, y = tools.data(3)
     model = Perceptron(engine=engine_name, penalty=penalty, alpha=0.01)
     model.partial_fit(np.where(X > 0, X, 0)[:9], y[:9], classes=np.arange(3))
-    assert hasattr(model, "_pending_ages")
+    assert hasattr(model, "_pending_coef")
     loaded = again(model, tmp_path)
     assert tools.contents(loaded) == tools.contents(model)
     for each in (model, loaded):

@@ -22,9 +22,8 @@ from perceptron_rs.distributed.partition import Encoding, Facts, Parsed
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.fitting import check_same_problem, read_state, settings_of, start_state
-from perceptron_rs.linear.penalty import forget_pending, keep_pending, take_pending
+from perceptron_rs.linear.penalty import forget_pending, publish, take_pending
 from perceptron_rs.linear.perceptron import Perceptron
-from perceptron_rs.settings import State
 
 __all__ = ["LINEAR"]
 
@@ -78,9 +77,6 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
             "sample_weight and class_weight leave no example of positive weight; there is nothing to learn"
         )
     seed = draw_seed(estimator.random_state) if estimator.shuffle else None
-
-    def publish(model: Any, state: State) -> None:
-        model._publish(keep_pending(model, get_engine(model.engine), state))
 
     def publish_all(report: Report) -> None:
         publish(estimator, report.state)

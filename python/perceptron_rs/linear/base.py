@@ -195,8 +195,8 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             C-contiguous array or a CSR matrix of one of the storage types, y an array of labels, and the
             parameters must be valid. The engine still checks shapes and types, and that numbers are finite.
             `Perceptron` and `AveragedPerceptron` then learn from an example within a few
-            microseconds, if no class and no example has weight 0, and there is no penalty, no ``callback``,
-            no ``audit`` and no ``verbose``.
+            microseconds, if no class and no example has weight 0, and there is no ``callback``, no ``audit``
+            and no ``verbose``.
 
         Returns
         -------
@@ -299,7 +299,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             try:
-                scores = self._judge(engine, data.rows)
+                scores = self._judge(engine, data)
             except OverflowError as error:
                 data.assert_finite(self)
                 raise ValueError(str(error)) from None
@@ -317,10 +317,14 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             return activations[:, 1] - activations[:, 0]
         return activations
 
-    def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
-        """Return what every row gets, (n, K)."""
-        weights = (np.require(numbers, np.float64, ["C", "A"]) for numbers in self._predicting())
-        return engine.scores(rows, *weights, threads=n_threads(self, rows.shape[0]))
+    def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
+        """Return what every example gets, (n, K)."""
+        weights = (np.require(numbers, np.float64, ["C", "A"]) for numbers in self._predicting_of(data))
+        return engine.scores(data.rows, *weights, threads=n_threads(self, data.rows.shape[0]))
+
+    def _predicting_of(self, data: Examples) -> tuple[Any, Any]:  # noqa: ARG002
+        """Return weights and intercepts that predict, in the columns where these examples have entries."""
+        return self._predicting()
 
     def _predicting(self) -> tuple[Any, Any]:
         """Return the weights and intercepts that predict."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.linear.penalty import PENDING
+from perceptron_rs.linear.penalty import keep_pending, pending_tensors
 from perceptron_rs.linear.vector_files import PREFIX, check_vectors, collect_vectors, publish_vectors
 from perceptron_rs.models.values import LARGEST_COUNT, Tensors, is_count
 
@@ -27,11 +27,13 @@ _ARRAYS: dict[str, tuple[Any, str]] = {
     "mistakes_per_example_": (np.int64, "nD"),
     "validation_scores_": (np.float64, "ED"),
     "loss_curve_": (np.float64, "E"),
-    "_pending_coef": (np.float64, "Kd"),
-    "_pending_ages": (np.int64, "Kd"),
-    "_pending_strengths": (np.float64, "3"),
 }
-_PENDING = [attribute.strip("_") for attribute in PENDING]
+#: Penalties that are pending, by tensor.
+_PENDING = {
+    "pending_coef": (np.dtype(np.float64), "Kd"),
+    "pending_ages": (np.dtype(np.int64), "Kd"),
+    "pending_strengths": (np.dtype(np.float64), "3"),
+}
 _NEEDED = ("n_iter_per_class_", "mistakes_per_epoch_")
 #: Single numbers, under "history" in the description.
 _COUNTERS = {"n_iter": "n_iter_", "n_mistakes": "n_mistakes_", "epochs": "_n_epochs"}
@@ -47,6 +49,7 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
         if attribute in vars(estimator):
             tensors[attribute.strip("_")] = _array(getattr(estimator, attribute), dtype, attribute)
     estimator._check_saved()
+    tensors |= pending_tensors(estimator)
     tensors |= collect_vectors(estimator)
     history = {name: int(getattr(estimator, attribute)) for name, attribute in _COUNTERS.items()}
     history["converged"] = bool(estimator.converged_)
@@ -67,6 +70,10 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     for attribute in _ARRAYS | estimator._kept:
         if attribute.strip("_") in tensors:
             setattr(estimator, attribute, tensors[attribute.strip("_")])
+    if set(_PENDING) <= set(tensors):
+        keep_pending(estimator, *(tensors[name] for name in _PENDING))
+        if estimator.coef_.tobytes() != tensors["coef"].tobytes():
+            raise ValueError("the tensor coef is not pending_coef with its penalties; save the model again")
     if "loss_curve" in tensors:
         estimator.loss_curve_ = tensors["loss_curve"].tolist()
     for name, attribute in _COUNTERS.items():
@@ -99,7 +106,7 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
     }
     kept = _by_name(estimator._kept)
     needed |= kept
-    optional = _by_name(_ARRAYS)
+    optional = _by_name(_ARRAYS) | _PENDING
     for name in (*needed, *(attribute.strip("_") for attribute in _NEEDED)):
         if name not in tensors:
             raise ValueError(f"the tensor {name} is missing")

@@ -24,7 +24,7 @@ from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import class_counts, class_weights, sample_weights, start_value, unvisited
 from perceptron_rs.engines import Engine, get_engine
-from perceptron_rs.linear.penalty import forget_pending, keep_pending, strengths, take_pending
+from perceptron_rs.linear.penalty import forget_pending, publish, strengths, take_pending
 from perceptron_rs.settings import Data, Linear, State
 from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 
@@ -148,9 +148,6 @@ def learn(
     if idle is not None:
         data.assert_finite_in(idle, estimator)  # the engine does not meet these rows
 
-    def publish(model: Any, state: State) -> None:
-        model._publish(keep_pending(model, engine, state))
-
     n_examples, held_out = len(labels) if idle is None else int((~idle).sum()), None
     own = estimator._own_settings(n_examples)
     if validation is not None:
@@ -219,9 +216,6 @@ def learn_stream(estimator: Any, given: Any, classes: Any, options: Options) -> 
     positive = positive_labels(n_planes(estimator, classes))
     planes = class_weights(estimator.class_weight, classes, stream.facts.counts, len(positive))
     task = FitTask(estimator, given, None, None)
-
-    def publish(model: Any, state: State) -> None:
-        model._publish(keep_pending(model, engine, state))
 
     seed = draw_seed(estimator.random_state) if options.shuffle or estimator._draws else None
     settings = settings_of(estimator, positive, planes, seed if options.shuffle else None, settle=False)

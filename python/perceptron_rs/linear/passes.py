@@ -2,8 +2,8 @@
 
 What the parameters say is worked out once and kept by the engine, with the very objects that they
 were. After that a call crosses to the engine once, which looks whether they still are the same objects,
-learns, and replaces the attributes that change. Whatever is out of the ordinary (a penalty, which moves all
-weights; a callback, which may look at them all; examples of weight 0, any error, a pass that takes long) is
+learns, and replaces the attributes that change. Whatever is out of the ordinary (a callback, which may look
+at all weights; examples of weight 0, any error, a pass that takes long) is
 left to a run, with nothing changed.
 """
 
@@ -20,7 +20,7 @@ from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads, nois
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.weights import class_weights
 from perceptron_rs.engines import OnePass, get_engine
-from perceptron_rs.linear.penalty import PENDING, strengths
+from perceptron_rs.linear.penalty import PENDING, is_pending, strengths
 
 __all__ = ["learn_pass"]
 
@@ -33,7 +33,7 @@ _PARAMETERS = (
     *("penalty", "multi_class", *NOISE),
 )
 #: What a run would remove after a pass.
-_STALE = ("validation_scores_", "loss_curve_", PENDING[0])
+_STALE = ("validation_scores_", "loss_curve_")
 
 #: For each estimator: what does a pass. By their ids it would be found in a tenth of a call less.
 _prepared: dict[ref[Any], OnePass] = {}
@@ -78,7 +78,7 @@ def _names(estimator: Any) -> list[str]:
     """Return the names of the parameters that matter while none of them changes."""
     names = list(_PARAMETERS)
     if getattr(estimator, "penalty", None) is not None:
-        names += ["alpha"]
+        names += ["alpha", "l1_ratio"]
     if is_joint(estimator):
         names += ["joint_update"]
     return [name for name in names if hasattr(estimator, name)]
@@ -92,7 +92,8 @@ def _prepare(estimator: Any) -> OnePass | None:
     if not are_accepted(estimator):
         return None  # the long way says which parameter is wrong
     watched = estimator.verbose or estimator.callback is not None
-    if estimator._draws or watched or strengths(estimator) is not None:
+    penalty = strengths(estimator)
+    if estimator._draws or watched or (penalty and not is_pending(estimator)):
         return None
     n_threads(estimator)  # refuses numbers that joblib does
     planes = n_planes(estimator, estimator.classes_)
@@ -102,7 +103,13 @@ def _prepare(estimator: Any) -> OnePass | None:
     parameters = {name: getattr(estimator, name) for name in _names(estimator)}
     if class_weight is not None:
         parameters["class_weight"] = class_weight.copy()
-    absent = [*_STALE]
+    absent, caches, stored = [*_STALE], estimator._caches, estimator._stored
+    if penalty:
+        absent += ["coef_"]  # or somebody has set it
+        parameters["_pending_strengths"] = estimator._pending_strengths
+        caches, stored = ("_settled_coef",), {**stored, "coef": "_pending_coef", "settled": "_settled_at"}
+    else:
+        absent += PENDING[:1]
     if not estimator.audit:
         absent += [RECORD]
     if not estimator.track_mistakes:
@@ -110,8 +117,8 @@ def _prepare(estimator: Any) -> OnePass | None:
     return get_engine(estimator.engine).one_pass(
         parameters=parameters,
         absent=absent,
-        caches=estimator._caches,
-        stored=estimator._stored,
+        caches=caches,
+        stored=stored,
         learner=estimator._learner,
         positive=positive_labels(planes),
         class_weight=weights,
@@ -119,6 +126,7 @@ def _prepare(estimator: Any) -> OnePass | None:
         tie=str(estimator.tie),
         fit_intercept=bool(estimator.fit_intercept),
         joint=joint_update(estimator),
+        penalty=penalty,
         track_mistakes=bool(estimator.track_mistakes),
         **noise_settings(estimator),
     )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
 from perceptron_rs.common.progress import Callback
+from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.sparse_weights import SparseWeights
 from perceptron_rs.engines import EngineName
 from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.linear.penalty import read_settled, settled_of
 from perceptron_rs.typed import ClassWeight, Interval, JointUpdate, Mixing, MultiClass, StrOptions, Tie
 
 __all__ = ["Perceptron"]
@@ -129,6 +131,7 @@ class Perceptron(SparseWeights, LinearLearner):
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
         Weights. With two classes, there is one row, for ``classes_[1]``. A CSR matrix after ``sparsify``.
+        After ``partial_fit`` under a penalty, they are computed when they are first read.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         Intercepts.
     classes_ : ndarray of shape (n_classes,)
@@ -216,6 +219,17 @@ class Perceptron(SparseWeights, LinearLearner):
 
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
+
+    if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "coef_" and "_pending_coef" in vars(self):
+                return read_settled(self)
+            return super().__getattr__(name)
+
+    def _predicting_of(self, data: Examples) -> tuple[Any, Any]:
+        few = settled_of(self, data)
+        return self._predicting() if few is None else (few, self.intercept_)
 
     def __init__(
         self,

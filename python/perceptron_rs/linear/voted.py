@@ -447,7 +447,8 @@ class VotedPerceptron(LinearLearner):
             rows, *self._weights(engine, vectors, state, self._run.seed), threads=n_threads(self)
         )
 
-    def _judge(self, engine: Engine, rows: Rows) -> NDArray[np.float64]:
+    def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
+        rows = data.rows
         if self.prediction not in PREDICTIONS:
             raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
         if self.prediction == "vote":

@@ -20,11 +20,12 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::attributes::{Changes, Name, get, labels, matrix, numbers, vector};
 use super::weights::{Known, Place, Renewed, gathered};
+use crate::arith::decay::Decay;
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled};
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
-use crate::online::{self, Learner, Passed, Problem, Settings, State};
+use crate::online::{self, Learner, Passed, Penalty, Problem, Settings, State};
 use crate::python::border::arrays::{self, copied, pairs};
 use crate::python::border::choices::{parse_joint, parse_tie};
 use crate::python::border::rows::{dense_rows, with_arrays, with_dense, with_many_or_few};
@@ -47,8 +48,12 @@ pub struct OnePass {
     coef: Name,
     intercept: Name,
     seen: Name,
+    /// Of the averaged perceptron: u; under a penalty: when each weight was last settled.
+    second: Option<Name>,
     /// Of the averaged perceptron.
-    sums: Option<(Name, Name)>,
+    intercept_u: Option<Name>,
+    /// If one factor stands for the penalty of all weights.
+    common: Option<Decay>,
     report: Report,
     settings: Settings,
     /// The arrays that the last pass has left on the estimator.
@@ -69,7 +74,7 @@ struct Report {
 #[pyfunction]
 #[pyo3(signature = (*, parameters, absent, caches, stored, learner, positive, class_weight, eta0, tie, fit_intercept,
                     margin_threshold=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None,
-                    track_mistakes=false))]
+                    penalty=None, track_mistakes=false))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // one per parameter of the protocol
 fn one_pass(
     parameters: &Bound<'_, PyDict>,
@@ -86,6 +91,7 @@ fn one_pass(
     added_feature: f64,
     max_mistakes_per_example: Option<u64>,
     joint: Option<&str>,
+    penalty: Option<(f64, f64)>,
     track_mistakes: bool,
 ) -> PyResult<OnePass> {
     let py = parameters.py();
@@ -93,6 +99,18 @@ fn one_pass(
         parameters.iter().map(|(name, value)| Ok((name.extract::<Name>()?, value.unbind()))).collect();
     let attribute = |name: &str| -> PyResult<Name> { Ok(arrays::get(name, stored)?.extract()?) };
     let own = |name: &str| PyString::intern(py, name).unbind();
+    let averaged = match learner {
+        "perceptron" => false,
+        "averaged" => true,
+        _ => {
+            return Err(Error::Invalid(format!(
+                "learner must be \"perceptron\" or \"averaged\" in one_pass, got {learner:?}; use start"
+            ))
+            .into());
+        }
+    };
+    let second = if averaged { Some("coef_u") } else { penalty.map(|_| "settled") };
+    let decay = penalty.map(|(l1, l2)| Decay::new(eta0, l1, l2, 0)).transpose()?;
     Ok(OnePass {
         parameters: given?,
         absent,
@@ -101,16 +119,9 @@ fn one_pass(
         coef: attribute("coef")?,
         intercept: attribute("intercept")?,
         seen: attribute("seen")?,
-        sums: match learner {
-            "perceptron" => None,
-            "averaged" => Some((attribute("coef_u")?, attribute("intercept_u")?)),
-            _ => {
-                return Err(Error::Invalid(format!(
-                    "learner must be \"perceptron\" or \"averaged\" in one_pass, got {learner:?}; use start"
-                ))
-                .into());
-            }
-        },
+        second: second.map(attribute).transpose()?,
+        intercept_u: averaged.then(|| attribute("intercept_u")).transpose()?,
+        common: decay.filter(Decay::is_common),
         report: Report {
             n_iter: own("n_iter_"),
             n_iter_per_class: own("n_iter_per_class_"),
@@ -126,6 +137,8 @@ fn one_pass(
             fit_intercept,
             tolerance: Tolerance { margin_threshold, added_feature, max_mistakes: max_mistakes_per_example },
             joint: joint.map(parse_joint).transpose()?,
+            penalty: penalty.map(|(l1, l2)| Penalty { l1, l2 }),
+            settle: false,
             track_mistakes,
             ..Settings::new(copied(&positive)?)
         },
@@ -149,19 +162,18 @@ impl OnePass {
         sample_weight: Option<&Bound<'_, PyAny>>,
         also: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
-        let Some((coef, coef_u, known)) = self.weights(attributes)? else { return Ok(false) };
+        let Some((coef, second, known)) = self.weights(attributes)? else { return Ok(false) };
         let (planes, columns) = (self.settings.planes(), columns_of(&coef)?);
         let labels = self.labels(attributes, y, encoded)?;
         let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
-        let sums =
-            self.sums.as_ref().map(|(_, intercept)| vector::<f64>(&get(attributes, intercept)?, planes));
-        let sums = sums.transpose()?;
+        let intercept_u =
+            self.intercept_u.as_ref().map(|intercept| vector(&get(attributes, intercept)?, planes));
         let seen: Vec<i64> = vector(&get(attributes, &self.seen)?, planes)?;
         let mut counts = filled(0, planes)?;
         for (count, &seen) in counts.iter_mut().zip(&seen) {
             *count = u64::try_from(seen)?;
         }
-        let coef_u = coef_u.as_ref();
+        let second = second.as_ref();
         let recorded;
         let settings = if activations.is_some() {
             recorded = Settings { track_activations: true, ..self.settings.clone() };
@@ -170,18 +182,18 @@ impl OnePass {
             &self.settings
         };
         // SAFETY: nothing is written to the arrays before these are gone, and no Python code runs until then.
-        let (weights, weights_u) = unsafe {
+        let (weights, beside) = unsafe {
             (
                 numbers(&coef, planes, columns)?,
-                coef_u.map(|coef_u| numbers(coef_u, planes, columns)).transpose()?,
+                second.map(|second| numbers(second, planes, columns)).transpose()?,
             )
         };
         let given = Given {
             weights,
-            weights_u,
+            beside: beside.unwrap_or_default(),
             intercept: vector(&get(attributes, &self.intercept)?, planes)?,
-            intercept_u: sums.unwrap_or_default(),
-            few: known.as_ref().is_some_and(|known| known.average_is_finite(&counts, labels.len())),
+            intercept_u: intercept_u.transpose()?,
+            few: known.as_ref().is_some_and(|known| self.is_local(known, beside, &counts, labels.len())),
             seen: counts,
             columns,
             labels: &labels,
@@ -196,8 +208,8 @@ impl OnePass {
         }
         let ours = known.is_some();
         if planes.saturating_mul(columns) > COPIED {
-            let u = coef_u.zip(learnt.sums.as_ref()).map(|(coef_u, sums)| (coef_u, &sums.coef));
-            for (array, values) in u.into_iter().chain([(&coef, &learnt.state.coef)]) {
+            let beside = second.map(|second| (second, &learnt.beside));
+            for (array, values) in beside.into_iter().chain([(&coef, &learnt.state.coef)]) {
                 if Renewed::copies(array, shape, values, &learnt.place, ours)? {
                     return Ok(false);
                 }
@@ -205,39 +217,36 @@ impl OnePass {
         }
         let renewed = |array, values: &[f64]| Renewed::new(array, shape, values, &learnt.place, ours);
         let new = renewed(&coef, &learnt.state.coef)?;
-        let new_u = match (coef_u, &learnt.sums) {
-            (Some(coef_u), Some(sums)) => renewed(coef_u, &sums.coef)?,
-            _ => None,
-        };
+        let new_second = second.map(|second| renewed(second, &learnt.beside)).transpose()?.flatten();
         let mut changes = Changes::of(attributes);
         let seen = collected(learnt.state.seen.iter().map(|&seen| seen as i64))?;
         changes.vector(&self.seen, &seen)?;
         changes.vector(&self.intercept, &learnt.state.intercept)?;
-        if let (Some((name, name_u)), Some(sums)) = (&self.sums, &learnt.sums) {
-            changes.vector(name_u, &sums.intercept)?;
-            if let Some(new) = new_u.as_ref().filter(|new| !new.in_place) {
+        if let Some((name, values)) = self.intercept_u.as_ref().zip(learnt.intercept_u.as_ref()) {
+            changes.vector(name, values)?;
+        }
+        for (name, new) in [(self.second.as_ref(), &new_second), (Some(&self.coef), &new)] {
+            if let Some((name, new)) = name.zip(new.as_ref().filter(|new| !new.in_place)) {
                 changes.object(name, new.array.clone().into_any());
             }
         }
-        if let Some(new) = new.as_ref().filter(|new| !new.in_place) {
-            changes.object(&self.coef, new.array.clone().into_any());
-        }
         self.tell(&mut changes, &learnt.passed)?;
-        let values_u = learnt.sums.as_ref().map_or(&[][..], |sums| &sums.coef);
         let stays = |new: &Option<Renewed>| new.as_ref().is_none_or(|new| new.in_place);
-        let next = if ours && coef_u.is_none() && stays(&new) {
+        let next = if ours && second.is_none() && stays(&new) {
             None // what is known of the array stays true
         } else {
             Some(Known::after(
                 known.as_ref(),
                 &learnt.place,
                 (new.as_ref().map_or(&coef, |new| new.array.as_any()), &learnt.state.coef),
-                coef_u.map(|coef_u| (new_u.as_ref().map_or(coef_u, |new| new.array.as_any()), values_u)),
+                second.map(|array| {
+                    (new_second.as_ref().map_or(array, |new| new.array.as_any()), &learnt.beside[..])
+                }),
             )?)
         };
         // Nothing fails from here on but for the dict, whose keys are there.
-        if let Some(new) = new_u {
-            new.write(values_u, &learnt.place);
+        if let Some(new) = new_second {
+            new.write(&learnt.beside, &learnt.place);
         }
         if let Some(new) = new {
             new.write(&learnt.state.coef, &learnt.place);
@@ -263,20 +272,34 @@ impl OnePass {
             return Ok(None);
         }
         let arrays = || -> PyResult<_> {
-            let coef_u = self.sums.as_ref().map(|(name, _)| get(attributes, name)).transpose()?;
-            Ok((get(attributes, &self.coef)?, coef_u))
+            let second = self.second.as_ref().map(|name| get(attributes, name)).transpose()?;
+            Ok((get(attributes, &self.coef)?, second))
         };
-        let (coef, coef_u) = arrays()?;
+        let (coef, second) = arrays()?;
         // Taken away, as handlers may learn with this, too.
-        let known = self.known().take().filter(|known| known.are(&coef, coef_u.as_ref()));
+        let known = self.known().take().filter(|known| known.are(&coef, second.as_ref()));
         let shape = [self.settings.planes(), columns_of(&coef)?];
         if known.is_some() || shape[0].saturating_mul(shape[1]) <= MOST {
-            return Ok(Some((coef, coef_u, known)));
+            return Ok(Some((coef, second, known)));
         }
-        let known = Known::look(&coef, coef_u.as_ref(), shape)?;
-        let (now, now_u) = arrays()?;
-        let same = now.is(&coef) && now_u.is_none_or(|now| coef_u.as_ref().is_some_and(|u| now.is(u)));
-        Ok(if known.is_some() && same && self.fits(attributes)? { Some((coef, coef_u, known)) } else { None })
+        let known = Known::look(&coef, second.as_ref(), shape)?;
+        let (now, now_second) = arrays()?;
+        let is_second = |now: Bound<'_, PyAny>| second.as_ref().is_some_and(|second| now.is(second));
+        let same = now.is(&coef) && now_second.is_none_or(is_second);
+        Ok(if known.is_some() && same && self.fits(attributes)? { Some((coef, second, known)) } else { None })
+    }
+
+    /// Whether a pass over so many examples neither changes the weights of other columns than theirs, nor need
+    /// look at them.
+    fn is_local(&self, known: &Known, beside: Option<&[f64]>, seen: &[u64], examples: usize) -> bool {
+        if self.intercept_u.is_some() {
+            return known.average_is_finite(seen, examples);
+        }
+        let Some(decay) = &self.common else { return true };
+        // Penalties that are pending on all weights together are settled together.
+        let Some(settled) = beside.and_then(|settled| settled.first()) else { return false };
+        let age = (seen.first().copied().unwrap_or(0) as f64 - settled) as u64;
+        known.even && decay.factor(age.saturating_add(examples as u64)) > 1.001 * Decay::LEAST_FACTOR
     }
 
     fn labels(
@@ -331,7 +354,7 @@ impl OnePass {
     }
 }
 
-/// Weights, their sums, and what is known of them.
+/// Weights, the second matrix, and what is known of them.
 type Weights<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Known>);
 
 fn columns_of(coef: &Bound<'_, PyAny>) -> PyResult<usize> {
@@ -341,9 +364,11 @@ fn columns_of(coef: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// What a pass goes on from. The weights are those of the arrays.
 struct Given<'a> {
     weights: &'a [f64],
-    weights_u: Option<&'a [f64]>,
+    /// The second matrix, if there is one.
+    beside: &'a [f64],
     intercept: Vec<f64>,
-    intercept_u: Vec<f64>,
+    /// Of the averaged perceptron.
+    intercept_u: Option<Vec<f64>>,
     seen: Vec<u64>,
     columns: usize,
     /// Whether the weights of other columns than those of the rows need not be looked at.
@@ -356,7 +381,8 @@ struct Given<'a> {
 /// What a pass has learnt, on all columns or on some.
 struct Learnt {
     state: State,
-    sums: Option<Averaged>,
+    beside: Vec<f64>,
+    intercept_u: Option<Vec<f64>>,
     passed: Passed,
     place: Place,
 }
@@ -402,28 +428,43 @@ impl Given<'_> {
     fn learn(&self, rows: &dyn Matrix, place: Place) -> Result<Learnt> {
         let shape = [self.settings.planes(), self.columns];
         let problem = Problem::new(rows, self.labels, self.sample_weight, self.settings)?;
+        let mut beside = gathered(self.beside, shape, &place, |plane| plane[0])?;
         let mut state = State {
-            coef: gathered(self.weights, shape, &place)?,
+            coef: gathered(self.weights, shape, &place, |_| 0.0)?,
             intercept: collected(self.intercept.iter().copied())?,
             seen: collected(self.seen.iter().copied())?,
             ages: None,
         };
-        let mut sums = match self.weights_u {
+        let mut plain = Perceptron;
+        let mut sums = match &self.intercept_u {
             None => None,
-            Some(weights) => Some(Averaged {
-                coef: gathered(weights, shape, &place)?,
-                intercept: collected(self.intercept_u.iter().copied())?,
+            Some(intercept) => Some(Averaged {
+                coef: std::mem::take(&mut beside),
+                intercept: collected(intercept.iter().copied())?,
                 fit_intercept: self.settings.fit_intercept,
             }),
         };
-        let mut plain = Perceptron;
+        if self.settings.penalty.is_some() {
+            state.ages = Some(back(&beside, &state.seen, |seen, at| (seen as f64 - at) as i64)?);
+        }
         let learner: &mut dyn Learner = match &mut sums {
             Some(sums) => sums,
             None => &mut plain,
         };
         let passed = online::one_pass(&problem, &mut state, learner)?;
-        Ok(Learnt { state, sums, passed, place })
+        let (beside, intercept_u) = match (sums, &state.ages) {
+            (Some(sums), _) => (sums.coef, Some(sums.intercept)),
+            (None, Some(ages)) => (back(ages, &state.seen, |seen, age| (seen as i64 - age) as f64)?, None),
+            (None, None) => (beside, None),
+        };
+        Ok(Learnt { state, beside, intercept_u, passed, place })
     }
+}
+
+/// From numbers of each plane and the count of its examples.
+fn back<T: Copy, U>(numbers: &[T], seen: &[u64], turned: impl Fn(u64, T) -> U) -> Result<Vec<U>> {
+    let width = (numbers.len() / seen.len().max(1)).max(1);
+    collected(numbers.iter().enumerate().map(|(i, &number)| turned(seen[i / width], number)))
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

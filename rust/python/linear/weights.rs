@@ -1,4 +1,5 @@
-//! The weights of an estimator, K x d: those that a pass reads, and how they come back.
+//! The weights of an estimator, K x d: those that a pass reads, and how they come back. There may be a second
+//! matrix of numbers: their sums u, or under a penalty at which count of examples each was last settled.
 
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -18,11 +19,17 @@ pub enum Place {
     Own(Vec<(usize, u32)>, usize),
 }
 
-/// A copy of the weights of these columns.
-pub fn gathered(weights: &[f64], [planes, columns]: [usize; 2], place: &Place) -> Result<Vec<f64>> {
+/// A copy of the weights of these columns; places of no column hold the `rest` of their plane.
+pub fn gathered(
+    weights: &[f64],
+    [planes, columns]: [usize; 2],
+    place: &Place,
+    rest: fn(&[f64]) -> f64,
+) -> Result<Vec<f64>> {
     let Place::Own(own, places) = place else { return collected(weights.iter().copied()) };
     let mut few = matrix(0.0, planes, *places)?;
     for (few, all) in few.chunks_mut((*places).max(1)).zip(weights.chunks(columns.max(1))) {
+        few.fill(rest(all));
         for &(column, place) in own {
             few[place as usize] = all[column];
         }
@@ -103,19 +110,21 @@ fn same(now: &[f64], columns: usize, values: &[f64], place: &Place) -> bool {
 /// Arrays that a pass has left on an estimator, or looked at: all their numbers are finite, and none is -0.0.
 pub struct Known {
     arrays: [Option<Py<PyWeakrefReference>>; 2],
-    /// The largest |number| of each; of the sums u and what is averaged with them.
+    /// The largest |number| of each, if there is a second one.
     largest: [f64; 2],
+    /// Whether the second one holds the same number everywhere.
+    pub even: bool,
 }
 
 impl Known {
     /// Looks at all weights (K, d), asking for signals. `None`: a number is not finite, or -0.0.
     pub fn look(
         coef: &Bound<'_, PyAny>,
-        coef_u: Option<&Bound<'_, PyAny>>,
+        second: Option<&Bound<'_, PyAny>>,
         [planes, columns]: [usize; 2],
     ) -> PyResult<Option<Self>> {
-        let mut found = Self { arrays: [None, None], largest: [0.0; 2] };
-        for (i, array) in [Some(coef), coef_u].into_iter().enumerate() {
+        let mut found = Self { arrays: [None, None], largest: [0.0; 2], even: false };
+        for (i, array) in [Some(coef), second].into_iter().enumerate() {
             let Some(array) = array else { continue };
             let numbers: PyReadonlyArray2<f64> = array.extract()?;
             let numbers = borrowed("coef", &numbers, planes, columns)?;
@@ -123,14 +132,15 @@ impl Known {
             let largest = largest_if_sound(&numbers, &signals);
             let Some(largest) = signals.settle(largest, array.py(), false)? else { return Ok(None) };
             found.largest[i] = largest;
+            found.even = i == 1 && all_equal(&numbers);
             found.arrays[i] = Some(PyWeakrefReference::new(array)?.unbind());
         }
         Ok(Some(found))
     }
 
     /// Whether these are they.
-    pub fn are(&self, coef: &Bound<'_, PyAny>, coef_u: Option<&Bound<'_, PyAny>>) -> bool {
-        self.is(0, Some(coef)) && self.is(1, coef_u)
+    pub fn are(&self, coef: &Bound<'_, PyAny>, second: Option<&Bound<'_, PyAny>>) -> bool {
+        self.is(0, Some(coef)) && self.is(1, second)
     }
 
     fn is(&self, i: usize, array: Option<&Bound<'_, PyAny>>) -> bool {
@@ -145,7 +155,7 @@ impl Known {
     /// Whether the averages of weights that do not change are finite after so many examples more.
     pub fn average_is_finite(&self, seen: &[u64], more: usize) -> bool {
         let t = seen.iter().fold(0, |t, &seen| t.max(seen)).saturating_add(more as u64 + 2);
-        self.arrays[1].is_none() || (t as f64 * self.largest[0] + self.largest[1]).is_finite()
+        (t as f64 * self.largest[0] + self.largest[1]).is_finite()
     }
 
     /// Those that a pass leaves, with the numbers that it was over: of all columns, or of some columns of
@@ -154,7 +164,7 @@ impl Known {
         before: Option<&Self>,
         place: &Place,
         coef: (&Bound<'a, PyAny>, &[f64]),
-        coef_u: Option<(&Bound<'a, PyAny>, &[f64])>,
+        second: Option<(&Bound<'a, PyAny>, &[f64])>,
     ) -> PyResult<Self> {
         let reference = |i: usize, array: &Bound<'a, PyAny>| match before {
             Some(before) if before.is(i, Some(array)) => {
@@ -162,16 +172,21 @@ impl Known {
             }
             _ => PyWeakrefReference::new(array).map(|new| Some(new.unbind())),
         };
-        let others = match (before, place) {
-            (Some(before), Place::Own(..)) => before.largest,
-            _ => [0.0; 2],
+        let (others, even) = match (before, place) {
+            (Some(before), Place::Own(..)) => (before.largest, before.even),
+            _ => ([0.0; 2], true),
         };
-        Ok(match coef_u {
-            None => Self { arrays: [reference(0, coef.0)?, None], largest: [0.0; 2] },
-            Some((coef_u, values)) => Self {
-                arrays: [reference(0, coef.0)?, reference(1, coef_u)?],
+        Ok(match second {
+            None => Self { arrays: [reference(0, coef.0)?, None], largest: [0.0; 2], even: false },
+            Some((second, values)) => Self {
+                arrays: [reference(0, coef.0)?, reference(1, second)?],
                 largest: [largest_of(coef.1, others[0]), largest_of(values, others[1])],
+                even: even && all_equal(values),
             },
         })
     }
+}
+
+fn all_equal(numbers: &[f64]) -> bool {
+    numbers.iter().all(|number| *number == numbers[0])
 }

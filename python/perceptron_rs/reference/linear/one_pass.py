@@ -89,11 +89,13 @@ class OnePass:
         for name, values in state.items():
             dtype = np.int64 if name == "seen" else np.float64
             if not isinstance(values, np.ndarray) or values.dtype != dtype:
-                raise TypeError(f"{name} must be an array of float64, or int64 for counters; use fit")
+                raise TypeError(f"{name} must be an array of float64, or int64 for counters; use start")
         if isinstance(rows, np.ndarray):
             rows = dense_rows(rows)
         elif isinstance(rows, tuple):
             rows = csr_rows(*rows)
+        if "settled" in state:
+            state["ages"] = (state["seen"][:, np.newaxis] - state.pop("settled")).astype(np.int64)
         data = Data(
             rows,
             np.array([known.index(label) for label in y.tolist()], dtype=np.uint32),
@@ -106,6 +108,8 @@ class OnePass:
         if activations is not None:
             activations[:] = run.tracked()["activations"]
         learnt, number = run.state(), int(np.add.reduce(mistakes))
+        if "ages" in learnt:
+            learnt["settled"] = (learnt["seen"][:, np.newaxis] - learnt["ages"]).astype(np.float64)
         attributes |= {attribute: learnt[name] for name, attribute in self.stored.items()}
         attributes |= {name: [] for name in self.caches}
         attributes |= {
@@ -137,6 +141,7 @@ def one_pass(
     added_feature: float = 0.0,
     max_mistakes_per_example: int | None = None,
     joint: str | None = None,
+    penalty: tuple[float, float] | None = None,
     track_mistakes: bool = False,
 ) -> OnePass:
     """Read the parameters once, for many passes.
@@ -151,7 +156,8 @@ def one_pass(
     caches : sequence of str
         Attributes that become an empty list.
     stored : dict
-        The attribute that holds each number of the state.
+        The attribute that holds each number of the state; instead of "ages", "settled" is the count of "seen"
+        when each weight was last settled, as float64.
     learner : "perceptron" or "averaged"
     positive : uint32 array of shape (K,)
         This and all that follow are fields of `perceptron_rs.settings.Linear`.
@@ -163,6 +169,7 @@ def one_pass(
     added_feature : float
     max_mistakes_per_example : int or None
     joint : "max", "uniform", "proportional" or None
+    penalty : tuple of two floats, or None
     track_mistakes : bool
 
     Returns
@@ -183,6 +190,7 @@ def one_pass(
         added_feature=added_feature,
         max_mistakes_per_example=max_mistakes_per_example,
         joint=joint,
+        penalty=penalty,
         track_mistakes=track_mistakes,
         settle=False,
     )
