@@ -98,7 +98,7 @@ OPTIONS = {
     "max_mistakes_per_example": {"run.py", "one_pass.py"},
     "delta": {"run.py", "noise.py"},
     "most": {"run.py", "noise.py"},
-    "penalty": {"run.py", "penalty.py"},
+    "penalty": {"run.py", "penalty.py", "one_pass.py"},
     "l1": {"penalty.py"},
     "check": {"pocket.py"},
     "tie": {"run.py", "one_pass.py", "pocket.py"},
