@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use crate::support::{Case, compress, eight_lanes, fractions, shuffled, whole};
 use perceptron_rs::arith::simd::{InstructionSet, force};
 use perceptron_rs::arith::value::Value;
+use perceptron_rs::kernel::{Kernel, kernel_matrix};
 use perceptron_rs::online;
 use perceptron_rs::rows::{Csr, Dense, Tie};
 
@@ -189,6 +190,28 @@ fn scores_of_all_lengths_planes_and_threads() {
                     let got: Vec<u64> = out.iter().map(|a| a.to_bits()).collect();
                     assert_eq!(got, want, "{set}, CSR, d={d}, {planes} planes, {threads} threads");
                 }
+            });
+        }
+    }
+}
+
+#[test]
+fn products_of_rows_of_all_lengths() {
+    // Around the rows that share a load, and those that are laid out at a time.
+    let counts: &[[usize; 2]] = if cfg!(miri) { &[[3, 2]] } else { &[[1, 1], [2, 3], [5, 9], [67, 70]] };
+    let mut turn = Forced::take();
+    for &d in LENGTHS {
+        for &[rows, others] in counts {
+            let (x, z) = (fractions(rows * d, 1, d as u64), fractions(others * d, 2, 7));
+            let dot = |i: usize| eight_lanes(&x[i / others * d..][..d], &z[i % others * d..][..d]);
+            let want: Vec<u64> = (0..rows * others).map(|i| dot(i).to_bits()).collect();
+            let left = Dense::new(&x, rows, d).expect("shape");
+            let right = Dense::new(&z, others, d).expect("shape");
+            turn = turn.each(|set| {
+                let mut out = vec![0.0; rows * others];
+                kernel_matrix(&left, &right, Kernel::Linear, 1, &(), &mut out).expect("shapes");
+                let got: Vec<u64> = out.iter().map(|dot| dot.to_bits()).collect();
+                assert_eq!(got, want, "{set}, d={d}, {rows} x {others} rows");
             });
         }
     }

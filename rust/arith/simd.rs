@@ -1,9 +1,10 @@
-//! One source, several instruction sets: a [`Leaf`] is compiled once for the target's baseline and
-//! once for AVX2, and the copy is chosen at run time. Rust never contracts a product and a sum, so
-//! all copies give the same bits.
+//! One source, several instruction sets: a [`Leaf`] is compiled once for the target's baseline, once for
+//! AVX2 and, where that pays, once for AVX-512, and the copy is chosen at run time. Rust never contracts a
+//! product and a sum, so all copies give the same bits.
 //!
-//! Tried: a third set for AVX-512, with the eight lanes of rule 3 in one register. Rows of 16 to 784 columns
-//! took as long or longer, for a lane waits for its own sum; integers took twice as long with VNNI.
+//! Tried: AVX-512 for every leaf, with the eight lanes of rule 3 in one register. Rows of 16 to 784 columns
+//! took as long or longer, for a lane waits for its own sum; integers took twice as long with VNNI. Products of
+//! many rows with many have enough sums beside each other.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub enum InstructionSet {
     Portable,
     Avx2,
+    Avx512,
 }
 
 impl InstructionSet {
@@ -19,7 +21,9 @@ impl InstructionSet {
     pub fn available() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            return vec![Self::Portable, Self::Avx2];
+            let mut sets = vec![Self::Portable, Self::Avx2];
+            sets.extend(std::arch::is_x86_feature_detected!("avx512f").then_some(Self::Avx512));
+            return sets;
         }
         vec![Self::Portable]
     }
@@ -29,13 +33,13 @@ impl InstructionSet {
         match self {
             Self::Portable => "portable",
             Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
         }
     }
 }
 
-const AUTOMATIC: u8 = 0;
-const PORTABLE: u8 = 1;
-static FORCED: AtomicU8 = AtomicU8::new(AUTOMATIC);
+/// The best set that may be chosen.
+static LIMIT: AtomicU8 = AtomicU8::new(InstructionSet::Avx512 as u8);
 
 /// Makes every later call use one instruction set (`None`: the best). For tests: the bits of the
 /// results do not depend on it, so a race with a running fit is harmless.
@@ -46,15 +50,27 @@ pub fn force(set: Option<InstructionSet>) {
     if let Some(set) = set {
         assert!(InstructionSet::available().contains(&set), "this machine lacks {}", set.name());
     }
-    // Only "portable" needs a mark: AVX2, where it can be forced at all, is what is chosen anyway.
-    let mark = if set == Some(InstructionSet::Portable) { PORTABLE } else { AUTOMATIC };
-    FORCED.store(mark, Ordering::Relaxed);
+    LIMIT.store(set.unwrap_or(InstructionSet::Avx512) as u8, Ordering::Relaxed);
 }
 
 /// An instruction set as a type. A value of it is proof that the machine has it.
 ///
-/// It offers the one operation that plain loops do not reach: everything else vectorises by itself.
+/// It offers what plain loops do not reach: sums of integer products, and registers of eight floats. Everything
+/// else vectorises by itself.
 pub trait Simd: Copy {
+    /// Sums in f64, as many as a register holds: [`Self::LANES`] of them.
+    type Lanes: Copy;
+    const LANES: usize;
+
+    /// The first of these numbers, as many as a register holds.
+    fn lanes(self, numbers: &[f64]) -> Self::Lanes;
+
+    /// Adds the products of a and b, each rounded before.
+    fn add_products(self, sums: Self::Lanes, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+
+    /// Writes them over the first numbers.
+    fn write(self, lanes: Self::Lanes, numbers: &mut [f64]);
+
     /// Eight sums in i32.
     type Sums: Copy;
 
@@ -70,6 +86,27 @@ pub trait Simd: Copy {
 pub struct Portable;
 
 impl Simd for Portable {
+    type Lanes = [f64; 4];
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    fn lanes(self, numbers: &[f64]) -> Self::Lanes {
+        first(numbers)
+    }
+
+    #[inline(always)]
+    fn add_products(self, mut sums: Self::Lanes, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        for k in 0..Self::LANES {
+            sums[k] += a[k] * b[k];
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn write(self, lanes: Self::Lanes, numbers: &mut [f64]) {
+        numbers[..Self::LANES].copy_from_slice(&lanes);
+    }
+
     type Sums = [i32; 8];
 
     #[inline(always)]
@@ -95,15 +132,96 @@ impl Simd for Portable {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use std::arch::x86_64::{__m256i, _mm256_add_epi32, _mm256_madd_epi16, _mm256_setzero_si256};
+/// # Panics
+/// If there are fewer.
+#[inline(always)]
+fn first<const N: usize>(numbers: &[f64]) -> [f64; N] {
+    *numbers.first_chunk().expect("as many numbers as a register holds")
+}
 
-    /// Made by [`super::dispatch`] alone, after it has seen that the processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{
+        __m256d, __m256i, __m512d, _mm256_add_epi32, _mm256_add_pd, _mm256_madd_epi16, _mm256_mul_pd,
+        _mm256_setzero_si256, _mm512_add_pd, _mm512_mul_pd,
+    };
+    use std::mem::transmute;
+
+    use super::{Simd, first};
+
+    /// Made by [`super::Leaf::run_avx512`] alone, and so after [`super::dispatch`] has seen that the processor has
+    /// AVX-512, which contains AVX2. Integers are summed as with that.
+    #[derive(Clone, Copy)]
+    pub struct Avx512(pub(super) Avx2);
+
+    impl Simd for Avx512 {
+        type Lanes = __m512d;
+        const LANES: usize = 8;
+
+        #[inline(always)]
+        fn lanes(self, numbers: &[f64]) -> Self::Lanes {
+            // SAFETY: same size, every bit pattern is valid in both.
+            unsafe { transmute(first::<8>(numbers)) }
+        }
+
+        #[inline(always)]
+        fn add_products(self, sums: Self::Lanes, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+            // SAFETY: `self` proves that the processor has AVX-512.
+            unsafe { _mm512_add_pd(sums, _mm512_mul_pd(a, b)) }
+        }
+
+        #[inline(always)]
+        fn write(self, lanes: Self::Lanes, numbers: &mut [f64]) {
+            // SAFETY: same size, every bit pattern is valid in both.
+            let lanes: [f64; 8] = unsafe { transmute(lanes) };
+            numbers[..Self::LANES].copy_from_slice(&lanes);
+        }
+
+        type Sums = __m256i;
+
+        #[inline(always)]
+        fn zero(self) -> Self::Sums {
+            self.0.zero()
+        }
+
+        #[inline(always)]
+        fn add_pairs(self, sums: Self::Sums, x: &[i16; 16], w: &[i16; 16]) -> Self::Sums {
+            self.0.add_pairs(sums, x, w)
+        }
+
+        #[inline(always)]
+        fn to_array(self, sums: Self::Sums) -> [i32; 8] {
+            self.0.to_array(sums)
+        }
+    }
+
+    /// Made by [`super::Leaf`] alone, and so after [`super::dispatch`] has seen that the processor has AVX2.
     #[derive(Clone, Copy)]
     pub struct Avx2(pub(super) ());
 
-    impl super::Simd for Avx2 {
+    impl Simd for Avx2 {
+        type Lanes = __m256d;
+        const LANES: usize = 4;
+
+        #[inline(always)]
+        fn lanes(self, numbers: &[f64]) -> Self::Lanes {
+            // SAFETY: same size, every bit pattern is valid in both.
+            unsafe { transmute(first::<4>(numbers)) }
+        }
+
+        #[inline(always)]
+        fn add_products(self, sums: Self::Lanes, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+            // SAFETY: `self` proves that the processor has AVX2.
+            unsafe { _mm256_add_pd(sums, _mm256_mul_pd(a, b)) }
+        }
+
+        #[inline(always)]
+        fn write(self, lanes: Self::Lanes, numbers: &mut [f64]) {
+            // SAFETY: same size, every bit pattern is valid in both.
+            let lanes: [f64; 4] = unsafe { transmute(lanes) };
+            numbers[..Self::LANES].copy_from_slice(&lanes);
+        }
+
         type Sums = __m256i;
 
         #[inline(always)]
@@ -117,8 +235,8 @@ mod avx2 {
             // SAFETY: `self` proves that the processor has AVX2; an array of 16 i16 and a vector
             // have the same size, and every bit pattern is valid in both.
             unsafe {
-                let x: __m256i = std::mem::transmute(*x);
-                let w: __m256i = std::mem::transmute(*w);
+                let x: __m256i = transmute(*x);
+                let w: __m256i = transmute(*w);
                 _mm256_add_epi32(sums, _mm256_madd_epi16(x, w))
             }
         }
@@ -126,7 +244,7 @@ mod avx2 {
         #[inline(always)]
         fn to_array(self, sums: Self::Sums) -> [i32; 8] {
             // SAFETY: same size, every bit pattern is valid in both.
-            unsafe { std::mem::transmute(sums) }
+            unsafe { transmute(sums) }
         }
     }
 }
@@ -137,6 +255,9 @@ pub trait Leaf {
     /// Whether copies for more than the baseline pay. Loops off the hot path go without: each copy of a
     /// leaf costs time to compile and room in the wheel, seven storage types over.
     const WIDE: bool = true;
+
+    /// Whether a copy for AVX-512 pays, too.
+    const WIDEST: bool = false;
 
     type Output;
     fn run<S: Simd>(self, simd: S) -> Self::Output;
@@ -150,7 +271,17 @@ pub trait Leaf {
     where
         Self: Sized,
     {
-        self.run(avx2::Avx2(()))
+        self.run(x86::Avx2(()))
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f")]
+    #[doc(hidden)]
+    unsafe fn run_avx512(self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run(x86::Avx512(x86::Avx2(())))
     }
 
     #[doc(hidden)]
@@ -165,9 +296,19 @@ pub trait Leaf {
 /// Runs the leaf on the best instruction set, or on the forced one.
 pub fn dispatch<L: Leaf>(leaf: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
-    if L::WIDE && FORCED.load(Ordering::Relaxed) == AUTOMATIC && std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the line above saw that the processor has AVX2.
-        return unsafe { leaf.run_avx2() };
+    if L::WIDE {
+        let limit = LIMIT.load(Ordering::Relaxed);
+        if L::WIDEST
+            && limit >= InstructionSet::Avx512 as u8
+            && std::arch::is_x86_feature_detected!("avx512f")
+        {
+            // SAFETY: the line above saw that the processor has AVX-512, which contains AVX2.
+            return unsafe { leaf.run_avx512() };
+        }
+        if limit >= InstructionSet::Avx2 as u8 && std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the line above saw that the processor has AVX2.
+            return unsafe { leaf.run_avx2() };
+        }
     }
     leaf.run_portable()
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::kernels::Kernel;
 use super::products::{Packed, Whole, WideProducts};
 use crate::arith::environment::standard;
-use crate::arith::gram::{self, MOST_COLUMNS, WIDE, WIDTH};
+use crate::arith::gram::{MOST_COLUMNS, WIDE, WIDTH};
 use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
@@ -15,8 +15,11 @@ use crate::online::Monitor;
 use crate::online::threads::{each, worthwhile};
 use crate::rows::{Listed, Matrix, Renamed, Weights, arranged_otherwise, row_entries, strip};
 
-/// Bytes of the rows that are laid out at a time: they stay in the first cache while all others pass.
+/// Bytes of the rows in i16 that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
+
+/// The same for rows in f64, of which strips of columns pass: those of a tile stay in the second cache.
+const WIDE_TILE_BYTES: usize = 256 * 1024;
 
 /// Rows of the other side: so often a row that is laid out is used. With 128 it takes as long. Of 784 columns,
 /// the loop over columns takes 72 % of the time, at two thirds of what the processor multiplies and adds; to
@@ -66,12 +69,12 @@ impl Form {
 
     /// Rows that are laid out at a time.
     pub(super) fn tile(self, columns: usize) -> usize {
-        let row = match self {
-            Self::Whole => columns * 2,
-            Self::Wide => columns * 8,
-            Self::Sparse | Self::Given => 0, // nothing is laid out
+        let (bytes, row) = match self {
+            Self::Whole => (TILE_BYTES, columns * 2),
+            Self::Wide => (WIDE_TILE_BYTES, columns * 8),
+            Self::Sparse | Self::Given => (TILE_BYTES, 0), // nothing is laid out
         };
-        (TILE_BYTES / row.max(1)).clamp(8, 64) / 4 * 4
+        (bytes / row.max(1)).clamp(8, 64) / 4 * 4
     }
 }
 
@@ -214,10 +217,8 @@ impl Side {
             }
             Form::Wide => {
                 let mut packed = Packed::new(d, WIDE, numbers.len())?;
-                let mut own = filled(0.0, packed.stride)?;
                 for (place, &row) in packed.places().zip(numbers) {
-                    rows.write(row as usize, &mut own[..d]);
-                    gram::split_lanes(&own, place);
+                    rows.write(row as usize, &mut place[..d]);
                 }
                 Self::Wide(packed)
             }

@@ -1,8 +1,11 @@
 //! Rows laid out for products, and the loops over tiles of them.
 
+use std::array::from_fn;
+use std::ops::Range;
+
 use super::gram::DotsMut;
 use crate::arith::dot::{LANES, fold};
-use crate::arith::gram::{self, HALF, Tile};
+use crate::arith::gram::{self, STRIP, Tile};
 use crate::arith::simd::{Leaf, Simd};
 use crate::error::{Error, Result};
 use crate::memory::{filled, matrix};
@@ -17,7 +20,7 @@ pub struct Packed<T> {
 
 impl<T: Copy + Default> Packed<T> {
     /// Bytes of a vector: loads that cross a cache line take twice as long.
-    const VECTOR: usize = 32;
+    const VECTOR: usize = 64;
 
     pub fn new(columns: usize, width: usize, len: usize) -> Result<Self> {
         let stride = columns.checked_next_multiple_of(width).ok_or(Error::Memory)?;
@@ -34,12 +37,6 @@ impl<T: Copy + Default> Packed<T> {
     #[inline(always)]
     fn row(&self, i: usize) -> &[T] {
         &self.values[self.start + i * self.stride..][..self.stride]
-    }
-
-    /// One half of a row that [`gram::split_lanes`] has laid out.
-    #[inline(always)]
-    fn half(&self, i: usize, half: usize) -> &[T] {
-        &self.row(i)[half * self.stride / 2..][..self.stride / 2]
     }
 }
 
@@ -62,12 +59,12 @@ impl Leaf for Whole<'_, '_> {
             let count = left.len - i;
             let mut j = first / gram::RIGHT * gram::RIGHT;
             while j < right.len {
-                let rights: [&[i16]; gram::RIGHT] = std::array::from_fn(|k| right.row(j + k));
+                let rights: [&[i16]; gram::RIGHT] = from_fn(|k| right.row(j + k));
                 if count == 1 {
                     let [sums] = gram::products_of(simd, [left.row(i)], rights);
                     (0..gram::RIGHT.min(right.len - j)).for_each(|b| put(i, j + b, sums[b]));
                 } else {
-                    let lefts: [&[i16]; gram::LEFT] = std::array::from_fn(|k| left.row(i + k));
+                    let lefts: [&[i16]; gram::LEFT] = from_fn(|k| left.row(i + k));
                     let sums = gram::products(simd, lefts, rights);
                     for (a, sums) in sums.iter().enumerate() {
                         (0..gram::RIGHT.min(right.len - j)).for_each(|b| put(i + a, j + b, sums[b]));
@@ -87,47 +84,68 @@ pub struct WideProducts<'a, 'b> {
     pub out: &'a mut [DotsMut<'b>],
 }
 
+/// The sums of a row with the rows of a tile, in a register of lanes each.
+type Sums<S> = [<S as Simd>::Lanes; Tile::RIGHT];
+
 impl WideProducts<'_, '_> {
-    /// Half of the lanes of `L` rows from `i` on, with the rows of a tile from `j` on.
+    /// A register of lanes, from `first` on, of some columns of all rows with the rows of a tile from `j` on.
     #[inline(always)]
-    fn half<const L: usize>(&self, half: usize, i: usize, j: usize, lanes: &mut [Lanes]) {
-        let lefts: [&[f64]; L] = std::array::from_fn(|k| self.left.half(i + k, half));
-        let rights: [&[f64]; Tile::RIGHT] = std::array::from_fn(|k| self.right.half(j + k, half));
-        let sums = gram::half_products(lefts, rights);
-        for (lanes, sums) in lanes[i..].iter_mut().zip(&sums) {
-            for (lanes, sums) in lanes.iter_mut().zip(sums) {
-                lanes[half * HALF..][..HALF].copy_from_slice(sums);
-            }
+    fn add<S: Simd, const L: usize>(
+        &self,
+        simd: S,
+        first: usize,
+        columns: &Range<usize>,
+        j: usize,
+        sums: &mut [Sums<S>],
+    ) {
+        let rights: [&[f64]; Tile::RIGHT] = from_fn(|k| &self.right.row(j + k)[columns.clone()]);
+        let left = |i| &self.left.row(i)[columns.clone()];
+        let whole = self.left.len / L * L;
+        for i in (0..whole).step_by(L) {
+            let lefts: [&[f64]; L] = from_fn(|k| left(i + k));
+            gram::add_products(simd, lefts, rights, first, &mut sums[i..]);
+        }
+        for i in whole..self.left.len {
+            gram::add_products(simd, [left(i)], rights, first, &mut sums[i..]);
         }
     }
 }
 
-/// The sums of a row with the rows of a tile.
-type Lanes = [[f64; LANES]; Tile::RIGHT];
-
 impl Leaf for WideProducts<'_, '_> {
+    const WIDEST: bool = true;
+
     type Output = Result<()>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) -> Result<()> {
-        let rows = self.left.len;
-        let mut lanes: Vec<Lanes> = filled([[0.0; LANES]; Tile::RIGHT], rows)?;
+    fn run<S: Simd>(self, simd: S) -> Result<()> {
+        let columns = self.left.stride;
+        let none: Sums<S> = [simd.lanes(&[0.0; LANES]); Tile::RIGHT];
+        // A register holds all lanes, or half of them.
+        let mut sums: Vec<Sums<S>> = filled(none, self.left.len)?;
+        let mut others: Vec<Sums<S>> = filled(none, if S::LANES < LANES { self.left.len } else { 0 })?;
         let mut j = self.first / Tile::RIGHT * Tile::RIGHT;
         while j < self.right.len {
-            // The tile's half stays in the first cache while all rows of the left pass.
-            for half in 0..2 {
-                let mut i = 0;
-                while i + Tile::LEFT <= rows {
-                    self.half::<{ Tile::LEFT }>(half, i, j, &mut lanes);
-                    i += Tile::LEFT;
-                }
-                if i < rows {
-                    self.half::<1>(half, i, j, &mut lanes);
+            sums.fill(none);
+            others.fill(none);
+            for start in (0..columns).step_by(STRIP) {
+                let strip = start..columns.min(start + STRIP);
+                if S::LANES == LANES {
+                    self.add::<S, { Tile::LEFT_OF_EIGHT }>(simd, 0, &strip, j, &mut sums);
+                } else {
+                    self.add::<S, { Tile::LEFT }>(simd, 0, &strip, j, &mut sums);
+                    self.add::<S, { Tile::LEFT }>(simd, LANES / 2, &strip, j, &mut others);
                 }
             }
             let end = self.right.len.min(j + Tile::RIGHT);
-            for (out, lanes) in self.out.iter_mut().zip(&lanes) {
-                (j..end).zip(lanes).for_each(|(j, lanes)| out.put(j, fold(*lanes)));
+            for (i, out) in self.out.iter_mut().enumerate().take(self.left.len) {
+                for (k, j) in (j..end).enumerate() {
+                    let mut lanes = [0.0; LANES];
+                    simd.write(sums[i][k], &mut lanes);
+                    if S::LANES < LANES {
+                        simd.write(others[i][k], &mut lanes[LANES / 2..]);
+                    }
+                    out.put(j, fold(lanes));
+                }
             }
             j += Tile::RIGHT;
         }

@@ -22,16 +22,19 @@ pub const RIGHT: usize = 4;
 /// Rows in f64 are padded with zeros to a multiple of so many columns.
 pub const WIDE: usize = LANES;
 
-/// Lanes of rule 3 that are summed at a time.
-pub const HALF: usize = LANES / 2;
+/// Columns that are multiplied at a time: those of a tile stay in the first cache while all rows of the left
+/// pass.
+pub const STRIP: usize = 512;
 
-/// Rows that share a load in [`half_products`]: eight sums of four lanes, and room for what is loaded,
-/// in sixteen registers. Tried: all lanes of 2 x 3 rows, two steps of 2 x 5 at a time (the compiler keeps
-/// some of the sums in memory); 2 x 5 (8 % faster alone, predictions 8 % slower).
+/// Rows that share a load in [`add_products`]: with four lanes, eight sums, and room for what is loaded, in
+/// sixteen registers; with eight lanes, sixteen sums in 32. Tried with four: all lanes of 2 x 3 rows, two steps of
+/// 2 x 5 at a time (the compiler keeps some of the sums in memory); 2 x 5 (8 % faster alone, predictions 8 %
+/// slower).
 pub struct Tile;
 
 impl Tile {
     pub const LEFT: usize = 2;
+    pub const LEFT_OF_EIGHT: usize = 4;
     pub const RIGHT: usize = 4;
 }
 
@@ -82,38 +85,33 @@ pub fn products_of<S: Simd, const L: usize, const R: usize>(
     from_fn(|l| from_fn(|r| simd.to_array(sums[l][r]).into_iter().sum()))
 }
 
-/// Lays a row out for [`half_products`]: the columns of the first four lanes, then those of the others.
+/// Adds products to the sums of rule 3, in a register of lanes from `first` on: of each of `L` rows with each of
+/// `R`.
+///
+/// # Panics
+/// If there are fewer than `L` rows of sums.
 #[inline(always)]
-pub fn split_lanes(row: &[f64], out: &mut [f64]) {
-    let (first, second) = out.split_at_mut(row.len() / 2);
-    let (first, second) = (first.as_chunks_mut::<HALF>().0, second.as_chunks_mut::<HALF>().0);
-    for ((columns, first), second) in row.as_chunks::<WIDE>().0.iter().zip(first).zip(second) {
-        first.copy_from_slice(&columns[..HALF]);
-        second.copy_from_slice(&columns[HALF..]);
-    }
-}
-
-/// The sums of rule 3 in f64, in four of the lanes: of each of `L` rows with each of `R`.
-#[inline(always)]
-#[must_use]
-pub fn half_products<const L: usize, const R: usize>(
+pub fn add_products<S: Simd, const L: usize, const R: usize>(
+    simd: S,
     left: [&[f64]; L],
     right: [&[f64]; R],
-) -> [[[f64; HALF]; R]; L] {
-    let chunks = left[0].len() / HALF;
-    let left: [&[[f64; HALF]]; L] = from_fn(|k| &left[k].as_chunks().0[..chunks]);
-    let right: [&[[f64; HALF]]; R] = from_fn(|k| &right[k].as_chunks().0[..chunks]);
-    let mut lanes = [[[0.0; HALF]; R]; L];
+    first: usize,
+    sums: &mut [[S::Lanes; R]],
+) {
+    let chunks = left[0].len() / LANES;
+    let left: [&[[f64; LANES]]; L] = from_fn(|k| &left[k].as_chunks().0[..chunks]);
+    let right: [&[[f64; LANES]]; R] = from_fn(|k| &right[k].as_chunks().0[..chunks]);
+    let place: &mut [[S::Lanes; R]; L] = sums.first_chunk_mut().expect("sums of each row");
+    let mut sums = *place;
     for i in 0..chunks {
-        for (lanes, left) in lanes.iter_mut().zip(&left) {
-            for (lanes, right) in lanes.iter_mut().zip(&right) {
-                for lane in 0..HALF {
-                    lanes[lane] += left[i][lane] * right[i][lane];
-                }
+        for (sums, left) in sums.iter_mut().zip(&left) {
+            let left = simd.lanes(&left[i][first..]);
+            for (sum, right) in sums.iter_mut().zip(&right) {
+                *sum = simd.add_products(*sum, left, simd.lanes(&right[i][first..]));
             }
         }
     }
-    lanes
+    *place = sums;
 }
 
 /// Moves activations to the next weight vector, and lets it vote.
