@@ -86,7 +86,7 @@ pub fn products_of<S: Simd, const L: usize, const R: usize>(
 }
 
 /// Adds products to the sums of rule 3, in a register of lanes from `first` on: of each of `L` rows with each of
-/// `R`.
+/// `R`. The sums come and go as registers: from arrays of numbers, the compiler copies them by a call.
 ///
 /// # Panics
 /// If there are fewer than `L` rows of sums.
