@@ -3,6 +3,7 @@
 use super::check_len;
 use super::planes::Magnitude;
 use crate::arith::integers::{all_integers, sizes};
+use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
 use crate::error::{Error, Result};
 
@@ -27,9 +28,27 @@ impl Facts {
     ) -> Result<Self> {
         check_shape(indptr, indices, values)?;
         check_len(indptr.len() - 1)?;
+        dispatch(Look { indptr, indices, values, columns })
+    }
+}
+
+/// One look at all entries, of arrays whose shapes fit.
+struct Look<'a, T, I> {
+    indptr: &'a [I],
+    indices: &'a [I],
+    values: &'a [T],
+    columns: usize,
+}
+
+impl<T: Value, I: Index> Leaf for Look<'_, T, I> {
+    type Output = Result<Facts>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) -> Result<Facts> {
+        let Self { indptr, indices, values, columns } = self;
         let canonical = check_columns(indptr, indices, columns)?;
         let ones = all_ones(values);
-        Ok(Self { canonical, ones, magnitude: magnitude(indptr, values, ones) })
+        Ok(Facts { canonical, ones, magnitude: magnitude(indptr, values, ones) })
     }
 }
 
@@ -66,11 +85,13 @@ fn check_shape<T: Value, I: Index>(indptr: &[I], indices: &[I], values: &[T]) ->
 }
 
 /// Where each row begins and ends.
+#[inline(always)]
 fn extents<I: Index>(indptr: &[I]) -> impl Iterator<Item = (usize, usize)> {
     indptr.windows(2).map(|pair| (pair[0].at(), pair[1].at()))
 }
 
 /// Refuses columns out of range; true if every row is sorted without duplicates.
+#[inline(always)]
 fn check_columns<I: Index>(indptr: &[I], indices: &[I], columns: usize) -> Result<bool> {
     // One comparison of neighbours over the whole array, which vectorises; those that are the last
     // of a row and the first of the next do not count.
@@ -101,11 +122,13 @@ fn check_columns<I: Index>(indptr: &[I], indices: &[I], columns: usize) -> Resul
 }
 
 /// Whether every value is 1, in chunks that vectorise.
+#[inline(always)]
 fn all_ones<T: Value>(values: &[T]) -> bool {
     values.chunks(4096).all(|chunk| chunk.iter().fold(true, |ones, v| ones & (v.widen() == 1.0)))
 }
 
 /// Bounds of the values, if all are integers.
+#[inline(always)]
 fn magnitude<T: Value, I: Index>(indptr: &[I], values: &[T], ones: bool) -> Option<Magnitude> {
     if !ones && !all_integers(values) {
         return None;

@@ -6,6 +6,7 @@ use crate::arith::value::Value;
 const ROUNDER: f64 = (3_u64 << 51) as f64;
 
 /// Whether every value is finite and, up to 2^51, an integer.
+#[inline(always)]
 #[must_use]
 pub fn all_integers<T: Value>(values: &[T]) -> bool {
     // Tried: `fract`, a call for each value where the processor's own instruction may not be assumed.
@@ -15,6 +16,7 @@ pub fn all_integers<T: Value>(values: &[T]) -> bool {
 }
 
 /// The largest |value| and the sum of all, which is rounded in an order of its own.
+#[inline(always)]
 #[must_use]
 pub fn sizes<T: Value>(values: &[T]) -> [f64; 2] {
     const LANES: usize = 4;
