@@ -3,8 +3,8 @@
 //! product and a sum, so all copies give the same bits.
 //!
 //! Tried: AVX-512 for every leaf, with the eight lanes of rule 3 in one register. Rows of 16 to 784 columns
-//! took as long or longer, for a lane waits for its own sum; integers took twice as long with VNNI. Products of
-//! many rows with many have enough sums beside each other.
+//! took as long or longer, for a lane waits for its own sum; integers took twice as long with VNNI. Products
+//! of many rows with many have enough sums beside each other.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -55,8 +55,8 @@ pub fn force(set: Option<InstructionSet>) {
 
 /// An instruction set as a type. A value of it is proof that the machine has it.
 ///
-/// It offers what plain loops do not reach: sums of integer products, and registers of eight floats. Everything
-/// else vectorises by itself.
+/// It offers what plain loops do not reach: sums of integer products, and registers of eight floats.
+/// Everything else vectorises by itself.
 pub trait Simd: Copy {
     /// Sums in f64, as many as a register holds: [`Self::LANES`] of them.
     type Lanes: Copy;
@@ -149,8 +149,8 @@ mod x86 {
 
     use super::{Simd, first};
 
-    /// Made by [`super::Leaf::run_avx512`] alone, and so after [`super::dispatch`] has seen that the processor has
-    /// AVX-512, which contains AVX2. Integers are summed as with that.
+    /// Made by [`super::Leaf::run_avx512`] alone, and so after [`super::dispatch`] has seen that the processor
+    /// has AVX-512, which contains AVX2. Integers are summed as with that.
     #[derive(Clone, Copy)]
     pub struct Avx512(pub(super) Avx2);
 

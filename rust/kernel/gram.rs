@@ -21,8 +21,8 @@ const TILE_BYTES: usize = 24 * 1024;
 /// The same for rows in f64, of which strips of columns pass: those of a tile stay in the second cache.
 const WIDE_TILE_BYTES: usize = 256 * 1024;
 
-/// Rows of the other side: so often a row that is laid out is used. Of 784 columns in f64, the loop over columns
-/// takes two thirds of the time, to read and lay out rows a sixth.
+/// Rows of the other side: so often a row that is laid out is used. Of 784 columns in f64, the loop over
+/// columns takes two thirds of the time, to read and lay out rows a sixth.
 const LEFT: usize = 64;
 
 /// How dot products are computed.

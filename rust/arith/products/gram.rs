@@ -27,9 +27,9 @@ pub const WIDE: usize = LANES;
 pub const STRIP: usize = 512;
 
 /// Rows that share a load in [`add_products`]: with four lanes, eight sums, and room for what is loaded, in
-/// sixteen registers; with eight lanes, sixteen sums in 32. Tried with four: all lanes of 2 x 3 rows, two steps of
-/// 2 x 5 at a time (the compiler keeps some of the sums in memory); 2 x 5 (8 % faster alone, predictions 8 %
-/// slower).
+/// sixteen registers; with eight lanes, sixteen sums in 32. Tried with four: all lanes of 2 x 3 rows, two
+/// steps of 2 x 5 at a time (the compiler keeps some of the sums in memory); 2 x 5 (8 % faster alone,
+/// predictions 8 % slower).
 pub struct Tile;
 
 impl Tile {
@@ -85,8 +85,8 @@ pub fn products_of<S: Simd, const L: usize, const R: usize>(
     from_fn(|l| from_fn(|r| simd.to_array(sums[l][r]).into_iter().sum()))
 }
 
-/// Adds products to the sums of rule 3, in a register of lanes from `first` on: of each of `L` rows with each of
-/// `R`. The sums come and go as registers: from arrays of numbers, the compiler copies them by a call.
+/// Adds products to the sums of rule 3, in a register of lanes from `first` on: of each of `L` rows with each
+/// of `R`. The sums come and go as registers: from arrays of numbers, the compiler copies them by a call.
 ///
 /// # Panics
 /// If there are fewer than `L` rows of sums.
