@@ -149,8 +149,8 @@ mod x86 {
 
     use super::{Simd, first};
 
-    /// Made by [`super::Leaf::run_avx512`] alone, and so after [`super::dispatch`] has seen that the processor
-    /// has AVX-512, which contains AVX2. Integers are summed as with that.
+    /// Made by [`super::Leaf::run_avx512`] alone, and so after [`super::dispatch`] has seen that the
+    /// processor has AVX-512, which contains AVX2. Integers are summed as with that.
     #[derive(Clone, Copy)]
     pub struct Avx512(pub(super) Avx2);
 
