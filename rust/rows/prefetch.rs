@@ -1,14 +1,16 @@
-//! Hints for what is read soon, rows above all. In a shuffled order no hardware prefetcher can guess them.
+//! Hints for what is read soon, rows above all. In a shuffled order no hardware prefetcher can guess
+//! them.
 //!
-//! Too few lines may be on their way to the first-level cache, and eight long rows fill it. So long rows are
-//! asked for in the second level (200 floats, 32 MB: half the time), and those that no cache holds in both, early
-//! in the second: floats take half to two thirds of the time. In the given order the hardware does well, but
-//! where the weights of several planes are read between long rows (784 floats: two thirds).
+//! Too few lines may be on their way to the first-level cache, and eight long rows fill it. So long rows
+//! are asked for in the second level (200 floats, 32 MB: half the time), and those that no cache holds in
+//! both, early in the second: floats take half to two thirds of the time. In the given order the hardware
+//! does well, but where the weights of several planes are read between long rows (784 floats: two
+//! thirds).
 //!
-//! Tried: hints in the given order for one plane, or for bytes: up to 25 % longer. Asking for a long sparse row
-//! piece by piece while another one is read: short rows up to 25 % more. The second level alone for short rows
-//! or those that no cache holds: up to half as long again; both, for rows that the third level holds: up to 30 %
-//! more.
+//! Tried: hints in the given order for one plane, or for bytes: up to 25 % longer. Asking for a long
+//! sparse row piece by piece while another one is read: short rows up to 25 % more. The second level
+//! alone for short rows or those that no cache holds: up to half as long again; both, for rows that the
+//! third level holds: up to 30 % more.
 
 /// How many examples ahead rows are asked for, in a shuffled order.
 pub const AHEAD: usize = 8;

@@ -289,8 +289,8 @@ impl OnePass {
         Ok(if known.is_some() && same && self.fits(attributes)? { Some((coef, second, known)) } else { None })
     }
 
-    /// Whether a pass over so many examples neither changes the weights of other columns than theirs, nor need
-    /// look at them.
+    /// Whether a pass over so many examples neither changes the weights of other columns than theirs, nor
+    /// need look at them.
     fn is_local(&self, known: &Known, beside: Option<&[f64]>, seen: &[u64], examples: usize) -> bool {
         if self.intercept_u.is_some() {
             return known.average_is_finite(seen, examples);
