@@ -79,7 +79,8 @@ pub trait Simd: Copy {
     /// Adds two of the products `x[i]*w[i]` to each of the sums, wrapping. Which two, each set chooses.
     fn add_pairs(self, sums: Self::Sums, x: &[i16; 16], w: &[i16; 16]) -> Self::Sums;
 
-    fn to_array(self, sums: Self::Sums) -> [i32; 8];
+    /// Their sum. A method: folded by a loop, several vectors are taken apart number by number.
+    fn total(self, sums: Self::Sums) -> i64;
 }
 
 #[derive(Clone, Copy)]
@@ -127,8 +128,12 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn to_array(self, sums: Self::Sums) -> [i32; 8] {
-        sums
+    fn total(self, sums: Self::Sums) -> i64 {
+        let mut total = 0;
+        for sum in sums {
+            total += i64::from(sum);
+        }
+        total
     }
 }
 
@@ -142,8 +147,10 @@ fn first<const N: usize>(numbers: &[f64]) -> [f64; N] {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        __m256d, __m256i, __m512d, _mm256_add_epi32, _mm256_add_pd, _mm256_madd_epi16, _mm256_mul_pd,
-        _mm256_setzero_si256, _mm512_add_pd, _mm512_mul_pd,
+        __m256d, __m256i, __m512d, _mm_add_epi64, _mm_cvtsi128_si64, _mm_unpackhi_epi64, _mm256_add_epi32,
+        _mm256_add_epi64, _mm256_add_pd, _mm256_castsi256_si128, _mm256_cvtepi32_epi64,
+        _mm256_extracti128_si256, _mm256_madd_epi16, _mm256_mul_pd, _mm256_setzero_si256, _mm512_add_pd,
+        _mm512_mul_pd,
     };
     use std::mem::transmute;
 
@@ -190,8 +197,8 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn to_array(self, sums: Self::Sums) -> [i32; 8] {
-            self.0.to_array(sums)
+        fn total(self, sums: Self::Sums) -> i64 {
+            self.0.total(sums)
         }
     }
 
@@ -242,9 +249,15 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn to_array(self, sums: Self::Sums) -> [i32; 8] {
-            // SAFETY: same size, every bit pattern is valid in both.
-            unsafe { transmute(sums) }
+        fn total(self, sums: Self::Sums) -> i64 {
+            // SAFETY: `self` proves that the processor has AVX2.
+            unsafe {
+                let low = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(sums));
+                let high = _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(sums));
+                let four = _mm256_add_epi64(low, high);
+                let two = _mm_add_epi64(_mm256_castsi256_si128(four), _mm256_extracti128_si256::<1>(four));
+                _mm_cvtsi128_si64(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two)))
+            }
         }
     }
 }

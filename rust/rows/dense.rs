@@ -47,11 +47,16 @@ impl<'a, T: Value> Dense<'a, T> {
         &self.values[i * self.columns..][..self.columns]
     }
 
-    /// Whether rows take exact integers. On shorter ones than this, sums over registers and updates in halves
-    /// take longer than floats.
+    /// Whether rows are scored in exact integers: bytes need not be widened then. Shorter rows than this are
+    /// as fast in floats.
     fn is_exact(&self) -> bool {
-        const FROM: usize = 64;
-        T::BYTE && self.columns >= FROM
+        T::BYTE && self.columns >= 8
+    }
+
+    /// Whether that many planes learn so. Updates in halves take longer than in floats: one plane alone gains
+    /// from longer rows on.
+    fn learns_exactly(&self, planes: usize) -> bool {
+        self.is_exact() && (planes > 1 || self.columns >= 24)
     }
 
     /// Bounds of bytes, without a look at them.
@@ -195,6 +200,18 @@ enum Form<'a> {
     Halves(&'a [Halves]),
 }
 
+impl Form<'_> {
+    /// `w·x` of some rows with one plane, which is all there is.
+    #[inline(always)]
+    fn of_rows<S: Simd, T: Value, const N: usize>(&self, simd: S, rows: [&[T]; N]) -> [f64; N] {
+        match self {
+            Form::Halves(w) if T::BYTE => exact::dots_of_rows(simd, &w[0], rows),
+            Form::Halves(_) => unreachable!("halves are for bytes alone"),
+            Form::ByPlane(w) => dots(rows, w),
+        }
+    }
+}
+
 struct Scores<'a, T> {
     rows: &'a Dense<'a, T>,
     range: Range<usize>,
@@ -208,8 +225,8 @@ impl<T: Value> Leaf for Scores<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Result<()> {
-        if let (Form::ByPlane(w), [b]) = (&self.weights, self.intercept) {
-            one_plane(self.rows, self.range.start, w, *b, self.out);
+        if let [b] = self.intercept {
+            one_plane(simd, self.rows, self.range.start, &self.weights, *b, self.out);
             return Ok(());
         }
         let is_widened = matches!(self.weights, Form::ByPlane(_));
@@ -240,7 +257,7 @@ impl<T: Value> Leaf for Scores<'_, T> {
 /// up to three times as long, and with asking for them up to twice. So for several planes: three to five take
 /// 20 to 40 % less, ten and more up to 30 % longer.
 #[inline(always)]
-fn one_plane<T: Value>(rows: &Dense<T>, start: usize, w: &[f64], b: f64, out: &mut [f64]) {
+fn one_plane<S: Simd, T: Value>(simd: S, rows: &Dense<T>, start: usize, w: &Form, b: f64, out: &mut [f64]) {
     let is_short = rows.columns * size_of::<T>() <= SHORT;
     let few = if is_short { out.len() - out.len() % GROUP } else { 0 };
     let (fours, rest) = out.split_at_mut(few);
@@ -249,10 +266,10 @@ fn one_plane<T: Value>(rows: &Dense<T>, start: usize, w: &[f64], b: f64, out: &m
         if let Some(values) = rows.values.get(soon..soon + GROUP * rows.columns) {
             prefetch(values);
         }
-        *sums = dots(from_fn(|k| rows.row(first + k)), w).map(|sum| sum + b);
+        *sums = w.of_rows(simd, from_fn(|k| rows.row(first + k))).map(|sum| sum + b);
     }
     for (row, sum) in (start + few..).zip(rest) {
-        *sum = dots([rows.row(row)], w)[0] + b;
+        *sum = w.of_rows(simd, [rows.row(row)])[0] + b;
     }
 }
 
@@ -339,7 +356,7 @@ impl<T: Value> Examples for Dense<'_, T> {
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes, monitor: &dyn Monitor) -> Result<()> {
-        if self.is_exact() && planes.pending.is_none() {
+        if self.learns_exactly(planes.heads.len()) && planes.pending.is_none() {
             planes.make_halves(visit.integer_step, self.byte_magnitude(), monitor)
         } else {
             planes.make_by_plane(monitor)

@@ -5,7 +5,7 @@
 //! fastest one. Two forms:
 //! - [`Halves`]: one weight vector over dense bytes. `w = 65536*hi + lo` with both halves in i16;
 //!   a multiply-add of i16 pairs does the rest. A lane of i32 holds the products of
-//!   [`FLUSH`] columns, then it is emptied into an i64.
+//!   [`FLUSH`] chunks, then it is emptied into an i64.
 //! - the `_entries` functions: i32 weights stored by column, i32 sums, over CSR rows.
 //!
 //! Each update returns a bound of the |weights| that it wrote; the caller leaves the exact path as soon
@@ -26,10 +26,12 @@ pub const LARGEST: f64 = ((1 << 30) - 1) as f64;
 /// Half of 2^53: room for the intercept beside the sum, and for the rounding of the bound itself.
 pub const LARGEST_SUM: f64 = 4_503_599_627_370_496.0;
 
-/// Columns after which an i32 lane is emptied: 256 products a lane, each at most 255 * 32768.
-const FLUSH: usize = 2048;
-
+/// Columns that are multiplied at once.
 const WIDTH: usize = 16;
+
+/// Chunks after which the lanes of i32 are emptied. A lane holds two products of each of them, and four of
+/// what is less than a chunk: at most 256 of 255 and 32768.
+const FLUSH: usize = 126;
 
 /// The largest |weight| with which every sum over a row stays below `largest_sum`; `mass` is at
 /// least the largest sum of |values| of a row.
@@ -74,17 +76,8 @@ impl Halves {
     pub fn axpy<T: Value>(&mut self, c: i32, x: &[T]) -> i32 {
         if c.abs() > NARROW {
             self.add_wide(c, x);
-        } else {
-            let mut carries = 0;
-            for (lo, x) in self.lo.iter_mut().zip(x) {
-                let p = c as i16 * x.to_i32() as i16;
-                let sum = lo.wrapping_add(p);
-                carries |= sum ^ lo.saturating_add(p);
-                *lo = sum;
-            }
-            if carries != 0 {
-                self.carry(c as i16, x);
-            }
+        } else if add_low(c as i16, x, &mut self.lo) {
+            self.carry(c as i16, x);
         }
         self.top.saturating_mul(1 << 16).saturating_add(1 << 15)
     }
@@ -110,6 +103,47 @@ impl Halves {
     }
 }
 
+/// `low += c*x`, wrapping; returns whether a sum passed the end.
+///
+/// By hand in parts: left to itself, the compiler takes 64 columns at once, and the rest one by one.
+#[inline(always)]
+fn add_low<T: Value>(c: i16, x: &[T], low: &mut [i16]) -> bool {
+    let (chunks, rest) = x.as_chunks::<WIDTH>();
+    let (low_chunks, low_rest) = low.as_chunks_mut::<WIDTH>();
+    let mut carries = [0; WIDTH];
+    for (x, low) in chunks.iter().zip(low_chunks) {
+        add_part(c, x, low, &mut carries);
+    }
+    let (eight, rest) = rest.as_chunks::<8>();
+    let (low_eight, low_rest) = low_rest.as_chunks_mut::<8>();
+    if let ([x], [low]) = (eight, low_eight) {
+        add_part(c, x, low, &mut carries);
+    }
+    let (four, rest) = rest.as_chunks::<4>();
+    let (low_four, low_rest) = low_rest.as_chunks_mut::<4>();
+    if let ([x], [low]) = (four, low_four) {
+        add_part(c, x, low, &mut carries);
+    }
+    for (x, low) in rest.iter().zip(low_rest) {
+        add_part(c, &[*x], std::array::from_mut(low), &mut carries);
+    }
+    let mut any = 0;
+    for carry in carries {
+        any |= carry;
+    }
+    any != 0
+}
+
+#[inline(always)]
+fn add_part<T: Value, const N: usize>(c: i16, x: &[T; N], low: &mut [i16; N], carries: &mut [i16; WIDTH]) {
+    for k in 0..N {
+        let p = c * x[k].to_i32() as i16;
+        let sum = low[k].wrapping_add(p);
+        carries[k] |= sum ^ low[k].saturating_add(p);
+        low[k] = sum;
+    }
+}
+
 /// Just above the limit, before the exact path is left, `hi` may wrap; [`whole`] takes that back.
 #[inline(always)]
 fn split(w: i32) -> (i16, i16) {
@@ -130,52 +164,112 @@ fn whole(hi: i16, lo: i16) -> i32 {
 pub fn dots<S: Simd, T: Value, const P: usize>(simd: S, w: [&Halves; P], x: &[T]) -> [f64; P] {
     let low: [&[i16]; P] = from_fn(|p| &w[p].lo[..]);
     if w.iter().all(|w| w.is_small()) {
-        let sums = sums(simd, low, x);
-        return from_fn(|p| sums[p] as f64);
+        return sums(simd, low, x).map(|sum| sum as f64);
     }
     let high: [&[i16]; P] = from_fn(|p| &w[p].hi[..]);
-    let (low, high) = if P == 1 {
+    if P == 1 {
         let [low, high] = sums(simd, [low[0], high[0]], x);
-        ([low; P], [high; P])
+        [joined(high, low); P]
     } else {
-        (sums(simd, low, x), sums(simd, high, x))
-    };
-    from_fn(|p| (65536 * high[p] + low[p]) as f64)
+        let (low, high) = (sums(simd, low, x), sums(simd, high, x));
+        from_fn(|p| joined(high[p], low[p]))
+    }
 }
 
+/// `w·x` of `P` rows of bytes with one weight vector.
+#[inline(always)]
+#[must_use]
+pub fn dots_of_rows<S: Simd, T: Value, const P: usize>(simd: S, w: &Halves, rows: [&[T]; P]) -> [f64; P] {
+    let low = sums(simd, rows, &w.lo);
+    if w.is_small() {
+        return low.map(|sum| sum as f64);
+    }
+    let high = sums(simd, rows, &w.hi);
+    from_fn(|p| joined(high[p], low[p]))
+}
+
+#[inline(always)]
+fn joined(high: i64, low: i64) -> f64 {
+    (65536 * high + low) as f64
+}
+
+/// Of weights and a row, or of rows and weights: one holds bytes, the other halves.
+///
 /// Loops, not iterators: a closure would be compiled without the instruction set of the leaf.
 #[inline(always)]
-fn sums<S: Simd, T: Value, const P: usize>(simd: S, w: [&[i16]; P], x: &[T]) -> [i64; P] {
-    let mut sums = [0; P];
-    for start in (0..x.len()).step_by(FLUSH) {
-        let end = x.len().min(start + FLUSH);
-        let (chunks, rest) = x[start..end].as_chunks::<WIDTH>();
-        let weights: [&[[i16; WIDTH]]; P] = from_fn(|p| &w[p][start..end].as_chunks().0[..chunks.len()]);
-        let mut lanes = [simd.zero(); P];
-        for (i, x) in chunks.iter().enumerate() {
-            let mut narrow = [0; WIDTH];
-            for k in 0..WIDTH {
-                narrow[k] = x[k].to_i32() as i16;
-            }
+fn sums<S: Simd, A: Value, B: Value, const P: usize>(simd: S, a: [&[A]; P], b: &[B]) -> [i64; P] {
+    let (chunks, rest) = b.as_chunks::<WIDTH>();
+    let mut others = [&[][..]; P];
+    for p in 0..P {
+        others[p] = &a[p].as_chunks::<WIDTH>().0[..chunks.len()];
+    }
+    let (mut sums, mut lanes) = ([0; P], [simd.zero(); P]);
+    let mut done = chunks.len() * WIDTH;
+    let (eight, rest) = rest.as_chunks::<8>();
+    if let [b] = eight {
+        lanes = add(simd, lanes, a, done, b);
+        done += 8;
+    }
+    let (four, rest) = rest.as_chunks::<4>();
+    if let [b] = four {
+        lanes = add(simd, lanes, a, done, b);
+        done += 4;
+    }
+    let mut i = 0;
+    loop {
+        let end = chunks.len().min(i + FLUSH);
+        while i < end {
+            let b = narrowed(&chunks[i]);
             for p in 0..P {
-                lanes[p] = simd.add_pairs(lanes[p], &narrow, &weights[p][i]);
+                lanes[p] = simd.add_pairs(lanes[p], &narrowed(&others[p][i]), &b);
             }
+            i += 1;
         }
-        // All at once, so that they stay in registers until here.
-        let lanes: [[i32; 8]; P] = from_fn(|p| simd.to_array(lanes[p]));
         for p in 0..P {
-            // At most fifteen products of 255 and 32768.
-            let mut last = 0;
-            for (x, w) in rest.iter().zip(&w[p][end - rest.len()..]) {
-                last += x.to_i32() * i32::from(*w);
+            sums[p] += simd.total(lanes[p]);
+        }
+        if i == chunks.len() {
+            break;
+        }
+        lanes = [simd.zero(); P];
+    }
+    if !rest.is_empty() {
+        for p in 0..P {
+            let mut last = 0; // at most three products of 255 and 32768
+            for (b, a) in rest.iter().zip(&a[p][done..]) {
+                last += b.to_i32() * a.to_i32();
             }
             sums[p] += i64::from(last);
-            for lane in lanes[p] {
-                sums[p] += i64::from(lane);
-            }
         }
     }
     sums
+}
+
+/// Adds the products of a part of a chunk, from column `from` on.
+#[inline(always)]
+fn add<S: Simd, A: Value, B: Value, const P: usize, const N: usize>(
+    simd: S,
+    mut lanes: [S::Sums; P],
+    a: [&[A]; P],
+    from: usize,
+    b: &[B; N],
+) -> [S::Sums; P] {
+    let b = narrowed(b);
+    for p in 0..P {
+        let a: &[A; N] = a[p][from..].first_chunk().expect("rows are equally long");
+        lanes[p] = simd.add_pairs(lanes[p], &narrowed(a), &b);
+    }
+    lanes
+}
+
+/// Fewer than a chunk holds are filled up with 0.
+#[inline(always)]
+fn narrowed<T: Value, const N: usize>(x: &[T; N]) -> [i16; WIDTH] {
+    let mut narrow = [0; WIDTH];
+    for k in 0..N {
+        narrow[k] = x[k].to_i32() as i16;
+    }
+    narrow
 }
 
 /// CSR row with one weight vector.

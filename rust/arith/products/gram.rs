@@ -82,7 +82,7 @@ pub fn products_of<S: Simd, const L: usize, const R: usize>(
             }
         }
     }
-    from_fn(|l| from_fn(|r| simd.to_array(sums[l][r]).into_iter().sum()))
+    from_fn(|l| from_fn(|r| simd.total(sums[l][r]) as i32))
 }
 
 /// Adds products to the sums of rule 3, in a register of lanes from `first` on: of each of `L` rows with each
