@@ -82,7 +82,13 @@ pub fn products_of<S: Simd, const L: usize, const R: usize>(
             }
         }
     }
-    from_fn(|l| from_fn(|r| simd.total(sums[l][r]) as i32))
+    let mut products = [[0; R]; L];
+    for (products, sums) in products.iter_mut().zip(sums) {
+        for (product, sum) in products.iter_mut().zip(sums) {
+            *product = simd.total(sum) as i32;
+        }
+    }
+    products
 }
 
 /// Adds products to the sums of rule 3, in a register of lanes from `first` on: of each of `L` rows with each
