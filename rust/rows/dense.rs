@@ -306,6 +306,8 @@ impl<T: Value> Leaf for Surveyed<'_, T> {
     }
 }
 
+/// Four rows at once share each load of the weights, and the additions of one need not wait for each other:
+/// float64 of 784 columns takes 0.6 times as long as row by row. Tried: asking for whole rows (as long again).
 struct Dots<'a, T>(&'a Dense<'a, T>, &'a [u32], &'a [f64], &'a mut [f64]);
 
 impl<T: Value> Leaf for Dots<'_, T> {
@@ -314,10 +316,16 @@ impl<T: Value> Leaf for Dots<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) {
         let Self(rows, numbers, w, out) = self;
-        for (i, (&row, out)) in numbers.iter().zip(out).enumerate() {
-            if let Some(&later) = numbers.get(i + 8) {
-                prefetch(rows.row(later as usize));
+        let (fours, rest) = numbers.as_chunks::<GROUP>();
+        let (four_outs, rest_out) = out.as_chunks_mut::<GROUP>();
+        for (i, (numbers, out)) in fours.iter().zip(four_outs).enumerate() {
+            for &later in fours.get(i + 2).into_iter().flatten() {
+                let row = rows.row(later as usize);
+                prefetch(&row[..row.len().min(SHORT / size_of::<T>())]);
             }
+            *out = dots(numbers.map(|row| rows.row(row as usize)), w);
+        }
+        for (&row, out) in rest.iter().zip(rest_out) {
             *out = dots([w], rows.row(row as usize))[0];
         }
     }
