@@ -111,7 +111,7 @@ def projections():
 
 
 def one_long_sequence():
-    n, labels = 300_000, 120
+    n, labels = 200_000, 120
     rows = _core.dense_rows(np.ones((n, 1)))
     weights = {
         "emission_indptr": np.array([0, labels], dtype=np.int64),
