@@ -65,3 +65,13 @@ def test_every_way_of_assert_parity(activation, classes):
     model = MultilayerPerceptron((3,), activation=activation, max_iter=2, tol=None)
     assert_parity(model, X, y, batch_sizes=(1, 7))
     assert_parity(model.set_params(batch_size=4, warm_start=True), X, y)
+
+
+def test_an_overflow_in_the_order_of_batches_is_none_in_an_order_that_is_drawn():
+    X = np.array([[3e100, 2e100], [0, 2e100], [3e100, 0]])
+    y, model = np.array([0, 1, 0]), MultilayerPerceptron((2,), max_iter=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert "overflow" not in str(learnt(model.get_params(), X, y))
+        assert "overflow" in str(learnt(model.get_params() | {"shuffle": False}, X, y))
+        assert_parity(model, X, y)
