@@ -111,10 +111,7 @@ def ways(
     whole = clone(estimator).set_params(max_iter=1, tol=None, shuffle=False, warm_start=False)
     kept = _visited(whole, y, weights)
     first = Path("reference", *plain[0], epochs=1)
-    found = _fit(whole, first, y, weights, start)
-    if isinstance(found, str):
-        return  # overflows in this order
-    expected = _learnt(found)
+    expected = _learnt(_fit(whole, first, y, weights, start))
     yield Way(first, expected, None)
     for size in batch_sizes:
         for engine in ("reference", "rust"):
@@ -215,12 +212,17 @@ def _predictions(model: Any, X: Any) -> Arrays:
     return {f"prediction={kind}": _scores(other, X) for kind, other in asked.items()}
 
 
-def _fit_batches(estimator: Any, path: Path, y: Any, weights: Any, kept: Any) -> Arrays:
+def _fit_batches(estimator: Any, path: Path, y: Any, weights: Any, kept: Any) -> Arrays | str:
     model = clone(estimator).set_params(engine=path.engine)
     for begin in range(0, len(kept), path.batches or 1):
         rows = kept[begin : begin + (path.batches or 1)]
         more = _weighted(None if weights is None else weights[rows])
-        model.partial_fit(path.X[rows], y[rows], classes=np.unique(y), **more)
+        try:
+            model.partial_fit(path.X[rows], y[rows], classes=np.unique(y), **more)
+        except ValueError as error:
+            if _OVERFLOW not in str(error):
+                raise
+            return str(error)
     return arrays(model) | _predictions(model, path.X)
 
 
@@ -251,8 +253,9 @@ def _visited(estimator: Any, y: Any, weights: Any) -> NDArray[np.intp]:
     return np.flatnonzero(total)
 
 
-def _learnt(found: Arrays | str) -> Arrays:
+def _learnt(found: Arrays | str) -> Arrays | str:
     """Leave out what reports on a call, which differs between one call and many."""
-    assert not isinstance(found, str), found
+    if isinstance(found, str):
+        return _OVERFLOW  # without the epoch, which each call counts for itself
     kept = ("coef", "intercept", "n_seen_", "classes_", "survival_", "prediction=")
     return {name: values for name, values in found.items() if any(part in name for part in kept)}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from perceptron_rs import MultilayerPerceptron
 from perceptron_rs.testing import assert_parity
+from perceptron_rs.ways import ways
 
 PARAMETERS = {
     "hidden_layer_sizes": st.sampled_from([(), (1,), (4,), (9, 3), (17,)]),
@@ -75,3 +76,6 @@ def test_an_overflow_in_the_order_of_batches_is_none_in_an_order_that_is_drawn()
         assert "overflow" not in str(learnt(model.get_params(), X, y))
         assert "overflow" in str(learnt(model.get_params() | {"shuffle": False}, X, y))
         assert_parity(model, X, y)
+        found = ways(model, X, y, weights=None, start={}, batch_sizes=(1, 2), threads=())
+        overflows = [way for way in found if way.found == "training overflowed"]
+    assert len(overflows) == 5  # one epoch, and two sizes of batches on two engines
