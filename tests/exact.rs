@@ -6,7 +6,7 @@ use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::{feed, scores};
 use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Rows, Stop, integer_step};
 
-/// Dense bytes are exact from 64 columns on; the 32-bit sums are flushed at 2048.
+/// Bytes learn exactly from 24 columns on, of several planes from 8; the 32-bit sums are flushed at 2016.
 const LENGTHS: [usize; 16] = [24, 31, 64, 65, 72, 79, 80, 81, 95, 97, 2016, 2031, 2032, 2047, 2049, 4097];
 
 /// Weights whose halves are at their extremes: low halves of -32768 and 32767, high ones of 2^14.
@@ -69,7 +69,7 @@ fn bytes_at_their_extremes() {
 }
 
 #[test]
-fn short_rows_of_bytes_take_rule_3() {
+fn short_rows_of_bytes_take_rule_3_but_for_several_planes() {
     for d in [1, 2, 7, 8, 9, 23] {
         for classes in [2, 3, 9] {
             let dense = d >= 8 && classes > 2;

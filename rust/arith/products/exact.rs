@@ -180,6 +180,9 @@ pub fn dots<S: Simd, T: Value, const P: usize>(simd: S, w: [&Halves; P], x: &[T]
 #[inline(always)]
 #[must_use]
 pub fn dots_of_rows<S: Simd, T: Value, const P: usize>(simd: S, w: &Halves, rows: [&[T]; P]) -> [f64; P] {
+    if P == 1 {
+        return dots(simd, [w], rows[0]).map(|dot| [dot; P])[0]; // both halves in one pass
+    }
     let low = sums(simd, rows, &w.lo);
     if w.is_small() {
         return low.map(|sum| sum as f64);
