@@ -88,6 +88,9 @@ impl Value for One {
 pub trait Index: Copy + Ord + Send + Sync + 'static {
     /// A negative index becomes a huge one, which every bounds check refuses.
     fn at(self) -> usize;
+
+    /// The caller knows that it fits.
+    fn of(at: u32) -> Self;
 }
 
 impl Index for i32 {
@@ -95,11 +98,21 @@ impl Index for i32 {
     fn at(self) -> usize {
         self as isize as usize
     }
+
+    #[inline(always)]
+    fn of(at: u32) -> Self {
+        at as i32
+    }
 }
 
 impl Index for i64 {
     #[inline(always)]
     fn at(self) -> usize {
         self as usize
+    }
+
+    #[inline(always)]
+    fn of(at: u32) -> Self {
+        i64::from(at)
     }
 }

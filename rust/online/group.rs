@@ -8,7 +8,7 @@ use super::rule::Rule;
 use super::run::{Places, State};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
-use crate::monitor::{Monitor, copied};
+use crate::monitor::Monitor;
 use crate::rows::{Activations, Cursor, Head, Planes, Stop, Visit, Weights, in_tiles};
 
 /// What a decision (a plane, or all of them) did in one epoch.
@@ -43,7 +43,8 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub fn new(range: Range<usize>, problem: &Problem, state: &State, monitor: &dyn Monitor) -> Result<Self> {
+    /// `weights` are those of the planes, out of the state.
+    pub fn new(range: Range<usize>, problem: &Problem, state: &State, weights: Vec<f64>) -> Result<Self> {
         let (settings, n, d) = (problem.settings, problem.examples.len(), problem.examples.columns());
         let heads = range.clone().map(|k| Head {
             plane: k as u32,
@@ -54,7 +55,6 @@ impl Group {
             loss: 0.0,
         });
         let decisions = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
-        let weights = copied(&state.coef[range.start * d..range.end * d], monitor)?;
         let mut planes = Planes::new(collected(heads)?, weights, d);
         planes.noise = problem.noise(&range)?;
         if settings.track_activations {
@@ -207,6 +207,11 @@ impl Group {
                 self.planes.copy_plane(i, tile.clone(), &mut plane[tile.clone()]);
             }
         })
+    }
+
+    /// The weights of the planes that go on, K x d; nothing else is done with the group afterwards.
+    pub fn take_weights(&mut self, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+        self.planes.take_by_plane(monitor)
     }
 
     /// The planes that go on.

@@ -6,7 +6,7 @@
 use super::group::Group;
 use super::problem::Problem;
 use super::rule::Learner;
-use super::run::{State, check_penalty, check_state};
+use super::run::{Places, State, check_penalty, check_state};
 use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
@@ -50,13 +50,15 @@ fn pass(problem: &Problem, state: &mut State, learner: &mut dyn Learner) -> Resu
     }
     learner.begin(problem, 1, &())?;
     let planes = 0..problem.settings.planes();
-    let mut group = Group::new(planes.clone(), problem, state, &())?;
+    let weights = std::mem::take(&mut state.coef);
+    let mut group = Group::new(planes.clone(), problem, state, weights)?;
     let done = {
         let mut rules = learner.split(std::slice::from_ref(&planes), problem)?;
         group.epoch(problem, &mut *rules[0], None, EPOCH, &())?
     };
     let columns = problem.examples.columns();
-    group.write(&mut state.places(), columns, &())?;
+    group.write(&mut Places { coef: None, ..state.places() }, columns, &())?;
+    state.coef = group.take_weights(&())?;
     let is_finite = |head: &Head| {
         let weights = &state.coef[head.plane as usize * columns..][..columns];
         learner.answer_is_finite(head, weights)

@@ -12,7 +12,7 @@ use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
 use crate::memory::{Grow, collected, filled, refill};
-use crate::monitor::{Monitor, NUMBERS};
+use crate::monitor::{Monitor, NUMBERS, copied};
 use crate::order::shuffle;
 use crate::rows::Tolerance;
 
@@ -129,14 +129,20 @@ impl Run {
         learner.begin(problem, settings.threads, monitor)?;
         let most = if learner.one_plane_at_a_time() { settings.planes() } else { settings.threads };
         let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default())?;
+        let columns = problem.examples.columns();
         let mut groups = Vec::new();
         for range in &ranges {
-            groups.try_push(Group::new(range.clone(), problem, &state, monitor)?)?;
+            let weights = if ranges.len() == 1 {
+                std::mem::take(&mut state.coef)
+            } else {
+                copied(&state.coef[range.start * columns..range.end * columns], monitor)?
+            };
+            groups.try_push(Group::new(range.clone(), problem, &state, weights)?)?;
         }
         Ok(Self {
             learner,
             groups,
-            columns: problem.examples.columns(),
+            columns,
             ranges,
             kept: problem.kept()?,
             order: Vec::new(),

@@ -229,17 +229,15 @@ impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
         Ok(())
     }
 
-    fn over_own_columns(&self, work: &mut dyn FnMut(&dyn Matrix, &Chosen) -> Result<()>) -> Result<bool> {
+    fn over_own_columns(&self, work: &mut dyn FnMut(&dyn Matrix, Chosen) -> Result<()>) -> Result<bool> {
         let entries = self.values.len();
         // Places are below eight times the number of entries.
         if entries > self.columns / MANY || entries > i32::MAX as usize / 8 {
             return Ok(false);
         }
         let mut chosen = Chosen::new(entries)?;
-        let indices = collected(self.indices.iter().map(|j| chosen.choose(j.at()) as i32))?;
-        let indptr = collected(self.indptr.iter().map(|start| start.at() as i32))?;
-        let columns = chosen.places();
-        work(&Csr::again(&indptr, &indices, self.values, columns, self.facts), &chosen)?;
+        let indices = collected(self.indices.iter().map(|j| I::of(chosen.choose(j.at()))))?;
+        work(&Csr { indices: &indices, columns: chosen.places(), ..*self }, chosen)?;
         Ok(true)
     }
 

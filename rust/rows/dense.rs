@@ -482,7 +482,7 @@ impl<T: Value> Matrix for Dense<'_, T> {
         Ok(())
     }
 
-    fn over_own_columns(&self, _work: &mut dyn FnMut(&dyn Matrix, &Chosen) -> Result<()>) -> Result<bool> {
+    fn over_own_columns(&self, _work: &mut dyn FnMut(&dyn Matrix, Chosen) -> Result<()>) -> Result<bool> {
         Ok(false)
     }
 

@@ -118,7 +118,7 @@ pub trait Matrix: Rows {
 
     /// Calls `work` with these rows over the columns alone in which they have entries, each at its place, if
     /// there are many more columns than entries. If not: false, and nothing is done.
-    fn over_own_columns(&self, work: &mut dyn FnMut(&dyn Matrix, &Chosen) -> Result<()>) -> Result<bool>;
+    fn over_own_columns(&self, work: &mut dyn FnMut(&dyn Matrix, Chosen) -> Result<()>) -> Result<bool>;
 
     /// One value; +0.0 where none is stored.
     fn value(&self, row: usize, column: usize) -> f64;

@@ -224,17 +224,26 @@ impl Planes {
 
     /// An interrupt leaves the weights in the form that they had.
     pub fn make_by_plane(&mut self, monitor: &dyn Monitor) -> Result<()> {
-        if !matches!(self.weights, Weights::ByPlane(_)) {
-            let (planes, d) = (self.heads.len(), self.columns);
-            let mut w = monitor::filled(&0.0, planes * d, monitor)?;
-            in_tiles(d, planes, monitor, |tile| {
-                for (k, plane) in w.chunks_mut(d).enumerate() {
-                    self.copy_plane(k, tile.clone(), &mut plane[tile.clone()]);
-                }
-            })?;
-            self.weights = Weights::ByPlane(w);
-        }
+        let w = self.take_by_plane(monitor)?;
+        self.weights = Weights::ByPlane(w);
         Ok(())
+    }
+
+    /// Takes all weights out, K x d: the planes are left without any, but for an interrupt.
+    pub fn take_by_plane(&mut self, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+        match &mut self.weights {
+            // Those of one plane are the same in both forms.
+            Weights::ByPlane(w) | Weights::ByColumn { w, stride: 1 } => return Ok(std::mem::take(w)),
+            _ => {}
+        }
+        let (planes, d) = (self.heads.len(), self.columns);
+        let mut w = monitor::filled(&0.0, planes * d, monitor)?;
+        in_tiles(d, planes, monitor, |tile| {
+            for (k, plane) in w.chunks_mut(d).enumerate() {
+                self.copy_plane(k, tile.clone(), &mut plane[tile.clone()]);
+            }
+        })?;
+        Ok(w)
     }
 
     pub(super) fn make_by_column(&mut self, monitor: &dyn Monitor) -> Result<()> {

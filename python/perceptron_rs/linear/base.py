@@ -211,10 +211,10 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         TypeError
             If an argument does not contain numbers (or, for labels, numbers or strings).
         """
+        if not check_input and learn_pass(self, X, y, sample_weight):
+            return self
         if check_input or not hasattr(self, "classes_"):
             self._partial_fit(X, y, classes, sample_weight)
-            return self
-        if learn_pass(self, X, y, sample_weight=sample_weight):
             return self
         with restored_on_error(self) as turn:
             engine = get_engine(self.engine)
@@ -238,8 +238,8 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             sample_weight = sample_weights(sample_weight, labels)
             record = next_record(self, data.stored, labels, sample_weight)
         activations = np.zeros((len(labels) if track_activations else 0, n_planes(self, self.classes_)))
-        given = True, activations if track_activations else None, sample_weight, record
-        done = learn_pass(self, data.rows, labels, *given)
+        wanted = activations if track_activations else None
+        done = learn_pass(self, data.rows, labels, sample_weight, True, wanted, record)
         return activations if done else None
 
     def _learn_pass(

@@ -43,9 +43,9 @@ def learn_pass(
     estimator: Any,
     X: Any,
     y: Any,
+    sample_weight: Any = None,
     encoded: bool = False,
     activations: NDArray[np.float64] | None = None,
-    sample_weight: Any = None,
     record: tuple[Call, ...] | None = None,
 ) -> bool:
     """Learn from X in its order. False: that is left to a run, and nothing has been changed.
@@ -59,16 +59,18 @@ def learn_pass(
         return False
     try:
         rows = X if encoded or isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data, X.shape[1])
-        one_pass = _prepared.get(ref(estimator))
         also = {RECORD: record} if record else None
-        given = rows, y, encoded, activations, sample_weight, also
-        if one_pass is not None and one_pass.learn(vars(estimator), *given):
+        one_pass = _prepared.get(ref(estimator))
+        # The call is written out: with its arguments in a tuple it takes a tenth of a microsecond more.
+        if one_pass is not None and one_pass.learn(
+            estimator.__dict__, rows, y, encoded, activations, sample_weight, also
+        ):
             return True
         one_pass = _prepare(estimator)
         if one_pass is None:
             return False
         _prepared[ref(estimator, _prepared.pop)] = one_pass
-        return one_pass.learn(vars(estimator), *given)
+        return one_pass.learn(estimator.__dict__, rows, y, encoded, activations, sample_weight, also)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         _prepared.pop(ref(estimator), None)  # it was made for other classes, perhaps
         return False  # the run says what is wrong

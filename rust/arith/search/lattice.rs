@@ -117,4 +117,9 @@ impl Index for u32 {
     fn at(self) -> usize {
         self as usize
     }
+
+    #[inline(always)]
+    fn of(at: u32) -> Self {
+        at
+    }
 }

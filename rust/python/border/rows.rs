@@ -14,7 +14,6 @@ use pyo3::types::PyTuple;
 
 use crate::arith::environment::standard;
 use crate::arith::value::{Index, Value};
-use crate::memory::collected;
 use crate::rows::{Csr, Dense, Facts, Matrix};
 
 /// A C-contiguous matrix of one of the seven storage types, not copied.
@@ -100,29 +99,56 @@ pub fn with_many_or_few<R: Send>(
     })
 }
 
-/// Entries that take less time to copy than to borrow.
-const FEW: usize = 4096;
+/// The same for a C-contiguous matrix, not detached; nothing is borrowed, which for a few numbers would take
+/// longer than to learn from them.
+pub fn with_matrix<R: Send>(
+    values: &Bound<'_, PyAny>,
+    f: impl FnOnce(&dyn Matrix) -> R + Send,
+) -> PyResult<R> {
+    once(f, |f| {
+        with_value_type!(values, PyArray2, |values| {
+            if !values.is_c_contiguous() {
+                return Err(PyValueError::new_err("values must be C-contiguous"));
+            }
+            let (len, columns) = (values.shape()[0], values.shape()[1]);
+            // SAFETY: no reference outlives this call, in which no Python code runs.
+            let rows = Dense::new(unsafe { values.as_slice()? }, len, columns)?;
+            guarded(values.py(), false, &rows, f)
+        })
+    })
+}
 
-/// The same for the three arrays of a CSR matrix and its number of columns, not detached.
+/// The same for the three arrays of a CSR matrix and its number of columns.
 pub fn with_arrays<R: Send>(
     arrays: &Bound<'_, PyTuple>,
     f: impl FnOnce(&dyn Matrix) -> R + Send,
 ) -> PyResult<R> {
-    let (indptr, indices, values): (Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>) =
-        arrays.get_slice(0, 3).extract()?;
-    let columns = arrays.get_item(3)?.extract()?;
-    if let (Ok(indptr), Ok(indices), Ok(values)) =
-        (indptr.cast::<PyArray1<i32>>(), indices.cast::<PyArray1<i32>>(), values.cast::<PyArray1<f64>>())
-        && values.len() <= FEW
-    {
-        let (indptr, indices, values) = (few(indptr)?, few(indices)?, few(values)?);
-        let csr = Csr::new(&indptr, &indices, &values, columns)?;
-        refuse_unsorted(csr.facts())?;
-        return once(f, |f| guarded(arrays.py(), false, &csr, f));
-    }
-    let csr = csr_rows(&indptr, &indices, &values, columns)?;
-    refuse_unsorted(csr.facts)?;
-    once(f, |f| read_csr(arrays.py(), &csr, false, f))
+    let item = |i| arrays.get_item(i);
+    let (indptr, indices, values) = (item(0)?, item(1)?, item(2)?);
+    let columns = item(3)?.extract()?;
+    once(f, |f| {
+        with_value_type!(values, PyArray1, |values| {
+            if let (Ok(indptr), Ok(indices)) = (indptr.cast::<PyArray1<i32>>(), indices.cast()) {
+                read_here(indptr, indices, values, columns, f)
+            } else {
+                read_here::<_, i64>(indptr.cast()?, indices.cast()?, values, columns, f)
+            }
+        })
+    })
+}
+
+fn read_here<T: Value + Element, I: Index + Element>(
+    indptr: &Bound<'_, PyArray1<I>>,
+    indices: &Bound<'_, PyArray1<I>>,
+    values: &Bound<'_, PyArray1<T>>,
+    columns: usize,
+    f: Reader,
+) -> PyResult<()> {
+    // SAFETY: no reference outlives this call, in which no Python code runs.
+    let (p, i, v) = unsafe { (indptr.as_slice()?, indices.as_slice()?, values.as_slice()?) };
+    let csr = standard(|| Csr::new(p, i, v, columns))?;
+    refuse_unsorted(csr.facts())?;
+    guarded(indptr.py(), false, &csr, f)
 }
 
 fn refuse_unsorted(facts: Facts) -> PyResult<()> {
@@ -132,21 +158,6 @@ fn refuse_unsorted(facts: Facts) -> PyResult<()> {
     Err(PyValueError::new_err(
         "rows are not canonical: columns must be sorted and unique in every row; sort them in a copy first",
     ))
-}
-
-/// A copy of an array.
-fn few<T: Element + Copy>(array: &Bound<'_, PyArray1<T>>) -> PyResult<Vec<T>> {
-    // SAFETY: no reference outlives this call, in which no Python code runs.
-    Ok(collected(unsafe { array.as_slice() }?.iter().copied())?)
-}
-
-pub fn with_dense<R: Send>(
-    py: Python<'_>,
-    dense: &DenseRows,
-    detached: bool,
-    f: impl FnOnce(&dyn Matrix) -> R + Send,
-) -> PyResult<R> {
-    once(f, |f| read_dense(py, dense, detached, f))
 }
 
 /// What is done with rows, behind a pointer: what reads them is compiled for each storage type, and would be

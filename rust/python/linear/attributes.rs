@@ -24,24 +24,15 @@ pub fn get<'py>(attributes: &Bound<'py, PyDict>, name: &Name) -> PyResult<Bound<
         .ok_or_else(|| PyTypeError::new_err(format!("the estimator lacks {name}; fit it first")))
 }
 
-pub fn matrix<T: Element + Copy>(
-    array: &Bound<'_, PyAny>,
-    planes: usize,
-    columns: usize,
-) -> PyResult<Vec<T>> {
-    let array = array.cast::<PyArray2<T>>()?;
-    if array.shape() != [planes, columns] || !array.is_c_contiguous() {
-        return Err(PyTypeError::new_err("an array has another shape or order than one_pass takes"));
-    }
-    with_slice(array, |values| collected(values.iter().copied()))
-}
-
 /// The numbers of a matrix where they stand.
 ///
 /// # Safety
 /// Nothing may write to the array, and no Python code may run, while they are read.
-pub unsafe fn numbers<'a>(array: &'a Bound<'_, PyAny>, planes: usize, columns: usize) -> PyResult<&'a [f64]> {
-    let array = array.cast::<PyArray2<f64>>()?;
+pub unsafe fn numbers<'a>(
+    array: &'a Bound<'_, PyArray2<f64>>,
+    planes: usize,
+    columns: usize,
+) -> PyResult<&'a [f64]> {
     if array.shape() != [planes, columns] || !array.is_c_contiguous() {
         return Err(PyTypeError::new_err("an array has another shape or order than one_pass takes"));
     }
@@ -57,6 +48,15 @@ pub fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, planes: usize) -> PyR
     with_slice(array, |values| collected(values.iter().copied()))
 }
 
+/// Numbers of at least 0.
+pub fn counts(array: &Bound<'_, PyAny>, planes: usize) -> PyResult<Vec<u64>> {
+    let mut counts = filled(0, planes)?;
+    for (place, count) in counts.iter_mut().zip(vector::<i64>(array, planes)?) {
+        *place = u64::try_from(count)?;
+    }
+    Ok(counts)
+}
+
 /// Calls `f` on the numbers of an array, which for few of them takes less time than to borrow it.
 fn with_slice<T: Element, D: Dimension, R>(
     array: &Bound<'_, PyArray<T, D>>,
@@ -70,9 +70,10 @@ fn with_slice<T: Element, D: Dimension, R>(
 pub fn labels(classes: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     let unknown = || PyTypeError::new_err("y holds a label that is not in classes_");
     if let (Ok(classes), Ok(y)) = (classes.cast::<PyArray1<i64>>(), y.cast::<PyArray1<i64>>()) {
-        let (classes, y) = (vector::<i64>(classes, classes.len())?, vector::<i64>(y, y.len())?);
+        // SAFETY: no Python code runs while they are read.
+        let (classes, y) = unsafe { (classes.as_slice()?, y.as_slice()?) };
         let mut labels = filled(0, y.len())?;
-        for (place, label) in labels.iter_mut().zip(&y) {
+        for (place, label) in labels.iter_mut().zip(y) {
             *place = classes.iter().position(|class| class == label).ok_or_else(unknown)? as u32;
         }
         return Ok(labels);
@@ -90,79 +91,75 @@ pub fn labels(classes: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<Vec<
     Ok(labels)
 }
 
-/// Numbers that attributes hold.
-pub trait Scalar: Element + Copy {
-    fn bits(self) -> u64;
-}
+/// Numbers that attributes hold; none has padding.
+pub trait Scalar: Element + Copy {}
 
-impl Scalar for f64 {
-    fn bits(self) -> u64 {
-        self.to_bits()
-    }
-}
+impl Scalar for f64 {}
 
-impl Scalar for i64 {
-    fn bits(self) -> u64 {
-        self as u64
-    }
+impl Scalar for i64 {}
+
+fn bytes<T: Scalar>(numbers: &[T]) -> &[u8] {
+    // SAFETY: these are all the bytes of the numbers.
+    unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
 }
 
 /// New values of attributes, put aside until all are there. Those that are what they were are left out.
 pub struct Changes<'a, 'py> {
     attributes: &'a Bound<'py, PyDict>,
     new: Vec<(&'a Name, Bound<'py, PyAny>)>,
-    /// Numbers that go into arrays that nobody else has: bits, where each array's end, and the arrays.
-    bits: Vec<u64>,
-    places: Vec<(usize, *mut u64, Bound<'py, PyAny>)>,
+    /// Arrays that nobody else has, where their numbers stand, and what goes there.
+    renewed: Vec<(Bound<'py, PyAny>, *mut u8, &'a [u8])>,
 }
 
 impl<'a, 'py> Changes<'a, 'py> {
     pub fn of(attributes: &'a Bound<'py, PyDict>) -> Self {
-        let (new, bits, places) = (Vec::with_capacity(16), Vec::with_capacity(16), Vec::with_capacity(4));
-        Self { attributes, new, bits, places }
+        Self { attributes, new: Vec::new(), renewed: Vec::new() }
     }
 
     pub fn number(&mut self, name: &'a Name, value: i64) -> PyResult<()> {
-        let value = value.into_pyobject(self.attributes.py())?.into_any();
-        self.object(name, value);
-        Ok(())
+        self.object(name, value.into_pyobject(self.attributes.py())?.into_any())
     }
 
     pub fn truth(&mut self, name: &'a Name, value: bool) -> PyResult<()> {
-        let value = value.into_pyobject(self.attributes.py())?.to_owned().into_any();
-        self.object(name, value);
-        Ok(())
+        self.object(name, value.into_pyobject(self.attributes.py())?.to_owned().into_any())
     }
 
-    pub fn object(&mut self, name: &'a Name, value: Bound<'py, PyAny>) {
-        self.new.push((name, value));
-    }
-
-    pub fn vector<T: Scalar>(&mut self, name: &'a Name, values: &[T]) -> PyResult<()> {
-        let now = self.now(name)?;
-        let now = now.as_ref().and_then(|now| now.cast::<PyArray1<T>>().ok());
-        match now.filter(|now| now.len() == values.len()) {
-            Some(now) if holds(now, values) => {}
-            Some(now) if is_alone(now) => self.write(now, values),
-            _ => self.new.push((name, to_vector(self.attributes.py(), values)?.into_any())),
+    pub fn object(&mut self, name: &'a Name, value: Bound<'py, PyAny>) -> PyResult<()> {
+        if !self.now(name)?.is_some_and(|now| now.is(&value)) {
+            self.new.push((name, value));
         }
         Ok(())
     }
 
-    pub fn matrix<T: Scalar>(&mut self, name: &'a Name, values: &[T], shape: [usize; 2]) -> PyResult<()> {
-        let now = self.now(name)?;
-        let now = now.as_ref().and_then(|now| now.cast::<PyArray2<T>>().ok());
-        match now.filter(|now| now.shape() == shape) {
-            Some(now) if holds(now, values) => {}
-            Some(now) if is_alone(now) => self.write(now, values),
-            _ => self.new.push((name, to_matrix(self.attributes.py(), values, shape)?.into_any())),
-        }
-        Ok(())
+    pub fn vector<T: Scalar>(&mut self, name: &'a Name, values: &'a [T]) -> PyResult<()> {
+        let now = self.now(name)?.and_then(|now| now.cast_into::<PyArray1<T>>().ok());
+        let now = now.filter(|now| now.len() == values.len());
+        self.numbers(name, now, values, |py| Ok(to_vector(py, values)?.into_any()))
     }
 
-    fn write<T: Scalar, D: Dimension>(&mut self, array: &Bound<'py, PyArray<T, D>>, values: &[T]) {
-        self.bits.extend(values.iter().map(|v| v.bits()));
-        self.places.push((self.bits.len(), array.data().cast(), array.clone().into_any()));
+    pub fn matrix<T: Scalar>(&mut self, name: &'a Name, values: &'a [T], shape: [usize; 2]) -> PyResult<()> {
+        let now = self.now(name)?.and_then(|now| now.cast_into::<PyArray2<T>>().ok());
+        let now = now.filter(|now| now.shape() == shape);
+        self.numbers(name, now, values, |py| Ok(to_matrix(py, values, shape)?.into_any()))
+    }
+
+    /// In the array that is there now, if it has the right shape and nobody else has it, else in a new one.
+    fn numbers<T: Scalar, D: Dimension>(
+        &mut self,
+        name: &'a Name,
+        now: Option<Bound<'py, PyArray<T, D>>>,
+        values: &'a [T],
+        new: impl FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        match now {
+            Some(now) if holds(&now, values) => {}
+            Some(now) if is_alone(&now) => {
+                let place = now.data().cast();
+                self.renewed.push((now.into_any(), place, bytes(values)));
+            }
+            _ => self.new.push((name, new(self.attributes.py())?)),
+        }
+        Ok(())
     }
 
     /// An empty list.
@@ -176,12 +173,9 @@ impl<'a, 'py> Changes<'a, 'py> {
 
     /// No Python code runs meanwhile, so a signal finds all of it done or nothing.
     pub fn publish(self) -> PyResult<()> {
-        let mut start = 0;
-        for (end, place, _array) in &self.places {
-            let bits = &self.bits[start..*end];
-            // SAFETY: the array is alive and has as many numbers of eight bytes, and nobody else has it.
-            unsafe { place.copy_from_nonoverlapping(bits.as_ptr(), bits.len()) };
-            start = *end;
+        for (_array, place, bytes) in &self.renewed {
+            // SAFETY: the array is alive and has as many numbers of this type, and nobody else has it.
+            unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         }
         for (name, value) in self.new {
             self.attributes.set_item(name.bind(self.attributes.py()), value)?;
@@ -208,6 +202,5 @@ pub fn is_alone<T: Element, D: Dimension>(array: &Bound<'_, PyArray<T, D>>) -> b
 
 /// Whether an array of as many values, in C order, has these bits.
 fn holds<T: Scalar, D: Dimension>(array: &Bound<'_, PyArray<T, D>>, values: &[T]) -> bool {
-    let same = |now: &[T]| now.iter().map(|v| v.bits()).eq(values.iter().map(|v| v.bits()));
-    with_slice(array, |now| Ok(same(now))).unwrap_or(false)
+    with_slice(array, |now| Ok(bytes(now) == bytes(values))).unwrap_or(false)
 }

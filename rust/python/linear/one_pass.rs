@@ -18,8 +18,8 @@ use numpy::{
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use super::attributes::{Changes, Name, get, labels, matrix, numbers, vector};
-use super::weights::{Known, Place, Renewed, gathered};
+use super::attributes::{Changes, Name, counts, get, labels, numbers, vector};
+use super::weights::{Array, Known, Place, Renewed, gathered};
 use crate::arith::decay::Decay;
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled};
@@ -28,8 +28,8 @@ use crate::online::perceptron::Perceptron;
 use crate::online::{self, Learner, Passed, Penalty, Problem, Settings, State};
 use crate::python::border::arrays::{self, copied, pairs};
 use crate::python::border::choices::{parse_joint, parse_tie};
-use crate::python::border::rows::{dense_rows, with_arrays, with_dense, with_many_or_few};
-use crate::rows::{Dense, Matrix, Tolerance};
+use crate::python::border::rows::{with_arrays, with_many_or_few, with_matrix};
+use crate::rows::{Matrix, Tolerance};
 
 /// Products of a value and a weight in a pass at most, and weights in a pass over all columns: some
 /// milliseconds, in which Ctrl-C has to wait.
@@ -55,6 +55,8 @@ pub struct OnePass {
     /// If one factor stands for the penalty of all weights.
     common: Option<Decay>,
     report: Report,
+    /// The passes of each decision in a call.
+    ones: Vec<i64>,
     settings: Settings,
     /// The arrays that the last pass has left on the estimator.
     known: Mutex<Option<Known>>,
@@ -111,6 +113,8 @@ fn one_pass(
     };
     let second = if averaged { Some("coef_u") } else { penalty.map(|_| "settled") };
     let decay = penalty.map(|(l1, l2)| Decay::new(eta0, l1, l2, 0)).transpose()?;
+    let joint = joint.map(parse_joint).transpose()?;
+    let positive = copied(&positive)?;
     Ok(OnePass {
         parameters: given?,
         absent,
@@ -130,17 +134,18 @@ fn one_pass(
             mistakes_per_example: own("mistakes_per_example_"),
             converged: own("converged_"),
         },
+        ones: filled(1, if joint.is_some() { 1 } else { positive.len() })?,
         settings: Settings {
             class_weight: pairs(&class_weight)?,
             eta: eta0,
             tie: parse_tie(tie)?,
             fit_intercept,
             tolerance: Tolerance { margin_threshold, added_feature, max_mistakes: max_mistakes_per_example },
-            joint: joint.map(parse_joint).transpose()?,
+            joint,
             penalty: penalty.map(|(l1, l2)| Penalty { l1, l2 }),
             settle: false,
             track_mistakes,
-            ..Settings::new(copied(&positive)?)
+            ..Settings::new(positive)
         },
         known: Mutex::new(None),
     })
@@ -163,16 +168,12 @@ impl OnePass {
         also: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
         let Some((coef, second, known)) = self.weights(attributes)? else { return Ok(false) };
-        let (planes, columns) = (self.settings.planes(), columns_of(&coef)?);
+        let (planes, columns) = (self.settings.planes(), coef.shape()[1]);
         let labels = self.labels(attributes, y, encoded)?;
         let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
         let intercept_u =
             self.intercept_u.as_ref().map(|intercept| vector(&get(attributes, intercept)?, planes));
-        let seen: Vec<i64> = vector(&get(attributes, &self.seen)?, planes)?;
-        let mut counts = filled(0, planes)?;
-        for (count, &seen) in counts.iter_mut().zip(&seen) {
-            *count = u64::try_from(seen)?;
-        }
+        let seen = counts(&get(attributes, &self.seen)?, planes)?;
         let second = second.as_ref();
         let recorded;
         let settings = if activations.is_some() {
@@ -193,8 +194,8 @@ impl OnePass {
             beside: beside.unwrap_or_default(),
             intercept: vector(&get(attributes, &self.intercept)?, planes)?,
             intercept_u: intercept_u.transpose()?,
-            few: known.as_ref().is_some_and(|known| self.is_local(known, beside, &counts, labels.len())),
-            seen: counts,
+            few: known.as_ref().is_some_and(|known| self.is_local(known, beside, &seen, labels.len())),
+            seen,
             columns,
             labels: &labels,
             sample_weight: of_examples.as_deref(),
@@ -218,8 +219,8 @@ impl OnePass {
         let renewed = |array, values: &[f64]| Renewed::new(array, shape, values, &learnt.place, ours);
         let new = renewed(&coef, &learnt.state.coef)?;
         let new_second = second.map(|second| renewed(second, &learnt.beside)).transpose()?.flatten();
-        let mut changes = Changes::of(attributes);
         let seen = collected(learnt.state.seen.iter().map(|&seen| seen as i64))?;
+        let mut changes = Changes::of(attributes);
         changes.vector(&self.seen, &seen)?;
         changes.vector(&self.intercept, &learnt.state.intercept)?;
         if let Some((name, values)) = self.intercept_u.as_ref().zip(learnt.intercept_u.as_ref()) {
@@ -227,7 +228,7 @@ impl OnePass {
         }
         for (name, new) in [(self.second.as_ref(), &new_second), (Some(&self.coef), &new)] {
             if let Some((name, new)) = name.zip(new.as_ref().filter(|new| !new.in_place)) {
-                changes.object(name, new.array.clone().into_any());
+                changes.object(name, new.array.clone().into_any())?;
             }
         }
         self.tell(&mut changes, &learnt.passed)?;
@@ -238,10 +239,8 @@ impl OnePass {
             Some(Known::after(
                 known.as_ref(),
                 &learnt.place,
-                (new.as_ref().map_or(&coef, |new| new.array.as_any()), &learnt.state.coef),
-                second.map(|array| {
-                    (new_second.as_ref().map_or(array, |new| new.array.as_any()), &learnt.beside[..])
-                }),
+                (new.as_ref().map_or(&coef, |new| &new.array), &learnt.state.coef),
+                second.map(|array| (new_second.as_ref().map_or(array, |new| &new.array), &learnt.beside[..])),
             )?)
         };
         // Nothing fails from here on but for the dict, whose keys are there.
@@ -273,18 +272,19 @@ impl OnePass {
         }
         let arrays = || -> PyResult<_> {
             let second = self.second.as_ref().map(|name| get(attributes, name)).transpose()?;
-            Ok((get(attributes, &self.coef)?, second))
+            let second = second.map(Bound::cast_into).transpose()?;
+            Ok((get(attributes, &self.coef)?.cast_into()?, second))
         };
-        let (coef, second) = arrays()?;
+        let (coef, second): (Array, Option<Array>) = arrays()?;
         // Taken away, as handlers may learn with this, too.
         let known = self.known().take().filter(|known| known.are(&coef, second.as_ref()));
-        let shape = [self.settings.planes(), columns_of(&coef)?];
+        let shape = [self.settings.planes(), coef.shape()[1]];
         if known.is_some() || shape[0].saturating_mul(shape[1]) <= MOST {
             return Ok(Some((coef, second, known)));
         }
         let known = Known::look(&coef, second.as_ref(), shape)?;
         let (now, now_second) = arrays()?;
-        let is_second = |now: Bound<'_, PyAny>| second.as_ref().is_some_and(|second| now.is(second));
+        let is_second = |now: Array| second.as_ref().is_some_and(|second| now.is(second));
         let same = now.is(&coef) && now_second.is_none_or(is_second);
         Ok(if known.is_some() && same && self.fits(attributes)? { Some((coef, second, known)) } else { None })
     }
@@ -316,7 +316,7 @@ impl OnePass {
     }
 
     /// What a call leaves besides its numbers.
-    fn tell<'a>(&'a self, changes: &mut Changes<'a, '_>, passed: &Passed) -> PyResult<()> {
+    fn tell<'a>(&'a self, changes: &mut Changes<'a, '_>, passed: &'a Passed) -> PyResult<()> {
         for name in &self.caches {
             changes.nothing(name)?;
         }
@@ -327,7 +327,7 @@ impl OnePass {
             let (of_each, width) = (&passed.mistakes_per_example, mistakes.len());
             changes.matrix(&report.mistakes_per_example, of_each, [of_each.len() / width, width])?;
         }
-        changes.vector(&report.n_iter_per_class, &filled(1_i64, mistakes.len())?)?;
+        changes.vector(&report.n_iter_per_class, &self.ones)?;
         changes.number(&report.n_iter, 1)?;
         changes.number(&report.n_mistakes, number)?;
         changes.truth(&report.converged, number == 0)
@@ -355,11 +355,7 @@ impl OnePass {
 }
 
 /// Weights, the second matrix, and what is known of them.
-type Weights<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Known>);
-
-fn columns_of(coef: &Bound<'_, PyAny>) -> PyResult<usize> {
-    Ok(coef.cast::<PyUntypedArray>()?.shape().get(1).copied().unwrap_or(0))
-}
+type Weights<'py> = (Array<'py>, Option<Array<'py>>, Option<Known>);
 
 /// What a pass goes on from. The weights are those of the arrays.
 struct Given<'a> {
@@ -389,9 +385,9 @@ struct Learnt {
 
 impl Given<'_> {
     /// `None`: it would take long.
-    fn learn_from(&self, rows: &Bound<'_, PyAny>) -> PyResult<Option<Learnt>> {
+    fn learn_from(mut self, rows: &Bound<'_, PyAny>) -> PyResult<Option<Learnt>> {
         let mut learnt = None;
-        let mut work = |rows: &dyn Matrix| -> Result<()> {
+        let work = |rows: &dyn Matrix| -> Result<()> {
             let read = rows.entries(0..rows.len()).saturating_add(rows.len());
             if read.saturating_mul(self.settings.planes()) > MOST {
                 return Ok(());
@@ -399,8 +395,7 @@ impl Given<'_> {
             let few = self.few && rows.columns() == self.columns;
             let done = few
                 && rows.over_own_columns(&mut |rows, chosen| {
-                    let columns = collected(chosen.columns.iter().copied())?;
-                    learnt = Some(self.learn(rows, Place::Own(columns, chosen.places()))?);
+                    learnt = Some(self.learn(rows, Place::Own(chosen))?);
                     Ok(())
                 })?;
             if !done && self.weights.len() <= MOST {
@@ -408,16 +403,12 @@ impl Given<'_> {
             }
             Ok(())
         };
-        if let Ok(values) = rows.cast::<PyArray2<f64>>()
-            && values.len() <= 4096
-        {
-            // To copy few values takes less time than to borrow them.
-            let shape = values.shape();
-            let values: Vec<f64> = matrix(rows, shape[0], shape[1])?;
-            work(&Dense::new(&values, shape[0], shape[1])?)?;
-        } else if rows.cast::<PyUntypedArray>().is_ok() {
-            with_dense(rows.py(), &dense_rows(rows)?, false, work)??;
+        if rows.cast::<PyUntypedArray>().is_ok() {
+            with_matrix(rows, work)??;
         } else if let Ok(arrays) = rows.cast::<PyTuple>() {
+            if arrays.get_item(2)?.len()? > MOST {
+                return Ok(None); // to check them takes long
+            }
             with_arrays(arrays, work)??;
         } else {
             with_many_or_few(rows, false, work)??;
@@ -425,25 +416,23 @@ impl Given<'_> {
         Ok(learnt)
     }
 
-    fn learn(&self, rows: &dyn Matrix, place: Place) -> Result<Learnt> {
+    /// Takes the vectors for what it returns.
+    fn learn(&mut self, rows: &dyn Matrix, place: Place) -> Result<Learnt> {
         let shape = [self.settings.planes(), self.columns];
         let problem = Problem::new(rows, self.labels, self.sample_weight, self.settings)?;
         let mut beside = gathered(self.beside, shape, &place, |plane| plane[0])?;
         let mut state = State {
             coef: gathered(self.weights, shape, &place, |_| 0.0)?,
-            intercept: collected(self.intercept.iter().copied())?,
-            seen: collected(self.seen.iter().copied())?,
+            intercept: std::mem::take(&mut self.intercept),
+            seen: std::mem::take(&mut self.seen),
             ages: None,
         };
         let mut plain = Perceptron;
-        let mut sums = match &self.intercept_u {
-            None => None,
-            Some(intercept) => Some(Averaged {
-                coef: std::mem::take(&mut beside),
-                intercept: collected(intercept.iter().copied())?,
-                fit_intercept: self.settings.fit_intercept,
-            }),
-        };
+        let mut sums = self.intercept_u.take().map(|intercept| Averaged {
+            coef: std::mem::take(&mut beside),
+            intercept,
+            fit_intercept: self.settings.fit_intercept,
+        });
         if self.settings.penalty.is_some() {
             state.ages = Some(back(&beside, &state.seen, |seen, at| (seen as f64 - at) as i64)?);
         }

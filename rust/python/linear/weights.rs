@@ -11,12 +11,16 @@ use crate::memory::{collected, matrix};
 use crate::online::{largest_if_sound, largest_of};
 use crate::python::border::arrays::{borrowed, to_matrix};
 use crate::python::border::signals::Signals;
+use crate::rows::Chosen;
+
+/// Numbers of all weights, K x d.
+pub type Array<'py> = Bound<'py, PyArray2<f64>>;
 
 /// Which columns a pass is over.
 pub enum Place {
     All,
-    /// Some, each with its place, and how many places there are.
-    Own(Vec<(usize, u32)>, usize),
+    /// Some, each at its place.
+    Own(Chosen),
 }
 
 /// A copy of the weights of these columns; places of no column hold the `rest` of their plane.
@@ -26,11 +30,12 @@ pub fn gathered(
     place: &Place,
     rest: fn(&[f64]) -> f64,
 ) -> Result<Vec<f64>> {
-    let Place::Own(own, places) = place else { return collected(weights.iter().copied()) };
-    let mut few = matrix(0.0, planes, *places)?;
-    for (few, all) in few.chunks_mut((*places).max(1)).zip(weights.chunks(columns.max(1))) {
+    let Place::Own(own) = place else { return collected(weights.iter().copied()) };
+    let places = own.places();
+    let mut few = matrix(0.0, planes, places)?;
+    for (few, all) in few.chunks_mut(places.max(1)).zip(weights.chunks(columns.max(1))) {
         few.fill(rest(all));
-        for &(column, place) in own {
+        for &(column, place) in &own.columns {
             few[place as usize] = all[column];
         }
     }
@@ -39,7 +44,7 @@ pub fn gathered(
 
 /// Weights that have changed, and the array that will hold them.
 pub struct Renewed<'py> {
-    pub array: Bound<'py, PyArray2<f64>>,
+    pub array: Array<'py>,
     pub in_place: bool,
 }
 
@@ -47,32 +52,30 @@ impl<'py> Renewed<'py> {
     /// `None` if the `values` are what the array holds. They will be written where they stand if the array is
     /// `ours` and nobody but the estimator has it, else into a new one: what was read before never changes.
     pub fn new(
-        array: &Bound<'py, PyAny>,
+        array: &Array<'py>,
         shape: [usize; 2],
         values: &[f64],
         place: &Place,
         ours: bool,
     ) -> PyResult<Option<Self>> {
-        let (py, array) = (array.py(), array.cast::<PyArray2<f64>>()?);
         // SAFETY: nothing is written to the array while this is read, and no Python code runs.
         let now = unsafe { array.as_slice() }?;
         if same(now, shape[1], values, place) {
             return Ok(None);
         }
         let in_place = ours && is_alone(array);
-        let array = if in_place { array.clone() } else { to_matrix(py, now, shape)? };
+        let array = if in_place { array.clone() } else { to_matrix(array.py(), now, shape)? };
         Ok(Some(Self { array, in_place }))
     }
 
     /// Whether [`Renewed::new`] would copy the array.
     pub fn copies(
-        array: &Bound<'py, PyAny>,
+        array: &Array<'py>,
         shape: [usize; 2],
         values: &[f64],
         place: &Place,
         ours: bool,
     ) -> PyResult<bool> {
-        let array = array.cast::<PyArray2<f64>>()?;
         // SAFETY: as in `new`.
         Ok(!(ours && is_alone(array) || same(unsafe { array.as_slice() }?, shape[1], values, place)))
     }
@@ -83,9 +86,9 @@ impl<'py> Renewed<'py> {
         let Ok(all) = (unsafe { self.array.as_slice_mut() }) else { return };
         match place {
             Place::All => all.copy_from_slice(values),
-            Place::Own(own, places) => {
-                for (all, few) in all.chunks_mut(columns).zip(values.chunks((*places).max(1))) {
-                    for &(column, place) in own {
+            Place::Own(own) => {
+                for (all, few) in all.chunks_mut(columns).zip(values.chunks(own.places().max(1))) {
+                    for &(column, place) in &own.columns {
                         all[column] = few[place as usize];
                     }
                 }
@@ -98,10 +101,12 @@ impl<'py> Renewed<'py> {
 fn same(now: &[f64], columns: usize, values: &[f64], place: &Place) -> bool {
     match place {
         Place::All => now.iter().map(|w| w.to_bits()).eq(values.iter().map(|w| w.to_bits())),
-        Place::Own(own, places) => {
-            let mut planes = now.chunks(columns.max(1)).zip(values.chunks((*places).max(1)));
+        Place::Own(own) => {
+            let mut planes = now.chunks(columns.max(1)).zip(values.chunks(own.places().max(1)));
             planes.all(|(all, few)| {
-                own.iter().all(|&(column, place)| all[column].to_bits() == few[place as usize].to_bits())
+                own.columns
+                    .iter()
+                    .all(|&(column, place)| all[column].to_bits() == few[place as usize].to_bits())
             })
         }
     }
@@ -119,8 +124,8 @@ pub struct Known {
 impl Known {
     /// Looks at all weights (K, d), asking for signals. `None`: a number is not finite, or -0.0.
     pub fn look(
-        coef: &Bound<'_, PyAny>,
-        second: Option<&Bound<'_, PyAny>>,
+        coef: &Array<'_>,
+        second: Option<&Array<'_>>,
         [planes, columns]: [usize; 2],
     ) -> PyResult<Option<Self>> {
         let mut found = Self { arrays: [None, None], largest: [0.0; 2], even: false };
@@ -139,11 +144,11 @@ impl Known {
     }
 
     /// Whether these are they.
-    pub fn are(&self, coef: &Bound<'_, PyAny>, second: Option<&Bound<'_, PyAny>>) -> bool {
+    pub fn are(&self, coef: &Array<'_>, second: Option<&Array<'_>>) -> bool {
         self.is(0, Some(coef)) && self.is(1, second)
     }
 
-    fn is(&self, i: usize, array: Option<&Bound<'_, PyAny>>) -> bool {
+    fn is(&self, i: usize, array: Option<&Array<'_>>) -> bool {
         match (&self.arrays[i], array) {
             (Some(known), Some(array)) => {
                 known.bind(array.py()).upgrade().is_some_and(|known| known.is(array))
@@ -163,10 +168,10 @@ impl Known {
     pub fn after<'a>(
         before: Option<&Self>,
         place: &Place,
-        coef: (&Bound<'a, PyAny>, &[f64]),
-        second: Option<(&Bound<'a, PyAny>, &[f64])>,
+        coef: (&Array<'a>, &[f64]),
+        second: Option<(&Array<'a>, &[f64])>,
     ) -> PyResult<Self> {
-        let reference = |i: usize, array: &Bound<'a, PyAny>| match before {
+        let reference = |i: usize, array: &Array<'a>| match before {
             Some(before) if before.is(i, Some(array)) => {
                 Ok(before.arrays[i].as_ref().map(|known| known.clone_ref(array.py())))
             }
