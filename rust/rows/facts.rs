@@ -90,35 +90,52 @@ fn extents<I: Index>(indptr: &[I]) -> impl Iterator<Item = (usize, usize)> {
     indptr.windows(2).map(|pair| (pair[0].at(), pair[1].at()))
 }
 
+/// Entries that are looked at at once, to stay in the cache while they are.
+const BLOCK: usize = 4096;
+
 /// Refuses columns out of range; true if every row is sorted without duplicates.
 #[inline(always)]
 fn check_columns<I: Index>(indptr: &[I], indices: &[I], columns: usize) -> Result<bool> {
-    // One comparison of neighbours over the whole array, which vectorises; those that are the last
-    // of a row and the first of the next do not count.
-    let later = indices.get(1..).unwrap_or(&[]);
-    let mut drops = 0_usize;
-    for (now, later) in indices.chunks(4096).zip(later.chunks(4096)) {
-        drops += now.iter().zip(later).fold(0_u32, |n, (j, next)| n + u32::from(j >= next)) as usize;
-    }
-    let starts = extents(indptr).filter(|&(start, end)| 0 < start && start < end);
-    let between = starts.filter(|&(start, _)| indices[start - 1] >= indices[start]).count();
-    let canonical = drops == between;
-    for (i, (start, end)) in extents(indptr).enumerate() {
-        let row = &indices[start..end];
-        let outside = |j: &&I| j.at() >= columns;
-        // Of a sorted row the first and the last column tell all.
-        let outside = match row {
-            [first, .., last] if canonical => [first, last].into_iter().find(outside),
-            row => row.iter().find(outside),
-        };
-        if let Some(j) = outside {
-            return Err(Error::Invalid(format!(
-                "indices of row {i} must be at least 0 and below the number of columns, {columns}, got {}",
-                j.at() as isize
-            )));
+    let rows = indptr.len() - 1;
+    let often = (BLOCK / (indices.len() / rows.max(1) + 1)).max(1);
+    let mut canonical = true;
+    for first in (0..rows).step_by(often) {
+        let block = &indptr[first..=rows.min(first + often)];
+        let sorted = are_sorted(block, indices);
+        canonical &= sorted;
+        for (i, (start, end)) in extents(block).enumerate() {
+            let row = &indices[start..end];
+            let outside = |j: &&I| j.at() >= columns;
+            // Of a sorted row the first and the last column tell all.
+            let outside = match row {
+                [first, .., last] if sorted => [first, last].into_iter().find(outside),
+                row => row.iter().find(outside),
+            };
+            if let Some(j) = outside {
+                return Err(Error::Invalid(format!(
+                    "indices of row {} must be at least 0 and below the number of columns, {columns}, got {}",
+                    first + i,
+                    j.at() as isize
+                )));
+            }
         }
     }
     Ok(canonical)
+}
+
+/// Whether some rows, with these ends, are sorted without duplicates.
+#[inline(always)]
+fn are_sorted<I: Index>(indptr: &[I], indices: &[I]) -> bool {
+    let (first, last) = (indptr[0].at(), indptr[indptr.len() - 1].at());
+    let own = &indices[first..last];
+    // One comparison of neighbours over all rows, which vectorises; those that are the last of a row and the
+    // first of the next do not count.
+    let mut drops = 0_usize;
+    for (now, later) in own.chunks(BLOCK).zip(own.get(1..).unwrap_or(&[]).chunks(BLOCK)) {
+        drops += now.iter().zip(later).fold(0_u32, |n, (j, next)| n + u32::from(j >= next)) as usize;
+    }
+    let starts = extents(indptr).filter(|&(start, end)| first < start && start < end);
+    drops == starts.filter(|&(start, _)| indices[start - 1] >= indices[start]).count()
 }
 
 /// Whether every value is 1, in chunks that vectorise.

@@ -96,6 +96,30 @@ def test_what_is_no_integer_is_not_computed_as_one(trainer, dtype, value, w):
     assert np.array_equal(scores, expected, equal_nan=True)
 
 
+@pytest.mark.parametrize("index", INDICES)
+def test_one_fault_among_many_rows_is_found(engine, index):
+    rng = np.random.default_rng(3)
+    lengths = np.r_[rng.integers(0, 40, 700), 9000, rng.integers(0, 40, 300)]
+    indptr = np.r_[0, np.cumsum(lengths)]
+    indices = np.concatenate([np.sort(rng.choice(10_000, n, replace=False)) for n in lengths])
+
+    def rows(changed):
+        return engine.csr_rows(indptr.astype(index), changed.astype(index), np.ones(len(indices)), 10_000)
+
+    assert rows(indices).canonical
+    for row in [*rng.permutation(1001)[:100], *np.flatnonzero(lengths > 1)[[0, -1]], 700]:
+        for place in (indptr[row], indptr[row + 1] - 2) if lengths[row] > 1 else ():
+            equal, outside = indices.copy(), indices.copy()
+            equal[place] = equal[place + 1]
+            assert not rows(equal).canonical
+            equal[place : place + 2] = 10_000, 5
+            last = indptr[row + 1] - 1
+            outside[last] = 10_000
+            for changed, entry in (equal, place), (outside, last):
+                with pytest.raises(ValueError, match=rf"(row {row} must be .*|got 10000 at entry {entry}\b)"):
+                    rows(changed)
+
+
 CANONICAL = {
     "empty": ([0], [], True),
     "empty rows": ([0, 0, 0, 0], [], True),
