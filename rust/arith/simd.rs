@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstructionSet {
     /// What every machine of the target has.
-    Portable,
+    Baseline,
     Avx2,
     Avx512,
 }
@@ -22,17 +22,18 @@ impl InstructionSet {
     pub fn available() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            let mut sets = vec![Self::Portable, Self::Avx2];
+            let mut sets = vec![Self::Baseline, Self::Avx2];
             sets.extend(std::arch::is_x86_feature_detected!("avx512f").then_some(Self::Avx512));
             return sets;
         }
-        vec![Self::Portable]
+        vec![Self::Baseline]
     }
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Portable => "portable",
+            Self::Baseline if cfg!(target_arch = "aarch64") => "neon",
+            Self::Baseline => "portable",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
         }
