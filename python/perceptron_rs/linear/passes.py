@@ -10,9 +10,10 @@ left to a run, with nothing changed.
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref
+from weakref import finalize, ref
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD, Call
@@ -35,8 +36,9 @@ _PARAMETERS = (
 #: What a run would remove after a pass.
 _STALE = ("validation_scores_", "loss_curve_")
 
-#: For each estimator: what does a pass. By their ids it would be found in a tenth of a call less.
-_prepared: dict[ref[Any], OnePass] = {}
+#: For each estimator: what does a pass, if it is known. While a reference without a callback is kept, `ref`
+#: returns the same, whose hash is known: half the time of another one.
+_prepared: dict[ref[Any], OnePass | None] = {}
 
 
 def learn_pass(
@@ -55,12 +57,13 @@ def learn_pass(
     float64 of shape (n, K). Any ``sample_weight`` may be given; float64 arrays of numbers above 0 alone
     are not left to a run. With ``audit`` the new ``record`` is needed, too.
     """
-    if not (sample_weight is None or type(sample_weight) is np.ndarray) or (estimator.audit and not record):
+    if not (sample_weight is None or type(sample_weight) is ndarray) or (estimator.audit and not record):
         return False
+    key = ref(estimator)
     try:
-        rows = X if encoded or isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data, X.shape[1])
+        rows = X if encoded or isinstance(X, ndarray) else (X.indptr, X.indices, X.data, X.shape[1])
         also = {RECORD: record} if record else None
-        one_pass = _prepared.get(ref(estimator))
+        one_pass = _prepared.get(key)
         # The call is written out: with its arguments in a tuple it takes a tenth of a microsecond more.
         if one_pass is not None and one_pass.learn(
             estimator.__dict__, rows, y, encoded, activations, sample_weight, also
@@ -69,10 +72,13 @@ def learn_pass(
         one_pass = _prepare(estimator)
         if one_pass is None:
             return False
-        _prepared[ref(estimator, _prepared.pop)] = one_pass
+        if key not in _prepared:
+            finalize(estimator, _prepared.pop, key).atexit = False
+        _prepared[key] = one_pass
         return one_pass.learn(estimator.__dict__, rows, y, encoded, activations, sample_weight, also)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        _prepared.pop(ref(estimator), None)  # it was made for other classes, perhaps
+        if key in _prepared:
+            _prepared[key] = None  # it was made for other classes, perhaps
         return False  # the run says what is wrong
 
 
