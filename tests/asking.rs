@@ -81,7 +81,14 @@ fn a_large_model() {
         let begin =
             |monitor: &dyn Monitor| online::Run::start(&problem, start(), Box::new(Perceptron), monitor);
         let asked = at_each_question(|monitor| begin(monitor).is_err());
-        assert!(asked >= 2 * OFTEN, "{form}: start asks {asked} times");
+        assert!(asked >= OFTEN, "{form}: start asks {asked} times");
+        // For two threads the weights are copied, too.
+        let settings = online::Settings { threads: 2, ..settings.clone() };
+        let problem = Problem::new(rows, &[0, 1, 2, 3], None, &settings).expect("a problem");
+        let asked = at_each_question(|monitor| {
+            online::Run::start(&problem, start(), Box::new(Perceptron), monitor).is_err()
+        });
+        assert!(asked >= 2 * OFTEN, "{form}: start on two threads asks {asked} times");
 
         let mut run = begin(&()).expect("a run");
         let asked = at_each_question(|monitor| {

@@ -169,8 +169,8 @@ impl Monitor for BreakAt {
     }
 }
 
-/// Questions while the weights of a small model are copied, and when its only plane ends.
-const START: usize = 2;
+/// Questions when the weights of a small model are taken, and when its only plane ends.
+const START: usize = 1;
 const END: usize = 2;
 
 /// Labels are drawn, so no epoch is clean; the blocks of 16 rows come from wide rows.

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 
 from perceptron_rs import Perceptron, updates_until_right
 from perceptron_rs.engines import get_engine
+from perceptron_rs.linear import passes
 from perceptron_rs.settings import Linear
 from tests.support import learn
 
@@ -212,3 +214,45 @@ def test_one_wrong_entry_in_a_long_row(engine, at):
     rows = [engine.csr_rows(np.array([0, n], dtype=np.int32), plain, v, n) for v in (np.ones(n), values)]
     sums = [fit(engine, row, state=state((1, n), 1))["state"]["coef"].sum() for row in rows]
     assert sums == [-n, -n - 1]
+
+
+class Asked(np.ndarray):
+    """Tells who asks for its length."""
+
+    asked: list[str] = []  # noqa: RUF012  of all of them
+
+    def __len__(self):
+        self.asked.append("length")
+        return super().__len__()
+
+
+class Number:
+    """Is no number, but can be asked for one."""
+
+    def __index__(self):
+        Asked.asked.append("number")
+        return 1000
+
+
+def test_nobody_is_asked_while_a_short_pass_reads_the_weights():
+    """Whoever is asked could free them: this did end the process."""
+    X = sp.csr_array(([1.0], [7], [0, 1]), shape=(1, 1000))
+    model = Perceptron().partial_fit(X, [1], classes=[0, 1])
+    label = np.ones(1, dtype=np.int64)
+    model.partial_fit(X, label, check_input=False)
+    X.data = X.data.view(Asked)
+    Asked.asked.clear()
+    model.partial_fit(X, label, check_input=False)
+    assert Asked.asked == []
+    assert model.n_seen_ == 3
+    learn = passes._prepared[ref(model)].learn
+    with pytest.raises(TypeError, match="int"):
+        learn(vars(model), (X.indptr, X.indices, X.data, Number()), label)
+    assert Asked.asked == []
+
+
+@pytest.mark.parametrize("check_input", [True, False])
+def test_a_sparse_vector_is_refused_as_scikit_learn_does(check_input):
+    vector = sp.csr_array(np.array([1.0, 0.0, 2.0]))
+    with pytest.raises(ValueError, match="2D"):
+        Perceptron().partial_fit(vector, [1], classes=[0, 1], check_input=check_input)

@@ -84,7 +84,7 @@ pub struct Run {
     with_ages: bool,
 }
 
-/// Bytes that a run may need at once: the weights in two forms and as they are given out, and of each
+/// Bytes that a run needs at once, at most: the weights in two forms and as they are given out, and of each
 /// example the counts of its mistakes, of the groups and of all, and what tolerates noise.
 fn memory(problem: &Problem, weights: usize) -> Option<usize> {
     let (n, settings) = (problem.examples.len(), problem.settings);

@@ -229,7 +229,7 @@ impl Planes {
         Ok(())
     }
 
-    /// Takes all weights out, K x d: the planes are left without any, but for an interrupt.
+    /// The weights, K x d, taken out where that can be: after an `Ok` the planes have none to go on with.
     pub fn take_by_plane(&mut self, monitor: &dyn Monitor) -> Result<Vec<f64>> {
         match &mut self.weights {
             // Those of one plane are the same in both forms.

@@ -76,7 +76,7 @@ def learn_pass(
             finalize(estimator, _prepared.pop, key).atexit = False
         _prepared[key] = one_pass
         return one_pass.learn(estimator.__dict__, rows, y, encoded, activations, sample_weight, also)
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
         if key in _prepared:
             _prepared[key] = None  # it was made for other classes, perhaps
         return False  # the run says what is wrong

@@ -1,6 +1,6 @@
 //! Borrowed matrices.
 //!
-//! The arrays are read in place, with the interpreter detached. Another Python thread may write to
+//! The arrays are read in place, with the interpreter detached if the work is long. Another Python thread may write to
 //! them meanwhile: then the numbers that come out mean nothing, but no index is used unchecked.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use numpy::{
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyInt, PyTuple};
 
 use crate::arith::environment::standard;
 use crate::arith::value::{Index, Value};
@@ -111,7 +111,7 @@ pub fn with_matrix<R: Send>(
                 return Err(PyValueError::new_err("values must be C-contiguous"));
             }
             let (len, columns) = (values.shape()[0], values.shape()[1]);
-            // SAFETY: no reference outlives this call, in which no Python code runs.
+            // SAFETY: no reference outlives this call, in which no Python code runs while they are read.
             let rows = Dense::new(unsafe { values.as_slice()? }, len, columns)?;
             guarded(values.py(), false, &rows, f)
         })
@@ -125,7 +125,8 @@ pub fn with_arrays<R: Send>(
 ) -> PyResult<R> {
     let item = |i| arrays.get_item(i);
     let (indptr, indices, values) = (item(0)?, item(1)?, item(2)?);
-    let columns = item(3)?.extract()?;
+    // Of any other object, Python code would be asked for its number.
+    let columns = item(3)?.cast_exact::<PyInt>()?.extract()?;
     once(f, |f| {
         with_value_type!(values, PyArray1, |values| {
             if let (Ok(indptr), Ok(indices)) = (indptr.cast::<PyArray1<i32>>(), indices.cast()) {
@@ -144,11 +145,14 @@ fn read_here<T: Value + Element, I: Index + Element>(
     columns: usize,
     f: Reader,
 ) -> PyResult<()> {
-    // SAFETY: no reference outlives this call, in which no Python code runs.
+    // SAFETY: no reference outlives this call, in which no Python code runs while they are read.
     let (p, i, v) = unsafe { (indptr.as_slice()?, indices.as_slice()?, values.as_slice()?) };
-    let csr = standard(|| Csr::new(p, i, v, columns))?;
-    refuse_unsorted(csr.facts())?;
-    guarded(indptr.py(), false, &csr, f)
+    caught(indptr.py(), false, || {
+        let csr = Csr::new(p, i, v, columns)?;
+        refuse_unsorted(csr.facts())?;
+        f(&csr);
+        Ok(())
+    })?
 }
 
 fn refuse_unsorted(facts: Facts) -> PyResult<()> {
@@ -174,10 +178,14 @@ fn once<R: Send>(
     found.ok_or_else(|| PyRuntimeError::new_err("rows were not read"))
 }
 
+fn guarded(py: Python<'_>, detached: bool, rows: &dyn Matrix, f: Reader) -> PyResult<()> {
+    caught(py, detached, || f(rows))
+}
+
 /// Runs the core. A failed bounds check becomes a `RuntimeError`: its panic would reach Python as an
 /// exception that `except Exception` misses.
-fn guarded(py: Python<'_>, detached: bool, rows: &dyn Matrix, f: Reader) -> PyResult<()> {
-    let mut work = || catch_unwind(AssertUnwindSafe(|| standard(|| f(rows))));
+fn caught<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+    let work = || catch_unwind(AssertUnwindSafe(|| standard(work)));
     let done = if detached { py.detach(work) } else { work() };
     done.map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -183,7 +183,8 @@ impl OnePass {
         } else {
             &self.settings
         };
-        // SAFETY: nothing is written to the arrays before these are gone, and no Python code runs until then.
+        // SAFETY: nothing is written to the arrays before these are gone, and no Python code runs until then but
+        // to make an error, after which they are not read.
         let (weights, beside) = unsafe {
             (
                 numbers(&coef, planes, columns)?,
@@ -393,10 +394,10 @@ struct Learnt {
 impl Given<'_> {
     /// `None`: it would take long.
     fn learn_from(mut self, rows: &Bound<'_, PyAny>) -> PyResult<Option<Learnt>> {
-        let mut learnt = None;
+        let (mut learnt, planes) = (None, self.settings.planes());
         let work = |rows: &dyn Matrix| -> Result<()> {
             let read = rows.entries(0..rows.len()).saturating_add(rows.len());
-            if read.saturating_mul(self.settings.planes()) > MOST {
+            if read.saturating_mul(planes) > MOST {
                 return Ok(());
             }
             let few = self.few && rows.columns() == self.columns;
@@ -413,7 +414,8 @@ impl Given<'_> {
         if rows.cast::<PyUntypedArray>().is_ok() {
             with_matrix(rows, work)??;
         } else if let Ok(arrays) = rows.cast::<PyTuple>() {
-            if arrays.get_item(2)?.len()? > MOST {
+            let len = |i| PyResult::Ok(arrays.get_item(i)?.cast::<PyUntypedArray>()?.len());
+            if len(0)?.saturating_add(len(2)?).saturating_mul(planes) > MOST {
                 return Ok(None); // to check them takes long
             }
             with_arrays(arrays, work)??;
