@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,18 @@ from perceptron_rs.engines import Engine, Rows, Run, State
 from perceptron_rs.settings import Data, Linear
 
 SCHEDULE = ("first_epoch", "max_iter", "tol", "n_iter_no_change")
+
+
+#: The instruction set that every machine of this kind has.
+BASELINE = "neon" if platform.machine() in ("aarch64", "arm64", "ARM64") else "portable"
+
+
+def contents(model: Any) -> dict[str, Any]:
+    """Return all that a model holds, for a look whether it has changed."""
+    return {
+        name: (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
+        for name, value in vars(model).items()
+    }
 
 
 def learn(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.support import contents
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
 
@@ -11,13 +12,6 @@ rng = np.random.default_rng(3)
 X = rng.integers(0, 4, (60, 5)).astype(np.float64)
 Y = np.array(["a", "b", "c"])[rng.integers(0, 3, 60)]
 CLASSES = ["a", "b", "c"]
-
-
-def contents(model):
-    return {
-        name: value.tobytes() if isinstance(value, np.ndarray) else repr(value)
-        for name, value in vars(model).items()
-    }
 
 
 @pytest.mark.parametrize("storage", [np.float64, np.float32, np.uint8])

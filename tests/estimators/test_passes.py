@@ -1,6 +1,7 @@
 """Passes of one call: the bits and attributes of a run, and what was read before is never written to."""
 
 import copy
+import gc
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from tests.support import contents
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, reproduce
 from perceptron_rs.linear import base, passes
@@ -36,13 +38,6 @@ OPTIONS = [
     {"multi_class": "joint"},
     {"multi_class": "joint", "joint_update": "proportional", "eta0": 0.1},
 ]
-
-
-def contents(model):
-    return {
-        name: (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
-        for name, value in vars(model).items()
-    }
 
 
 def begun(learner, y, **options):
@@ -416,6 +411,19 @@ def test_what_was_read_of_a_large_model_is_copied_by_a_run(short_way):
     assert model.coef_.tobytes() != before
 
 
+def test_nothing_is_kept_of_an_estimator_that_is_gone(engine_name):
+    """Nor after an error, upon which what does a pass is made anew."""
+    before = len(passes._prepared)
+    model = one_by_one(begun(Perceptron, NUMBER, engine=engine_name), X, NUMBER, stop=9)
+    with pytest.raises(ValueError, match="label"):
+        model.partial_fit(X[:1], np.array([7]), check_input=False)
+    one_by_one(model, X, NUMBER, start=9)
+    assert len(passes._prepared) == before + 1
+    del model
+    gc.collect()
+    assert len(passes._prepared) == before
+
+
 def test_threads_with_an_estimator_each():
     def work(seed):
         order = np.random.default_rng(seed).permutation(60)
@@ -452,172 +460,3 @@ def test_a_bad_parameter_is_named(engine_name):
     with pytest.raises(ValueError, match="eta0"):
         model.partial_fit(X[:1], NUMBER[:1], check_input=False)
     assert contents(model) == before
-
-
-def text(n, d, seed=0):
-    """Rows of some entries, columns of which come again, with entries of 0."""
-    random = np.random.default_rng(seed)
-    columns = random.integers(0, d // 64, 20 * n) * 64 + random.integers(0, 3, 20 * n)
-    entries = random.standard_normal(20 * n), (np.repeat(np.arange(n), 20), columns)
-    rows = sp.csr_matrix(entries, shape=(n, d))
-    rows.data[::7] = 0.0
-    return rows, random.integers(0, 3, n)
-
-
-WIDE, LABELS = text(40, 4096)
-KINDS_OF_TEXT = {
-    "reals": WIDE,
-    "integers": sp.csr_matrix(
-        (np.round(WIDE.data * 9).astype(np.int8), WIDE.indices, WIDE.indptr), WIDE.shape
-    ),
-    "ones": sp.csr_matrix((np.ones(WIDE.nnz, np.float32), WIDE.indices, WIDE.indptr), WIDE.shape),
-    "long": sp.csr_matrix(
-        (WIDE.data, WIDE.indices.astype(np.int64), WIDE.indptr.astype(np.int64)), WIDE.shape
-    ),
-}
-KINDS_OF_TEXT["long"].indices, KINDS_OF_TEXT["long"].indptr = (
-    KINDS_OF_TEXT["long"].indices.astype(np.int64),
-    KINDS_OF_TEXT["long"].indptr.astype(np.int64),
-)
-
-
-@pytest.mark.parametrize("kind", KINDS_OF_TEXT)
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_few_entries_among_many_columns(learner, options, kind):
-    """The columns of a row alone are read, and learnt where they stand: the bits of all columns at once."""
-    rows = KINDS_OF_TEXT[kind]
-    if "added_feature" in options or "max_mistakes_per_example" in options:
-        options = {"margin_threshold": 0.7}
-    for labels in (LABELS, np.minimum(LABELS, 1)):
-        classes = np.unique(labels)
-        model = learner(**options).partial_fit(rows[:1], labels[:1], classes=classes)
-        for i in range(1, 30):
-            model.partial_fit(rows[i : i + 1], labels[i : i + 1], check_input=i % 2 > 0)
-        model.partial_fit(rows[30:], labels[30:], check_input=False)
-        whole = learner(max_iter=1, tol=None, shuffle=False, **options).fit(rows, labels)
-        dense = learner(max_iter=1, tol=None, shuffle=False, **options).fit(rows.toarray(), labels)
-        for one in (whole, dense):
-            assert model.coef_.tobytes() == one.coef_.tobytes()
-            assert model.intercept_.tobytes() == one.intercept_.tobytes()
-            assert model.n_seen_.tolist() == one.n_seen_.tolist()
-
-
-def wide_model(learner=Perceptron, **options):
-    model = learner(**options).partial_fit(WIDE[:2], LABELS[:2], classes=[0, 1, 2])
-    return model.partial_fit(WIDE[2:4], LABELS[2:4], check_input=False)
-
-
-def test_learns_where_the_weights_stand():
-    model = wide_model()
-    before = id(model.coef_)
-    for i in range(4, 30):
-        model.partial_fit(WIDE[i : i + 1], LABELS[i : i + 1], check_input=i % 2 > 0)
-        assert id(model.coef_) == before
-
-
-HOLDERS = {
-    "array": lambda model: model.coef_,
-    "view": lambda model: model.coef_[1],
-    "buffer": lambda model: memoryview(model.coef_),
-    "copy": copy.copy,
-    "attributes": lambda model: vars(model).copy(),
-}
-
-
-@pytest.mark.parametrize("check_input", [True, False])
-@pytest.mark.parametrize("holder", HOLDERS)
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_what_is_held_is_not_written_to(learner, holder, check_input):
-    model = wide_model(learner)
-
-    def numbers(held):
-        if isinstance(held, dict):
-            return {name: np.array(value).tobytes() for name, value in held.items() if name.endswith("coef_")}
-        return held.coef_.tobytes() if isinstance(held, learner) else bytes(np.array(held))
-
-    for i in range(4, 30):
-        held = HOLDERS[holder](model)
-        before = numbers(held)
-        model.partial_fit(WIDE[i : i + 1], LABELS[i : i + 1], check_input=check_input)
-        assert numbers(held) == before
-    whole = learner(max_iter=1, tol=None, shuffle=False).fit(WIDE[:30], LABELS[:30])
-    assert model.coef_.tobytes() == whole.coef_.tobytes()
-
-
-@pytest.mark.parametrize("hold", [lambda array: array, lambda array: array[...], memoryview, np.array])
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_numbers_that_are_held_are_not_written_to(learner, hold):
-    model = wide_model(learner)
-    for i in range(4, 30):
-        held = [hold(value) for value in vars(model).values() if isinstance(value, np.ndarray)]
-        before = [np.array(value).tobytes() for value in held]
-        model.partial_fit(WIDE[i : i + 1], LABELS[i : i + 1], check_input=False)
-        assert [np.array(value).tobytes() for value in held] == before
-    whole = learner(max_iter=1, tol=None, shuffle=False).fit(WIDE[:30], LABELS[:30])
-    assert model.intercept_.tobytes() == whole.intercept_.tobytes()
-    assert model.n_seen_.tolist() == whole.n_seen_.tolist()
-
-
-def test_numbers_that_are_part_of_other_arrays_are_replaced():
-    model, counters = wide_model(), np.full((2, 3), 4)
-    model.n_seen_ = counters[0]
-    model.partial_fit(WIDE[4:5], LABELS[4:5], check_input=False)
-    assert model.n_seen_.tolist() == [5, 5, 5]
-    assert counters.tolist() == [[4] * 3] * 2
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_an_error_amid_a_pass_leaves_all_as_it_was(learner):
-    model = wide_model(learner)
-    before = contents(model)
-    rows = WIDE[4:10].copy()
-    rows.data[-3:] = np.inf
-    for check_input in (True, False):
-        with pytest.raises(ValueError, match="inf"):
-            model.partial_fit(rows, LABELS[4:10], check_input=check_input)
-        assert contents(model) == before
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -0.0])
-def test_weights_set_from_outside_are_looked_at(value):
-    """Those of columns that no row has, too: as in a fit, -0.0 becomes +0.0, and the others are refused."""
-    for name in ("coef_", "_coef_u"):
-        model = wide_model(AveragedPerceptron if name == "_coef_u" else Perceptron)
-        weights = getattr(model, name).copy()
-        weights[:, 5] = value
-        assert not WIDE[:, 5].nnz
-        setattr(model, name, weights)
-        if np.isfinite(value):
-            model.partial_fit(WIDE[4:5], LABELS[4:5], check_input=False)
-            assert not np.signbit(getattr(model, name)[:, 5]).any()
-        else:
-            with pytest.raises(ValueError, match="overflow"):
-                model.partial_fit(WIDE[4:5], LABELS[4:5], check_input=False)
-
-
-def test_averages_of_other_columns_stay_finite():
-    """A weight that no row reads, so large that its part of the average overflows after some examples."""
-    model = wide_model(AveragedPerceptron)
-    weights = model.last_coef_.copy()
-    weights[:, 5] = 1e308 / 6  # times 10 is finite, times 11 is not
-    model.last_coef_ = weights
-    for i in range(4, 9):
-        model.partial_fit(WIDE[i : i + 1], LABELS[i : i + 1], check_input=False)
-    before = contents(model)
-    with pytest.raises(ValueError, match="overflow"):
-        model.partial_fit(WIDE[9:10], LABELS[9:10], check_input=False)
-    assert contents(model) == before
-    assert np.isfinite(model.coef_).all()
-
-
-def test_predictions_on_the_way_are_those_before_learning():
-    model, twin = wide_model(), wide_model()
-    predicted, errors = model.predict_then_learn(WIDE[4:], LABELS[4:])
-    one_by_one_predicted = []
-    for i in range(4, 40):
-        one_by_one_predicted.append(twin.predict(WIDE[i : i + 1])[0])
-        twin.partial_fit(WIDE[i : i + 1], LABELS[i : i + 1])
-    assert predicted.tolist() == one_by_one_predicted
-    assert errors == np.count_nonzero(predicted != LABELS[4:])
-    assert model.coef_.tobytes() == twin.coef_.tobytes()

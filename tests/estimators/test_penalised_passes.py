@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.support import contents
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.linear import base, passes
@@ -22,13 +23,6 @@ PENALTIES = {
     "l1": {"penalty": "l1", "alpha": 0.02},
     "both": {"penalty": "elasticnet", "alpha": 0.03, "l1_ratio": 0.4},
 }
-
-
-def contents(model):
-    return {
-        name: (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
-        for name, value in vars(model).items()
-    }
 
 
 def long_way(model, rows, y):
