@@ -20,6 +20,7 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs.cli import main
+from tests.support import BASELINE
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ["README.md", "ARCHITECTURE.md", "ARITHMETIC.md", "CONTRIBUTING.md", "CHANGELOG.md"]
@@ -131,7 +132,7 @@ def test_readme(tmp_path, monkeypatch):
 def test_page(page, tmp_path, monkeypatch):
     text = (ROOT / page).read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    run(page, text)
+    run(page, text.replace("rust (portable)", f"rust ({BASELINE})"))
 
 
 @pytest.mark.parametrize(

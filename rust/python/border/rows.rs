@@ -1,7 +1,7 @@
 //! Borrowed matrices.
 //!
-//! The arrays are read in place, with the interpreter detached if the work is long. Another Python thread may write to
-//! them meanwhile: then the numbers that come out mean nothing, but no index is used unchecked.
+//! The arrays are read in place, with the interpreter detached if the work is long. Another Python thread
+//! may write to them meanwhile: then the numbers that come out mean nothing, but no index is used unchecked.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -183,8 +183,8 @@ impl OnePass {
         } else {
             &self.settings
         };
-        // SAFETY: nothing is written to the arrays before these are gone, and no Python code runs until then but
-        // to make an error, after which they are not read.
+        // SAFETY: nothing is written to the arrays before these are gone, and no Python code runs until then
+        // but to make an error, after which they are not read.
         let (weights, beside) = unsafe {
             (
                 numbers(&coef, planes, columns)?,
@@ -342,7 +342,7 @@ impl OnePass {
     fn fits(&self, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
         let py = attributes.py();
         for (name, value) in &self.parameters {
-            // Compared without a reference to it: that takes half the time.
+            // Only compared, so it needs no reference.
             // SAFETY: the dict and the name are alive, and what is returned is not read.
             let now = unsafe { ffi::PyDict_GetItemWithError(attributes.as_ptr(), name.as_ptr()) };
             if now == value.as_ptr() {
