@@ -274,7 +274,8 @@ impl Examples for BudgetRows<'_> {
         }
         let (heads, noise, activations) =
             (&mut planes.heads[..], planes.noise.as_mut(), planes.activations.as_mut());
-        let stop = Learn { body: &mut window, visit, at, end, heads, noise, activations, log }.go()?;
+        let stop =
+            Learn { body: &mut window, visit: *visit, at, end, heads, noise, activations, log }.go()?;
         if let Some(error) = window.error {
             return Err(error);
         }

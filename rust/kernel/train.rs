@@ -289,7 +289,8 @@ impl Examples for DualRows<'_> {
         let logged = log.len();
         let (heads, noise, activations) =
             (&mut planes.heads[..], planes.noise.as_mut(), planes.activations.as_mut());
-        let stop = Learn { body: &mut window, visit, at, end, heads, noise, activations, log }.go()?;
+        let stop =
+            Learn { body: &mut window, visit: *visit, at, end, heads, noise, activations, log }.go()?;
         let Window { mut updates, before, error, interrupted, .. } = window;
         if let Some(error) = error {
             return Err(error);

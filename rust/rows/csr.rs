@@ -128,15 +128,15 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
             Weights::Counts { w, stride } if self.facts.ones => {
                 let rows = &self.of_ones(&mut ones);
                 let body = Counts { rows, weights: w, stride: *stride, limit };
-                Learn { body, visit, at, end, heads, noise, activations, log }.go()
+                Learn { body, visit: *visit, at, end, heads, noise, activations, log }.go()
             }
             Weights::Counts { w, stride } => {
                 let body = Counts { rows: self, weights: w, stride: *stride, limit };
-                Learn { body, visit, at, end, heads, noise, activations, log }.go()
+                Learn { body, visit: *visit, at, end, heads, noise, activations, log }.go()
             }
             Weights::ByColumn { w, stride } => {
                 let body = Float { rows: self, weights: w, stride: *stride };
-                let learn = Learn { body, visit, at, end, heads, noise, activations, log };
+                let learn = Learn { body, visit: *visit, at, end, heads, noise, activations, log };
                 learn.under(&mut planes.pending)
             }
             Weights::ByPlane(_) | Weights::Halves(_) => Err(arranged_otherwise()),

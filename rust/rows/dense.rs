@@ -24,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::memory::filled;
 use crate::monitor::{Monitor, copied};
 
+#[derive(Clone, Copy)]
 pub struct Dense<'a, T> {
     values: &'a [T],
     len: usize,
@@ -78,9 +79,9 @@ const SHORT: usize = 512;
 /// `w·x` of a row for planes stored one after another. The last five are three and two: the additions of
 /// one alone would wait for each other.
 #[inline(always)]
-fn activations<T: Value>(x: &[T], wide: &mut [f64], weights: &[f64], sums: &mut [f64]) {
+fn activations<S: Simd, T: Value>(simd: S, x: &[T], wide: &mut [f64], weights: &[f64], sums: &mut [f64]) {
     if let [sum] = sums {
-        *sum = dots([weights], x)[0]; // as it is stored
+        *sum = dots(simd, [weights], x)[0]; // as it is stored
         return;
     }
     let x = T::widened(x, wide);
@@ -88,17 +89,17 @@ fn activations<T: Value>(x: &[T], wide: &mut [f64], weights: &[f64], sums: &mut 
     while k < sums.len() {
         let (w, sums) = (&weights[k * x.len()..], &mut sums[k..]);
         k += match sums.len() {
-            2 => group::<2>(x, w, sums),
-            3 | 5 => group::<3>(x, w, sums),
-            _ => group::<GROUP>(x, w, sums),
+            2 => group::<2, _>(simd, x, w, sums),
+            3 | 5 => group::<3, _>(simd, x, w, sums),
+            _ => group::<GROUP, _>(simd, x, w, sums),
         }
     }
 }
 
 #[inline(always)]
-fn group<const P: usize>(x: &[f64], weights: &[f64], sums: &mut [f64]) -> usize {
+fn group<const P: usize, S: Simd>(simd: S, x: &[f64], weights: &[f64], sums: &mut [f64]) -> usize {
     let w: [&[f64]; P] = from_fn(|p| &weights[p * x.len()..][..x.len()]);
-    sums[..P].copy_from_slice(&dots(w, x));
+    sums[..P].copy_from_slice(&dots(simd, w, x));
     P
 }
 
@@ -121,7 +122,7 @@ fn exact_activations<S: Simd, T: Value>(simd: S, x: &[T], planes: &[Halves], sum
 }
 
 struct Float<'a, T> {
-    rows: &'a Dense<'a, T>,
+    rows: Dense<'a, T>,
     weights: &'a mut [f64],
     wide: Vec<f64>,
 }
@@ -130,8 +131,8 @@ impl<T: Value> LoopBody for Float<'_, T> {
     const EXACT: bool = false;
 
     #[inline(always)]
-    fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
-        activations(self.rows.row(row), &mut self.wide, self.weights, sums);
+    fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
+        activations(simd, self.rows.row(row), &mut self.wide, self.weights, sums);
     }
 
     #[inline(always)]
@@ -166,7 +167,7 @@ impl<T: Value> Settle for Float<'_, T> {
 }
 
 struct Exact<'a, T> {
-    rows: &'a Dense<'a, T>,
+    rows: Dense<'a, T>,
     weights: &'a mut [Halves],
     limit: i32,
 }
@@ -207,7 +208,7 @@ impl Form<'_> {
         match self {
             Form::Halves(w) if T::BYTE => exact::dots_of_rows(simd, &w[0], rows),
             Form::Halves(_) => unreachable!("weights in halves are refused where values are no bytes"),
-            Form::ByPlane(w) => dots(rows, w),
+            Form::ByPlane(w) => dots(simd, rows, w),
         }
     }
 }
@@ -240,7 +241,7 @@ impl<T: Value> Leaf for Scores<'_, T> {
             }
             match self.weights {
                 Form::Halves(planes) => exact_activations(simd, x, planes, sums),
-                Form::ByPlane(w) => activations(x, &mut wide, w, sums),
+                Form::ByPlane(w) => activations(simd, x, &mut wide, w, sums),
             }
             for (sum, b) in sums.iter_mut().zip(self.intercept) {
                 *sum += b;
@@ -315,7 +316,7 @@ impl<T: Value> Leaf for Dots<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         let Self(rows, numbers, w, out) = self;
         let (fours, rest) = numbers.as_chunks::<GROUP>();
         let (four_outs, rest_out) = out.as_chunks_mut::<GROUP>();
@@ -324,10 +325,10 @@ impl<T: Value> Leaf for Dots<'_, T> {
                 let row = rows.row(later as usize);
                 prefetch(&row[..row.len().min(SHORT / size_of::<T>())]);
             }
-            *out = dots(numbers.map(|row| rows.row(row as usize)), w);
+            *out = dots(simd, numbers.map(|row| rows.row(row as usize)), w);
         }
         for (&row, out) in rest.iter().zip(rest_out) {
-            *out = dots([w], rows.row(row as usize))[0];
+            *out = dots(simd, [w], rows.row(row as usize))[0];
         }
     }
 }
@@ -338,14 +339,14 @@ impl<T: Value> Leaf for Squares<'_, T> {
     type Output = Result<()>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) -> Result<()> {
+    fn run<S: Simd>(self, simd: S) -> Result<()> {
         let Self(rows, range, unit, out) = self;
         let mut scaled = filled(0.0, rows.columns)?;
         for (row, out) in range.zip(out) {
             for ((scaled, x), unit) in scaled.iter_mut().zip(rows.row(row)).zip(unit) {
                 *scaled = x.widen() * unit;
             }
-            *out = dots([&scaled], &scaled)[0];
+            *out = dots(simd, [&scaled], &scaled)[0];
         }
         Ok(())
     }
@@ -385,14 +386,14 @@ impl<T: Value> Examples for Dense<'_, T> {
         let stop = match &mut planes.weights {
             // The guard is a constant: the loop is compiled for bytes alone.
             Weights::Halves(weights) if T::BYTE => {
-                let body = Exact { rows: self, weights, limit };
-                Learn { body, visit, at, end, heads, noise, activations, log }.go()
+                let body = Exact { rows: *self, weights, limit };
+                Learn { body, visit: *visit, at, end, heads, noise, activations, log }.go()
             }
             Weights::ByPlane(weights) => {
                 // One plane reads each row as it is stored.
                 let wide = filled(0.0, if heads.len() > 1 { self.columns } else { 0 })?;
-                let body = Float { rows: self, weights, wide };
-                let learn = Learn { body, visit, at, end, heads, noise, activations, log };
+                let body = Float { rows: *self, weights, wide };
+                let learn = Learn { body, visit: *visit, at, end, heads, noise, activations, log };
                 learn.under(&mut planes.pending)
             }
             _ => Err(arranged_otherwise()),

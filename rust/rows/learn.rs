@@ -34,9 +34,11 @@ pub trait LoopBody {
     fn prefetch(&self, row: usize, level: Level);
 }
 
+/// The visit and, in the body, the rows by value: what the loop reads stays in registers (from behind a
+/// reference it would be read again for each row, as it might have changed).
 pub struct Learn<'a, K> {
     pub body: K,
-    pub visit: &'a Visit<'a>,
+    pub visit: Visit<'a>,
     pub at: &'a mut Cursor,
     pub end: usize,
     pub heads: &'a mut [Head],
@@ -103,9 +105,12 @@ impl<K: LoopBody> Learn<'_, K> {
         let (size, len) = (self.body.size(), visit.labels.len());
         let far = is_far(size, len, visit.order.is_none(), self.heads.len());
         let near = near_level(size, len, far);
+        let looks_ahead = far || visit.order.is_some();
         while pos < self.end && stop == Stop::Block {
             let row = visit.row(pos);
-            self.look_ahead(pos, far, near);
+            if looks_ahead {
+                self.look_ahead(pos, far, near);
+            }
             self.body.activate(simd, row, sums);
             pos += 1;
             let number = (pos - start) as u64;
