@@ -325,8 +325,8 @@ def test_kills_at_drawn_moments(tmp_path, how):
     assert names == ["model"]
     if how == "named":
         assert 0 < int(left) <= kills
-    else:  # a file that replaces one has a temporary name from one system call to the next
-        assert int(left) <= (0 if how == "new" else kills // 10)
+    else:  # a file that replaces one has a temporary name from one system call to the next: few kills hit it
+        assert int(left) <= (0 if how == "new" else kills // 2)
 
 
 @posix
