@@ -34,8 +34,9 @@ pub trait LoopBody {
     fn prefetch(&self, row: usize, level: Level);
 }
 
-/// The visit and, in the body, the rows by value: what the loop reads stays in registers (from behind a
-/// reference it would be read again for each row, as it might have changed). Tried: CSR rows by value, no faster.
+/// The visit and, in the body, dense rows by value: what the loop reads stays in registers (from behind a
+/// reference it would be read again for each row, as it might have changed). Tried: CSR rows by value, no
+/// faster.
 pub struct Learn<'a, K> {
     pub body: K,
     pub visit: Visit<'a>,
