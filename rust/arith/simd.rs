@@ -89,8 +89,8 @@ pub trait Simd: Copy {
     /// Adds two of the products `x[i]*w[i]` to each of the sums, wrapping. Which two, each set chooses.
     fn add_pairs(self, sums: Self::Sums, x: &[i16; 16], w: &[i16; 16]) -> Self::Sums;
 
-    /// Their sum. A method: folded by a loop, several vectors are taken apart number by number.
-    fn total(self, sums: Self::Sums) -> i64;
+    /// The total of each, wrapping. A method: folded by loops, they are taken apart number by number.
+    fn totals(self, sums: [Self::Sums; 4]) -> [i32; 4];
 }
 
 /// An instruction set whose registers hold four floats: two of them are the lanes of rule 3.
@@ -160,12 +160,14 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn total(self, sums: Self::Sums) -> i64 {
-        let mut total = 0;
-        for sum in sums {
-            total += i64::from(sum);
+    fn totals(self, sums: [Self::Sums; 4]) -> [i32; 4] {
+        let mut totals = [0_i32; 4];
+        for (total, sums) in totals.iter_mut().zip(sums) {
+            for sum in sums {
+                *total = total.wrapping_add(sum);
+            }
         }
-        total
+        totals
     }
 }
 
@@ -179,11 +181,10 @@ fn first<const N: usize>(numbers: &[f64]) -> [f64; N] {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        __m256d, __m256i, __m512d, _mm_add_epi64, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_cvtsi128_si64,
-        _mm_unpackhi_epi64, _mm_unpackhi_pd, _mm256_add_epi32, _mm256_add_epi64, _mm256_add_pd,
-        _mm256_castpd256_pd128, _mm256_castsi256_si128, _mm256_cvtepi32_epi64, _mm256_extractf128_pd,
-        _mm256_extracti128_si256, _mm256_madd_epi16, _mm256_mul_pd, _mm256_setzero_si256, _mm512_add_pd,
-        _mm512_mul_pd,
+        __m256d, __m256i, __m512d, _mm_add_epi32, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_unpackhi_pd,
+        _mm256_add_epi32, _mm256_add_pd, _mm256_castpd256_pd128, _mm256_castsi256_si128,
+        _mm256_extractf128_pd, _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_madd_epi16, _mm256_mul_pd,
+        _mm256_setzero_si256, _mm512_add_pd, _mm512_mul_pd,
     };
     use std::mem::transmute;
 
@@ -237,8 +238,8 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn total(self, sums: Self::Sums) -> i64 {
-            self.0.total(sums)
+        fn totals(self, sums: [Self::Sums; 4]) -> [i32; 4] {
+            self.0.totals(sums)
         }
     }
 
@@ -308,14 +309,13 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn total(self, sums: Self::Sums) -> i64 {
-            // SAFETY: `self` proves that the processor has AVX2.
+        fn totals(self, [a, b, c, d]: [Self::Sums; 4]) -> [i32; 4] {
+            // SAFETY: `self` proves that the processor has AVX2; a vector of 4 i32 and an array have the same
+            // size, and every bit pattern is valid in both.
             unsafe {
-                let low = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(sums));
-                let high = _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(sums));
-                let four = _mm256_add_epi64(low, high);
-                let two = _mm_add_epi64(_mm256_castsi256_si128(four), _mm256_extracti128_si256::<1>(four));
-                _mm_cvtsi128_si64(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two)))
+                let pairs = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
+                let low = _mm256_castsi256_si128(pairs);
+                transmute(_mm_add_epi32(low, _mm256_extracti128_si256::<1>(pairs)))
             }
         }
     }
@@ -324,8 +324,9 @@ mod x86 {
 #[cfg(target_arch = "aarch64")]
 mod arm {
     use std::arch::aarch64::{
-        int32x4_t, vaddlvq_s32, vdupq_n_s32, vget_low_s16, vld1q_s16, vmlal_high_s16, vmlal_s16,
+        int32x4_t, vaddq_s32, vdupq_n_s32, vget_low_s16, vld1q_s16, vmlal_high_s16, vmlal_s16, vpaddq_s32,
     };
+    use std::mem::transmute;
 
     use super::{Portable, Simd};
 
@@ -385,9 +386,13 @@ mod arm {
         }
 
         #[inline(always)]
-        fn total(self, [low, high]: Self::Sums) -> i64 {
-            // SAFETY: the target has NEON.
-            unsafe { vaddlvq_s32(low) + vaddlvq_s32(high) }
+        fn totals(self, sums: [Self::Sums; 4]) -> [i32; 4] {
+            // SAFETY: the target has NEON; a vector of 4 i32 and an array have the same size, and every bit
+            // pattern is valid in both.
+            unsafe {
+                let [a, b, c, d] = sums.map(|[low, high]| vaddq_s32(low, high));
+                transmute(vpaddq_s32(vpaddq_s32(a, b), vpaddq_s32(c, d)))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The storage types: read in place, widened exactly.
 
 /// A stored number. The storage type never changes a result, because [`Value::widen`] is exact.
-pub trait Value: Copy + Send + Sync + 'static {
+pub trait Value: Copy + Default + Send + Sync + 'static {
     /// One byte wide: dense rows of it can take the exact path in i16 halves.
     const BYTE: bool;
 
@@ -66,7 +66,7 @@ macro_rules! narrow {
 narrow!(f32: false, i8: true, u8: true, i16: true, u16: true, i32: true);
 
 /// The value of each entry of a CSR matrix whose stored values are all 1: it takes no room and is not read.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct One;
 
 impl Value for One {

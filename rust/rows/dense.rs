@@ -48,16 +48,24 @@ impl<'a, T: Value> Dense<'a, T> {
         &self.values[i * self.columns..][..self.columns]
     }
 
-    /// Whether rows are scored in exact integers: bytes need not be widened then. This bound and the next were
-    /// measured when short rows of floats took longer: below 32 columns float32 takes less time than bytes.
-    fn is_exact(&self) -> bool {
-        T::BYTE && self.columns >= 8
+    /// A row and what follows it, as far as `spare` is long, which takes its place at the end of the matrix.
+    #[inline(always)]
+    fn row_and_more<'s>(&self, i: usize, spare: &'s mut [T]) -> &'s [T]
+    where
+        'a: 's,
+    {
+        let start = i * self.columns;
+        if let Some(more) = self.values.get(start..start + spare.len()) {
+            return more;
+        }
+        spare[..self.columns].copy_from_slice(self.row(i));
+        spare
     }
 
-    /// Whether that many planes learn so. Updates in halves take longer than in floats: one plane alone gains
-    /// from longer rows on.
-    fn learns_exactly(&self, planes: usize) -> bool {
-        self.is_exact() && (planes > 1 || self.columns >= 24)
+    /// Whether rows take the exact path in training. Bytes are scored by it in less time at any length, but an
+    /// update takes longer than in floats where rows are short.
+    fn learns_exactly(&self) -> bool {
+        T::BYTE && self.columns >= 32
     }
 
     /// Bounds of bytes, without a look at them.
@@ -170,6 +178,7 @@ struct Exact<'a, T> {
     rows: Dense<'a, T>,
     weights: &'a mut [Halves],
     limit: i32,
+    spare: Vec<T>,
 }
 
 impl<T: Value> LoopBody for Exact<'_, T> {
@@ -177,12 +186,13 @@ impl<T: Value> LoopBody for Exact<'_, T> {
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
-        exact_activations(simd, self.rows.row(row), self.weights, sums);
+        exact_activations(simd, self.rows.row_and_more(row, &mut self.spare), self.weights, sums);
     }
 
     #[inline(always)]
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
-        self.weights[plane].axpy(c as i32, self.rows.row(row)) <= self.limit
+        let x = self.rows.row_and_more(row, &mut self.spare);
+        self.weights[plane].axpy(c as i32, x) <= self.limit
     }
 
     fn size(&self) -> usize {
@@ -195,22 +205,40 @@ impl<T: Value> LoopBody for Exact<'_, T> {
     }
 }
 
+/// One plane in a form that suits dense rows.
+trait Plane<T>: Copy {
+    /// `w·x` of some rows, which are [`Plane::reach`] long.
+    fn dots<S: Simd, const N: usize>(self, simd: S, rows: [&[T]; N]) -> [f64; N];
+
+    fn reach(columns: usize) -> usize;
+}
+
+impl<T: Value> Plane<T> for &[f64] {
+    #[inline(always)]
+    fn dots<S: Simd, const N: usize>(self, simd: S, rows: [&[T]; N]) -> [f64; N] {
+        dots(simd, rows, self)
+    }
+
+    fn reach(columns: usize) -> usize {
+        columns
+    }
+}
+
+impl<T: Value> Plane<T> for &Halves {
+    #[inline(always)]
+    fn dots<S: Simd, const N: usize>(self, simd: S, rows: [&[T]; N]) -> [f64; N] {
+        exact::dots_of_rows(simd, self, rows)
+    }
+
+    fn reach(columns: usize) -> usize {
+        Halves::reach(columns)
+    }
+}
+
 /// The forms of [`Weights`] that suit dense rows.
 enum Form<'a> {
     ByPlane(&'a [f64]),
     Halves(&'a [Halves]),
-}
-
-impl Form<'_> {
-    /// `w·x` of some rows with one plane, which is all there is.
-    #[inline(always)]
-    fn of_rows<S: Simd, T: Value, const N: usize>(&self, simd: S, rows: [&[T]; N]) -> [f64; N] {
-        match self {
-            Form::Halves(w) if T::BYTE => exact::dots_of_rows(simd, &w[0], rows),
-            Form::Halves(_) => unreachable!("weights in halves are refused where values are no bytes"),
-            Form::ByPlane(w) => dots(simd, rows, w),
-        }
-    }
 }
 
 struct Scores<'a, T> {
@@ -226,24 +254,30 @@ impl<T: Value> Leaf for Scores<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Result<()> {
-        if let [b] = self.intercept {
-            one_plane(simd, self.rows, self.range.start, &self.weights, *b, self.out);
-            return Ok(());
+        let Self { rows, range, weights, intercept, out } = self;
+        if let [b] = *intercept {
+            return match weights {
+                Form::ByPlane(w) => one_plane(simd, rows, range.start, w, b, out),
+                // The guard is a constant: the loop is compiled for bytes alone.
+                Form::Halves(w) if T::BYTE => one_plane(simd, rows, range.start, &w[0], b, out),
+                Form::Halves(_) => Err(arranged_otherwise()),
+            };
         }
-        let is_widened = matches!(self.weights, Form::ByPlane(_));
-        let mut wide = filled(0.0, if is_widened { self.rows.columns } else { 0 })?;
-        let far = is_far(size_of_val(self.rows.values), self.rows.len, true, self.intercept.len());
-        let outs = self.out.chunks_mut(self.intercept.len());
-        for (row, sums) in self.range.zip(outs) {
-            let x = self.rows.row(row);
-            if far && row + FAR_AHEAD < self.rows.len {
-                prefetch_into(self.rows.row(row + FAR_AHEAD), Level::Second);
+        let is_widened = matches!(weights, Form::ByPlane(_));
+        let mut wide = filled(0.0, if is_widened { rows.columns } else { 0 })?;
+        let mut spare = filled(T::default(), Halves::reach(rows.columns))?;
+        let far = is_far(size_of_val(rows.values), rows.len, true, intercept.len());
+        for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
+            if far && row + FAR_AHEAD < rows.len {
+                prefetch_into(rows.row(row + FAR_AHEAD), Level::Second);
             }
-            match self.weights {
-                Form::Halves(planes) => exact_activations(simd, x, planes, sums),
-                Form::ByPlane(w) => activations(simd, x, &mut wide, w, sums),
+            match weights {
+                Form::Halves(planes) => {
+                    exact_activations(simd, rows.row_and_more(row, &mut spare), planes, sums);
+                }
+                Form::ByPlane(w) => activations(simd, rows.row(row), &mut wide, w, sums),
             }
-            for (sum, b) in sums.iter_mut().zip(self.intercept) {
+            for (sum, b) in sums.iter_mut().zip(intercept) {
                 *sum += b;
             }
         }
@@ -258,20 +292,35 @@ impl<T: Value> Leaf for Scores<'_, T> {
 /// up to three times as long, and with asking for them up to twice. So for several planes: three to five take
 /// 20 to 40 % less, ten and more up to 30 % longer.
 #[inline(always)]
-fn one_plane<S: Simd, T: Value>(simd: S, rows: &Dense<T>, start: usize, w: &Form, b: f64, out: &mut [f64]) {
-    let is_short = rows.columns * size_of::<T>() <= SHORT;
-    let few = if is_short { out.len() - out.len() % GROUP } else { 0 };
-    let (fours, rest) = out.split_at_mut(few);
-    for (first, sums) in (start..).step_by(GROUP).zip(fours.as_chunks_mut::<GROUP>().0) {
-        let soon = (first + 2 * GROUP) * rows.columns;
-        if let Some(values) = rows.values.get(soon..soon + GROUP * rows.columns) {
-            prefetch(values);
+fn one_plane<S: Simd, T: Value, W: Plane<T>>(
+    simd: S,
+    rows: &Dense<T>,
+    start: usize,
+    w: W,
+    b: f64,
+    out: &mut [f64],
+) -> Result<()> {
+    let d = rows.columns;
+    let reach = W::reach(d);
+    let mut spare = filled(T::default(), reach)?;
+    let mut values = &rows.values[start * d..];
+    let (fours, _) = out.as_chunks_mut::<GROUP>();
+    let mut done = 0;
+    if 0 < d && d * size_of::<T>() <= SHORT {
+        for sums in fours {
+            let Some(four) = values.get(..(GROUP - 1) * d + reach) else { break };
+            if let Some(soon) = values.get(2 * GROUP * d..3 * GROUP * d) {
+                prefetch(soon);
+            }
+            *sums = w.dots(simd, from_fn(|k| &four[k * d..][..reach])).map(|sum| sum + b);
+            values = &values[GROUP * d..];
+            done += GROUP;
         }
-        *sums = w.of_rows(simd, from_fn(|k| rows.row(first + k))).map(|sum| sum + b);
     }
-    for (row, sum) in (start + few..).zip(rest) {
-        *sum = w.of_rows(simd, [rows.row(row)])[0] + b;
+    for (row, sum) in (start + done..).zip(&mut out[done..]) {
+        *sum = w.dots(simd, [rows.row_and_more(row, &mut spare)])[0] + b;
     }
+    Ok(())
 }
 
 struct Axpy<'a, T>(f64, &'a [T], &'a mut [f64]);
@@ -366,7 +415,7 @@ impl<T: Value> Examples for Dense<'_, T> {
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes, monitor: &dyn Monitor) -> Result<()> {
-        if self.learns_exactly(planes.heads.len()) && planes.pending.is_none() {
+        if self.learns_exactly() && planes.pending.is_none() {
             planes.make_halves(visit.integer_step, self.byte_magnitude(), monitor)
         } else {
             planes.make_by_plane(monitor)
@@ -386,7 +435,8 @@ impl<T: Value> Examples for Dense<'_, T> {
         let stop = match &mut planes.weights {
             // The guard is a constant: the loop is compiled for bytes alone.
             Weights::Halves(weights) if T::BYTE => {
-                let body = Exact { rows: *self, weights, limit };
+                let spare = filled(T::default(), Halves::reach(self.columns))?;
+                let body = Exact { rows: *self, weights, limit, spare };
                 Learn { body, visit: *visit, at, end, heads, noise, activations, log }.go()
             }
             Weights::ByPlane(weights) => {
@@ -423,7 +473,7 @@ impl<T: Value> Rows for Dense<'_, T> {
     fn arrange(&self, coef: &[f64], _planes: usize, monitor: &dyn Monitor) -> Result<Weights> {
         let limit = f64::from(weight_limit(self.byte_magnitude().row, LARGEST_SUM));
         let exact = |w: &f64| w.fract() == 0.0 && w.abs() <= limit;
-        if self.is_exact() && coef.iter().all(exact) {
+        if T::BYTE && coef.iter().all(exact) {
             return halves(coef, self.columns, monitor);
         }
         Ok(Weights::ByPlane(copied(coef, monitor)?))
@@ -446,7 +496,7 @@ impl<T: Value> Rows for Dense<'_, T> {
     ) -> Result<()> {
         let weights = match weights {
             Weights::ByPlane(w) => Form::ByPlane(w),
-            Weights::Halves(w) if T::BYTE => Form::Halves(w),
+            Weights::Halves(w) => Form::Halves(w),
             _ => return Err(arranged_otherwise()),
         };
         dispatch(Scores { rows: self, range: rows, weights, intercept, out })

@@ -4,8 +4,8 @@
 //! and partial sum exact, each order of addition gives the bits of rule 3; so these loops take the
 //! fastest one. Two forms:
 //! - [`Halves`]: one weight vector over dense bytes. `w = 65536*hi + lo` with both halves in i16;
-//!   a multiply-add of i16 pairs does the rest. A lane of i32 holds the products of
-//!   [`FLUSH`] chunks, then it is emptied into an i64.
+//!   a multiply-add of i16 pairs does the rest. A sum in i32 holds the products of [`FLUSH`] chunks, then it
+//!   is emptied into an f64.
 //! - the `_entries` functions: i32 weights stored by column, i32 sums, over CSR rows.
 //!
 //! Each update returns a bound of the |weights| that it wrote; the caller leaves the exact path as soon
@@ -17,7 +17,7 @@ use super::dot::SOON;
 use crate::arith::simd::Simd;
 use crate::arith::value::{Index, Value};
 use crate::error::Result;
-use crate::memory::collected;
+use crate::memory::filled;
 
 /// A weight of at most this and a product `c*x` of at most this add up within i32 (2^30 + 2^30 would
 /// not), and both halves fit in i16.
@@ -29,9 +29,8 @@ pub const LARGEST_SUM: f64 = 4_503_599_627_370_496.0;
 /// Columns that are multiplied at once.
 const WIDTH: usize = 16;
 
-/// Chunks after which the lanes of i32 are emptied. A lane holds two products of each of them, and four of
-/// what is less than a chunk: at most 256 of 255 and 32768.
-const FLUSH: usize = 126;
+/// Chunks after which a sum in i32 is emptied: 256 products of at most 255 and 32768 stay below 2^31.
+const FLUSH: usize = 16;
 
 /// The largest |weight| with which every sum over a row stays below `largest_sum`; `mass` is at
 /// least the largest sum of |values| of a row.
@@ -40,10 +39,11 @@ pub fn weight_limit(mass: f64, largest_sum: f64) -> i32 {
     (largest_sum / mass.max(1.0)).min(LARGEST) as i32
 }
 
-/// One weight vector, split in halves.
+/// One weight vector, split in halves, and zeros up to a whole number of chunks.
 pub struct Halves {
-    hi: Vec<i16>,
-    lo: Vec<i16>,
+    hi: Vec<[i16; WIDTH]>,
+    lo: Vec<[i16; WIDTH]>,
+    columns: usize,
     /// At least the largest |hi|. While it is 0, `hi` is not read.
     top: i32,
 }
@@ -54,39 +54,68 @@ const NARROW: i32 = 128;
 impl Halves {
     /// The weights must be integers of at most [`LARGEST`].
     pub fn new(weights: &[f64]) -> Result<Self> {
-        let hi = collected(weights.iter().map(|&w| split(w as i32).0))?;
-        let lo = collected(weights.iter().map(|&w| split(w as i32).1))?;
-        let top = hi.iter().fold(0, |top, hi| top.max(i32::from(*hi).abs()));
-        Ok(Self { hi, lo, top })
+        let chunks = weights.len().div_ceil(WIDTH);
+        let [mut hi, mut lo] = [filled([0; WIDTH], chunks)?, filled([0; WIDTH], chunks)?];
+        let mut top = 0;
+        for ((hi, lo), &w) in hi.as_flattened_mut().iter_mut().zip(lo.as_flattened_mut()).zip(weights) {
+            (*hi, *lo) = split(w as i32);
+            top = top.max(i32::from(*hi).abs());
+        }
+        Ok(Self { hi, lo, columns: weights.len(), top })
     }
 
     #[must_use]
     pub fn weight(&self, column: usize) -> i32 {
-        whole(self.hi[column], self.lo[column])
+        whole(self.hi.as_flattened()[column], self.lo.as_flattened()[column])
+    }
+
+    /// How many bytes of a row are read: its own, and some more that are multiplied by 0.
+    #[must_use]
+    pub fn reach(columns: usize) -> usize {
+        columns.next_multiple_of(WIDTH)
     }
 
     fn is_small(&self) -> bool {
         self.top == 0
     }
 
-    /// `w += c*x` for bytes; returns a bound of all |w|.
+    /// `w += c*x` for bytes, [`Halves::reach`] of them; returns a bound of all |w|.
     ///
     /// Few sums pass the end of the low half: the high one is left alone until one does.
     #[inline(always)]
     pub fn axpy<T: Value>(&mut self, c: i32, x: &[T]) -> i32 {
         if c.abs() > NARROW {
             self.add_wide(c, x);
-        } else if add_low(c as i16, x, &mut self.lo) {
+        } else if self.add_low(c as i16, x) {
             self.carry(c as i16, x);
         }
         self.top.saturating_mul(1 << 16).saturating_add(1 << 15)
+    }
+
+    /// Returns whether a sum has passed the end and is wrapped.
+    #[inline(always)]
+    fn add_low<T: Value>(&mut self, c: i16, x: &[T]) -> bool {
+        let own = self.own_of_last();
+        let ((x, _), mut carries) = (x.as_chunks(), [0; WIDTH]);
+        if let (Some((low_last, low)), Some((x_last, x))) = (self.lo.split_last_mut(), x.split_last()) {
+            for (low, x) in low.iter_mut().zip(x) {
+                add_part(c, x, &OWN, low, &mut carries);
+            }
+            add_part(c, x_last, own, low_last, &mut carries);
+        }
+        let mut any = 0;
+        for carry in carries {
+            any |= carry;
+        }
+        any != 0
     }
 
     /// The high halves after the low ones have wrapped.
     #[inline(always)]
     fn carry<T: Value>(&mut self, c: i16, x: &[T]) {
         let mut top = 0;
-        for ((hi, lo), x) in self.hi.iter_mut().zip(&self.lo).zip(x) {
+        let halves = self.hi.as_flattened_mut().iter_mut().zip(self.lo.as_flattened());
+        for ((hi, lo), x) in halves.zip(&x[..self.columns]) {
             let p = c * x.to_i32() as i16;
             let fits = lo.wrapping_sub(p).saturating_add(p) == *lo;
             *hi += if fits { 0 } else { p >> 15 | 1 };
@@ -96,48 +125,39 @@ impl Halves {
     }
 
     fn add_wide<T: Value>(&mut self, c: i32, x: &[T]) {
-        for ((hi, lo), x) in self.hi.iter_mut().zip(&mut self.lo).zip(x) {
+        let halves = self.hi.as_flattened_mut().iter_mut().zip(self.lo.as_flattened_mut());
+        for ((hi, lo), x) in halves.zip(&x[..self.columns]) {
             (*hi, *lo) = split(whole(*hi, *lo) + c * x.to_i32());
             self.top = self.top.max(i32::from(*hi).abs());
         }
     }
+
+    /// A mask of the columns of the last chunk.
+    #[inline(always)]
+    fn own_of_last(&self) -> &'static [i16; WIDTH] {
+        OWN_OR_NOT[Self::reach(self.columns) - self.columns..].first_chunk().expect("less than a chunk")
+    }
 }
 
-/// `low += c*x`, wrapping; returns whether a sum passed the end.
-///
-/// By hand in parts: left to itself, the compiler takes 64 columns at once, and the rest one by one.
-#[inline(always)]
-fn add_low<T: Value>(c: i16, x: &[T], low: &mut [i16]) -> bool {
-    let (chunks, rest) = x.as_chunks::<WIDTH>();
-    let (low_chunks, low_rest) = low.as_chunks_mut::<WIDTH>();
-    let mut carries = [0; WIDTH];
-    for (x, low) in chunks.iter().zip(low_chunks) {
-        add_part(c, x, low, &mut carries);
-    }
-    let (eight, rest) = rest.as_chunks::<8>();
-    let (low_eight, low_rest) = low_rest.as_chunks_mut::<8>();
-    if let ([x], [low]) = (eight, low_eight) {
-        add_part(c, x, low, &mut carries);
-    }
-    let (four, rest) = rest.as_chunks::<4>();
-    let (low_four, low_rest) = low_rest.as_chunks_mut::<4>();
-    if let ([x], [low]) = (four, low_four) {
-        add_part(c, x, low, &mut carries);
-    }
-    for (x, low) in rest.iter().zip(low_rest) {
-        add_part(c, &[*x], std::array::from_mut(low), &mut carries);
-    }
-    let mut any = 0;
-    for carry in carries {
-        any |= carry;
-    }
-    any != 0
-}
+const OWN: [i16; WIDTH] = [-1; WIDTH];
 
+static OWN_OR_NOT: [i16; 2 * WIDTH] = {
+    let mut mask = [0; 2 * WIDTH];
+    mask.split_at_mut(WIDTH).0.copy_from_slice(&OWN);
+    mask
+};
+
+/// `low += c*x` in own columns, wrapping; a carry becomes other than 0 where a sum passes the end.
 #[inline(always)]
-fn add_part<T: Value, const N: usize>(c: i16, x: &[T; N], low: &mut [i16; N], carries: &mut [i16; WIDTH]) {
-    for k in 0..N {
-        let p = c * x[k].to_i32() as i16;
+fn add_part<T: Value>(
+    c: i16,
+    x: &[T; WIDTH],
+    own: &[i16; WIDTH],
+    low: &mut [i16; WIDTH],
+    carries: &mut [i16; WIDTH],
+) {
+    for k in 0..WIDTH {
+        let p = c * (x[k].to_i32() as i16 & own[k]);
         let sum = low[k].wrapping_add(p);
         carries[k] |= sum ^ low[k].saturating_add(p);
         low[k] = sum;
@@ -156,17 +176,19 @@ fn whole(hi: i16, lo: i16) -> i32 {
     (i32::from(hi) << 16).wrapping_add(i32::from(lo))
 }
 
-/// `w·x` of a row of bytes with `P` weight vectors, so that each value is loaded and widened once.
+/// `w·x` of a row of bytes with `P` weight vectors, so that each value is loaded and widened once. The row
+/// has the length of [`Halves::reach`].
 ///
 /// Tried: the halves of several vectors in one pass (1.7 times as long: more sums than registers).
 #[inline(always)]
 #[must_use]
 pub fn dots<S: Simd, T: Value, const P: usize>(simd: S, w: [&Halves; P], x: &[T]) -> [f64; P] {
-    let low: [&[i16]; P] = from_fn(|p| &w[p].lo[..]);
+    let (x, _) = x.as_chunks();
+    let low: [&[_]; P] = from_fn(|p| &w[p].lo[..]);
     if w.iter().all(|w| w.is_small()) {
-        return sums(simd, low, x).map(|sum| sum as f64);
+        return sums(simd, low, x);
     }
-    let high: [&[i16]; P] = from_fn(|p| &w[p].hi[..]);
+    let high: [&[_]; P] = from_fn(|p| &w[p].hi[..]);
     if P == 1 {
         let [low, high] = sums(simd, [low[0], high[0]], x);
         [joined(high, low); P]
@@ -183,93 +205,59 @@ pub fn dots_of_rows<S: Simd, T: Value, const P: usize>(simd: S, w: &Halves, rows
     if P == 1 {
         return dots(simd, [w], rows[0]).map(|dot| [dot; P])[0]; // both halves in one pass
     }
+    let rows = rows.map(|x| x.as_chunks().0);
     let low = sums(simd, rows, &w.lo);
     if w.is_small() {
-        return low.map(|sum| sum as f64);
+        return low;
     }
     let high = sums(simd, rows, &w.hi);
     from_fn(|p| joined(high[p], low[p]))
 }
 
+/// Exact: the sum stays below [`LARGEST_SUM`].
 #[inline(always)]
-fn joined(high: i64, low: i64) -> f64 {
-    (65536 * high + low) as f64
+fn joined(high: f64, low: f64) -> f64 {
+    65536.0 * high + low
 }
 
-/// Of weights and a row, or of rows and weights: one holds bytes, the other halves.
-///
-/// Loops, not iterators: a closure would be compiled without the instruction set of the leaf.
+/// Of at most four weights and a row, or rows and weights: one holds bytes, the other halves.
 #[inline(always)]
-fn sums<S: Simd, A: Value, B: Value, const P: usize>(simd: S, a: [&[A]; P], b: &[B]) -> [i64; P] {
-    let (chunks, rest) = b.as_chunks::<WIDTH>();
-    let mut others = [&[][..]; P];
-    for p in 0..P {
-        others[p] = &a[p].as_chunks::<WIDTH>().0[..chunks.len()];
-    }
-    let (mut sums, mut lanes) = ([0; P], [simd.zero(); P]);
-    let mut done = chunks.len() * WIDTH;
-    let (eight, rest) = rest.as_chunks::<8>();
-    if let [b] = eight {
-        lanes = add(simd, lanes, a, done, b);
-        done += 8;
-    }
-    let (four, rest) = rest.as_chunks::<4>();
-    if let [b] = four {
-        lanes = add(simd, lanes, a, done, b);
-        done += 4;
-    }
-    let mut i = 0;
-    loop {
-        let end = chunks.len().min(i + FLUSH);
-        while i < end {
-            let b = narrowed(&chunks[i]);
-            for p in 0..P {
-                lanes[p] = simd.add_pairs(lanes[p], &narrowed(&others[p][i]), &b);
-            }
-            i += 1;
+fn sums<S: Simd, A: Value, B: Value, const P: usize>(
+    simd: S,
+    a: [&[[A; WIDTH]]; P],
+    b: &[[B; WIDTH]],
+) -> [f64; P] {
+    let a: [&[_]; P] = from_fn(|p| &a[p][..b.len()]);
+    let (mut sums, mut lanes) = ([0.0; 4], [simd.zero(); 4]);
+    let mut full = FLUSH;
+    // By number: with an iterator the bounds of a are checked in each step.
+    for i in 0..b.len() {
+        if i == full {
+            sums = added(sums, simd.totals(lanes));
+            lanes = [simd.zero(); 4];
+            full += FLUSH;
         }
+        let b = narrowed(&b[i]);
         for p in 0..P {
-            sums[p] += simd.total(lanes[p]);
+            lanes[p] = simd.add_pairs(lanes[p], &narrowed(&a[p][i]), &b);
         }
-        if i == chunks.len() {
-            break;
-        }
-        lanes = [simd.zero(); P];
     }
-    if !rest.is_empty() {
-        for p in 0..P {
-            let mut last = 0; // at most three products of 255 and 32768
-            for (b, a) in rest.iter().zip(&a[p][done..]) {
-                last += b.to_i32() * a.to_i32();
-            }
-            sums[p] += i64::from(last);
-        }
+    sums = added(sums, simd.totals(lanes));
+    from_fn(|p| sums[p])
+}
+
+#[inline(always)]
+fn added(mut sums: [f64; 4], totals: [i32; 4]) -> [f64; 4] {
+    for (sum, total) in sums.iter_mut().zip(totals) {
+        *sum += f64::from(total);
     }
     sums
 }
 
-/// Adds the products of a part of a chunk, from column `from` on.
 #[inline(always)]
-fn add<S: Simd, A: Value, B: Value, const P: usize, const N: usize>(
-    simd: S,
-    mut lanes: [S::Sums; P],
-    a: [&[A]; P],
-    from: usize,
-    b: &[B; N],
-) -> [S::Sums; P] {
-    let b = narrowed(b);
-    for p in 0..P {
-        let a: &[A; N] = a[p][from..].first_chunk().expect("rows are equally long");
-        lanes[p] = simd.add_pairs(lanes[p], &narrowed(a), &b);
-    }
-    lanes
-}
-
-/// Fewer than a chunk holds are filled up with 0.
-#[inline(always)]
-fn narrowed<T: Value, const N: usize>(x: &[T; N]) -> [i16; WIDTH] {
+fn narrowed<T: Value>(x: &[T; WIDTH]) -> [i16; WIDTH] {
     let mut narrow = [0; WIDTH];
-    for k in 0..N {
+    for k in 0..WIDTH {
         narrow[k] = x[k].to_i32() as i16;
     }
     narrow

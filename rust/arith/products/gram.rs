@@ -84,8 +84,10 @@ pub fn products_of<S: Simd, const L: usize, const R: usize>(
     }
     let mut products = [[0; R]; L];
     for (products, sums) in products.iter_mut().zip(sums) {
-        for (product, sum) in products.iter_mut().zip(sums) {
-            *product = simd.total(sum) as i32;
+        for (products, sums) in products.chunks_mut(RIGHT).zip(sums.chunks(RIGHT)) {
+            let mut four = [simd.zero(); RIGHT];
+            four[..sums.len()].copy_from_slice(sums);
+            products.copy_from_slice(&simd.totals(four)[..products.len()]);
         }
     }
     products
