@@ -6,8 +6,8 @@ use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::{feed, scores};
 use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Rows, Stop, integer_step};
 
-/// Bytes learn exactly from 32 columns on; the 32-bit sums are flushed at 256.
-const LENGTHS: [usize; 16] = [32, 33, 47, 48, 64, 65, 81, 97, 255, 256, 257, 272, 511, 512, 513, 4097];
+/// Bytes learn exactly from 32 columns on; lanes are added in 32 bits up to 256, and emptied at 2032.
+const LENGTHS: [usize; 17] = [32, 33, 47, 48, 64, 65, 81, 97, 255, 256, 257, 272, 273, 2032, 2033, 2048, 4097];
 
 /// Weights whose halves are at their extremes: low halves of -32768 and 32767, high ones of 2^14.
 const WEIGHTS: [f64; 9] =

@@ -10,13 +10,13 @@ use perceptron_rs::kernel::{Kernel, kernel_matrix};
 use perceptron_rs::online;
 use perceptron_rs::rows::{Csr, Dense, Tie};
 
-/// Below, at and above the widths of the loops: 8 lanes, halves of 4, chunks of 16, flushes at 256.
+/// Below, at and above the widths of the loops: 8 lanes, halves of 4, chunks of 16, flushes at 2032.
 const LENGTHS: &[usize] = if cfg!(miri) {
     &[17]
 } else {
     &[
         0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256,
-        257, 511, 513, 1023, 1025, 2015, 2016, 2017, 2047, 2048, 2049, 4095, 4097,
+        257, 511, 513, 1023, 1025, 2031, 2032, 2033, 2047, 2048, 2049, 4095, 4097,
     ]
 };
 

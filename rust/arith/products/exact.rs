@@ -4,7 +4,7 @@
 //! and partial sum exact, each order of addition gives the bits of rule 3; so these loops take the
 //! fastest one. Two forms:
 //! - [`Halves`]: one weight vector over dense bytes. `w = 65536*hi + lo` with both halves in i16;
-//!   a multiply-add of i16 pairs does the rest. A sum in i32 holds the products of [`FLUSH`] chunks, then it
+//!   a multiply-add of i16 pairs does the rest. A lane of i32 holds the products of [`FLUSH`] chunks, then it
 //!   is emptied into an f64.
 //! - the `_entries` functions: i32 weights stored by column, i32 sums, over CSR rows.
 //!
@@ -12,6 +12,7 @@
 //! as that passes [`weight_limit`].
 
 use std::array::from_fn;
+use std::ops::Range;
 
 use super::dot::SOON;
 use crate::arith::simd::Simd;
@@ -29,8 +30,12 @@ pub const LARGEST_SUM: f64 = 4_503_599_627_370_496.0;
 /// Columns that are multiplied at once.
 const WIDTH: usize = 16;
 
-/// Chunks after which a sum in i32 is emptied: 256 products of at most 255 and 32768 stay below 2^31.
-const FLUSH: usize = 16;
+/// Chunks after which the lanes of i32 are emptied. A lane holds two products of each of them: fewer than 256 of
+/// at most 255 and 32768 stay below 2^31.
+const FLUSH: usize = 127;
+
+/// Chunks of which all lanes together stay below 2^31.
+const FEW: usize = 16;
 
 /// The largest |weight| with which every sum over a row stays below `largest_sum`; `mass` is at
 /// least the largest sum of |values| of a row.
@@ -228,30 +233,37 @@ fn sums<S: Simd, A: Value, B: Value, const P: usize>(
     b: &[[B; WIDTH]],
 ) -> [f64; P] {
     let a: [&[_]; P] = from_fn(|p| &a[p][..b.len()]);
-    let (mut sums, mut lanes) = ([0.0; 4], [simd.zero(); 4]);
-    let mut full = FLUSH;
-    // By number: with an iterator the bounds of a are checked in each step.
-    for i in 0..b.len() {
-        if i == full {
-            sums = added(sums, simd.totals(lanes));
-            lanes = [simd.zero(); 4];
-            full += FLUSH;
+    if b.len() <= FEW {
+        let totals = simd.totals(lanes(simd, a, b, 0..b.len()));
+        return from_fn(|p| f64::from(totals[p]));
+    }
+    let mut sums = [0.0; P];
+    for start in (0..b.len()).step_by(FLUSH) {
+        let lanes = lanes(simd, a, b, start..b.len().min(start + FLUSH));
+        for p in 0..P {
+            sums[p] += simd.total(lanes[p]) as f64;
         }
+    }
+    sums
+}
+
+/// The sums of some chunks, in lanes.
+#[inline(always)]
+fn lanes<S: Simd, A: Value, B: Value, const P: usize>(
+    simd: S,
+    a: [&[[A; WIDTH]]; P],
+    b: &[[B; WIDTH]],
+    chunks: Range<usize>,
+) -> [S::Sums; 4] {
+    let mut lanes = [simd.zero(); 4];
+    // By number: with an iterator the bounds of a are checked in each step.
+    for i in chunks {
         let b = narrowed(&b[i]);
         for p in 0..P {
             lanes[p] = simd.add_pairs(lanes[p], &narrowed(&a[p][i]), &b);
         }
     }
-    sums = added(sums, simd.totals(lanes));
-    from_fn(|p| sums[p])
-}
-
-#[inline(always)]
-fn added(mut sums: [f64; 4], totals: [i32; 4]) -> [f64; 4] {
-    for (sum, total) in sums.iter_mut().zip(totals) {
-        *sum += f64::from(total);
-    }
-    sums
+    lanes
 }
 
 #[inline(always)]
