@@ -7,7 +7,10 @@ use perceptron_rs::online::{feed, scores};
 use perceptron_rs::rows::{Csr, Cursor, Dense, Mistake, Rows, Stop, integer_step};
 
 /// Bytes learn exactly from 32 columns on; lanes are added in 32 bits up to 256, and emptied at 2032.
-const LENGTHS: [usize; 17] = [32, 33, 47, 48, 64, 65, 81, 97, 255, 256, 257, 272, 273, 2032, 2033, 2048, 4097];
+const LENGTHS: [usize; 25] = [
+    32, 33, 47, 48, 64, 65, 72, 79, 80, 81, 95, 97, 255, 256, 257, 272, 273, 2016, 2031, 2032, 2033, 2047,
+    2048, 2049, 4097,
+];
 
 /// Weights whose halves are at their extremes: low halves of -32768 and 32767, high ones of 2^14.
 const WEIGHTS: [f64; 9] =
@@ -101,6 +104,17 @@ fn weights_at_the_limit() {
                 assert!(dense.1[0], "not the exact path: w={weight}, d={d}");
             }
         }
+    }
+}
+
+#[test]
+fn scores_of_bytes_without_columns() {
+    let rows = Dense::<u8>::new(&[], 3, 0).expect("shape");
+    for intercept in [&[0.5][..], &[0.5, -2.0]] {
+        let weights = rows.arrange(&[], intercept.len(), &()).expect("memory");
+        let mut out = vec![0.0; 3 * intercept.len()];
+        rows.scores(0..3, &weights, intercept, &mut out).expect("shapes");
+        assert_eq!(out, intercept.repeat(3));
     }
 }
 

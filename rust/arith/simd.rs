@@ -352,7 +352,8 @@ mod x86 {
 #[cfg(target_arch = "aarch64")]
 mod arm {
     use std::arch::aarch64::{
-        int32x4_t, vaddlvq_s32, vaddq_s32, vdupq_n_s32, vget_low_s16, vld1q_s16, vmlal_high_s16, vmlal_s16, vpaddq_s32,
+        int32x4_t, vaddlvq_s32, vaddq_s32, vdupq_n_s32, vget_low_s16, vld1q_s16, vmlal_high_s16, vmlal_s16,
+        vpaddq_s32,
     };
     use std::mem::transmute;
 

@@ -1,8 +1,8 @@
 //! One pass, in the given order, that nothing interrupts.
 //!
 //! What a [`super::Run`] does in one epoch of all planes on one thread, without what it needs for more
-//! epochs: for a single example that would take longer than learning. Tried: a run, ended and read, with which
-//! a call from Python takes 15 to 20 % longer (28 % more instructions).
+//! epochs: for a single example that would take longer than learning. Tried: a run, ended and read, with
+//! which a call from Python takes 15 to 20 % longer (28 % more instructions).
 
 use super::group::Group;
 use super::problem::Problem;

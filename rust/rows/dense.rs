@@ -48,14 +48,19 @@ impl<'a, T: Value> Dense<'a, T> {
         &self.values[i * self.columns..][..self.columns]
     }
 
-    /// A row and what follows it, as far as `spare` is long, which takes its place at the end of the matrix.
+    /// What takes the place of rows that reach past the end of the matrix.
+    fn spare(&self, reach: usize) -> Result<Vec<T>> {
+        filled(T::default(), if reach > self.columns { reach } else { 0 })
+    }
+
+    /// A row and what follows it, as far as the spare one is long.
     #[inline(always)]
     fn row_and_more<'s>(&self, i: usize, spare: &'s mut [T]) -> &'s [T]
     where
         'a: 's,
     {
         let start = i * self.columns;
-        if let Some(more) = self.values.get(start..start + spare.len()) {
+        if let Some(more) = self.values.get(start..start + spare.len().max(self.columns)) {
             return more;
         }
         spare[..self.columns].copy_from_slice(self.row(i));
@@ -265,7 +270,7 @@ impl<T: Value> Leaf for Scores<'_, T> {
         }
         let is_widened = matches!(weights, Form::ByPlane(_));
         let mut wide = filled(0.0, if is_widened { rows.columns } else { 0 })?;
-        let mut spare = filled(T::default(), Halves::reach(rows.columns))?;
+        let mut spare = rows.spare(if is_widened { 0 } else { Halves::reach(rows.columns) })?;
         let far = is_far(size_of_val(rows.values), rows.len, true, intercept.len());
         for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
             if far && row + FAR_AHEAD < rows.len {
@@ -302,7 +307,7 @@ fn one_plane<S: Simd, T: Value, W: Plane<T>>(
 ) -> Result<()> {
     let d = rows.columns;
     let reach = W::reach(d);
-    let mut spare = filled(T::default(), reach)?;
+    let mut spare = rows.spare(reach)?;
     let mut values = &rows.values[start * d..];
     let (fours, _) = out.as_chunks_mut::<GROUP>();
     let mut done = 0;
@@ -435,7 +440,7 @@ impl<T: Value> Examples for Dense<'_, T> {
         let stop = match &mut planes.weights {
             // The guard is a constant: the loop is compiled for bytes alone.
             Weights::Halves(weights) if T::BYTE => {
-                let spare = filled(T::default(), Halves::reach(self.columns))?;
+                let spare = self.spare(Halves::reach(self.columns))?;
                 let body = Exact { rows: *self, weights, limit, spare };
                 Learn { body, visit: *visit, at, end, heads, noise, activations, log }.go()
             }
@@ -473,7 +478,7 @@ impl<T: Value> Rows for Dense<'_, T> {
     fn arrange(&self, coef: &[f64], _planes: usize, monitor: &dyn Monitor) -> Result<Weights> {
         let limit = f64::from(weight_limit(self.byte_magnitude().row, LARGEST_SUM));
         let exact = |w: &f64| w.fract() == 0.0 && w.abs() <= limit;
-        if T::BYTE && coef.iter().all(exact) {
+        if T::BYTE && !coef.is_empty() && coef.iter().all(exact) {
             return halves(coef, self.columns, monitor);
         }
         Ok(Weights::ByPlane(copied(coef, monitor)?))

@@ -30,8 +30,8 @@ pub const LARGEST_SUM: f64 = 4_503_599_627_370_496.0;
 /// Columns that are multiplied at once.
 const WIDTH: usize = 16;
 
-/// Chunks after which the lanes of i32 are emptied. A lane holds two products of each of them: fewer than 256 of
-/// at most 255 and 32768 stay below 2^31.
+/// Chunks after which the lanes of i32 are emptied. A lane holds two products of each of them: fewer than 256
+/// of at most 255 and 32768 stay below 2^31.
 const FLUSH: usize = 127;
 
 /// Chunks of which all lanes together stay below 2^31.
