@@ -1,5 +1,17 @@
 //! The storage types: read in place, widened exactly.
 
+/// Adding it rounds to a multiple of 1; taking it away again leaves that.
+pub(super) const ROUNDER: f64 = (3_u64 << 51) as f64;
+
+/// A whole number in i32: the low bits of the sum hold it.
+///
+/// Not `as i32`, which looks for NaN and for numbers that do not fit: of sparse floats a row would take 1.6
+/// times as long.
+#[inline(always)]
+fn whole(wide: f64) -> i32 {
+    (wide + ROUNDER).to_bits() as i32
+}
+
 /// A stored number. The storage type never changes a result, because [`Value::widen`] is exact.
 pub trait Value: Copy + Default + Send + Sync + 'static {
     /// One byte wide: dense rows of it can take the exact path in i16 halves.
@@ -10,7 +22,7 @@ pub trait Value: Copy + Default + Send + Sync + 'static {
 
     fn widen(self) -> f64;
 
-    /// The value as an integer; the caller knows that it is one and that it fits.
+    /// The value as an integer. If it is none, or does not fit: any number.
     fn to_i32(self) -> i32;
 
     /// The row as f64: itself where it is stored so, else widened into `buffer`.
@@ -35,7 +47,7 @@ impl Value for f64 {
 
     #[inline(always)]
     fn to_i32(self) -> i32 {
-        self as i32
+        whole(self)
     }
 
     #[inline(always)]
@@ -58,7 +70,7 @@ macro_rules! narrow {
             #[inline(always)]
             #[allow(clippy::cast_lossless)] // one macro for f32 too
             fn to_i32(self) -> i32 {
-                self as i32
+                if $integer { self as i32 } else { whole(f64::from(self)) }
             }
         }
     )*};
@@ -114,5 +126,23 @@ impl Index for i64 {
     #[inline(always)]
     fn of(at: u32) -> Self {
         i64::from(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_floats_become_the_integers_that_they_are() {
+        let limits = [i32::MIN, i32::MIN + 1, -(1 << 24), -65536, -1, 0, 1, 255, 1 << 24, i32::MAX];
+        for n in limits.into_iter().chain((0..31).map(|bit| (1 << bit) - 1)) {
+            assert_eq!(f64::from(n).to_i32(), n);
+            // The nearest one below 2^31 that has 24 bits.
+            let single = (n as f32).min(2_147_483_520.0);
+            assert_eq!(f64::from(single.to_i32()), f64::from(single));
+        }
+        assert_eq!((-0.0_f64).to_i32(), 0);
+        assert_eq!((-0.0_f32).to_i32(), 0);
     }
 }

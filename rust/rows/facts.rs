@@ -93,14 +93,19 @@ fn extents<I: Index>(indptr: &[I]) -> impl Iterator<Item = (usize, usize)> {
 /// Entries that are looked at at once, to stay in the cache while they are.
 const BLOCK: usize = 4096;
 
+/// The ends of some rows at a time, with the number of the first row.
+#[inline(always)]
+fn blocks<I: Index>(indptr: &[I]) -> impl Iterator<Item = (usize, &[I])> {
+    let rows = indptr.len() - 1;
+    let often = (BLOCK / (indptr[rows].at() / rows.max(1) + 1)).max(1);
+    (0..rows).step_by(often).map(move |first| (first, &indptr[first..=rows.min(first + often)]))
+}
+
 /// Refuses columns out of range; true if every row is sorted without duplicates.
 #[inline(always)]
 fn check_columns<I: Index>(indptr: &[I], indices: &[I], columns: usize) -> Result<bool> {
-    let rows = indptr.len() - 1;
-    let often = (BLOCK / (indices.len() / rows.max(1) + 1)).max(1);
     let mut canonical = true;
-    for first in (0..rows).step_by(often) {
-        let block = &indptr[first..=rows.min(first + often)];
+    for (first, block) in blocks(indptr) {
         let sorted = are_sorted(block, indices);
         canonical &= sorted;
         for (i, (start, end)) in extents(block).enumerate() {
@@ -147,13 +152,15 @@ fn all_ones<T: Value>(values: &[T]) -> bool {
 /// Bounds of the values, if all are integers.
 #[inline(always)]
 fn magnitude<T: Value, I: Index>(indptr: &[I], values: &[T], ones: bool) -> Option<Magnitude> {
-    if !ones && !all_integers(values) {
-        return None;
-    }
     let mut found = Magnitude::default();
-    // A loop: a closure would be compiled without the instruction set of the leaf.
-    for (start, end) in extents(indptr) {
-        found = found.with(if ones { [1.0, (end - start) as f64] } else { sizes(&values[start..end]) });
+    // Loops: a closure would be compiled without the instruction set of the leaf.
+    for (_, block) in blocks(indptr) {
+        if !ones && !all_integers(&values[block[0].at()..block[block.len() - 1].at()]) {
+            return None;
+        }
+        for (start, end) in extents(block) {
+            found = found.with(if ones { [1.0, (end - start) as f64] } else { sizes(&values[start..end]) });
+        }
     }
     Some(found)
 }
