@@ -57,7 +57,14 @@ impl Decay {
     #[inline(always)]
     #[must_use]
     pub fn factor(&self, k: u64) -> f64 {
-        self.of(k)[0]
+        // The low bits come first in the product: the table holds that of as many as it has room for.
+        let low = (1_u64 << self.powers.len().ilog2()) - 1;
+        let (mut power, mut high) = (self.powers[(k & low) as usize], k & !low);
+        while high != 0 {
+            power *= self.squares[high.trailing_zeros() as usize];
+            high &= high - 1;
+        }
+        power
     }
 
     /// A weight after `k` examples. Never −0.0.
@@ -94,8 +101,7 @@ impl Decay {
 
     #[inline(never)]
     fn compute(&self, k: u64) -> [f64; 2] {
-        let bits = (0..64).filter(|i| k >> i & 1 == 1);
-        let power = bits.map(|i| self.squares[i]).reduce(|product, q| product * q).unwrap_or(1.0);
+        let power = self.factor(k);
         [power, self.gone_after(k, power)]
     }
 
@@ -123,5 +129,29 @@ pub fn scaled(w: f64, power: f64) -> f64 {
 pub fn scale(weights: &mut [f64], power: f64) {
     for w in weights {
         *w = scaled(*w, power);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `r^k` bit by bit.
+    fn product(decay: &Decay, k: u64) -> f64 {
+        let bits = (0..64).filter(|i| k >> i & 1 == 1);
+        bits.map(|i| decay.squares[i]).fold(1.0, |product, square| product * square)
+    }
+
+    #[test]
+    fn a_table_of_any_length_gives_the_same_powers() {
+        for examples in [0, 1, 2, 6, 7, 1000, TABLE - 1, TABLE, 3 * TABLE] {
+            let decay = Decay::new(0.7, 0.0, 1e-5, examples).expect("little");
+            let all = (0..5000).chain(TABLE as u64 - 9..TABLE as u64 + 9);
+            for k in all.chain([1 << 20, (1 << 40) - 1, 987_654_321, u64::MAX]) {
+                let expected = product(&decay, k).to_bits();
+                assert_eq!(decay.factor(k).to_bits(), expected, "{k} of {examples}");
+                assert_eq!(decay.of(k)[0].to_bits(), expected, "{k} of {examples}");
+            }
+        }
     }
 }
