@@ -12,7 +12,8 @@ __all__ = ["STORED", "is_masked", "refuse_type", "to_stored"]
 
 #: Types that the engines read in place.
 STORED = tuple(np.dtype(name) for name in ("f8", "f4", "i1", "u1", "i2", "u2", "i4"))
-_INT32 = np.iinfo(np.int32)
+#: Those of them that hold integers, in the order in which they are chosen.
+_INTEGERS = tuple(np.iinfo(name) for name in ("u1", "i1", "u2", "i2", "i4"))
 
 
 def is_masked(values: Any) -> bool:
@@ -42,8 +43,8 @@ def to_stored(values: NDArray[Any], name: str = "X") -> NDArray[Any]:
     """Return ``values`` as a C-contiguous array of one of the seven stored types.
 
     An array that already is one is returned as it is. Everything else is converted once:
-    bool to uint8 (the same bytes), float16 to float32, 32- and 64-bit integers to int32 if all
-    fit and else to float64, other real types to float64; another byte order or layout is copied.
+    bool to uint8 (the same bytes), float16 to float32, other integers to the smallest of these types that
+    holds them all and else to float64, other real types to float64; another byte order or layout is copied.
     """
     refuse_type(values.dtype, name)
     flags = values.flags
@@ -63,8 +64,9 @@ def _stored_type(values: NDArray[Any]) -> np.dtype[Any]:
         return dtype
     if dtype == np.float16:
         return np.dtype(np.float32)
-    if dtype.kind in "iu" and (
-        values.size == 0 or (values.min() >= _INT32.min and values.max() <= _INT32.max)
-    ):
-        return np.dtype(np.int32)
+    if dtype.kind in "iu" and values.size:
+        least, most = values.min(), values.max()
+        for integers in _INTEGERS:
+            if integers.min <= least and most <= integers.max:
+                return integers.dtype
     return np.dtype(np.float64)
