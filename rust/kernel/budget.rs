@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, gathered, tried};
 use crate::online::Monitor;
 use crate::rows::{
-    Cursor, Examples, Learn, Level, LoopBody, Matrix, Mistake, Planes, Stop, Visit, row_entries,
+    Cursor, Examples, Hint, Learn, LoopBody, Matrix, Mistake, Planes, Stop, Visit, row_entries,
 };
 
 /// Examples of a window.
@@ -216,7 +216,7 @@ impl LoopBody for &mut Window<'_> {
         0
     }
 
-    fn prefetch(&self, _row: usize, _level: Level) {}
+    fn prefetch(&self, _row: usize, _hint: Hint) {}
 }
 
 impl Examples for BudgetRows<'_> {

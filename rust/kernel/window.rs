@@ -9,7 +9,7 @@ use crate::arith::simd::{Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, matrix};
 use crate::online::Flow;
-use crate::rows::{Level, LoopBody};
+use crate::rows::{Hint, LoopBody};
 
 /// What has been learnt since the sums of all examples were up to date.
 #[derive(Default)]
@@ -159,5 +159,5 @@ impl LoopBody for &mut Window<'_> {
         0
     }
 
-    fn prefetch(&self, _row: usize, _level: Level) {}
+    fn prefetch(&self, _row: usize, _hint: Hint) {}
 }

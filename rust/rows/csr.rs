@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
-use super::csr_loops::{Counts, Float, products};
+use super::csr_loops::{Counts, Float, exact_product, products};
 use super::entries::{Chosen, Entries, Renamed};
 use super::facts::Facts;
 use super::learn::Learn;
@@ -73,8 +73,7 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     /// The same for one plane, exact.
     fn exact_activations(&self, range: Range<usize>, w: &[i32], intercept: f64, out: &mut [f64]) {
         for (row, sum) in range.zip(out) {
-            let (columns, values) = self.row(row);
-            *sum = f64::from(exact::dot_entries(columns, values, w)) + intercept;
+            *sum = exact_product(self.row(row), w) + intercept;
         }
     }
 

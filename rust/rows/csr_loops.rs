@@ -3,7 +3,7 @@
 use super::csr::Csr;
 use super::learn::LoopBody;
 use super::pending::{Ages, Settle};
-use super::prefetch::{Level, prefetch, prefetch_into};
+use super::prefetch::{Hint, prefetch, prefetch_into};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::decay::scale;
 use crate::arith::dot::{dot_entries, dot_entries_by, dots_entries};
@@ -31,8 +31,8 @@ pub(super) fn products<T: Value, I: Index>(
     }
 }
 
-/// Several planes. All that sparse rows gain by an instruction set is here, so the loops around it have no
-/// copies.
+/// Several planes. What sparse rows gain by an instruction set are these and exact products, so the loops
+/// around them have no copies.
 struct Products<'a, T, I> {
     row: (&'a [I], &'a [T]),
     w: &'a [f64],
@@ -92,10 +92,10 @@ impl<T: Value, I: Index> LoopBody for Float<'_, T, I> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, row: usize, level: Level) {
+    fn prefetch(&self, row: usize, hint: Hint) {
         let (columns, values) = self.rows.row(row);
-        prefetch_into(columns, level);
-        prefetch_into(values, level);
+        prefetch_into(columns, hint);
+        prefetch_into(values, hint);
     }
 }
 
@@ -135,6 +135,30 @@ pub(super) struct Counts<'a, T, I> {
     pub weights: &'a mut [i32],
     pub stride: usize,
     pub limit: i32,
+}
+
+/// Exact `w·x` of a row for one plane.
+#[inline(always)]
+pub(super) fn exact_product<T: Value, I: Index>((columns, values): (&[I], &[T]), w: &[i32]) -> f64 {
+    // Of ones nothing is multiplied, so no instruction set makes a difference.
+    let sum = if size_of::<T>() == 0 {
+        exact::sum_entries(columns, w)
+    } else {
+        dispatch(ExactProduct((columns, values), w))
+    };
+    f64::from(sum)
+}
+
+struct ExactProduct<'a, T, I>((&'a [I], &'a [T]), &'a [i32]);
+
+impl<T: Value, I: Index> Leaf for ExactProduct<'_, T, I> {
+    type Output = i32;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) -> i32 {
+        let Self((columns, values), w) = self;
+        exact::dot_entries(columns, values, w)
+    }
 }
 
 /// Exact sums of several planes.
@@ -180,12 +204,11 @@ impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
-        let (columns, values) = self.rows.row(row);
+        let (row, w, stride) = (self.rows.row(row), &*self.weights, self.stride);
         if let [sum] = sums {
-            *sum = f64::from(exact::dot_entries(columns, values, self.weights));
+            *sum = exact_product(row, w);
         } else {
-            let (w, stride) = (&*self.weights, self.stride);
-            dispatch(ExactProducts { row: (columns, values), w, stride, sums });
+            dispatch(ExactProducts { row, w, stride, sums });
         }
     }
 
@@ -201,9 +224,9 @@ impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, row: usize, level: Level) {
+    fn prefetch(&self, row: usize, hint: Hint) {
         let (columns, values) = self.rows.row(row);
-        prefetch_into(columns, level);
-        prefetch_into(values, level);
+        prefetch_into(columns, hint);
+        prefetch_into(values, hint);
     }
 }

@@ -7,7 +7,7 @@ use super::entries::{Chosen, Entries, Renamed};
 use super::learn::{Learn, LoopBody};
 use super::pending::{Ages, Settle};
 use super::planes::{Magnitude, Planes, Weights, halves};
-use super::prefetch::{FAR_AHEAD, Level, is_far, prefetch, prefetch_into};
+use super::prefetch::{FAR_AHEAD, Hint, is_far, prefetch, prefetch_into};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, make_room, rows_in_block};
@@ -160,8 +160,8 @@ impl<T: Value> LoopBody for Float<'_, T> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, row: usize, level: Level) {
-        prefetch_into(self.rows.row(row), level);
+    fn prefetch(&self, row: usize, hint: Hint) {
+        prefetch_into(self.rows.row(row), hint);
     }
 }
 
@@ -205,8 +205,8 @@ impl<T: Value> LoopBody for Exact<'_, T> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, row: usize, level: Level) {
-        prefetch_into(self.rows.row(row), level);
+    fn prefetch(&self, row: usize, hint: Hint) {
+        prefetch_into(self.rows.row(row), hint);
     }
 }
 
@@ -274,7 +274,7 @@ impl<T: Value> Leaf for Scores<'_, T> {
         let far = is_far(size_of_val(rows.values), rows.len, true, intercept.len());
         for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
             if far && row + FAR_AHEAD < rows.len {
-                prefetch_into(rows.row(row + FAR_AHEAD), Level::Second);
+                prefetch_into(rows.row(row + FAR_AHEAD), Hint::EARLY);
             }
             match weights {
                 Form::Halves(planes) => {

@@ -4,7 +4,7 @@ use super::joint::{Downward, Spread, judge};
 use super::noise::Noise;
 use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Activations, Head};
-use super::prefetch::{AHEAD, FAR_AHEAD, Level, is_far, near_level, prefetch};
+use super::prefetch::{AHEAD, FAR_AHEAD, Hint, is_far, prefetch};
 use super::scaled::Scaled;
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::exact::LARGEST_SUM;
@@ -31,7 +31,7 @@ pub trait LoopBody {
     fn size(&self) -> usize;
 
     /// Asks for a row that will be visited soon.
-    fn prefetch(&self, row: usize, level: Level);
+    fn prefetch(&self, row: usize, hint: Hint);
 }
 
 /// The visit and, in the body, dense rows by value: what the loop reads stays in registers (from behind a
@@ -104,13 +104,14 @@ impl<K: LoopBody> Learn<'_, K> {
         let mut stop = Stop::Block;
         let mut pos = start;
         let (size, len) = (self.body.size(), visit.labels.len());
-        let far = is_far(size, len, visit.order.is_none(), self.heads.len());
-        let near = near_level(size, len, far);
-        let looks_ahead = far || visit.order.is_some();
+        let in_order = visit.order.is_none();
+        let far = is_far(size, len, in_order, self.heads.len());
+        let hints = Hint::of(size, len, in_order, far);
+        let looks_ahead = far || !in_order;
         while pos < self.end && stop == Stop::Block {
             let row = visit.row(pos);
             if looks_ahead {
-                self.look_ahead(pos, far, near);
+                self.look_ahead(pos, far, hints);
             }
             self.body.activate(simd, row, sums);
             pos += 1;
@@ -129,10 +130,10 @@ impl<K: LoopBody> Learn<'_, K> {
 
     /// Asks for what will be visited after `pos`.
     #[inline(always)]
-    fn look_ahead(&self, pos: usize, far: bool, near: Level) {
+    fn look_ahead(&self, pos: usize, far: bool, [near, early]: [Hint; 2]) {
         let visit = self.visit;
         if far && pos + FAR_AHEAD < visit.len() {
-            self.body.prefetch(visit.row(pos + FAR_AHEAD), Level::Second);
+            self.body.prefetch(visit.row(pos + FAR_AHEAD), early);
         }
         if let Some(&row) = visit.order.and_then(|order| order.get(pos + AHEAD)) {
             self.body.prefetch(row as usize, near);

@@ -35,7 +35,7 @@ pub(crate) use learn::{Learn, LoopBody};
 pub use noise::{Noise, Tolerance};
 pub use pending::settled;
 pub use planes::{Activations, Head, Magnitude, Planes, Weights, in_tiles};
-pub(crate) use prefetch::{Level, prefetch};
+pub(crate) use prefetch::{Hint, prefetch};
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 

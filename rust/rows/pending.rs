@@ -1,7 +1,7 @@
 //! Penalties that have not been applied yet, by coordinate: one is settled when an example reads it.
 
 use super::learn::LoopBody;
-use super::prefetch::Level;
+use super::prefetch::Hint;
 use super::scaled::Common;
 use crate::arith::decay::{Decay, scaled, shrunk};
 use crate::arith::simd::Simd;
@@ -179,7 +179,7 @@ impl<K: Settle> LoopBody for Decayed<'_, K> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, row: usize, level: Level) {
-        self.body.prefetch(row, level);
+    fn prefetch(&self, row: usize, hint: Hint) {
+        self.body.prefetch(row, hint);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::learn::LoopBody;
 use super::pending::Settle;
-use super::prefetch::Level;
+use super::prefetch::Hint;
 use crate::arith::decay::{Decay, scale};
 use crate::arith::simd::Simd;
 
@@ -73,7 +73,7 @@ impl<K: Settle> LoopBody for Scaled<'_, K> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, row: usize, level: Level) {
-        self.body.prefetch(row, level);
+    fn prefetch(&self, row: usize, hint: Hint) {
+        self.body.prefetch(row, hint);
     }
 }
