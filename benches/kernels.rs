@@ -39,8 +39,8 @@ fn pass(rows: &dyn Rows, labels: &[u32], planes: u32, coef: Vec<f64>) -> Epoch {
         State { coef, intercept: vec![0.0; positive.len()], seen: vec![0; positive.len()], ages: None };
     let settings = Settings::new(positive);
     let problem = Problem::new(rows, labels, None, &settings).expect("valid");
-    let mut run = Run::start(&problem, state, Box::new(Perceptron), &()).expect("valid");
-    let epoch = run.epoch(&problem, 0, &()).expect("finite");
+    let mut run = Run::start(&problem, state, &mut Perceptron, &()).expect("valid");
+    let epoch = run.epoch(&problem, &mut Perceptron, 0, &()).expect("finite");
     black_box(run.state().expect("memory"));
     epoch
 }

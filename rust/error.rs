@@ -72,6 +72,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// [`Error::Memory`] if the allocator would refuse so many bytes: asked before work starts, so that what must
 /// fail in its midst does not begin.
 pub fn probe_memory(bytes: Option<usize>) -> Result<()> {
-    let fits = bytes.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
+    const LITTLE: usize = 1 << 16; // to ask for it takes longer than to learn from an example
+    let fits = |bytes| bytes < LITTLE || Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+    let fits = bytes.is_some_and(fits);
     if fits { Ok(()) } else { Err(Error::Memory) }
 }

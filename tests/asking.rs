@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use perceptron_rs::arith::decay::Decay;
+use perceptron_rs::arith::finite::largest_if_sound;
 use perceptron_rs::arith::neuron::Activation;
 use perceptron_rs::error::Error;
 use perceptron_rs::kernel::{
@@ -13,7 +14,7 @@ use perceptron_rs::monitor::NUMBERS;
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
-use perceptron_rs::online::{self, Flow, Monitor, Places, Problem, largest_if_sound, scores, votes};
+use perceptron_rs::online::{self, Flow, Learner, Monitor, Places, Problem, scores, votes};
 use perceptron_rs::rows::{Csr, Dense, Rows, settled};
 use perceptron_rs::structured::{Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, decode};
 
@@ -78,21 +79,20 @@ fn a_large_model() {
     };
     each_form(|rows, form| {
         let problem = Problem::new(rows, &[0, 1, 2, 3], None, &settings).expect("a problem");
-        let begin =
-            |monitor: &dyn Monitor| online::Run::start(&problem, start(), Box::new(Perceptron), monitor);
+        let begin = |monitor: &dyn Monitor| online::Run::start(&problem, start(), &mut Perceptron, monitor);
         let asked = at_each_question(|monitor| begin(monitor).is_err());
         assert!(asked >= OFTEN, "{form}: start asks {asked} times");
         // For two threads the weights are copied, too.
         let settings = online::Settings { threads: 2, ..settings.clone() };
         let problem = Problem::new(rows, &[0, 1, 2, 3], None, &settings).expect("a problem");
         let asked = at_each_question(|monitor| {
-            online::Run::start(&problem, start(), Box::new(Perceptron), monitor).is_err()
+            online::Run::start(&problem, start(), &mut Perceptron, monitor).is_err()
         });
         assert!(asked >= 2 * OFTEN, "{form}: start on two threads asks {asked} times");
 
         let mut run = begin(&()).expect("a run");
         let asked = at_each_question(|monitor| {
-            let epoch = run.epoch(&problem, 0, monitor).expect("it is kept");
+            let epoch = run.epoch(&problem, &mut Perceptron, 0, monitor).expect("it is kept");
             let state = run.state().expect("memory");
             assert!(state.seen[0] > 0 || state == start(), "{form}");
             epoch.interrupted && state.seen[0] == 0
@@ -101,7 +101,7 @@ fn a_large_model() {
         assert!(asked >= changes, "{form}: an epoch asks {asked} times");
 
         let mut whole = begin(&()).expect("a run");
-        whole.epoch(&problem, 0, &()).expect("an epoch");
+        whole.epoch(&problem, &mut Perceptron, 0, &()).expect("an epoch");
         let learnt = whole.state().expect("memory");
         assert_eq!(learnt.seen, [4; PLANES]);
         assert!(learnt != start() && run.state() == Ok(learnt.clone()), "{form}");
@@ -109,7 +109,7 @@ fn a_large_model() {
         let mut asked = 0;
         for decision in (0..PLANES).rev() {
             asked += at_each_question(|monitor| {
-                let end = run.end(&problem, decision, monitor);
+                let end = run.end(&problem, &mut Perceptron, decision, monitor);
                 assert!(matches!(end, Ok(()) | Err(Error::Interrupted)), "{form}: {end:?}");
                 assert!(run.state() == Ok(learnt.clone()), "{form}");
                 end.is_err()
@@ -196,11 +196,11 @@ fn at_the_bound_of_exact_integers() {
         let rows = Csr::new(&indptr[..=n], &columns[..n * D], &values[..n * D], D).expect("a matrix");
         let labels = vec![1; n];
         let problem = Problem::new(&rows, &labels, None, &settings).expect("a problem");
-        let sums = Averaged { coef: vec![0.0; D], intercept: vec![0.0], fit_intercept: false };
+        let mut sums = Averaged { coef: vec![0.0; D], intercept: vec![0.0], fit_intercept: false };
         let start = online::State { coef: vec![0.0; D], intercept: vec![-1e15], seen: vec![0], ages: None };
-        let mut run = online::Run::start(&problem, start, Box::new(sums), &()).expect("a run");
-        let interrupted = run.epoch(&problem, 0, monitor).expect("it is kept").interrupted;
-        let memory = format!("{:?}", run.learner().memory().expect("memory"));
+        let mut run = online::Run::start(&problem, start, &mut sums, &()).expect("a run");
+        let interrupted = run.epoch(&problem, &mut sums, 0, monitor).expect("it is kept").interrupted;
+        let memory = format!("{:?}", sums.memory().expect("memory"));
         (interrupted, run.state().expect("memory"), memory)
     };
     let mut lengths = vec![];
@@ -284,11 +284,11 @@ fn a_window_of_mistakes() {
         let examples = dual.rows(&rows, None, monitor);
         let problem = Problem::new(&examples, &labels[..n], None, &settings).expect("a problem");
         let start = online::State { coef: vec![0.0; n], intercept: vec![0.0], seen: vec![0], ages: None };
-        let log = Box::new(Voted::new(1).expect("memory"));
-        let mut run = online::Run::start(&problem, start, log, &()).expect("a run");
-        let interrupted = run.epoch(&problem, 0, monitor).expect("it is kept").interrupted;
+        let mut log = Voted::new(1).expect("memory");
+        let mut run = online::Run::start(&problem, start, &mut log, &()).expect("a run");
+        let interrupted = run.epoch(&problem, &mut log, 0, monitor).expect("it is kept").interrupted;
         let state = run.state().expect("memory");
-        let memory = format!("{:?}", run.learner().memory().expect("memory"));
+        let memory = format!("{:?}", log.memory().expect("memory"));
         (interrupted, state.seen[0] as usize, (state.intercept, memory, dual.norms().clone()))
     };
     let whole = learnt(N, &()).2.2[0].len() - 1;
@@ -323,8 +323,8 @@ fn few_rows_beside_many() {
     let labels = vec![1; MANY];
     let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
     let start = online::State { coef: vec![0.0; MANY], intercept: vec![0.0], seen: vec![0], ages: None };
-    let mut run = online::Run::start(&problem, start, Box::new(Perceptron), &()).expect("a run");
-    run.epoch(&problem, 0, &asked).expect("nobody interrupts");
+    let mut run = online::Run::start(&problem, start, &mut Perceptron, &()).expect("a run");
+    run.epoch(&problem, &mut Perceptron, 0, &asked).expect("nobody interrupts");
     assert!(asked.times() >= MANY / 64, "an epoch asks {} times", asked.times());
 }
 
@@ -386,8 +386,8 @@ fn a_window_on_a_budget() {
         let examples = budgeted.rows(&rows, &none, monitor);
         let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
         let start = online::State { coef: vec![], intercept: vec![0.0], seen: vec![0], ages: None };
-        let mut run = online::Run::start(&problem, start, Box::new(Perceptron), &()).expect("a run");
-        run.epoch(&problem, 0, monitor).expect("nobody interrupts");
+        let mut run = online::Run::start(&problem, start, &mut Perceptron, &()).expect("a run");
+        run.epoch(&problem, &mut Perceptron, 0, monitor).expect("nobody interrupts");
     };
     epoch(&());
     let kept = budgeted.sets().expect("memory")[0].members.len();

@@ -272,7 +272,7 @@ fn fit<T: Drawn + Default>(case: &Case) {
             case.is("intercept", &bits(&after.intercept), layout);
             case.is("seen", &whole(&after.seen), layout);
             match case.file {
-                "pocket" => is_pocket(case, report.run.learner(), layout),
+                "pocket" => is_pocket(case, &*report.learner, layout),
                 "voted" => check_log(case, rows, &state, &report, fit_intercept, layout),
                 "averaged" => {
                     let (coef, intercept) = (report.floats("coef_u"), report.floats("intercept_u"));

@@ -253,8 +253,8 @@ fn feed_interrupted_after_a_block() {
 }
 
 /// What a run has learnt and remembers, and what it did, as text.
-fn told(run: &Run, epochs: &[Epoch]) -> String {
-    let memory: Vec<(&str, Numbers)> = run.learner().memory().expect("memory");
+fn told((run, learner): (&Run, &dyn Learner), epochs: &[Epoch]) -> String {
+    let memory: Vec<(&str, Numbers)> = learner.memory().expect("memory");
     format!("{:?} {memory:?} {:?} {epochs:?}", run.state(), run.mistakes_per_example())
 }
 
@@ -270,22 +270,23 @@ fn run_with_ends(
     threads: usize,
     ends: &[u64],
     look: bool,
-) -> (Run, Vec<Epoch>) {
+) -> (Run, Box<dyn Learner>, Vec<Epoch>) {
     let settings = Settings { track_mistakes: true, seed: Some(3), threads, ..case.settings() };
     let problem = Problem::new(rows, &case.labels, None, &settings).expect("a problem");
-    let mut run = Run::start(&problem, case.state(), averaged(case), &()).expect("a state");
+    let mut learner = averaged(case);
+    let mut run = Run::start(&problem, case.state(), &mut *learner, &()).expect("a state");
     let mut epochs = Vec::new();
     for number in 0..=*ends.iter().max().expect("decisions") {
-        epochs.push(run.epoch(&problem, number, &()).expect("finite"));
+        epochs.push(run.epoch(&problem, &mut *learner, number, &()).expect("finite"));
         if look {
-            told(&run, &epochs);
+            told((&run, &*learner), &epochs);
         }
         for k in (0..ends.len()).filter(|&k| ends[k] == number) {
-            run.end(&problem, k, &()).expect("finite");
-            run.end(&problem, k, &()).expect("it is ended already");
+            run.end(&problem, &mut *learner, k, &()).expect("finite");
+            run.end(&problem, &mut *learner, k, &()).expect("it is ended already");
         }
     }
-    (run, epochs)
+    (run, learner, epochs)
 }
 
 #[test]
@@ -295,10 +296,39 @@ fn a_look_at_the_state_changes_nothing() {
             let ends: Vec<u64> = (0..case.planes as u64).map(|k| 3 - k % 3).collect();
             for threads in [1, 2] {
                 let [plain, seen] = [false, true].map(|look| {
-                    let (run, epochs) = run_with_ends(&case, rows, threads, &ends, look);
-                    told(&run, &epochs)
+                    let (run, learner, epochs) = run_with_ends(&case, rows, threads, &ends, look);
+                    told((&run, &*learner), &epochs)
                 });
                 assert_eq!(plain, seen, "{name}, {storage}, {threads} threads");
+            }
+        });
+    }
+}
+
+#[test]
+fn what_a_run_gives_at_its_end_is_its_state() {
+    for (name, case) in cases() {
+        each_storage(&case, |rows, storage| {
+            let most = case.planes as u64;
+            // None has ended before, some, all but one, all.
+            for ended in [0, most / 2, most - 1, most] {
+                for threads in [1, 2] {
+                    let settings = Settings { threads, ..case.settings() };
+                    let problem = Problem::new(rows, &case.labels, None, &settings).expect("a problem");
+                    let [stepwise, at_once] = [false, true].map(|at_once| {
+                        let mut learner = averaged(&case);
+                        let mut run =
+                            Run::start(&problem, case.state(), &mut *learner, &()).expect("a state");
+                        run.epoch(&problem, &mut *learner, 0, &()).expect("finite");
+                        for k in 0..if at_once { ended } else { most } {
+                            run.end(&problem, &mut *learner, k as usize, &()).expect("finite");
+                        }
+                        let state =
+                            if at_once { run.finish(&problem, &mut *learner, &()) } else { run.state() };
+                        format!("{:?} {:?}", state.expect("finite"), learner.memory())
+                    });
+                    assert_eq!(stepwise, at_once, "{name}, {storage}, {ended} ended, {threads} threads");
+                }
             }
         });
     }
@@ -311,12 +341,12 @@ fn a_decision_that_has_ended_stays_as_it_is_and_others_go_on() {
             let d = case.d;
             let ends: Vec<u64> = (0..case.planes as u64).map(|k| 3 - k % 3).collect();
             for threads in [1, 2] {
-                let (run, epochs) = run_with_ends(&case, rows, threads, &ends, false);
+                let (run, _, epochs) = run_with_ends(&case, rows, threads, &ends, false);
                 let state = run.state().expect("memory");
                 for (k, &end) in ends.iter().enumerate() {
                     let what = format!("{name}, {storage}, {threads} threads, plane {k}");
                     let together = vec![end; case.planes];
-                    let (alone, its_epochs) = run_with_ends(&case, rows, 1, &together, false);
+                    let (alone, _, its_epochs) = run_with_ends(&case, rows, 1, &together, false);
                     let its = alone.state().expect("memory");
                     assert_eq!(state.coef[k * d..][..d], its.coef[k * d..][..d], "{what}");
                     assert_eq!(state.seen[k], (end + 1) * case.n as u64 + case.seen, "{what}");

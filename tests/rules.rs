@@ -46,10 +46,6 @@ impl Rule for Part {
         self.at(Place::Epoch)
     }
 
-    fn end_training(&mut self, _: &dyn Monitor) -> Result<(), Error> {
-        self.at(Place::Training)
-    }
-
     fn is_finite(&self) -> bool {
         true
     }
@@ -67,6 +63,10 @@ impl Learner for Fails {
     ) -> Result<Vec<Box<dyn Rule + 'a>>, Error> {
         let part = |number| Part((number == self.range).then(|| self.clone()));
         Ok((0..ranges.len()).map(|number| Box::new(part(number)) as Box<dyn Rule>).collect())
+    }
+
+    fn end_training(&mut self, _: &Problem, range: Range<usize>, _: &dyn Monitor) -> Result<(), Error> {
+        if range.contains(&self.range) { self.at(Place::Training) } else { Ok(()) }
     }
 
     fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>, Error> {

@@ -8,7 +8,7 @@
 //! Where s is 0 and r is near 1, `r^k` may stand for what is pending of all weights together.
 
 use crate::error::Result;
-use crate::memory::Grow;
+use crate::memory::{Grow, filled};
 
 /// Counts below this, or below the number of examples if that is less, take their factor from a
 /// table.
@@ -18,8 +18,8 @@ const TABLE: usize = 1 << 14;
 pub struct Decay {
     r: f64,
     s: f64,
-    /// `r^(2^i)`.
-    squares: [f64; 64],
+    /// `r^(2^i)`, 64 of them. Not in place: planes that bear a penalty or none are moved about.
+    squares: Vec<f64>,
     /// `r^k` and g, by k.
     powers: Vec<f64>,
     gone: Vec<f64>,
@@ -29,15 +29,16 @@ impl Decay {
     /// `l1` and `l2` are the strengths of the two penalties; `examples` is how many there will be.
     pub fn new(eta: f64, l1: f64, l2: f64, examples: usize) -> Result<Self> {
         let r = (1.0 - eta * l2).max(0.0);
-        let mut squares = [r; 64];
+        let mut squares = filled(r, 64)?;
         for i in 1..squares.len() {
             squares[i] = squares[i - 1] * squares[i - 1];
         }
         let mut decay = Self { r, s: eta * l1, squares, powers: Vec::new(), gone: Vec::new() };
         for k in 0..=examples.min(TABLE) {
             // The highest bit comes last in the product.
-            let power =
-                k.checked_ilog2().map_or(1.0, |bit| decay.powers[k - (1 << bit)] * squares[bit as usize]);
+            let power = k
+                .checked_ilog2()
+                .map_or(1.0, |bit| decay.powers[k - (1 << bit)] * decay.squares[bit as usize]);
             decay.powers.try_push(power)?;
             decay.gone.try_push(decay.gone_after(k as u64, power))?;
         }

@@ -11,20 +11,6 @@ use crate::memory::{Grow, collected, filled};
 use crate::monitor::Monitor;
 use crate::rows::{Activations, Cursor, Head, Planes, Stop, Visit, Weights, in_tiles};
 
-/// What a decision (a plane, or all of them) did in one epoch.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct DecisionEpoch {
-    pub decision: usize,
-    pub mistakes: u64,
-    pub loss: f64,
-}
-
-/// What a group did in one epoch.
-pub(super) struct GroupEpoch {
-    pub decisions: Vec<DecisionEpoch>,
-    pub interrupted: bool,
-}
-
 /// A plane that goes on no more.
 struct Ended {
     head: Head,
@@ -38,8 +24,11 @@ pub(super) struct Group {
     planes: Planes,
     ended: Vec<Ended>,
     /// Mistakes of this epoch and, if tracked, of each example (n x decisions).
-    mistakes: Vec<u64>,
+    mistakes: Vec<i64>,
     tally: Vec<i64>,
+    /// How many examples this epoch has visited, and whether it was broken off.
+    visited: usize,
+    pub interrupted: bool,
 }
 
 impl Group {
@@ -71,6 +60,8 @@ impl Group {
             ended: Vec::new(),
             mistakes: filled(0, decisions)?,
             tally: filled(0, tally)?,
+            visited: 0,
+            interrupted: false,
         })
     }
 
@@ -78,13 +69,12 @@ impl Group {
         !self.places_of(problem, decision).is_empty()
     }
 
-    /// Whether no other decision goes on.
-    pub fn ends_with(&self, problem: &Problem, decision: usize) -> bool {
-        self.places_of(problem, decision) == (0..self.planes.heads.len())
-    }
-
     pub fn has_ended(&self) -> bool {
         self.planes.heads.is_empty()
+    }
+
+    pub fn has_ended_in_part(&self) -> bool {
+        !self.ended.is_empty()
     }
 
     /// Runs one epoch of the planes that go on.
@@ -95,7 +85,7 @@ impl Group {
         order: Option<&[u32]>,
         epoch: u64,
         monitor: &dyn Monitor,
-    ) -> Result<GroupEpoch> {
+    ) -> Result<()> {
         // A class weight of 0 takes rows away from one plane; such a plane is a group of its own.
         let own_order = match &self.planes.heads[..] {
             [head] => problem.without_weightless(head, order)?,
@@ -135,24 +125,24 @@ impl Group {
         if stop == Some(Stop::Overflow) || !self.planes.is_finite() || !rule.is_finite() {
             return Err(Error::Overflow { epoch });
         }
-        let mut interrupted = stop.is_none();
-        if !interrupted {
+        self.visited = at.pos;
+        self.interrupted = stop.is_none();
+        if !self.interrupted {
             let ended = rule.end_epoch(&visit, self.planes.heads[0].seen, monitor);
-            interrupted = unless_interrupted(ended)?.is_none();
+            self.interrupted = unless_interrupted(ended)?.is_none();
         }
-        let visited = at.pos.max(1) as f64;
+        Ok(())
+    }
+
+    /// Of each decision that goes on: its number, its mistakes and its mean loss in this epoch.
+    pub fn told(&self, problem: &Problem) -> impl Iterator<Item = (usize, i64, f64)> {
+        let visited = self.visited.max(1) as f64;
         // Of a joint decision the first plane keeps the loss.
         let heads = self.planes.heads.iter().take(if problem.is_joint() { 1 } else { usize::MAX });
-        let decisions = heads.map(|head| {
+        heads.map(move |head| {
             let decision = problem.decision(head.plane as usize);
-            let mistakes = self.mistakes[decision - first];
-            DecisionEpoch { decision, mistakes, loss: head.loss / visited }
-        });
-        let mut done = GroupEpoch { decisions: Vec::new(), interrupted };
-        for decision in decisions {
-            done.decisions.try_push(decision)?;
-        }
-        Ok(done)
+            (decision, self.mistakes[decision - self.first], head.loss / visited)
+        })
     }
 
     /// Before planes are looked at or end.
@@ -160,16 +150,15 @@ impl Group {
         self.planes.make_by_plane(monitor)
     }
 
-    /// The planes of a decision that go on, with their weights.
-    pub fn planes_of(&self, problem: &Problem, decision: usize) -> impl Iterator<Item = (&Head, &[f64])> {
-        let d = problem.examples.columns();
+    /// Some of the planes that go on, with their weights.
+    pub fn planes(&self, places: Range<usize>, d: usize) -> impl Iterator<Item = (&Head, &[f64])> {
         let Weights::ByPlane(w) = &self.planes.weights else { unreachable!("brought into that form before") };
-        self.places_of(problem, decision).map(move |i| (&self.planes.heads[i], &w[i * d..][..d]))
+        places.map(move |i| (&self.planes.heads[i], &w[i * d..][..d]))
     }
 
-    /// Moves the planes of a decision to those that have ended. After an interrupt this can go on.
-    pub fn end(&mut self, problem: &Problem, decision: usize, monitor: &dyn Monitor) -> Result<()> {
-        for i in self.places_of(problem, decision).rev() {
+    /// Moves planes to those that have ended. After an interrupt this can go on.
+    pub fn end(&mut self, places: Range<usize>, monitor: &dyn Monitor) -> Result<()> {
+        for i in places.rev() {
             monitor.pause()?;
             let ages = self.planes.ages()?;
             let (head, weights) = self.planes.remove(i)?;
@@ -178,8 +167,13 @@ impl Group {
         Ok(())
     }
 
+    /// Those that go on.
+    pub fn places(&self) -> Range<usize> {
+        0..self.planes.heads.len()
+    }
+
     /// Where the planes of a decision stand among those that go on, which are in order.
-    fn places_of(&self, problem: &Problem, decision: usize) -> Range<usize> {
+    pub fn places_of(&self, problem: &Problem, decision: usize) -> Range<usize> {
         let heads = &self.planes.heads;
         let first = heads.partition_point(|head| problem.decision(head.plane as usize) < decision);
         let last = heads.partition_point(|head| problem.decision(head.plane as usize) <= decision);
@@ -212,11 +206,6 @@ impl Group {
     /// The weights of the planes that go on, K x d; nothing else is done with the group afterwards.
     pub fn take_weights(&mut self, monitor: &dyn Monitor) -> Result<Vec<f64>> {
         self.planes.take_by_plane(monitor)
-    }
-
-    /// The planes that go on.
-    pub fn heads(&self) -> &[Head] {
-        &self.planes.heads
     }
 
     /// Mistakes of each example, and how many decisions there are.

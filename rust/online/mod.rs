@@ -4,7 +4,6 @@ pub mod averaged;
 mod count;
 mod feed;
 mod group;
-mod one_pass;
 pub mod perceptron;
 pub mod pocket;
 mod problem;
@@ -17,7 +16,6 @@ mod votes;
 
 pub use crate::monitor::{Flow, Monitor};
 pub use feed::feed;
-pub use one_pass::{Passed, largest_if_sound, largest_of, one_pass};
 pub use problem::{Found, Penalty, Problem, Settings};
 pub use rule::{Learner, Numbers, Rule};
 pub use run::{Epoch, Places, Run, State};

@@ -113,6 +113,24 @@ impl Pocket {
         Ok(Self { check, fit_intercept, planes })
     }
 
+    /// The rules of some planes.
+    fn rules<'a>(
+        &'a mut self,
+        problem: &'a Problem,
+        range: Range<usize>,
+    ) -> Result<impl Iterator<Item = PocketRule<'a>>> {
+        let (check, fit_intercept, rows) = (self.check, self.fit_intercept, problem.rows()?);
+        let planes = self.planes[range.clone()].iter_mut();
+        Ok(range.zip(planes).map(move |(k, plane)| PocketRule {
+            check,
+            fit_intercept,
+            problem,
+            rows,
+            k,
+            plane,
+        }))
+    }
+
     /// A number of each swap, plane by plane.
     fn of_swaps<T>(&self, number: impl Fn(usize, &Swap) -> T) -> Result<Vec<T>> {
         let mut numbers = Vec::new();
@@ -212,13 +230,6 @@ impl Rule for PocketRule<'_> {
         self.consider(seen, self.plane.going, monitor)
     }
 
-    fn end_training(&mut self, monitor: &dyn Monitor) -> Result<()> {
-        if self.check == Check::Run {
-            self.consider_run(self.plane.seen, monitor)?;
-        }
-        Ok(())
-    }
-
     fn is_finite(&self) -> bool {
         all_finite(&self.plane.pocket.0) && self.plane.pocket.1.is_finite()
     }
@@ -250,12 +261,20 @@ impl Learner for Pocket {
         problem: &'a Problem,
     ) -> Result<Vec<Box<dyn Rule + 'a>>> {
         debug_assert!(ranges.iter().all(|range| range.len() == 1));
-        let (check, fit_intercept, rows) = (self.check, self.fit_intercept, problem.rows()?);
         let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
-        for (k, plane) in self.planes.iter_mut().enumerate() {
-            rules.try_push(boxed(PocketRule { check, fit_intercept, problem, rows, k, plane })?)?;
+        for rule in self.rules(problem, 0..self.planes.len())? {
+            rules.try_push(boxed(rule)?)?;
         }
         Ok(rules)
+    }
+
+    fn end_training(&mut self, problem: &Problem, range: Range<usize>, monitor: &dyn Monitor) -> Result<()> {
+        if self.check == Check::Run {
+            for mut rule in self.rules(problem, range)? {
+                rule.consider_run(rule.plane.seen, monitor)?;
+            }
+        }
+        Ok(())
     }
 
     fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>> {

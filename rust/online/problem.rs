@@ -291,8 +291,9 @@ impl<'a> Problem<'a> {
         Ok((kept.len() < self.examples.len()).then_some(kept))
     }
 
-    /// Every row is visited for every plane, and there is no penalty.
-    pub(super) fn is_plain(&self) -> bool {
+    /// Whether every row is visited for every plane.
+    #[must_use]
+    pub fn visits_all(&self) -> bool {
         let weightless = self.sample_weight.is_some_and(|weights| weights.contains(&0.0));
         !weightless && !self.has_zero_class_weight()
     }

@@ -26,11 +26,6 @@ pub trait Rule: Send {
         Ok(())
     }
 
-    /// After the last epoch of all of the planes, unless it was interrupted.
-    fn end_training(&mut self, _monitor: &dyn Monitor) -> Result<()> {
-        Ok(())
-    }
-
     /// Whether all that it remembers is finite.
     fn is_finite(&self) -> bool;
 }
@@ -79,6 +74,16 @@ pub trait Learner: Send + Sync {
         ranges: &[Range<usize>],
         problem: &'a Problem,
     ) -> Result<Vec<Box<dyn Rule + 'a>>>;
+
+    /// After the last epoch of all planes of a range, unless it was interrupted.
+    fn end_training(
+        &mut self,
+        _problem: &Problem,
+        _range: Range<usize>,
+        _monitor: &dyn Monitor,
+    ) -> Result<()> {
+        Ok(())
+    }
 
     /// What it remembers besides the state, by name; empty for a learner that needs nothing. What
     /// is called `coef…` has a row of columns for each plane.

@@ -11,13 +11,13 @@ use super::threads::share_out;
 use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
-use crate::memory::{Grow, collected, filled, refill};
+use crate::memory::{filled, refill};
 use crate::monitor::{Monitor, NUMBERS, copied};
 use crate::order::shuffle;
 use crate::rows::Tolerance;
 
 /// The numbers of K planes: `coef` is K x columns.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct State {
     pub coef: Vec<f64>,
     pub intercept: Vec<f64>,
@@ -36,7 +36,7 @@ pub struct Places<'a> {
 }
 
 impl State {
-    pub(super) fn places(&mut self) -> Places<'_> {
+    fn places(&mut self) -> Places<'_> {
         Places {
             coef: Some(&mut self.coef),
             intercept: &mut self.intercept,
@@ -66,10 +66,9 @@ impl Epoch {
     }
 }
 
-/// Between two epochs all of it is plain data. It is always used with the problem that it was started
-/// with, and not at all after an error.
+/// Between two epochs all of it is plain data. It is always used with the problem and the learner that it was
+/// started with, and not at all after an error.
 pub struct Run {
-    learner: Box<dyn Learner>,
     groups: Vec<Group>,
     columns: usize,
     /// The planes of each group.
@@ -81,7 +80,8 @@ pub struct Run {
     /// The number of the last epoch.
     epoch: u64,
     interrupted: bool,
-    with_ages: bool,
+    /// The state that it was started from, but for weights and ages: room for the one at the end.
+    begun: State,
 }
 
 /// Bytes that a run needs at once, at most: the weights in two forms and as they are given out, and of each
@@ -99,7 +99,7 @@ impl Run {
     pub fn start(
         problem: &Problem,
         state: State,
-        learner: Box<dyn Learner>,
+        learner: &mut dyn Learner,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         standard(|| Self::begin(problem, state, learner, monitor))
@@ -108,13 +108,13 @@ impl Run {
     fn begin(
         problem: &Problem,
         mut state: State,
-        mut learner: Box<dyn Learner>,
+        learner: &mut dyn Learner,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         check_state(problem, &state)?;
         learner.check(&state)?;
-        check_penalty(problem, &state, &*learner)?;
-        check_alone(problem, &*learner)?;
+        check_penalty(problem, &state, learner)?;
+        check_alone(problem, learner)?;
         probe_memory(memory(problem, state.coef.len()))?;
         for coef in state.coef.chunks_mut(NUMBERS) {
             monitor.pause()?;
@@ -131,16 +131,16 @@ impl Run {
         let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default())?;
         let columns = problem.examples.columns();
         let mut groups = Vec::new();
+        groups.try_reserve_exact(ranges.len()).map_err(|_| Error::Memory)?;
         for range in &ranges {
             let weights = if ranges.len() == 1 {
                 std::mem::take(&mut state.coef)
             } else {
                 copied(&state.coef[range.start * columns..range.end * columns], monitor)?
             };
-            groups.try_push(Group::new(range.clone(), problem, &state, weights)?)?;
+            groups.push(Group::new(range.clone(), problem, &state, weights)?);
         }
         Ok(Self {
-            learner,
             groups,
             columns,
             ranges,
@@ -148,31 +148,34 @@ impl Run {
             order: Vec::new(),
             epoch: 0,
             interrupted: false,
-            with_ages: state.ages.is_some(),
+            begun: State { coef: Vec::new(), ages: state.ages.map(|_| Vec::new()), ..state },
         })
     }
 
     /// Runs the epoch of this number, which chooses its order.
-    pub fn epoch(&mut self, problem: &Problem, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
-        standard(|| self.visit_all(problem, number, monitor))
+    pub fn epoch(
+        &mut self,
+        problem: &Problem,
+        learner: &mut dyn Learner,
+        number: u64,
+        monitor: &dyn Monitor,
+    ) -> Result<Epoch> {
+        standard(|| self.visit_all(problem, learner, number, monitor))
     }
 
-    fn visit_all(&mut self, problem: &Problem, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+    fn visit_all(
+        &mut self,
+        problem: &Problem,
+        learner: &mut dyn Learner,
+        number: u64,
+        monitor: &dyn Monitor,
+    ) -> Result<Epoch> {
         self.epoch = number;
         self.draw_order(problem, number)?;
         let order = match problem.settings.seed {
             Some(_) => Some(&self.order[..]),
             None => self.kept.as_deref(),
         };
-        let rules = self.learner.split(&self.ranges, problem)?;
-        let mut done = collected(self.groups.iter().map(|_| None))?;
-        let going = self.groups.iter_mut().zip(rules).zip(&mut done);
-        let going = going.filter(|((group, _), _)| !group.has_ended());
-        let threads = problem.settings.threads.min(self.ranges.len());
-        share_out(going, threads, monitor, |((group, mut rule), done)| {
-            *done = Some(group.epoch(problem, &mut *rule, order, number, monitor)?);
-            Ok(())
-        })?;
         let decisions = problem.settings.decisions();
         let mut epoch = Epoch {
             mistakes: filled(0, decisions)?,
@@ -180,13 +183,20 @@ impl Run {
             objectives: filled(0.0, decisions)?,
             interrupted: false,
         };
-        for group in done.iter().flatten() {
+        {
+            let rules = learner.split(&self.ranges, problem)?;
+            let going = self.groups.iter_mut().zip(rules).filter(|(group, _)| !group.has_ended());
+            let threads = problem.settings.threads.min(self.ranges.len());
+            share_out(going, threads, monitor, |(group, mut rule)| {
+                group.epoch(problem, &mut *rule, order, number, monitor)
+            })?;
+        }
+        for group in self.groups.iter().filter(|group| !group.has_ended()) {
             epoch.interrupted |= group.interrupted;
-            for done in &group.decisions {
-                epoch.mistakes[done.decision] = done.mistakes as i64;
-                epoch.losses[done.decision] = done.loss;
-                let objective = self.learner.objective(done.decision);
-                epoch.objectives[done.decision] = objective.unwrap_or(done.loss);
+            for (decision, mistakes, loss) in group.told(problem) {
+                epoch.mistakes[decision] = mistakes;
+                epoch.losses[decision] = loss;
+                epoch.objectives[decision] = learner.objective(decision).unwrap_or(loss);
             }
         }
         self.interrupted = epoch.interrupted;
@@ -205,26 +215,76 @@ impl Run {
     }
 
     /// A decision goes on no more: its weights and counters stay as they are, and its answer is checked.
-    pub fn end(&mut self, problem: &Problem, decision: usize, monitor: &dyn Monitor) -> Result<()> {
-        standard(|| self.settle(problem, decision, monitor))
+    pub fn end(
+        &mut self,
+        problem: &Problem,
+        learner: &mut dyn Learner,
+        decision: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<()> {
+        standard(|| {
+            let Some(i) = self.groups.iter().position(|group| group.goes_on_with(problem, decision)) else {
+                return Ok(());
+            };
+            let places = self.groups[i].places_of(problem, decision);
+            self.conclude(problem, learner, i, places.clone(), monitor)?;
+            self.groups[i].end(places, monitor)
+        })
     }
 
-    fn settle(&mut self, problem: &Problem, decision: usize, monitor: &dyn Monitor) -> Result<()> {
-        let Some(i) = self.groups.iter().position(|group| group.goes_on_with(problem, decision)) else {
+    /// Ends all decisions that go on, and gives what has been learnt, beside the memory of the learner.
+    pub fn finish(
+        mut self,
+        problem: &Problem,
+        learner: &mut dyn Learner,
+        monitor: &dyn Monitor,
+    ) -> Result<State> {
+        standard(|| {
+            for i in 0..self.groups.len() {
+                let places = self.groups[i].places();
+                self.conclude(problem, learner, i, places, monitor)?;
+            }
+            let (mut state, weights) = (std::mem::take(&mut self.begun), self.planes() * self.columns);
+            if let Some(ages) = &mut state.ages {
+                *ages = filled(0, weights)?;
+            }
+            if let [group] = &mut self.groups[..]
+                && !group.has_ended_in_part()
+            {
+                group.write(&mut Places { coef: None, ..state.places() }, self.columns, monitor)?;
+                state.coef = group.take_weights(monitor)?;
+            } else {
+                state.coef = filled(0.0, weights)?;
+                self.write(&mut state.places(), monitor)?;
+            }
+            Ok(state)
+        })
+    }
+
+    /// Checks the answers of some planes of a group.
+    fn conclude(
+        &mut self,
+        problem: &Problem,
+        learner: &mut dyn Learner,
+        i: usize,
+        places: Range<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<()> {
+        if places.is_empty() {
             return Ok(());
-        };
-        self.groups[i].bring_by_plane(monitor)?;
-        if self.groups[i].ends_with(problem, decision) && !self.interrupted {
-            let mut rules = self.learner.split(&self.ranges, problem)?;
-            rules[i].end_training(monitor)?;
         }
-        for (head, weights) in self.groups[i].planes_of(problem, decision) {
+        let group = &mut self.groups[i];
+        group.bring_by_plane(monitor)?;
+        if places == group.places() && !self.interrupted {
+            learner.end_training(problem, self.ranges[i].clone(), monitor)?;
+        }
+        for (head, weights) in group.planes(places, self.columns) {
             monitor.pause()?;
-            if !self.learner.answer_is_finite(head, weights) {
+            if !learner.answer_is_finite(head, weights) {
                 return Err(Error::Overflow { epoch: self.epoch });
             }
         }
-        self.groups[i].end(problem, decision, monitor)
+        Ok(())
     }
 
     /// What has been learnt so far, beside the memory of the learner.
@@ -234,7 +294,7 @@ impl Run {
             coef: filled(0.0, weights)?,
             intercept: filled(0.0, self.planes())?,
             seen: filled(0, self.planes())?,
-            ages: if self.with_ages { Some(filled(0, weights)?) } else { None },
+            ages: if self.with_ages() { Some(filled(0, weights)?) } else { None },
         };
         self.write(&mut state.places(), &())?;
         Ok(state)
@@ -261,41 +321,37 @@ impl Run {
     /// Whether the state has ages.
     #[must_use]
     pub fn with_ages(&self) -> bool {
-        self.with_ages
-    }
-
-    #[must_use]
-    pub fn learner(&self) -> &dyn Learner {
-        &*self.learner
+        self.begun.ages.is_some()
     }
 
     /// Mistakes of each example, n x all decisions; empty if they are not counted.
     pub fn mistakes_per_example(&self) -> Result<Vec<i64>> {
-        side_by_side(&collected(self.groups.iter().map(Group::tally))?)
+        side_by_side(&self.groups, Group::tally)
     }
 
     /// Activations before the update, n x K; NaN where an example was not visited. Empty if they are not
     /// kept.
     pub fn activations(&self) -> Result<Vec<f64>> {
-        side_by_side(&collected(self.groups.iter().map(Group::activations))?)
+        side_by_side(&self.groups, Group::activations)
     }
 }
 
-/// One matrix of the columns of several with equally many rows (values, width), left to right.
-fn side_by_side<T: Copy>(parts: &[(&[T], usize)]) -> Result<Vec<T>> {
+/// One matrix of the columns of those of all groups (values, width), left to right.
+fn side_by_side<T: Copy>(groups: &[Group], of: fn(&Group) -> (&[T], usize)) -> Result<Vec<T>> {
+    let parts = groups.iter().map(of);
     let mut all = Vec::new();
-    let size = parts.iter().fold(0, |size, (values, _)| size + values.len());
+    let size = parts.clone().fold(0, |size, (values, _)| size + values.len());
     all.try_reserve_exact(size).map_err(|_| Error::Memory)?;
-    let rows = parts.iter().map(|(values, width)| values.len() / width).max().unwrap_or(0);
+    let rows = parts.clone().map(|(values, width)| values.len() / width).max().unwrap_or(0);
     for i in 0..rows {
-        for (values, width) in parts {
-            all.extend_from_slice(&values[i * width..][..*width]);
+        for (values, width) in parts.clone() {
+            all.extend_from_slice(&values[i * width..][..width]);
         }
     }
     Ok(all)
 }
 
-pub(super) fn check_state(problem: &Problem, state: &State) -> Result<()> {
+fn check_state(problem: &Problem, state: &State) -> Result<()> {
     let planes = problem.settings.planes();
     if state.coef.len() != planes * problem.examples.columns()
         || state.intercept.len() != planes
@@ -313,7 +369,7 @@ pub(super) fn check_state(problem: &Problem, state: &State) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn check_penalty(problem: &Problem, state: &State, learner: &dyn Learner) -> Result<()> {
+fn check_penalty(problem: &Problem, state: &State, learner: &dyn Learner) -> Result<()> {
     let invalid = |text: &str| Err(Error::Invalid(text.into()));
     if problem.settings.penalty.is_none() {
         return if state.ages.iter().flatten().any(|&age| age != 0) {

@@ -48,11 +48,14 @@ pub(crate) fn each<T: Send>(
 /// The same for work that asks the monitor itself. No item is begun after an error; of several errors that of
 /// the first item is returned, whatever the number of threads.
 pub(crate) fn share_out<T: Send>(
-    items: impl Iterator<Item = T> + Send,
+    mut items: impl Iterator<Item = T> + Send,
     threads: usize,
     monitor: &dyn Monitor,
     work: impl Fn(T) -> Result<()> + Sync,
 ) -> Result<()> {
+    if threads <= 1 {
+        return standard(|| items.try_for_each(work));
+    }
     let queue = Mutex::new(items.enumerate());
     let (stop, first) = (AtomicBool::new(false), Mutex::new(None::<(usize, Error)>));
     let worker = || {
@@ -89,9 +92,6 @@ fn next<T>(queue: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
 fn on_threads(threads: usize, worker: impl Fn() + Sync, wait: impl Fn()) {
     // Linux hands the mode of this thread on; nothing promises that elsewhere.
     let worker = || standard(&worker);
-    if threads <= 1 {
-        return worker();
-    }
     let caller = thread::current();
     let other = || {
         worker();

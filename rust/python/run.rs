@@ -28,6 +28,7 @@ pub(super) struct Planes {
     settings: Settings,
     found: Found,
     keep_on_interrupt: bool,
+    learner: Box<dyn Learner>,
     core: online::Run,
 }
 
@@ -174,7 +175,7 @@ impl Planes {
     ) -> PyResult<Self> {
         let (py, data, given) = (data.py(), data.extract()?, settings.extract::<Linear>()?);
         let keep_on_interrupt = given.keep_on_interrupt;
-        let (view, begin, learner, settings) = match &*given.learner {
+        let (view, begin, mut learner, settings) = match &*given.learner {
             "kernel" => start_kernel(py, &data, state, settings, given.settings()?)?,
             "budget" => start_budget(py, &data, state, settings, given.settings()?)?,
             _ => start_linear(py, &data, state, &given)?,
@@ -182,33 +183,34 @@ impl Planes {
         let signals = Signals::new();
         let done = view.lend(&data, py, (&signals, false), |examples, labels, sample_weight| {
             let problem = Problem::new(examples, labels, sample_weight, &settings)?;
-            Ok((online::Run::start(&problem, begin, learner, &signals)?, problem.found()))
+            Ok((online::Run::start(&problem, begin, &mut *learner, &signals)?, problem.found()))
         })?;
         let (core, found) = signals.settle(done, py, false)?;
-        Ok(Self { data, view, settings, found, keep_on_interrupt, core })
+        Ok(Self { data, view, settings, found, keep_on_interrupt, learner, core })
     }
 
-    /// Calls `f` on the run and its problem.
+    /// Calls `f` on the run, its problem and its learner.
     fn with_problem<R: Send>(
         &mut self,
         py: Python<'_>,
         signals: &Signals,
-        f: impl FnOnce(&mut online::Run, &Problem) -> error::Result<R> + Send,
+        f: impl FnOnce(&mut online::Run, &Problem, &mut dyn Learner) -> error::Result<R> + Send,
     ) -> PyResult<error::Result<R>> {
-        let Self { data, view, settings, found, keep_on_interrupt, core } = self;
+        let Self { data, view, settings, found, keep_on_interrupt, learner, core } = self;
         view.lend(data, py, (signals, *keep_on_interrupt), |examples, labels, sample_weight| {
-            f(core, &Problem::again(examples, labels, sample_weight, settings, *found))
+            let problem = Problem::again(examples, labels, sample_weight, settings, *found);
+            f(core, &problem, &mut **learner)
         })
     }
 }
 
 impl Work for Planes {
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
-        self.with_problem(py, signals, |run, problem| run.epoch(problem, number, signals))
+        self.with_problem(py, signals, |run, problem, learner| run.epoch(problem, learner, number, signals))
     }
 
     fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>> {
-        self.with_problem(py, signals, |run, problem| run.end(problem, decision, signals))
+        self.with_problem(py, signals, |run, problem, learner| run.end(problem, learner, decision, signals))
     }
 
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
@@ -249,7 +251,7 @@ impl Work for Planes {
             }
             View::Budget { budgeted, width, .. } => write_sets(out, &budgeted.sets()?, *width)?,
         }
-        write_memory(out, self.core.learner(), shape)
+        write_memory(out, &*self.learner, shape)
     }
 
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {

@@ -245,12 +245,12 @@ impl Trial {
             ages: self.penalty.is_some().then(|| vec![0; cells]),
         };
         let (coef, intercept) = (vec![self.start; cells], vec![0.0; planes]);
-        let learner = Box::new(Averaged { coef, intercept, fit_intercept: self.fit_intercept });
-        let (run, epochs) = learn(&problem, state, learner, self.epochs)?;
+        let mut learner = Averaged { coef, intercept, fit_intercept: self.fit_intercept };
+        let (run, epochs) = learn(&problem, state, &mut learner, self.epochs)?;
         let state = run.state()?;
         let mut floats = [state.coef, state.intercept, run.activations()?].concat();
         floats.extend(epochs.iter().flat_map(|epoch| &epoch.losses));
-        let mut learnt = [bits(&floats), remembered(&run), state.seen].concat();
+        let mut learnt = [bits(&floats), remembered(&learner), state.seen].concat();
         learnt.extend(run.mistakes_per_example()?.iter().map(|&count| count as u64));
         Ok(learnt)
     }

@@ -5,7 +5,7 @@ use perceptron_rs::kernel::{
     Answer, Budget, Budgeted, Dual, Kept, Kernel, Policy, RowSource, Vectors, kernel_matrix, predict,
     scale_gamma,
 };
-use perceptron_rs::memory::{Grow, boxed, filled};
+use perceptron_rs::memory::{Grow, filled};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Voted};
 use perceptron_rs::online::{Learner, Problem, Run, Settings, State};
@@ -63,10 +63,10 @@ fn zeros(columns: usize) -> Result<State> {
 }
 
 /// Two epochs.
-fn run(problem: &Problem, columns: usize, learner: Box<dyn Learner>) -> Result<Run> {
+fn run(problem: &Problem, columns: usize, learner: &mut dyn Learner) -> Result<Run> {
     let mut run = Run::start(problem, zeros(columns)?, learner, &())?;
     for number in 0..2 {
-        run.epoch(problem, number, &())?;
+        run.epoch(problem, learner, number, &())?;
     }
     run.mistakes_per_example()?;
     Ok(run)
@@ -95,7 +95,7 @@ fn fits(
         let mut dual = Dual::new(rows, kernel, source.is_some(), &norms, cache, 1, &())?;
         let examples = dual.rows(rows, source, &());
         let problem = Problem::new(&examples, &labels, None, &settings)?;
-        run(&problem, N, boxed(Voted::new(CLASSES as usize)?)?)?.state()?;
+        run(&problem, N, &mut Voted::new(CLASSES as usize)?)?.state()?;
         Ok(dual.norms().len())
     })
 }
@@ -189,7 +189,7 @@ fn fits_on_a_budget(rows: &dyn Matrix, policy: Policy, joint: bool) {
             let budgeted = Budgeted::new(rows, stored, kernel, kept, budget, width, &())?;
             let examples = budgeted.rows(rows, stored, &());
             let problem = Problem::new(&examples, &labels, None, &settings)?;
-            run(&problem, 0, boxed(Perceptron)?)?.state()?;
+            run(&problem, 0, &mut Perceptron)?.state()?;
             kept = budgeted.sets()?;
         }
         Ok(kept)

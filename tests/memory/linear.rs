@@ -8,9 +8,7 @@ use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
-use perceptron_rs::online::{
-    Learner, Penalty, Problem, Run, Settings, State, Vectors, one_pass, scores, votes,
-};
+use perceptron_rs::online::{Learner, Penalty, Problem, Run, Settings, State, Vectors, scores, votes};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Csr, Dense, Entries, Matrix, Rows, Spread, Tolerance};
 
@@ -54,17 +52,18 @@ fn copy(state: &State) -> Result<State> {
 
 /// Three epochs and all that a run can tell of itself.
 fn fit(problem: &Problem, state: &State, rule: Rule) -> Result<State> {
-    let mut run = Run::start(problem, copy(state)?, learner(rule, state)?, &())?;
+    let mut learner = learner(rule, state)?;
+    let mut run = Run::start(problem, copy(state)?, &mut *learner, &())?;
     for number in 0..3 {
-        run.epoch(problem, number, &())?;
+        run.epoch(problem, &mut *learner, number, &())?;
         run.state()?;
     }
     for decision in (0..problem.settings.decisions()).rev() {
-        run.end(problem, decision, &())?;
+        run.end(problem, &mut *learner, decision, &())?;
     }
     run.mistakes_per_example()?;
     run.activations()?;
-    run.learner().memory()?;
+    learner.memory()?;
     run.state()
 }
 
@@ -221,13 +220,15 @@ fn passes_over_few_rows() {
     Layouts::new().each(|rows| {
         let problem = Problem::new(rows, &labels, None, &settings).expect("valid");
         every_request_refused(|| {
-            let mut state = copy(&start)?;
+            let state = copy(&start)?;
             let mut sums = Averaged {
                 coef: filled(0.0, state.coef.len())?,
                 intercept: filled(0.0, state.intercept.len())?,
                 fit_intercept: true,
             };
-            one_pass(&problem, &mut state, &mut sums)?;
+            let mut run = Run::start(&problem, state, &mut sums, &())?;
+            run.epoch(&problem, &mut sums, 0, &())?;
+            let state = run.finish(&problem, &mut sums, &())?;
             let mut means = filled(0.0, state.coef.len())?;
             average([&state.coef, &sums.coef], &state.seen, D, &(), &mut means)
         });

@@ -22,6 +22,7 @@ impl Schedule {
 
 pub struct Report {
     pub run: Run,
+    pub learner: Box<dyn Learner>,
     pub epochs: Vec<Epoch>,
     pub n_iter: Vec<u64>,
     pub stopped: Vec<&'static str>,
@@ -59,7 +60,7 @@ impl Report {
     }
 
     fn remembered(&self, name: &str) -> Numbers<'_> {
-        let found = self.run.learner().memory().expect("memory").into_iter().find(|(key, _)| *key == name);
+        let found = self.learner.memory().expect("memory").into_iter().find(|(key, _)| *key == name);
         found.unwrap_or_else(|| panic!("nothing is called {name}")).1
     }
 }
@@ -67,18 +68,18 @@ impl Report {
 pub fn drive(
     problem: &Problem,
     state: State,
-    learner: Box<dyn Learner>,
+    mut learner: Box<dyn Learner>,
     schedule: Schedule,
     monitor: &dyn Monitor,
 ) -> Result<Report, Error> {
     let decisions = problem.settings.decisions();
-    let run = Run::start(problem, state, learner, monitor)?;
+    let run = Run::start(problem, state, &mut *learner, monitor)?;
     let (n_iter, stopped) = (vec![0; decisions], vec![""; decisions]);
-    let mut report = Report { run, epochs: Vec::new(), n_iter, stopped };
+    let mut report = Report { run, learner, epochs: Vec::new(), n_iter, stopped };
     let mut best = vec![f64::INFINITY; decisions];
     let mut without_progress = vec![0; decisions];
     for e in 0..schedule.max_iter {
-        let epoch = report.run.epoch(problem, schedule.first_epoch + e, monitor)?;
+        let epoch = report.run.epoch(problem, &mut *report.learner, schedule.first_epoch + e, monitor)?;
         if epoch.interrupted && !schedule.keep_on_interrupt {
             return Err(Error::Interrupted);
         }
@@ -97,7 +98,7 @@ pub fn drive(
                 _ => continue,
             };
             report.stopped[k] = why;
-            match report.run.end(problem, k, monitor) {
+            match report.run.end(problem, &mut *report.learner, k, monitor) {
                 Err(Error::Interrupted) if schedule.keep_on_interrupt => report.stopped[k] = "interrupt",
                 ended => ended?,
             }

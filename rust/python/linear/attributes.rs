@@ -41,20 +41,28 @@ pub unsafe fn numbers<'a>(
 }
 
 pub fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, planes: usize) -> PyResult<Vec<T>> {
-    let array = array.cast::<PyArray1<T>>()?;
-    if array.shape() != [planes] {
-        return Err(PyTypeError::new_err("an array has another shape than one_pass takes"));
-    }
-    with_slice(array, |values| collected(values.iter().copied()))
+    mapped(array, planes, |value: T| value)
 }
 
 /// Numbers of at least 0.
 pub fn counts(array: &Bound<'_, PyAny>, planes: usize) -> PyResult<Vec<u64>> {
-    let mut counts = filled(0, planes)?;
-    for (place, count) in counts.iter_mut().zip(vector::<i64>(array, planes)?) {
-        *place = u64::try_from(count)?;
+    let counts = mapped(array, planes, |count: i64| count as u64)?;
+    if counts.iter().any(|&count| i64::try_from(count).is_err()) {
+        return Err(PyTypeError::new_err("a counter is below 0"));
     }
     Ok(counts)
+}
+
+fn mapped<T: Element + Copy, U>(
+    array: &Bound<'_, PyAny>,
+    planes: usize,
+    f: impl Fn(T) -> U,
+) -> PyResult<Vec<U>> {
+    let array = array.cast::<PyArray1<T>>()?;
+    if array.shape() != [planes] {
+        return Err(PyTypeError::new_err("an array has another shape than one_pass takes"));
+    }
+    with_slice(array, |values| collected(values.iter().map(|&value| f(value))))
 }
 
 /// Calls `f` on the numbers of an array, which for few of them takes less time than to borrow it.

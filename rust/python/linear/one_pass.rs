@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::memory::{collected, filled};
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
-use crate::online::{self, Learner, Passed, Penalty, Problem, Settings, State};
+use crate::online::{Learner, Penalty, Problem, Run, Settings, State};
 use crate::python::border::arrays::{self, copied, pairs};
 use crate::python::border::choices::{parse_joint, parse_tie};
 use crate::python::border::rows::{with_arrays, with_many_or_few, with_matrix};
@@ -429,6 +429,11 @@ impl Given<'_> {
     fn learn(&mut self, rows: &dyn Matrix, place: Place) -> Result<Learnt> {
         let shape = [self.settings.planes(), self.columns];
         let problem = Problem::new(rows, self.labels, self.sample_weight, self.settings)?;
+        if !problem.visits_all() {
+            return Err(Error::Invalid(
+                "sample_weight and class_weight must be above 0 in one_pass; use start".into(),
+            ));
+        }
         let mut beside = gathered(self.beside, shape, &place, |plane| plane[0])?;
         let mut state = State {
             coef: gathered(self.weights, shape, &place, |_| 0.0)?,
@@ -449,7 +454,14 @@ impl Given<'_> {
             Some(sums) => sums,
             None => &mut plain,
         };
-        let passed = online::one_pass(&problem, &mut state, learner)?;
+        let mut run = Run::start(&problem, state, learner, &())?;
+        let mistakes = run.epoch(&problem, learner, 0, &())?.mistakes;
+        let passed = Passed {
+            mistakes,
+            activations: run.activations()?,
+            mistakes_per_example: run.mistakes_per_example()?,
+        };
+        let state = run.finish(&problem, learner, &())?;
         let (beside, intercept_u) = match (sums, &state.ages) {
             (Some(sums), _) => (sums.coef, Some(sums.intercept)),
             (None, Some(ages)) => (back(ages, &state.seen, |seen, age| (seen as i64 - age) as f64)?, None),
@@ -457,6 +469,16 @@ impl Given<'_> {
         };
         Ok(Learnt { state, beside, intercept_u, passed, place })
     }
+}
+
+/// What a pass did.
+struct Passed {
+    /// Of each decision.
+    mistakes: Vec<i64>,
+    /// Before the update, n x planes; empty unless they are recorded.
+    activations: Vec<f64>,
+    /// Of each example, n x decisions; empty unless they are tracked.
+    mistakes_per_example: Vec<i64>,
 }
 
 /// From numbers of each plane and the count of its examples.

@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 
 use super::attributes::is_alone;
+use crate::arith::finite::{largest_if_sound, largest_of};
 use crate::error::Result;
 use crate::memory::{collected, matrix};
-use crate::online::{largest_if_sound, largest_of};
 use crate::python::border::arrays::{borrowed, to_matrix};
 use crate::python::border::signals::Signals;
 use crate::rows::Chosen;
