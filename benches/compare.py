@@ -94,6 +94,7 @@ CASES = [
         real=True,
     ),
     Case("CSR census int8", data.census, 2.5, real=True),
+    Case("CSR spam, counts in float64, shuffled", data.spam, 1.2, parameters={"shuffle": True}, real=True),
     Case("CSR Zipf float64 100000 x 50000", lambda: data.zipf(100_000, 50_000, 64), 1.1),
     Case("CSR news20 20 classes", data.news20, 3.5, real=True),
     Case("CSR counts int16, one class", one_group, 1.8, real=True),
