@@ -145,9 +145,11 @@ mod tests {
 
     #[test]
     fn a_table_of_any_length_gives_the_same_powers() {
-        for examples in [0, 1, 2, 6, 7, 1000, TABLE - 1, TABLE, 3 * TABLE] {
+        // Miri takes minutes for the longest.
+        let most = if cfg!(miri) { 100 } else { TABLE };
+        for examples in [0, 1, 2, 6, 7, 100, most - 1, most, 3 * most] {
             let decay = Decay::new(0.7, 0.0, 1e-5, examples).expect("little");
-            let all = (0..5000).chain(TABLE as u64 - 9..TABLE as u64 + 9);
+            let all = (0..200).chain(TABLE as u64 - 9..TABLE as u64 + 9);
             for k in all.chain([1 << 20, (1 << 40) - 1, 987_654_321, u64::MAX]) {
                 let expected = product(&decay, k).to_bits();
                 assert_eq!(decay.factor(k).to_bits(), expected, "{k} of {examples}");

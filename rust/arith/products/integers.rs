@@ -16,7 +16,7 @@ pub fn all_integers<T: Value>(values: &[T]) -> bool {
 #[inline(always)]
 #[must_use]
 pub fn sizes<T: Value>(values: &[T]) -> [f64; 2] {
-    const LANES: usize = 8; // with four, a sum waits for the one before it: 1.5 times as long
+    const LANES: usize = 8; // with four, sums wait for the ones before them
     let (mut largest, mut sum) = ([0.0_f64; LANES], [0.0_f64; LANES]);
     let (chunks, rest) = values.as_chunks::<LANES>();
     let mut take = |lane: usize, v: T| {
