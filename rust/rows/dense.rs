@@ -7,7 +7,7 @@ use super::entries::{Chosen, Entries, Renamed};
 use super::learn::{Learn, LoopBody};
 use super::pending::{Ages, Settle};
 use super::planes::{Magnitude, Planes, Weights, halves};
-use super::prefetch::{FAR_AHEAD, Hint, is_far, prefetch, prefetch_into};
+use super::prefetch::{Hint, Hints, prefetch, prefetch_into};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, make_room, rows_in_block};
@@ -271,10 +271,12 @@ impl<T: Value> Leaf for Scores<'_, T> {
         let is_widened = matches!(weights, Form::ByPlane(_));
         let mut wide = filled(0.0, if is_widened { rows.columns } else { 0 })?;
         let mut spare = rows.spare(if is_widened { 0 } else { Halves::reach(rows.columns) })?;
-        let far = is_far(size_of_val(rows.values), rows.len, true, intercept.len());
+        let hints = Hints::of(size_of_val(rows.values), rows.len, true, intercept.len());
         for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
-            if far && row + FAR_AHEAD < rows.len {
-                prefetch_into(rows.row(row + FAR_AHEAD), Hint::EARLY);
+            if let Some((ahead, hint)) = hints.early
+                && row + ahead < rows.len
+            {
+                prefetch_into(rows.row(row + ahead), hint);
             }
             match weights {
                 Form::Halves(planes) => {
@@ -322,7 +324,13 @@ fn one_plane<S: Simd, T: Value, W: Plane<T>>(
             done += GROUP;
         }
     }
+    let early = Hints::of(size_of_val(rows.values), rows.len, true, 1).early;
     for (row, sum) in (start + done..).zip(&mut out[done..]) {
+        if let Some((ahead, hint)) = early
+            && row + ahead < rows.len
+        {
+            prefetch_into(rows.row(row + ahead), hint);
+        }
         *sum = w.dots(simd, [rows.row_and_more(row, &mut spare)])[0] + b;
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::joint::{Downward, Spread, judge};
 use super::noise::Noise;
 use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Activations, Head};
-use super::prefetch::{AHEAD, FAR_AHEAD, Hint, is_far, prefetch};
+use super::prefetch::{AHEAD, Hint, Hints, prefetch};
 use super::scaled::Scaled;
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::exact::LARGEST_SUM;
@@ -105,13 +105,12 @@ impl<K: LoopBody> Learn<'_, K> {
         let mut pos = start;
         let (size, len) = (self.body.size(), visit.labels.len());
         let in_order = visit.order.is_none();
-        let far = is_far(size, len, in_order, self.heads.len());
-        let hints = Hint::of(size, len, in_order, far);
-        let looks_ahead = far || !in_order;
+        let hints = Hints::of(size, len, in_order, self.heads.len());
+        let looks_ahead = hints.early.is_some() || !in_order;
         while pos < self.end && stop == Stop::Block {
             let row = visit.row(pos);
             if looks_ahead {
-                self.look_ahead(pos, far, hints);
+                self.look_ahead(pos, hints);
             }
             self.body.activate(simd, row, sums);
             pos += 1;
@@ -130,13 +129,15 @@ impl<K: LoopBody> Learn<'_, K> {
 
     /// Asks for what will be visited after `pos`.
     #[inline(always)]
-    fn look_ahead(&self, pos: usize, far: bool, [near, early]: [Hint; 2]) {
+    fn look_ahead(&self, pos: usize, hints: Hints) {
         let visit = self.visit;
-        if far && pos + FAR_AHEAD < visit.len() {
-            self.body.prefetch(visit.row(pos + FAR_AHEAD), early);
+        if let Some((ahead, hint)) = hints.early
+            && pos + ahead < visit.len()
+        {
+            self.body.prefetch(visit.row(pos + ahead), hint);
         }
         if let Some(&row) = visit.order.and_then(|order| order.get(pos + AHEAD)) {
-            self.body.prefetch(row as usize, near);
+            self.body.prefetch(row as usize, hints.near);
             prefetch(&visit.labels[row as usize..=row as usize]);
         }
     }

@@ -7,7 +7,13 @@
 //! does well, but where the weights of several planes are read between long rows (784 floats: two
 //! thirds).
 //!
-//! Tried: hints in the given order for one plane, or for bytes: up to 25 % longer. Asking for a long
+//! Intel's processors have few requests on their way at once, and what is read meanwhile waits behind them. But
+//! the hardware goes on with a row by itself once it is begun. So they are asked for the first lines of a row
+//! alone (sparse rows of 220 floats take 0.8 of the time, dense ones of 300 and 784 floats 0.7 to 0.8), and in the
+//! given order for what stands 8 kB ahead (dense floats that no cache holds: 0.75 to 0.85; other distances and the
+//! first level: up to as long as without).
+//!
+//! Tried on AMD's: hints in the given order for one plane, or for bytes: up to 25 % longer. Asking for a long
 //! sparse row piece by piece while another one is read: short rows up to 25 % more. The second level
 //! alone for short rows or those that no cache holds: up to half as long again; both, for rows that the
 //! third level holds: up to 30 % more. Three rows ahead instead of eight: no difference.
@@ -17,9 +23,6 @@ use std::sync::LazyLock;
 
 /// How many examples ahead rows are asked for, in a shuffled order.
 pub const AHEAD: usize = 8;
-
-/// And those that no cache holds, before that.
-pub const FAR_AHEAD: usize = 32;
 
 /// How a row is asked for.
 #[derive(Clone, Copy)]
@@ -37,48 +40,59 @@ enum Level {
 
 impl Hint {
     const NOW: Self = Self { level: Level::First, most: usize::MAX };
-    pub const EARLY: Self = Self { level: Level::Second, most: usize::MAX };
+    const EARLY: Self = Self { level: Level::Second, most: usize::MAX };
+}
 
-    /// The hints for rows of `size` bytes in all, `len` of them: [`AHEAD`], and [`FAR_AHEAD`] if they are far.
+/// How a pass asks for its rows.
+#[derive(Clone, Copy)]
+pub struct Hints {
+    /// [`AHEAD`], in a shuffled order.
+    pub near: Hint,
+    /// Before that, so many examples ahead.
+    pub early: Option<(usize, Hint)>,
+}
+
+impl Hints {
+    /// For rows of `size` bytes in all, `len` of them, with the weights of so many planes between them.
     #[inline(always)]
-    pub fn of(size: usize, len: usize, in_order: bool, far: bool) -> [Self; 2] {
-        const LONG: usize = 1024;
-        let most = if in_order { usize::MAX } else { most_at_once() };
-        let soon = far || most < usize::MAX || size / len.max(1) < LONG;
-        let level = if soon { Level::First } else { Level::Second };
-        [Self { level, most }, Self { most: most.saturating_mul(2), ..Self::EARLY }]
+    pub fn of(size: usize, len: usize, in_order: bool, planes: usize) -> Self {
+        const CACHES: usize = 32 << 20;
+        const FAR_AHEAD: usize = 32;
+        const BYTES_AHEAD: usize = 8192;
+        let (far, row) = (size > CACHES, size / len.max(1));
+        let early = match (in_order, is_intel()) {
+            _ if !far => None,
+            (true, _) if planes > 1 && row >= 2048 => Some((FAR_AHEAD, Hint::EARLY)),
+            (true, true) => Some((BYTES_AHEAD / row.max(1) + 1, Hint::EARLY)),
+            (true, false) => None,
+            (false, true) => Some((FAR_AHEAD, Hint { most: 1024, ..Hint::EARLY })),
+            (false, false) => Some((FAR_AHEAD, Hint::EARLY)),
+        };
+        let near = if is_intel() {
+            Hint { most: 512, ..Hint::NOW }
+        } else if far || row < 1024 {
+            Hint::NOW
+        } else {
+            Hint::EARLY
+        };
+        Self { near, early }
     }
 }
 
-/// Whether rows are asked for early: `size` bytes in `len` rows, with the weights of so many planes between
-/// them.
-#[inline(always)]
-pub fn is_far(size: usize, len: usize, in_order: bool, planes: usize) -> bool {
-    const CACHES: usize = 32 << 20;
-    const LONG: usize = 2048;
-    size > CACHES && (!in_order || planes > 1 && size / len.max(1) >= LONG)
-}
-
-/// How many bytes of a slice may be asked for at once.
-///
-/// Of Intel's processors, those of the first lines: what is read meanwhile waits behind more requests, and the
-/// hardware goes on with the others by itself (sparse rows of 220 floats take 0.8 of the time, dense ones of
-/// 300 and 784 floats 0.7 to 0.8). AMD's take long rows as a whole.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-fn most_at_once() -> usize {
-    static MOST: LazyLock<usize> = LazyLock::new(|| {
+fn is_intel() -> bool {
+    static IS_INTEL: LazyLock<bool> = LazyLock::new(|| {
         #[allow(unused_unsafe)] // later versions of Rust ask for none
         // SAFETY: every processor of this architecture has the instruction.
         let name = unsafe { std::arch::x86_64::__cpuid(0) };
-        let name = [name.ebx, name.edx, name.ecx].map(u32::to_le_bytes);
-        if name.as_flattened() == b"GenuineIntel" { 512 } else { usize::MAX }
+        [name.ebx, name.edx, name.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
     });
-    *MOST
+    *IS_INTEL
 }
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-fn most_at_once() -> usize {
-    usize::MAX
+fn is_intel() -> bool {
+    false
 }
 
 /// Asks for the cache lines of a slice. No effect on any result.
