@@ -135,4 +135,5 @@ def spam():
     from sklearn.datasets import load_svmlight_file
 
     X, y = load_svmlight_file(str(folder() / "spam.train.svm.gz"), zero_based=False)
-    return X, y
+    arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)  # scikit-learn fits no others
+    return sparse.csr_matrix(arrays, shape=X.shape), y
