@@ -12,7 +12,7 @@ from sklearn.base import clone
 from tests.support import contents
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, reproduce
-from perceptron_rs.linear import base, passes
+from perceptron_rs.linear import base, fitting, passes
 
 LEARNERS = [Perceptron, AveragedPerceptron]
 rng = np.random.default_rng(11)
@@ -53,12 +53,15 @@ def one_by_one(model, rows, y, start=1, stop=None):
 
 @pytest.fixture
 def short_way(monkeypatch):
-    """The answers of the short way: whether it did the work."""
+    """The answers of the short way, after the first call of a model: whether it did the work."""
     answers, real = [], passes.learn_pass
 
-    def noted(*given, **options):
-        answers.append(real(*given, **options))
-        return answers[-1]
+    def noted(model, *given, **options):
+        is_first = not model.n_seen_.any()
+        answer = real(model, *given, **options)
+        if not is_first:
+            answers.append(answer)
+        return answer
 
     monkeypatch.setattr(base, "learn_pass", noted)
     return answers
@@ -83,6 +86,40 @@ def test_single_rows_are_one_pass(learner, options, kind, engine_name, short_way
         assert model.coef_.tobytes() == whole.coef_.tobytes()
         assert model.intercept_.tobytes() == whole.intercept_.tobytes()
         assert model.n_seen_.tolist() == whole.n_seen_.tolist()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [*OPTIONS, {"class_weight": {0: 0.5, 2: 3.0}}, {"track_mistakes": True}, {"audit": True, "random_state": 3}],
+    ids=str,
+)
+@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 3.0, 60)], ids=["alike", "weighted"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_first_call(learner, weights, options, engine_name, monkeypatch):
+    """What a run would leave, without one; with ``audit`` it is left to a run, which begins the record."""
+    runs, start = [], fitting.learn
+    monkeypatch.setattr(base, "learn", lambda *given, **options: runs.append(0) or start(*given, **options))
+    given = X, NUMBER, np.unique(NUMBER), weights
+    quick, long = (learner(engine=engine_name, **options) for _ in range(2))
+    quick.partial_fit(*given)
+    assert len(runs) == bool(options.get("audit"))
+    long._learn_quickly = lambda *given: None
+    long.partial_fit(*given)
+    del long._learn_quickly
+    assert contents(quick) == contents(long)
+    again = learner(engine=engine_name, **options)
+    predicted, errors = again.predict_then_learn(X, NUMBER, classes=np.unique(NUMBER), sample_weight=weights)
+    assert (errors, again.coef_.tobytes()) == (np.count_nonzero(predicted != NUMBER), quick.coef_.tobytes())
+
+
+@pytest.mark.parametrize("value", [np.nan, 1e308])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_first_call_that_fails(learner, value, engine_name):
+    model = learner(engine=engine_name, eta0=1e5)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=r"NaN|overflow"):
+        model.partial_fit(np.where(X == 0, value, X), NUMBER, classes=np.unique(NUMBER))
+    assert vars(model) == before
 
 
 @pytest.mark.parametrize("weights", [[1.0, 2.0, 4.0], [0.3, 1.7, 0.1]])
@@ -413,6 +450,7 @@ def test_what_was_read_of_a_large_model_is_copied_by_a_run(short_way):
 
 def test_nothing_is_kept_of_an_estimator_that_is_gone(engine_name):
     """Nor after an error, upon which what does a pass is made anew."""
+    gc.collect()  # what other tests have left
     before = len(passes._prepared)
     model = one_by_one(begun(Perceptron, NUMBER, engine=engine_name), X, NUMBER, stop=9)
     with pytest.raises(ValueError, match="label"):

@@ -138,9 +138,10 @@ class OnlineClassifier(Scoring):
             labels = encode(y, self.classes_)
             if not first:
                 turn.forget()  # a copy of the attributes would keep the engine from learning where they stand
-                activations = self._learn_quickly(data, labels, sample_weight, track_activations)
-                if activations is not None:
-                    return activations, labels
+            activations = self._learn_quickly(data, labels, sample_weight, track_activations, first)
+            if activations is not None:
+                return activations, labels
+            if not first:
                 turn.remember()
             report = self._learn_pass(
                 engine, data, labels, sample_weight, first=first, track_activations=track_activations
@@ -161,8 +162,9 @@ class OnlineClassifier(Scoring):
         labels: NDArray[np.uint32],  # noqa: ARG002
         sample_weight: Any,  # noqa: ARG002
         track_activations: bool,  # noqa: ARG002
+        first: bool = False,  # noqa: ARG002
     ) -> NDArray[np.float64] | None:
-        """Learn in one call of the engine, and return the activations; None if it cannot: nothing changes."""
+        """Learn in one call of the engine, and return the activations; None if it cannot: nothing is learnt."""
         return None
 
     @abstractmethod

@@ -224,7 +224,10 @@ def _remembered(check: Callable[..., bool], estimator: Any) -> bool:
         return False  # it would be kept alive
     kind: Any = type(estimator)
     try:
-        return check(kind, *(_Items(v.items()) if type(v) is dict else v for v in _values(kind)(estimator)))
+        values = _values(kind)(estimator)
+        if dict in map(type, values):
+            values = tuple(_Items(value.items()) if type(value) is dict else value for value in values)
+        return check(kind, *values)
     except (AttributeError, TypeError, ValueError):
         return False  # unhashable, or wrong: scikit-learn says so
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import begin_record, next_record
+from perceptron_rs.audit.record import RECORD, begin_record, next_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array
@@ -27,8 +27,8 @@ from perceptron_rs.linear.fitting import (
     read_state,
     start_state,
 )
-from perceptron_rs.linear.passes import learn_pass
-from perceptron_rs.linear.penalty import forget_pending
+from perceptron_rs.linear.passes import LEARNERS, learn_pass
+from perceptron_rs.linear.penalty import forget_pending, publish, strengths
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.stream.fit import Options
@@ -231,8 +231,20 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         return self
 
     def _learn_quickly(
-        self, data: Examples, labels: NDArray[np.uint32], sample_weight: Any, track_activations: bool
+        self,
+        data: Examples,
+        labels: NDArray[np.uint32],
+        sample_weight: Any,
+        track_activations: bool,
+        first: bool = False,
     ) -> NDArray[np.float64] | None:
+        if self._learner not in LEARNERS:
+            return None
+        if first:
+            if self.audit or strengths(self):
+                return None
+            vars(self).pop(RECORD, None)  # as after any call that is not written down
+            publish(self, start_state(self, self.classes_, None, None, None))
         record = None
         if self.audit:
             sample_weight = sample_weights(sample_weight, labels)

@@ -23,10 +23,10 @@ from perceptron_rs.common.weights import class_weights
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.linear.penalty import PENDING, is_pending, strengths
 
-__all__ = ["learn_pass"]
+__all__ = ["LEARNERS", "learn_pass"]
 
 #: Those that a pass takes; others need more than their state.
-_LEARNERS = ("perceptron", "averaged")
+LEARNERS = ("perceptron", "averaged")
 #: Parameters that every pass depends on; not every learner has the last ones.
 _PARAMETERS = (
     *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
@@ -95,7 +95,7 @@ def _names(estimator: Any) -> list[str]:
 def _prepare(estimator: Any) -> OnePass | None:
     """Return what does a pass with these parameters; None: more is asked for than fits there."""
     class_weight = estimator.class_weight
-    if estimator._learner not in _LEARNERS or not (class_weight is None or type(class_weight) is dict):
+    if estimator._learner not in LEARNERS or not (class_weight is None or type(class_weight) is dict):
         return None
     if not are_accepted(estimator):
         return None  # the long way says which parameter is wrong
