@@ -29,7 +29,7 @@ use crate::online::perceptron::Perceptron;
 use crate::online::{Learner, Penalty, Problem, Run, Settings, State};
 use crate::python::border::arrays::{self, copied, pairs};
 use crate::python::border::choices::{parse_joint, parse_tie};
-use crate::python::border::rows::{with_arrays, with_many_or_few, with_matrix};
+use crate::python::border::rows::{entries, shape, with_arrays, with_many_or_few, with_matrix};
 use crate::rows::{Matrix, Tolerance};
 
 /// Products of a value and a weight in a pass at most, and weights in a pass over all columns: some
@@ -168,8 +168,12 @@ impl OnePass {
         sample_weight: Option<&Bound<'_, PyAny>>,
         also: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
+        let planes = self.settings.planes();
+        if size(rows)?.saturating_mul(planes) > MOST {
+            return Ok(false); // before the weights are looked at, which takes long where there are many
+        }
         let Some((coef, second, known)) = self.weights(attributes)? else { return Ok(false) };
-        let (planes, columns) = (self.settings.planes(), coef.shape()[1]);
+        let columns = coef.shape()[1];
         let labels = self.labels(attributes, y, encoded)?;
         let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
         let intercept_u =
@@ -394,12 +398,8 @@ struct Learnt {
 impl Given<'_> {
     /// `None`: it would take long.
     fn learn_from(mut self, rows: &Bound<'_, PyAny>) -> PyResult<Option<Learnt>> {
-        let (mut learnt, planes) = (None, self.settings.planes());
+        let mut learnt = None;
         let work = |rows: &dyn Matrix| -> Result<()> {
-            let read = rows.entries(0..rows.len()).saturating_add(rows.len());
-            if read.saturating_mul(planes) > MOST {
-                return Ok(());
-            }
             let few = self.few && rows.columns() == self.columns;
             let done = few
                 && rows.over_own_columns(&mut |rows, chosen| {
@@ -414,10 +414,6 @@ impl Given<'_> {
         if rows.cast::<PyUntypedArray>().is_ok() {
             with_matrix(rows, work)??;
         } else if let Ok(arrays) = rows.cast::<PyTuple>() {
-            let len = |i| PyResult::Ok(arrays.get_item(i)?.cast::<PyUntypedArray>()?.len());
-            if len(0)?.saturating_add(len(2)?).saturating_mul(planes) > MOST {
-                return Ok(None); // to check them takes long
-            }
             with_arrays(arrays, work)??;
         } else {
             with_many_or_few(rows, false, work)??;
@@ -479,6 +475,18 @@ struct Passed {
     activations: Vec<f64>,
     /// Of each example, n x decisions; empty unless they are tracked.
     mistakes_per_example: Vec<i64>,
+}
+
+/// How many values are stored, and rows.
+fn size(rows: &Bound<'_, PyAny>) -> PyResult<usize> {
+    if let Ok(matrix) = rows.cast::<PyUntypedArray>() {
+        return Ok(matrix.len().saturating_add(matrix.shape().first().copied().unwrap_or(0)));
+    }
+    if let Ok(arrays) = rows.cast::<PyTuple>() {
+        let len = |i| PyResult::Ok(arrays.get_item(i)?.cast::<PyUntypedArray>()?.len());
+        return Ok(len(0)?.saturating_add(len(2)?));
+    }
+    Ok(entries(rows)?.0.saturating_add(shape(rows)?.0))
 }
 
 /// From numbers of each plane and the count of its examples.
