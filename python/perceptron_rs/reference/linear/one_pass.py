@@ -83,7 +83,7 @@ class OnePass:
         if y.dtype.kind != classes.dtype.kind:
             raise TypeError("y and classes_ must hold the same kind of labels")
         if sample_weight is not None and sample_weight.dtype != np.float64:
-            raise TypeError(f"sample_weight must be float64 in one_pass, got {sample_weight.dtype}; use start")
+            raise TypeError(f"sample_weight must be float64, got {sample_weight.dtype}; convert it first")
         if sample_weight is not None and not (sample_weight > 0).all():
             raise ValueError("sample_weight must be above 0 in one_pass; use start")
         known = classes.tolist()
