@@ -65,8 +65,7 @@ impl Hints {
             _ if !far => None,
             (true, _) if planes > 1 && row >= 2048 => Some((FAR_AHEAD, Hint::EARLY)),
             (true, true) => Some((BYTES_AHEAD / row.max(1) + 1, Hint::EARLY)),
-            (true, false) => None,
-            (false, true) => None,
+            (true, false) | (false, true) => None,
             (false, false) => Some((FAR_AHEAD, Hint::EARLY)),
         };
         let near = if is_intel() {
