@@ -90,7 +90,12 @@ def test_single_rows_are_one_pass(learner, options, kind, engine_name, short_way
 
 @pytest.mark.parametrize(
     "options",
-    [*OPTIONS, {"class_weight": {0: 0.5, 2: 3.0}}, {"track_mistakes": True}, {"audit": True, "random_state": 3}],
+    [
+        *OPTIONS,
+        {"class_weight": {0: 0.5, 2: 3.0}},
+        {"track_mistakes": True},
+        {"audit": True, "random_state": 3},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 3.0, 60)], ids=["alike", "weighted"])

@@ -164,7 +164,7 @@ class OnlineClassifier(Scoring):
         track_activations: bool,  # noqa: ARG002
         first: bool = False,  # noqa: ARG002
     ) -> NDArray[np.float64] | None:
-        """Learn in one call of the engine, and return the activations; None if it cannot: nothing is learnt."""
+        """Learn in one call of the engine and return the activations, or learn nothing and return None."""
         return None
 
     @abstractmethod
