@@ -189,11 +189,9 @@ impl Side {
         if form != Form::Sparse {
             return Self::tile(form, rows, numbers);
         }
-        // Many rows have weights in most columns that are read beside them, unless there are far more
-        // columns. One row is written out if that costs less than what is read.
+        // To write zeros for all columns takes as long as to look up half as many of the entries that are read.
         let (d, read) = (rows.columns(), row_entries(others) * count);
-        let most = if numbers.len() > 1 { row_entries(rows) * numbers.len() * 4 } else { read / 4 };
-        if d > most {
+        if d.saturating_mul(numbers.len()) > 2 * read {
             return Ok(Self::Listed(Listed::new(rows, numbers)?));
         }
         let mut coef = matrix(0.0, numbers.len(), d)?;
