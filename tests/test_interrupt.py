@@ -1,6 +1,7 @@
 """Ctrl-C ends a fit at the next block; the estimator is as it was. Other signals change nothing."""
 
 import _thread
+import copy
 import operator
 import signal
 import subprocess
@@ -9,7 +10,6 @@ import textwrap
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
-from weakref import ref
 
 import numpy as np
 import pytest
@@ -28,6 +28,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.linear import passes
 from perceptron_rs.reference.linear import run as linear
 from perceptron_rs.reference.structured import run as structured
+from tests.support import contents
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
 LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron)
@@ -186,11 +187,12 @@ def large_model():
     return model, wide
 
 
-def learn_while_a_signal_waits(model, example, handler):
-    """Learn from an example of class 1 in one call of the engine. A signal is there when it begins."""
-    arrays = example.indptr, example.indices, example.data, MANY
-    learn = passes._prepared[ref(model)].learn
-    call = partial(learn, vars(model), arrays, np.ones(1, dtype=np.uint32), True, None, None)
+def learn_while_a_signal_waits(model, rows, labels, handler):
+    """Learn in one call of the engine. A signal is there when it begins."""
+    if sp.issparse(rows):
+        rows = rows.indptr, rows.indices, rows.data, rows.shape[1]
+    learn = passes._prepared[id(model)].learn
+    call = partial(learn, vars(model), rows, np.array(labels, dtype=np.uint32), True, None, None)
     previous = signal.signal(signal.SIGALRM, handler)
     try:  # nothing of Python runs between the two calls of the map
         return list(map(operator.call, (partial(_thread.interrupt_main, signal.SIGALRM), call)))[1]
@@ -205,7 +207,7 @@ def test_a_handler_ends_the_first_look_at_a_large_model():
         raise StopItError("from the handler")
 
     with pytest.raises(StopItError, match="from the handler"):
-        learn_while_a_signal_waits(model, wide[[0]], handler)
+        learn_while_a_signal_waits(model, wide[[0]], [1], handler)
     assert not model.coef_[0, :2].any()
 
 
@@ -218,8 +220,38 @@ def test_a_handler_that_learns_within_the_first_look_at_a_large_model():
     def handler(number, frame):
         model.set_params(tol=None).fit(*small)
 
-    assert not learn_while_a_signal_waits(model, wide[[0]], handler)
+    assert not learn_while_a_signal_waits(model, wide[[0]], [1], handler)
     assert model.coef_.tobytes() == learnt.tobytes()
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_a_signal_in_a_block_that_is_learnt_in_one_call(learner):
+    """A handler that raises leaves all as it was; where one learns, the call learns nothing more."""
+    X, y = np.random.default_rng(0).standard_normal((200, 50)), np.arange(200) % 2
+    model = learner().partial_fit(X, y, classes=[0, 1])
+    model.partial_fit(X, y)  # prepares a pass
+    before = contents(model)
+
+    def ends_it(number, frame):
+        raise StopItError("from the handler")
+
+    with pytest.raises(StopItError, match="from the handler"):
+        learn_while_a_signal_waits(model, X, y, ends_it)
+    assert contents(model) == before
+
+    def learns(number, frame):
+        model.partial_fit(X[:9], y[:9])
+
+    other = copy.deepcopy(model).partial_fit(X[:9], y[:9])
+    assert not learn_while_a_signal_waits(model, X, y, learns)
+    assert contents(model) == contents(other)
+
+    # Nothing but a counter changes.
+    assert not learn_while_a_signal_waits(model, X, y, lambda *_: model.partial_fit(0 * X[:1], y[:1] * 0))
+    other.partial_fit(0 * X[:1], y[:1] * 0)
+    assert contents(model) == contents(other)
+    assert learn_while_a_signal_waits(model, X, y, lambda *_: None)
+    assert contents(model) == contents(other.partial_fit(X, y))
 
 
 @pytest.mark.parametrize("learner", [*LEARNERS, SequencePerceptron])

@@ -338,6 +338,37 @@ def test_one_that_fails_takes_nothing_away():
     assert model.coef_.shape == (1, 3)
 
 
+def test_a_pass_without_a_look_at_its_input_waits_for_its_turn():
+    """What it learns is not taken away by another pass that began before and fails after it."""
+    X, y = problem(200, 3)
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        def __array__(self, dtype=None, copy=None):
+            begun.set()
+            assert go_on.wait(10)
+            raise RuntimeError("no array")
+
+    model = Perceptron().partial_fit(X, y, classes=np.unique(y))
+    expected = clone(model).partial_fit(X, y, classes=np.unique(y)).partial_fit(X, y).coef_.tobytes()
+
+    def fail():
+        with pytest.raises(RuntimeError, match="no array"):
+            model.partial_fit(Slow(), y)
+
+    slow = threading.Thread(target=fail)
+    slow.start()
+    assert begun.wait(10)
+    other = threading.Thread(target=lambda: model.partial_fit(X, y, check_input=False))
+    other.start()
+    other.join(0.2)
+    go_on.set()
+    slow.join()
+    other.join()
+    assert model.n_seen_[0] == 400
+    assert model.coef_.tobytes() == expected
+
+
 def test_a_callback_may_use_its_estimator():
     X, y = problem(200, 3)
     model = Perceptron(

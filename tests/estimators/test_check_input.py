@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
 from tests.support import contents
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
@@ -34,6 +35,9 @@ BAD = {
     "order": (np.asfortranarray(np.ones((2, 5))), Y[:2], "contiguous"),
     "rows": (np.ones((2, 5)), Y[:1], "y has 1 entries"),
     "label": (np.ones((1, 5)), np.array(["d"]), "y"),
+    "format": (sp.csc_array(np.eye(5)), Y[:5], "CSR matrix"),
+    "no matrix": ([[1.0] * 5], Y[:1], "CSR matrix"),
+    "labels in a matrix": (np.ones((2, 5)), np.array([["a", "b"], ["b", "a"]]), "y"),
     "nan": (np.full((1, 5), np.nan), Y[:1], "NaN"),
 }
 
@@ -52,3 +56,11 @@ def test_what_the_engine_refuses(learner, name, engine_name):
 def test_the_first_call_is_checked(engine_name):
     with pytest.raises(ValueError, match="NaN"):
         Perceptron(engine=engine_name).partial_fit([[np.nan]], [0], [0, 1], check_input=False)
+
+
+def test_labels_in_a_column(engine_name):
+    models = [Perceptron(engine=engine_name).partial_fit(X, Y, CLASSES) for _ in range(2)]
+    models[0].partial_fit(X, Y)
+    with pytest.warns(DataConversionWarning):
+        models[1].partial_fit(X, Y[:, np.newaxis], check_input=False)
+    assert contents(models[0]) == contents(models[1])

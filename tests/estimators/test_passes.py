@@ -476,6 +476,33 @@ def test_threads_with_an_estimator_each():
         assert list(pool.map(work, range(20))) == [work(seed) for seed in range(20)]
 
 
+@pytest.mark.parametrize("check_input", [True, False])
+def test_other_classes_are_seen(check_input, engine_name):
+    model = one_by_one(begun(Perceptron, KINDS["two"], engine=engine_name), X, KINDS["two"])
+    model.classes_ = np.array([-3, 0, 4])
+    before = contents(model)
+    with pytest.raises(ValueError, match=r"shape \(3, 9\)"):
+        model.partial_fit(X[:1], np.array([0]), check_input=check_input)
+    assert contents(model) == before
+
+
+def test_estimators_that_compare_equal(engine_name):
+    class Alike(Perceptron):
+        def __eq__(self, other):
+            return isinstance(other, Alike)
+
+        __hash__ = None
+
+    rows = [X, -X]
+    models = [begun(Alike, NUMBER, engine=engine_name) for _ in range(2)]
+    for i in range(1, 60):
+        for model, values in zip(models, rows, strict=True):
+            model.partial_fit(values[[i]], NUMBER[[i]], check_input=False)
+    for model, values in zip(models, rows, strict=True):
+        alone = begun(Perceptron, NUMBER, engine=engine_name).partial_fit(values[1:], NUMBER[1:])
+        assert model.coef_.tobytes() == alone.coef_.tobytes()
+
+
 def test_attributes_of_the_class_are_seen():
     class Wide(Perceptron):
         margin_threshold = property(lambda self: 5.0, lambda self, value: None)

@@ -151,6 +151,26 @@ def test_classes_of_different_ages_take_the_long_way(penalty, engine_name, short
         assert contents(models[0]) == contents(models[1])
 
 
+def test_the_class_that_has_seen_most_is_settled_first(engine_name, short_way):
+    """The others have seen fewer examples, but their weights were settled when theirs were."""
+    options = {"penalty": "l2", "alpha": 1 / 64, "engine": engine_name}
+    few, rest = np.random.default_rng(1).integers(0, 120, (2, 2825))
+    few, rest = few[:300], rest[300:]
+    models = [Perceptron(class_weight={0: 0.0, 1: 1.0, 2: 1.0}, **options) for _ in range(2)]
+    for model in models:
+        model.partial_fit(WIDE[few], LABELS[few], classes=[0, 1, 2]).set_params(class_weight=None)
+        model.partial_fit(WIDE[rest[:2510]], LABELS[rest[:2510]])
+        assert len(set(model.n_seen_)) == 2
+        assert not model._settled_at.any()
+    del short_way[:]
+    for i in rest[2510:]:
+        models[0].partial_fit(WIDE[[i]], LABELS[[i]], check_input=False)
+        long_way(models[1], WIDE[[i]], LABELS[[i]])
+        assert contents(models[0]) == contents(models[1])
+    assert short_way == [True] * 15
+    assert len(np.unique(models[0]._settled_at)) == 2
+
+
 def test_strengths_that_change_and_come_back(penalty, engine_name):
     """What was worked out for one strength is not used with what is pending of another one."""
     models = [Perceptron(engine=engine_name, **penalty) for _ in range(2)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from perceptron_rs.typed import NotFittedError
 
-__all__ = ["FittedAttributes", "naming", "restored_on_error"]
+__all__ = ["FittedAttributes", "naming", "restored_on_error", "turns"]
 
 
 class naming:  # noqa: N801  called like a function
@@ -35,16 +35,17 @@ class naming:  # noqa: N801  called like a function
 
 
 #: Who changes an estimator at present, by the id of the estimator.
-_turns: dict[int, restored_on_error] = {}
+turns: dict[int, restored_on_error] = {}
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_turns.clear)  # the other threads are not there
+    os.register_at_fork(after_in_child=turns.clear)  # the other threads are not there
 
 
 class restored_on_error:  # noqa: N801  called like a function
     """Give the estimator back its ``__dict__`` if the block is left by an exception of any kind.
 
-    A shallow copy is enough, because no array of the fitted state is modified in place. A
-    ``RandomState`` among the parameters is the one object that a fit does modify.
+    A shallow copy is enough: an array of the fitted state is modified in place only while nothing but the
+    estimator has it, and the copy has it. A ``RandomState`` among the parameters is the one object that a fit
+    does modify.
 
     Threads that change one estimator take turns: one that fails would otherwise take away what another one
     has learnt meanwhile.
@@ -60,7 +61,7 @@ class restored_on_error:  # noqa: N801  called like a function
     def __enter__(self) -> Self:
         self.busy.acquire()
         while True:
-            turn = _turns.setdefault(id(self.estimator), self)  # in one step, for all threads
+            turn = turns.setdefault(id(self.estimator), self)  # in one step, for all threads
             if turn is self or turn.thread == self.thread:
                 break
             with turn.busy:  # wait until it is over
@@ -84,8 +85,8 @@ class restored_on_error:  # noqa: N801  called like a function
             vars(self.estimator).update(self.before)
             if self.drawn is not None:
                 self.before["random_state"].set_state(self.drawn)
-        if _turns.get(id(self.estimator)) is self:  # and not a block around this one
-            del _turns[id(self.estimator)]
+        if turns.get(id(self.estimator)) is self:  # and not a block around this one
+            del turns[id(self.estimator)]
         self.busy.release()
 
 

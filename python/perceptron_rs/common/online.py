@@ -136,25 +136,41 @@ class OnlineClassifier(Scoring):
                 self._n_epochs = 0
                 begin_record(self)
             labels = encode(y, self.classes_)
-            if not first:
-                turn.forget()  # a copy of the attributes would keep the engine from learning where they stand
-            activations = self._learn_quickly(data, labels, sample_weight, track_activations, first)
-            if activations is not None:
-                return activations, labels
-            if not first:
-                turn.remember()
-            report = self._learn_pass(
-                engine, data, labels, sample_weight, first=first, track_activations=track_activations
+            activations = self._learn(
+                turn, engine, data, labels, sample_weight, first=first, track_activations=track_activations
             )
-            activations = report.activations
-            if activations is None:
-                return np.zeros((0, 1)), labels
-            if np.isnan(activations).any():
-                raise ValueError(
-                    "sample_weight and class_weight must be above 0, because examples of weight 0 are not "
-                    "visited; use predict and partial_fit instead"
-                )
         return activations, labels
+
+    def _learn(
+        self,
+        turn: restored_on_error,
+        engine: Engine,
+        data: Examples,
+        labels: NDArray[np.uint32],
+        sample_weight: Any,
+        *,
+        first: bool = False,
+        track_activations: bool = False,
+    ) -> NDArray[np.float64]:
+        """Learn in one call of the engine if that can be, else in a run; return activations, if tracked."""
+        if not first:
+            turn.forget()  # a copy of the attributes would keep the engine from learning where they stand
+        activations = self._learn_quickly(data, labels, sample_weight, track_activations, first)
+        if activations is not None:
+            return activations
+        if not first:
+            turn.remember()
+        report = self._learn_pass(
+            engine, data, labels, sample_weight, first=first, track_activations=track_activations
+        )
+        if report.activations is None:
+            return np.zeros((0, 1))
+        if np.isnan(report.activations).any():
+            raise ValueError(
+                "sample_weight and class_weight must be above 0, because examples of weight 0 are not "
+                "visited; use predict and partial_fit instead"
+            )
+        return report.activations
 
     def _learn_quickly(
         self,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD, begin_record, next_record
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.errors import restored_on_error, turns
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, n_threads
@@ -211,7 +211,8 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         TypeError
             If an argument does not contain numbers (or, for labels, numbers or strings).
         """
-        if not check_input and learn_pass(self, X, y, sample_weight):
+        at_once = not (check_input or self.audit or id(self) in turns)
+        if at_once and learn_pass(self, X, y, sample_weight):
             return self
         if check_input or not hasattr(self, "classes_"):
             self._partial_fit(X, y, classes, sample_weight)
@@ -220,14 +221,12 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             engine = get_engine(self.engine)
             data = unchecked(engine, X)
             labels = encode(y, self.classes_)
-            if len(labels) != data.rows.shape[0]:
-                label_array(self, y, data.rows.shape[0])  # says so
-            if self.audit:
-                turn.forget()  # as in a pass with a look at the input
-                if self._learn_quickly(data, labels, sample_weight, False) is not None:
-                    return self
-                turn.remember()
-            self._learn_pass(engine, data, labels, sample_weight, first=False)
+            if labels.shape != (data.rows.shape[0],):
+                labels = encode(label_array(self, y, data.rows.shape[0]), self.classes_)
+            if at_once:
+                self._learn_pass(engine, data, labels, sample_weight, first=False)
+            else:
+                self._learn(turn, engine, data, labels, sample_weight)
         return self
 
     def _learn_quickly(

@@ -10,7 +10,7 @@ left to a run, with nothing changed.
 from __future__ import annotations
 
 from typing import Any
-from weakref import finalize, ref
+from weakref import finalize
 
 import numpy as np
 from numpy import ndarray
@@ -36,9 +36,8 @@ _PARAMETERS = (
 #: What a run would remove after a pass.
 _STALE = ("validation_scores_", "loss_curve_")
 
-#: For each estimator: what does a pass, if it is known. While a reference without a callback is kept, `ref`
-#: returns the same, whose hash is known: half the time of another one.
-_prepared: dict[ref[Any], OnePass | None] = {}
+#: For each estimator, by its id: what does a pass, if it is known.
+_prepared: dict[int, OnePass | None] = {}
 
 
 def learn_pass(
@@ -59,9 +58,14 @@ def learn_pass(
     """
     if not (sample_weight is None or type(sample_weight) is ndarray) or (estimator.audit and not record):
         return False
-    key = ref(estimator)
+    key = id(estimator)
     try:
-        rows = X if encoded or isinstance(X, ndarray) else (X.indptr, X.indices, X.data, X.shape[1])
+        if encoded or isinstance(X, ndarray):
+            rows = X
+        elif X.format == "csr":
+            rows = (X.indptr, X.indices, X.data, X.shape[1])
+        else:
+            return False
         also = {RECORD: record} if record else None
         one_pass = _prepared.get(key)
         # The call is written out: with its arguments in a tuple it takes a tenth of a microsecond more.
@@ -108,7 +112,7 @@ def _prepare(estimator: Any) -> OnePass | None:
     weights = class_weights(class_weight, estimator.classes_, None, planes)
     if not weights.all():
         return None
-    parameters = {name: getattr(estimator, name) for name in _names(estimator)}
+    parameters = {name: getattr(estimator, name) for name in ("classes_", *_names(estimator))}
     if class_weight is not None:
         parameters["class_weight"] = class_weight.copy()
     absent, caches, stored = [*_STALE], estimator._caches, estimator._stored

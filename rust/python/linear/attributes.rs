@@ -179,7 +179,7 @@ impl<'a, 'py> Changes<'a, 'py> {
         Ok(())
     }
 
-    /// No Python code runs meanwhile, so a signal finds all of it done or nothing.
+    /// No Python code runs meanwhile, so a signal's handler finds all of it done or nothing.
     pub fn publish(self) -> PyResult<()> {
         for (_array, place, bytes) in &self.renewed {
             // SAFETY: the array is alive and has as many numbers of this type, and nobody else has it.

@@ -1,7 +1,8 @@
 //! Passes on the attributes of an estimator.
 //!
 //! One crossing does all: for a single example, reading the settings of a run and making its report
-//! takes many times longer than learning. The interpreter is held, so no Python code runs meanwhile.
+//! takes many times longer than learning. The interpreter is held, so no Python code runs while arrays are read
+//! in place, nor from the last look for signals on until all that has been learnt is published.
 //!
 //! A pass over far fewer entries than there are columns copies only the weights of these columns, learns on
 //! them, and puts them back when all is well. They go back where they were if no one else has the array.
@@ -38,6 +39,9 @@ const MOST: usize = 1 << 22;
 
 /// Weights that are copied at most because somebody has read them.
 const COPIED: usize = 4 * MOST;
+
+/// Products in a pass of microseconds, which does not ask for signals.
+const SHORT: usize = 1 << 12;
 
 /// What parameters say of a pass, and how an estimator calls what it learns.
 #[pyclass(frozen, module = "perceptron_rs._core")]
@@ -169,7 +173,8 @@ impl OnePass {
         also: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
         let planes = self.settings.planes();
-        if size(rows)?.saturating_mul(planes) > MOST {
+        let products = size(rows)?.saturating_mul(planes);
+        if products > MOST {
             return Ok(false); // before the weights are looked at, which takes long where there are many
         }
         let Some((coef, second, known)) = self.weights(attributes)? else { return Ok(false) };
@@ -200,32 +205,40 @@ impl OnePass {
             beside: beside.unwrap_or_default(),
             intercept: vector(&get(attributes, &self.intercept)?, planes)?,
             intercept_u: intercept_u.transpose()?,
-            few: known.as_ref().is_some_and(|known| self.is_local(known, beside, &seen, labels.len())),
+            few: known.as_ref().is_some_and(|known| self.is_local(known, &seen, labels.len())),
             seen,
             columns,
             labels: &labels,
             sample_weight: of_examples.as_deref(),
             settings,
         };
+        let before = if products > SHORT { Some(self.state(attributes)?) } else { None };
         let Some(learnt) = given.learn_from(rows)? else { return Ok(false) };
+        if let Some(before) = before {
+            attributes.py().check_signals()?; // now, as nothing has been changed
+            if !self.is_still(&before, attributes)? {
+                return Ok(false);
+            }
+        }
 
-        let shape = [planes, columns];
+        let ours = known.is_some();
+        let renewed = |array, values: &[f64]| Renewed::new(array, columns, values, &learnt.place, ours);
+        let new = renewed(&coef, &learnt.state.coef)?;
+        let new_second = second.map(|second| renewed(second, &learnt.beside)).transpose()?.flatten();
+        let copied = |new: &Renewed| !new.in_place;
+        let copies = new.as_ref().is_some_and(copied) || new_second.as_ref().is_some_and(copied);
+        if copies && planes.saturating_mul(columns) > COPIED {
+            return Ok(false);
+        }
+        let new = new.map(Renewed::copied).transpose()?;
+        let new_second = new_second.map(Renewed::copied).transpose()?;
+        if learnt.state.seen.iter().any(|&seen| i64::try_from(seen).is_err()) {
+            return Ok(false);
+        }
+        let seen = collected(learnt.state.seen.iter().map(|&seen| seen as i64))?;
         if let Some(activations) = activations {
             activations.try_readwrite()?.as_slice_mut()?.copy_from_slice(&learnt.passed.activations);
         }
-        let ours = known.is_some();
-        if planes.saturating_mul(columns) > COPIED {
-            let beside = second.map(|second| (second, &learnt.beside));
-            for (array, values) in beside.into_iter().chain([(&coef, &learnt.state.coef)]) {
-                if Renewed::copies(array, shape, values, &learnt.place, ours)? {
-                    return Ok(false);
-                }
-            }
-        }
-        let renewed = |array, values: &[f64]| Renewed::new(array, shape, values, &learnt.place, ours);
-        let new = renewed(&coef, &learnt.state.coef)?;
-        let new_second = second.map(|second| renewed(second, &learnt.beside)).transpose()?.flatten();
-        let seen = collected(learnt.state.seen.iter().map(|&seen| seen as i64))?;
         let mut changes = Changes::of(attributes);
         changes.vector(&self.seen, &seen)?;
         changes.vector(&self.intercept, &learnt.state.intercept)?;
@@ -233,7 +246,7 @@ impl OnePass {
             changes.vector(name, values)?;
         }
         for (name, new) in [(self.second.as_ref(), &new_second), (Some(&self.coef), &new)] {
-            if let Some((name, new)) = name.zip(new.as_ref().filter(|new| !new.in_place)) {
+            if let Some((name, new)) = name.zip(new.as_ref().filter(|new| copied(new))) {
                 changes.object(name, new.array.clone().into_any())?;
             }
         }
@@ -276,36 +289,53 @@ impl OnePass {
         if !self.fits(attributes)? {
             return Ok(None);
         }
-        let arrays = || -> PyResult<_> {
-            let second = self.second.as_ref().map(|name| get(attributes, name)).transpose()?;
-            let second = second.map(Bound::cast_into).transpose()?;
-            Ok((get(attributes, &self.coef)?.cast_into()?, second))
-        };
-        let (coef, second): (Array, Option<Array>) = arrays()?;
+        let coef: Array = get(attributes, &self.coef)?.cast_into()?;
+        let second = self.second.as_ref().map(|name| get(attributes, name)).transpose()?;
+        let second: Option<Array> = second.map(Bound::cast_into).transpose()?;
         // Taken away, as handlers may learn with this, too.
         let known = self.known().take().filter(|known| known.are(&coef, second.as_ref()));
         let shape = [self.settings.planes(), coef.shape()[1]];
         if known.is_some() || shape[0].saturating_mul(shape[1]) <= MOST {
             return Ok(Some((coef, second, known)));
         }
+        let before = self.state(attributes)?;
         let known = Known::look(&coef, second.as_ref(), shape)?;
-        let (now, now_second) = arrays()?;
-        let is_second = |now: Array| second.as_ref().is_some_and(|second| now.is(second));
-        let same = now.is(&coef) && now_second.is_none_or(is_second);
-        Ok(if known.is_some() && same && self.fits(attributes)? { Some((coef, second, known)) } else { None })
+        Ok(if known.is_some() && self.is_still(&before, attributes)? {
+            Some((coef, second, known))
+        } else {
+            None
+        })
+    }
+
+    /// The attributes that a pass goes on from. While they are held here, no other pass changes them in place.
+    fn state<'a, 'py>(&'a self, attributes: &Bound<'py, PyDict>) -> PyResult<Held<'a, 'py>> {
+        let names = [&self.coef, &self.intercept, &self.seen].into_iter();
+        let names = names.chain(self.second.as_ref()).chain(self.intercept_u.as_ref());
+        names.map(|name| Ok((name, get(attributes, name)?))).collect()
+    }
+
+    /// Whether a signal's handler has left all of them, and the parameters, as they were.
+    fn is_still(&self, before: &Held, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
+        for (name, value) in before {
+            if !get(attributes, name)?.is(value) {
+                return Ok(false);
+            }
+        }
+        self.fits(attributes)
     }
 
     /// Whether a pass over so many examples neither changes the weights of other columns than theirs, nor
     /// need look at them.
-    fn is_local(&self, known: &Known, beside: Option<&[f64]>, seen: &[u64], examples: usize) -> bool {
+    fn is_local(&self, known: &Known, seen: &[u64], examples: usize) -> bool {
         if self.intercept_u.is_some() {
             return known.average_is_finite(seen, examples);
         }
         let Some(decay) = &self.common else { return true };
-        // Penalties that are pending on all weights together are settled together.
-        let Some(settled) = beside.and_then(|settled| settled.first()) else { return false };
-        let age = (seen.first().copied().unwrap_or(0) as f64 - settled) as u64;
-        known.even && decay.factor(age.saturating_add(examples as u64)) > 1.001 * Decay::LEAST_FACTOR
+        // Penalties that are pending on all weights together are settled together, first those of the plane
+        // that has seen most examples.
+        let (Some(settled), Some(&most)) = (known.even, seen.iter().max()) else { return false };
+        let age = (most as f64 - settled) as u64;
+        decay.factor(age.saturating_add(examples as u64)) > 1.001 * Decay::LEAST_FACTOR
     }
 
     fn labels(
@@ -365,6 +395,9 @@ impl OnePass {
         Ok(true)
     }
 }
+
+/// Attributes by name.
+type Held<'a, 'py> = Vec<(&'a Name, Bound<'py, PyAny>)>;
 
 /// Weights, the second matrix, and what is known of them.
 type Weights<'py> = (Array<'py>, Option<Array<'py>>, Option<Known>);

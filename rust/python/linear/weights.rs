@@ -42,7 +42,7 @@ pub fn gathered(
     Ok(few)
 }
 
-/// Weights that have changed, and the array that will hold them.
+/// Weights that have changed, and the array that will hold them: their own, or a copy.
 pub struct Renewed<'py> {
     pub array: Array<'py>,
     pub in_place: bool,
@@ -50,34 +50,29 @@ pub struct Renewed<'py> {
 
 impl<'py> Renewed<'py> {
     /// `None` if the `values` are what the array holds. They will be written where they stand if the array is
-    /// `ours` and nobody but the estimator has it, else into a new one: what was read before never changes.
+    /// `ours` and nobody but the estimator has it, else into a [`copy`](Self::copied): what was read before
+    /// never changes.
     pub fn new(
         array: &Array<'py>,
-        shape: [usize; 2],
+        columns: usize,
         values: &[f64],
         place: &Place,
         ours: bool,
     ) -> PyResult<Option<Self>> {
-        // SAFETY: nothing is written to the array while this is read, and no Python code runs.
-        let now = unsafe { array.as_slice() }?;
-        if same(now, shape[1], values, place) {
-            return Ok(None);
-        }
         let in_place = ours && is_alone(array);
-        let array = if in_place { array.clone() } else { to_matrix(array.py(), now, shape)? };
-        Ok(Some(Self { array, in_place }))
+        // SAFETY: nothing is written to the array while this is read, and no Python code runs.
+        let same = same(unsafe { array.as_slice() }?, columns, values, place);
+        Ok((!same).then(|| Self { array: array.clone(), in_place }))
     }
 
-    /// Whether [`Renewed::new`] would copy the array.
-    pub fn copies(
-        array: &Array<'py>,
-        shape: [usize; 2],
-        values: &[f64],
-        place: &Place,
-        ours: bool,
-    ) -> PyResult<bool> {
-        // SAFETY: as in `new`.
-        Ok(!(ours && is_alone(array) || same(unsafe { array.as_slice() }?, shape[1], values, place)))
+    /// The same, with a copy if there is to be one.
+    pub fn copied(mut self) -> PyResult<Self> {
+        if !self.in_place {
+            let shape = [self.array.shape()[0], self.array.shape()[1]];
+            // SAFETY: as in `new`.
+            self.array = to_matrix(self.array.py(), unsafe { self.array.as_slice() }?, shape)?;
+        }
+        Ok(self)
     }
 
     pub fn write(self, values: &[f64], place: &Place) {
@@ -117,8 +112,8 @@ pub struct Known {
     arrays: [Option<Py<PyWeakrefReference>>; 2],
     /// The largest |number| of each, if there is a second one.
     largest: [f64; 2],
-    /// Whether the second one holds the same number everywhere.
-    pub even: bool,
+    /// The number that the second one holds everywhere, if it does.
+    pub even: Option<f64>,
 }
 
 impl Known {
@@ -128,7 +123,7 @@ impl Known {
         second: Option<&Array<'_>>,
         [planes, columns]: [usize; 2],
     ) -> PyResult<Option<Self>> {
-        let mut found = Self { arrays: [None, None], largest: [0.0; 2], even: false };
+        let mut found = Self { arrays: [None, None], largest: [0.0; 2], even: None };
         for (i, array) in [Some(coef), second].into_iter().enumerate() {
             let Some(array) = array else { continue };
             let numbers: PyReadonlyArray2<f64> = array.extract()?;
@@ -137,7 +132,7 @@ impl Known {
             let largest = largest_if_sound(&numbers, &signals);
             let Some(largest) = signals.settle(largest, array.py(), false)? else { return Ok(None) };
             found.largest[i] = largest;
-            found.even = i == 1 && all_equal(&numbers);
+            found.even = common(&numbers).filter(|_| i == 1);
             found.arrays[i] = Some(PyWeakrefReference::new(array)?.unbind());
         }
         Ok(Some(found))
@@ -177,21 +172,23 @@ impl Known {
             }
             _ => PyWeakrefReference::new(array).map(|new| Some(new.unbind())),
         };
-        let (others, even) = match (before, place) {
-            (Some(before), Place::Own(..)) => (before.largest, before.even),
-            _ => ([0.0; 2], true),
-        };
+        let others = before.filter(|_| matches!(place, Place::Own(..)));
+        let largest = others.map_or([0.0; 2], |others| others.largest);
         Ok(match second {
-            None => Self { arrays: [reference(0, coef.0)?, None], largest: [0.0; 2], even: false },
+            None => Self { arrays: [reference(0, coef.0)?, None], largest: [0.0; 2], even: None },
             Some((second, values)) => Self {
                 arrays: [reference(0, coef.0)?, reference(1, second)?],
-                largest: [largest_of(coef.1, others[0]), largest_of(values, others[1])],
-                even: even && all_equal(values),
+                largest: [largest_of(coef.1, largest[0]), largest_of(values, largest[1])],
+                even: match others {
+                    Some(others) => others.even.filter(|number| values.iter().all(|value| value == number)),
+                    None => common(values),
+                },
             },
         })
     }
 }
 
-fn all_equal(numbers: &[f64]) -> bool {
-    numbers.iter().all(|number| *number == numbers[0])
+/// The number that all are.
+fn common(numbers: &[f64]) -> Option<f64> {
+    numbers.first().copied().filter(|first| numbers.iter().all(|number| number == first))
 }

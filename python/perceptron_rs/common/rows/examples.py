@@ -102,6 +102,11 @@ def unchecked(engine: Engine, X: Any) -> Examples:
     """Hand X to the engine as it is."""
     if isinstance(X, np.ndarray):
         return Examples(engine.dense_rows(X), X, None, {"rows": X})
+    if getattr(X, "format", None) != "csr":
+        raise TypeError(
+            f"X must be an array or a CSR matrix with check_input=False, got {type(X).__name__}; "
+            f"convert it, or leave check_input=True"
+        )
     rows = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
     read = {"rows_indptr": X.indptr, "rows_indices": X.indices, "rows_values": X.data}
     return Examples(rows, X.data, X.indptr, read)
