@@ -323,7 +323,8 @@ pub fn scale_gamma(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<f64> {
 /// Kernel values from dot products.
 pub struct Finish<'a, 'b> {
     pub kernel: Kernel,
-    pub dots: &'a DotsMut<'b>,
+    /// If they do not stand in `out`.
+    pub dots: Option<&'a DotsMut<'b>>,
     pub square: f64,
     pub squares: &'a [f64],
     pub out: &'a mut [f64],
@@ -334,7 +335,9 @@ impl Leaf for Finish<'_, '_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) {
-        self.dots.widen(self.out);
+        if let Some(dots) = self.dots {
+            dots.widen(self.out);
+        }
         self.kernel.finish(self.out, self.square, self.squares);
     }
 }
@@ -421,7 +424,7 @@ fn fill(
                 let mut all = dots[k].all_mut();
                 dispatch(Finish {
                     kernel,
-                    dots: &all.sub(0..range.len()),
+                    dots: Some(&all.sub(0..range.len())),
                     square: square_of(&own, row),
                     squares: squares_of(&other, range.clone()),
                     out: &mut out[range.clone()],

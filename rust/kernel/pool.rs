@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::gram::{is_sparse, squares};
+use super::gram::{Finish, is_sparse, squares};
 use super::kernels::Kernel;
 use crate::arith::factor::inner;
-use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::arith::simd::dispatch;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled};
 use crate::online::Monitor;
@@ -153,7 +153,7 @@ impl Pool {
             }
         }
         let square = self.square(slot);
-        dispatch(Finish { kernel: self.kernel, square, squares, out: &mut out[from..] });
+        dispatch(Finish { kernel: self.kernel, dots: None, square, squares, out: &mut out[from..] });
         Ok(())
     }
 
@@ -170,22 +170,5 @@ impl Pool {
             out.try_push(value[0])?;
         }
         Ok(())
-    }
-}
-
-/// From dot products to kernel values, in place.
-struct Finish<'a> {
-    kernel: Kernel,
-    square: f64,
-    squares: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl Leaf for Finish<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
-        self.kernel.finish(self.out, self.square, self.squares);
     }
 }

@@ -244,7 +244,7 @@ impl Judge<'_> {
                 let out = &mut finished[..values.len()];
                 dispatch(Finish {
                     kernel,
-                    dots: &part.sub(0..values.len()),
+                    dots: Some(&part.sub(0..values.len())),
                     square: square_of(&self.squares[0], first + row),
                     squares: squares_of(&self.squares[1], here.clone()),
                     out: &mut *out,

@@ -61,7 +61,7 @@ impl Leaf for Whole<'_, '_> {
             while j < right.len {
                 let rights: [&[i16]; gram::RIGHT] = from_fn(|k| right.row(j + k));
                 if count == 1 {
-                    let [sums] = gram::products_of(simd, [left.row(i)], rights);
+                    let [sums] = gram::products(simd, [left.row(i)], rights);
                     (0..gram::RIGHT.min(right.len - j)).for_each(|b| put(i, j + b, sums[b]));
                 } else {
                     let lefts: [&[i16]; gram::LEFT] = from_fn(|k| left.row(i + k));

@@ -89,7 +89,7 @@ impl<'a> Window<'a> {
         left.dots(rows, &self.tile, self.at, &mut [row.all_mut()])?;
         dispatch(Finish {
             kernel: dual.kernel,
-            dots: &row.all_mut().sub(self.at..self.numbers.len()),
+            dots: Some(&row.all_mut().sub(self.at..self.numbers.len())),
             square: square_of(&dual.squares, here as usize),
             squares: squares_of(&self.squares, self.at..self.numbers.len()),
             out: &mut self.values[self.at..],

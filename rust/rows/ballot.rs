@@ -1,6 +1,8 @@
 //! Many weight vectors vote on a block of rows, in exact integers (see [`crate::arith::gram`]): a
 //! vector is never made, each activation is moved by the product of two rows.
 
+use std::array::from_fn;
+
 use super::Rows;
 use crate::arith::gram::{LEFT, MOST_COLUMNS, RIGHT, WIDTH, products, vote_next};
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -71,9 +73,9 @@ impl Leaf for Ballot<'_> {
         let (vectors, rows) = (self.steps.len().next_multiple_of(LEFT), self.votes.len());
         let width = rows.next_multiple_of(RIGHT);
         for j in (0..width).step_by(RIGHT) {
-            let right = std::array::from_fn(|k| self.voted_on.row(j + k));
+            let right: [&[i16]; RIGHT] = from_fn(|k| self.voted_on.row(j + k));
             for i in (0..vectors).step_by(LEFT) {
-                let left = std::array::from_fn(|k| self.made_by.row(i + k));
+                let left: [&[i16]; LEFT] = from_fn(|k| self.made_by.row(i + k));
                 for (k, sums) in products(simd, left, right).iter().enumerate() {
                     self.scratch[(i + k) * width + j..][..RIGHT].copy_from_slice(sums);
                 }

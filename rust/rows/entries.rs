@@ -192,6 +192,19 @@ impl Renamed {
     }
 }
 
+/// The entries of some rows, their columns, and the place of each entry's column.
+fn placed(rows: &dyn Matrix, numbers: &[u32]) -> Result<(Entries, Chosen, Vec<u32>)> {
+    let mut entries = Entries::default();
+    entries.clear();
+    for &row in numbers {
+        rows.gather(row as usize..row as usize + 1, &mut entries)?;
+    }
+    let mut chosen = Chosen::new(entries.columns.len())?;
+    let mut places = Vec::new();
+    places.try_extend(entries.columns.iter().map(|&column| chosen.choose(column as usize)))?;
+    Ok((entries, chosen, places))
+}
+
 /// Rows laid out for dot products with many others.
 pub struct Listed {
     chosen: Chosen,
@@ -204,14 +217,7 @@ pub struct Listed {
 impl Listed {
     /// The rows of these numbers.
     pub fn new(rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
-        let mut entries = Entries::default();
-        entries.clear();
-        for &row in numbers {
-            rows.gather(row as usize..row as usize + 1, &mut entries)?;
-        }
-        let mut chosen = Chosen::new(entries.columns.len())?;
-        let mut places = Vec::new();
-        places.try_extend(entries.columns.iter().map(|&column| chosen.choose(column as usize)))?;
+        let (entries, mut chosen, places) = placed(rows, numbers)?;
         chosen.sort();
         let (len, stride) = (numbers.len(), column_stride(numbers.len()));
         let mut weights = matrix(0.0, chosen.places(), stride)?;
@@ -276,15 +282,8 @@ pub struct Postings {
 impl Postings {
     /// The rows of these numbers.
     pub fn new(rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
-        let mut entries = Entries::default();
-        entries.clear();
-        for &row in numbers {
-            rows.gather(row as usize..row as usize + 1, &mut entries)?;
-        }
-        let count = entries.columns.len();
-        let mut chosen = Chosen::new(count)?;
-        let mut places = Vec::new();
-        places.try_extend(entries.columns.iter().map(|&column| chosen.choose(column as usize)))?;
+        let (entries, chosen, places) = placed(rows, numbers)?;
+        let count = places.len();
         let mut starts = filled(0, chosen.places() + 1)?;
         for &place in &places {
             starts[place as usize + 1] += 1;

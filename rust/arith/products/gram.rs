@@ -56,17 +56,10 @@ pub fn narrow<T: Value>(row: &[T], out: &mut [i16]) -> bool {
     fits
 }
 
-/// Products of each of `LEFT` rows with each of `RIGHT` rows.
+/// Products of each of some rows with each of others.
 #[inline(always)]
 #[must_use]
-pub fn products<S: Simd>(simd: S, left: [&[i16]; LEFT], right: [&[i16]; RIGHT]) -> [[i32; RIGHT]; LEFT] {
-    products_of(simd, left, right)
-}
-
-/// The same for any numbers of rows.
-#[inline(always)]
-#[must_use]
-pub fn products_of<S: Simd, const L: usize, const R: usize>(
+pub fn products<S: Simd, const L: usize, const R: usize>(
     simd: S,
     left: [&[i16]; L],
     right: [&[i16]; R],
