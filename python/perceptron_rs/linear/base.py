@@ -211,7 +211,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         TypeError
             If an argument does not contain numbers (or, for labels, numbers or strings).
         """
-        at_once = not (check_input or self.audit or id(self) in turns)
+        at_once = not check_input and not (turns and id(self) in turns)
         if at_once and learn_pass(self, X, y, sample_weight):
             return self
         if check_input or not hasattr(self, "classes_"):
@@ -223,7 +223,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             labels = encode(y, self.classes_)
             if labels.shape != (data.rows.shape[0],):
                 labels = encode(label_array(self, y, data.rows.shape[0]), self.classes_)
-            if at_once:
+            if at_once and not self.audit:
                 self._learn_pass(engine, data, labels, sample_weight, first=False)
             else:
                 self._learn(turn, engine, data, labels, sample_weight)

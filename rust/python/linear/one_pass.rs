@@ -49,7 +49,8 @@ pub struct OnePass {
     parameters: Vec<(Name, Py<PyAny>)>,
     absent: Vec<Name>,
     caches: Vec<Name>,
-    classes: Name,
+    /// One of the parameters.
+    classes: Py<PyAny>,
     coef: Name,
     intercept: Name,
     seen: Name,
@@ -124,7 +125,7 @@ fn one_pass(
         parameters: given?,
         absent,
         caches,
-        classes: own("classes_"),
+        classes: arrays::get("classes_", parameters)?.unbind(),
         coef: attribute("coef")?,
         intercept: attribute("intercept")?,
         seen: attribute("seen")?,
@@ -179,7 +180,7 @@ impl OnePass {
         }
         let Some((coef, second, known)) = self.weights(attributes)? else { return Ok(false) };
         let columns = coef.shape()[1];
-        let labels = self.labels(attributes, y, encoded)?;
+        let labels = self.labels(y, encoded)?;
         let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
         let intercept_u =
             self.intercept_u.as_ref().map(|intercept| vector(&get(attributes, intercept)?, planes));
@@ -338,14 +339,9 @@ impl OnePass {
         decay.factor(age.saturating_add(examples as u64)) > 1.001 * Decay::LEAST_FACTOR
     }
 
-    fn labels(
-        &self,
-        attributes: &Bound<'_, PyDict>,
-        y: &Bound<'_, PyAny>,
-        encoded: bool,
-    ) -> PyResult<Vec<u32>> {
+    fn labels(&self, y: &Bound<'_, PyAny>, encoded: bool) -> PyResult<Vec<u32>> {
         if !encoded {
-            return labels(&get(attributes, &self.classes)?, y);
+            return labels(self.classes.bind(y.py()), y);
         }
         let y = y.cast::<PyArray1<u32>>()?;
         vector(y, y.len())

@@ -77,9 +77,9 @@ class OnePass:
         fits = (a is value or (isinstance(value, dict) and a == value) for a, value in now)
         if not all(fits) or any(name in attributes for name in self.absent):
             return False
-        classes = (
-            np.arange(len(attributes["classes_"]), dtype=np.uint32) if encoded else attributes["classes_"]
-        )
+        classes = self.parameters["classes_"]
+        if encoded:
+            classes = np.arange(len(classes), dtype=np.uint32)
         if y.dtype.kind != classes.dtype.kind:
             raise TypeError("y and classes_ must hold the same kind of labels")
         if sample_weight is not None and sample_weight.dtype != np.float64:
@@ -152,7 +152,7 @@ def one_pass(
     ----------
     parameters : dict
         Attributes of the estimator, and the very objects that they must be for these arguments to hold; of a
-        dict, which may change, a copy.
+        dict, which may change, a copy. ``classes_`` is among them.
     absent : sequence of str
         Attributes that it must not have: a pass would have to remove them.
     caches : sequence of str
