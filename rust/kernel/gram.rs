@@ -189,7 +189,7 @@ impl Side {
         if form != Form::Sparse {
             return Self::tile(form, rows, numbers);
         }
-        // To write zeros for all columns takes as long as to look up half as many of the entries that are read.
+        // To write zeros for all columns takes as long as to look up half as many of the entries.
         let (d, read) = (rows.columns(), row_entries(others) * count);
         if d.saturating_mul(numbers.len()) > 2 * read {
             return Ok(Self::Listed(Listed::new(rows, numbers)?));

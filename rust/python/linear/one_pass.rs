@@ -1,8 +1,8 @@
 //! Passes on the attributes of an estimator.
 //!
 //! One crossing does all: for a single example, reading the settings of a run and making its report
-//! takes many times longer than learning. The interpreter is held, so no Python code runs while arrays are read
-//! in place, nor from the last look for signals on until all that has been learnt is published.
+//! takes many times longer than learning. The interpreter is held, so no Python code runs while arrays are
+//! read in place, nor from the last look for signals on until all that has been learnt is published.
 //!
 //! A pass over far fewer entries than there are columns copies only the weights of these columns, learns on
 //! them, and puts them back when all is well. They go back where they were if no one else has the array.
