@@ -486,6 +486,18 @@ def test_other_classes_are_seen(check_input, engine_name):
     assert contents(model) == before
 
 
+@pytest.mark.parametrize("seen", [-3, 2**63 - 1])
+@pytest.mark.parametrize("check_input", [True, False])
+@pytest.mark.parametrize("learner", [*LEARNERS, VotedPerceptron])
+def test_counts_that_no_call_can_have_left(learner, check_input, seen, engine_name):
+    model = begun(learner, KINDS["two"], engine=engine_name)
+    model.n_seen_ = np.array([seen])
+    before = contents(model)
+    with pytest.raises(ValueError, match="n_seen_ must be at least 0"):
+        model.partial_fit(X[:2], KINDS["two"][:2], check_input=check_input)
+    assert contents(model) == before
+
+
 def test_estimators_that_compare_equal(engine_name):
     class Alike(Perceptron):
         def __eq__(self, other):

@@ -31,6 +31,10 @@ from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refu
 __all__ = ["check_same_problem", "learn", "learn_stream", "read_state", "settings_of", "start_state"]
 
 
+#: No sum of it and of the examples of a call overflows.
+_MOST_SEEN = 2**62
+
+
 def read_state(estimator: Any) -> State:
     """Return the numbers that the estimator goes on from, whatever type a user has given them."""
     return {
@@ -65,6 +69,9 @@ def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> N
             f"warm_start=True continues a fit with the classes {estimator.classes_.tolist()!r:.200}, "
             f"but y holds {classes.tolist()!r:.200}; set warm_start=False or give both start values"
         )
+    seen = state["seen"]
+    if seen.size > 0 and not 0 <= seen.min() <= seen.max() <= _MOST_SEEN:
+        raise ValueError(f"n_seen_ must be at least 0 and at most 2**62, got {seen.tolist()!r:.80}; fit anew")
     needed = (n_planes(estimator, classes), estimator.n_features_in_)
     if state["coef"].shape != needed:
         raise ValueError(

@@ -80,8 +80,8 @@ pub fn dots<S: Simd, T: Value, W: Value, const P: usize>(simd: S, w: [&[W]; P], 
     out
 }
 
-/// Tried: integers added to the bits of a large float, which is taken away again (one plane of 4 and 8 bytes 4
-/// to 7 % less, ten planes 5 % longer).
+/// Tried: integers added to the bits of a large float, which is taken away again (one plane of 4 and 8 bytes
+/// 4 to 7 % less, ten planes 5 % longer).
 #[inline(always)]
 fn widened<T: Value, const N: usize>(x: &[T; N]) -> [f64; N] {
     let mut wide = [0.0; N];

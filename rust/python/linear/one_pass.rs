@@ -308,7 +308,7 @@ impl OnePass {
         })
     }
 
-    /// The attributes that a pass goes on from. While they are held here, no other pass changes them in place.
+    /// The attributes that a pass goes on from. While they are held, no other pass changes them in place.
     fn state<'a, 'py>(&'a self, attributes: &Bound<'py, PyDict>) -> PyResult<Held<'a, 'py>> {
         let names = [&self.coef, &self.intercept, &self.seen].into_iter();
         let names = names.chain(self.second.as_ref()).chain(self.intercept_u.as_ref());

@@ -92,6 +92,8 @@ class OnePass:
             dtype = np.int64 if name == "seen" else np.float64
             if not isinstance(values, np.ndarray) or values.dtype != dtype:
                 raise TypeError(f"{name} must be an array of float64, or int64 for counters; use start")
+        if (state["seen"] < 0).any():
+            raise TypeError("a counter is below 0")
         if isinstance(rows, np.ndarray):
             rows = dense_rows(rows)
         elif isinstance(rows, tuple):
