@@ -216,8 +216,9 @@ impl OnePass {
         let before = if products > SHORT { Some(self.state(attributes)?) } else { None };
         let Some(learnt) = given.learn_from(rows)? else { return Ok(false) };
         if let Some(before) = before {
-            attributes.py().check_signals()?; // now, as nothing has been changed
-            if !self.is_still(&before, attributes)? {
+            // Now, as nothing has been changed. A handler that sets parameters is as one after the pass.
+            attributes.py().check_signals()?;
+            if !is_still(&before, attributes)? {
                 return Ok(false);
             }
         }
@@ -301,11 +302,8 @@ impl OnePass {
         }
         let before = self.state(attributes)?;
         let known = Known::look(&coef, second.as_ref(), shape)?;
-        Ok(if known.is_some() && self.is_still(&before, attributes)? {
-            Some((coef, second, known))
-        } else {
-            None
-        })
+        let same = is_still(&before, attributes)? && self.fits(attributes)?;
+        Ok(if known.is_some() && same { Some((coef, second, known)) } else { None })
     }
 
     /// The attributes that a pass goes on from. While they are held, no other pass changes them in place.
@@ -313,16 +311,6 @@ impl OnePass {
         let names = [&self.coef, &self.intercept, &self.seen].into_iter();
         let names = names.chain(self.second.as_ref()).chain(self.intercept_u.as_ref());
         names.map(|name| Ok((name, get(attributes, name)?))).collect()
-    }
-
-    /// Whether a signal's handler has left all of them, and the parameters, as they were.
-    fn is_still(&self, before: &Held, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
-        for (name, value) in before {
-            if !get(attributes, name)?.is(value) {
-                return Ok(false);
-            }
-        }
-        self.fits(attributes)
     }
 
     /// Whether a pass over so many examples neither changes the weights of other columns than theirs, nor
@@ -394,6 +382,16 @@ impl OnePass {
 
 /// Attributes by name.
 type Held<'a, 'py> = Vec<(&'a Name, Bound<'py, PyAny>)>;
+
+/// Whether a signal's handler has left them as they were.
+fn is_still(before: &Held, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
+    for (name, value) in before {
+        if !get(attributes, name)?.is(value) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
 
 /// Weights, the second matrix, and what is known of them.
 type Weights<'py> = (Array<'py>, Option<Array<'py>>, Option<Known>);
