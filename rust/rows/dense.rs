@@ -67,8 +67,8 @@ impl<'a, T: Value> Dense<'a, T> {
         spare
     }
 
-    /// Whether rows take the exact path in training. Bytes are scored by it in less time at any length, but an
-    /// update takes longer than in floats where rows are short.
+    /// Whether rows take the exact path in training. Bytes are scored by it in less time at any length, but
+    /// an update takes longer than in floats where rows are short.
     fn learns_exactly(&self) -> bool {
         T::BYTE && self.columns >= 32
     }
