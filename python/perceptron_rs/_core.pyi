@@ -110,10 +110,11 @@ class OnePass:
 
 def one_pass(
     *,
+    attributes: dict[str, Any],
     parameters: dict[str, Any],
-    absent: Sequence[str],
     caches: Sequence[str],
     stored: dict[str, str],
+    audit: bool,
     learner: str,
     positive: NDArray[np.uint32],
     class_weight: NDArray[np.float64],

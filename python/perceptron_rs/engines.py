@@ -115,10 +115,11 @@ class Engine(Protocol):
     def one_pass(
         self,
         *,
+        attributes: dict[str, Any],
         parameters: dict[str, Any],
-        absent: Sequence[str],
         caches: Sequence[str],
         stored: dict[str, str],
+        audit: bool,
         learner: str,
         positive: NDArray[np.uint32],
         class_weight: NDArray[np.float64],

@@ -51,6 +51,14 @@ def one_by_one(model, rows, y, start=1, stop=None):
     return model
 
 
+def by_runs(model, rows, y, start, stop):
+    model._learn_quickly = lambda *given: None
+    for i in range(start, stop):
+        model.partial_fit(rows[i : i + 1], y[i : i + 1])
+    del model._learn_quickly
+    return model
+
+
 @pytest.fixture
 def short_way(monkeypatch):
     """The answers of the short way, after the first call of a model: whether it did the work."""
@@ -288,28 +296,21 @@ def test_parameters_change_between_calls(learner, change, engine_name):
     original = {name: getattr(model, name) for name in change}
     for start, changes in [(1, {}), (20, change), (40, original)]:
         one_by_one(model.set_params(**changes), X, NUMBER, start, start + 19)
-        checked.set_params(**changes)
-        for i in range(start, start + 19):
-            checked.partial_fit(X[i : i + 1], NUMBER[i : i + 1])
+        by_runs(checked.set_params(**changes), X, NUMBER, start, start + 19)
         assert contents(model) == contents(checked)
 
 
 def test_parameters_of_a_choice_change(engine_name):
     """``alpha`` and ``joint_update`` matter with some values of ``penalty`` and ``multi_class`` only."""
-    models = [begun(Perceptron, NUMBER, engine=engine_name, multi_class="joint") for _ in range(2)]
-    for start, update in [(1, "uniform"), (20, "proportional"), (40, "max")]:
-        for model, check in zip(models, (False, True), strict=True):
-            model.set_params(joint_update=update)
-            for i in range(start, start + 19):
-                model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
-    assert contents(models[0]) == contents(models[1])
-    models = [begun(Perceptron, NUMBER, engine=engine_name, penalty="l1", alpha=0) for _ in range(2)]
-    for start, alpha in [(1, 0), (20, 0.1), (40, 0)]:
-        for model, check in zip(models, (False, True), strict=True):
-            model.set_params(alpha=alpha)
-            for i in range(start, start + 19):
-                model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
-    assert contents(models[0]) == contents(models[1])
+    for options, name, values in [
+        ({"multi_class": "joint"}, "joint_update", ("uniform", "proportional", "max")),
+        ({"penalty": "l1"}, "alpha", (0, 0.1, 0)),
+    ]:
+        model, checked = (begun(Perceptron, NUMBER, engine=engine_name, **options) for _ in range(2))
+        for start, value in zip((1, 20, 40), values, strict=True):
+            one_by_one(model.set_params(**{name: value}), X, NUMBER, start, start + 19)
+            by_runs(checked.set_params(**{name: value}), X, NUMBER, start, start + 19)
+            assert contents(model) == contents(checked)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -330,6 +331,25 @@ def test_the_state_changes_between_calls(learner, engine_name):
         model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=False)
         checked.partial_fit(X[i : i + 1], NUMBER[i : i + 1])
         assert contents(model) == contents(checked)
+
+
+def test_attributes_of_others(engine_name, short_way):
+    """They neither hide a parameter that changes nor keep a pass from the short way."""
+    model, checked = (begun(Perceptron, NUMBER, engine=engine_name) for _ in range(2))
+    for i in range(1, 30):
+        model.note = i
+        if i in (9, 10):
+            del model.note
+        model.eta0 = 0.25 if i > 20 else 1.0
+        one_by_one(model, X, NUMBER, i, i + 1)
+    assert short_way == [True] * 29
+    by_runs(checked, X, NUMBER, 1, 21)
+    by_runs(checked.set_params(eta0=0.25), X, NUMBER, 21, 31)
+    del model.note
+    model.loss_curve_ = [1.0]  # in the place of the other one; no pass leaves it
+    one_by_one(model, X, NUMBER, 30, 31)
+    assert short_way[-1] is False
+    assert contents(model) == contents(checked)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

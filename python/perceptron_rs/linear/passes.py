@@ -1,10 +1,9 @@
 """Passes that take milliseconds at most: an example or a block, learnt by `partial_fit`.
 
-What the parameters say is worked out once and kept by the engine, with the very objects that they
-were. After that a call crosses to the engine once, which looks whether they still are the same objects,
-learns, and replaces the attributes that change. Whatever is out of the ordinary (a callback, which may look
-at all weights; examples of weight 0, any error, a pass that takes long) is
-left to a run, with nothing changed.
+What the parameters say is worked out once and kept by the engine. After that a call crosses to the engine
+once, which looks whether the estimator has the same attributes, and the very parameters, learns, and replaces
+what changes. Whatever is out of the ordinary (a callback, which may look at all weights; examples of weight 0,
+any error, a pass that takes long) is left to a run, with nothing changed.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from numpy import ndarray
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD, Call
-from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads, noise_settings
-from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
+from perceptron_rs.common.parameters import are_accepted, n_threads, noise_settings, parameters
+from perceptron_rs.common.planes import joint_update, n_planes, positive_labels
 from perceptron_rs.common.weights import class_weights
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.linear.penalty import PENDING, is_pending, strengths
@@ -27,17 +26,11 @@ __all__ = ["LEARNERS", "learn_pass"]
 
 #: Those that a pass takes; others need more than their state.
 LEARNERS = ("perceptron", "averaged")
-#: Parameters that every pass depends on; not every learner has the last ones.
-_PARAMETERS = (
-    *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
-    *("audit", "n_jobs"),
-    *("penalty", "multi_class", *NOISE),
-)
 #: What a run would remove after a pass.
 _STALE = ("validation_scores_", "loss_curve_")
 
-#: For each estimator, by its id: what does a pass, if it is known.
-_prepared: dict[int, OnePass | None] = {}
+#: For each estimator, by its id: what has done its last pass.
+_prepared: dict[int, OnePass] = {}
 #: Types whose ``format`` is known: to ask for it takes as long as a fiftieth of a pass over one row.
 _csr: set[type] = set()
 
@@ -58,9 +51,8 @@ def learn_pass(
     float64 of shape (n, K). Any ``sample_weight`` may be given; float64 arrays of numbers above 0 alone
     are not left to a run. With ``audit`` the new ``record`` is needed, too.
     """
-    if not (sample_weight is None or type(sample_weight) is ndarray) or (estimator.audit and not record):
+    if not (sample_weight is None or type(sample_weight) is ndarray):
         return False
-    key = id(estimator)
     try:
         if encoded or isinstance(X, ndarray):
             rows = X
@@ -68,24 +60,26 @@ def learn_pass(
             rows = (X.indptr, X.indices, X.data, X.shape[1])
         else:
             return False
-        also = {RECORD: record} if record else None
-        one_pass = _prepared.get(key)
-        # The call is written out: with its arguments in a tuple it takes a tenth of a microsecond more.
-        if one_pass is not None and one_pass.learn(
-            estimator.__dict__, rows, y, encoded, activations, sample_weight, also
-        ):
-            return True
-        one_pass = _prepare(estimator)
-        if one_pass is None:
-            return False
-        if key not in _prepared:
-            finalize(estimator, _prepared.pop, key).atexit = False
-        _prepared[key] = one_pass
-        return one_pass.learn(estimator.__dict__, rows, y, encoded, activations, sample_weight, also)
-    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
-        if key in _prepared:
-            _prepared[key] = None  # it was made for other classes, perhaps
+    except (AttributeError, IndexError, TypeError):
         return False  # the run says what is wrong
+    also = {RECORD: record} if record else None
+    key = id(estimator)
+    one_pass = _prepared.get(key)
+    # The call is written out: with its arguments in a tuple it takes a tenth of a microsecond more.
+    if one_pass is not None and one_pass.learn(
+        estimator.__dict__, rows, y, encoded, activations, sample_weight, also
+    ):
+        return True
+    try:
+        one_pass = _prepare(estimator)
+    except (AttributeError, OverflowError, TypeError, ValueError):
+        return False
+    if one_pass is None:
+        return False
+    if key not in _prepared:
+        finalize(estimator, _prepared.pop, key).atexit = False
+    _prepared[key] = one_pass
+    return one_pass.learn(estimator.__dict__, rows, y, encoded, activations, sample_weight, also)
 
 
 def _is_csr(X: Any) -> bool:
@@ -94,16 +88,6 @@ def _is_csr(X: Any) -> bool:
     if type(X).__module__.startswith("scipy.sparse."):
         _csr.add(type(X))
     return True
-
-
-def _names(estimator: Any) -> list[str]:
-    """Return the names of the parameters that matter while none of them changes."""
-    names = list(_PARAMETERS)
-    if getattr(estimator, "penalty", None) is not None:
-        names += ["alpha", "l1_ratio"]
-    if is_joint(estimator):
-        names += ["joint_update"]
-    return [name for name in names if hasattr(estimator, name)]
 
 
 def _prepare(estimator: Any) -> OnePass | None:
@@ -122,25 +106,28 @@ def _prepare(estimator: Any) -> OnePass | None:
     weights = class_weights(class_weight, estimator.classes_, None, planes)
     if not weights.all():
         return None
-    parameters = {name: getattr(estimator, name) for name in ("classes_", *_names(estimator))}
+    fixed = {**parameters(estimator), "classes_": estimator.classes_}
     if class_weight is not None:
-        parameters["class_weight"] = class_weight.copy()
-    absent, caches, stored = [*_STALE], estimator._caches, estimator._stored
+        fixed["class_weight"] = class_weight.copy()
+    absent, caches, stored = {*_STALE}, estimator._caches, estimator._stored
     if penalty:
-        absent += ["coef_"]  # or somebody has set it
-        parameters["_pending_strengths"] = estimator._pending_strengths
+        absent.add("coef_")  # or somebody has set it
+        fixed["_pending_strengths"] = estimator._pending_strengths
         caches, stored = ("_settled_coef",), {**stored, "coef": "_pending_coef", "settled": "_settled_at"}
     else:
-        absent += PENDING[:1]
+        absent.update(PENDING)
     if not estimator.audit:
-        absent += [RECORD]
+        absent.add(RECORD)
     if not estimator.track_mistakes:
-        absent += ["mistakes_per_example_"]
+        absent.add("mistakes_per_example_")
+    if not absent.isdisjoint(vars(estimator)):
+        return None
     return get_engine(estimator.engine).one_pass(
-        parameters=parameters,
-        absent=absent,
+        attributes=vars(estimator),
+        parameters=fixed,
         caches=caches,
         stored=stored,
+        audit=bool(estimator.audit),
         learner=estimator._learner,
         positive=positive_labels(planes),
         class_weight=weights,

@@ -2,6 +2,7 @@
 
 mod attributes;
 pub mod memory;
+mod numbers;
 mod one_pass;
 mod online;
 mod voted;

@@ -10,7 +10,7 @@ use crate::arith::finite::{largest_if_sound, largest_of};
 use crate::error::Result;
 use crate::memory::{collected, matrix};
 use crate::python::border::arrays::{borrowed, to_matrix};
-use crate::python::border::signals::Signals;
+use crate::python::border::signals::{Handler, Signals};
 use crate::rows::Chosen;
 
 /// Numbers of all weights, K x d.
@@ -122,6 +122,7 @@ impl Known {
         coef: &Array<'_>,
         second: Option<&Array<'_>>,
         [planes, columns]: [usize; 2],
+        handler: &Handler,
     ) -> PyResult<Option<Self>> {
         let mut found = Self { arrays: [None, None], largest: [0.0; 2], even: None };
         for (i, array) in [Some(coef), second].into_iter().enumerate() {
@@ -130,7 +131,9 @@ impl Known {
             let numbers = borrowed("coef", &numbers, planes, columns)?;
             let signals = Signals::new();
             let largest = largest_if_sound(&numbers, &signals);
-            let Some(largest) = signals.settle(largest, array.py(), false)? else { return Ok(None) };
+            let Some(largest) = handler.seen(signals.settle(largest, array.py(), false))? else {
+                return Ok(None);
+            };
             found.largest[i] = largest;
             found.even = common(&numbers).filter(|_| i == 1);
             found.arrays[i] = Some(PyWeakrefReference::new(array)?.unbind());

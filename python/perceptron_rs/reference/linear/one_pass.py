@@ -25,14 +25,15 @@ class OnePass:
 
     def __init__(
         self,
+        names: list[str],
         parameters: dict[str, Any],
-        absent: Sequence[str],
         caches: Sequence[str],
         stored: dict[str, str],
+        audit: bool,
         settings: Linear,
     ) -> None:
-        self.parameters, self.absent, self.caches = parameters, absent, caches
-        self.stored, self.settings = stored, settings
+        self.names, self.parameters, self.caches = names, parameters, caches
+        self.stored, self.audit, self.settings = stored, audit, settings
 
     def learn(
         self,
@@ -65,35 +66,45 @@ class OnePass:
         Returns
         -------
         bool
-            False if the attributes are not those that this was made for, or if the pass takes so long that
-            it might have to be interrupted; then nothing was done.
-
-        Raises
-        ------
-        OverflowError, TypeError, ValueError
-            If that is so of anything else, or training fails; then nothing was done either.
+            False if nothing was done: the attributes are not those that this was made for, ``also`` does not
+            bring the record that ``audit`` asks for, the pass takes so long that it might have to be
+            interrupted, or something is wrong; a run says what.
         """
-        now = ((attributes.get(name, self), value) for name, value in self.parameters.items())
-        fits = (a is value or (isinstance(value, dict) and a == value) for a, value in now)
-        if not all(fits) or any(name in attributes for name in self.absent):
+        if list(attributes) != self.names or (self.audit and also is None):
             return False
+        now = ((attributes[name], value) for name, value in self.parameters.items())
+        if not all(a is value or (isinstance(value, dict) and a == value) for a, value in now):
+            return False
+        try:
+            changes = self._changes(attributes, rows, y, encoded, activations, sample_weight)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            return False
+        attributes |= changes | (also or {})
+        return True
+
+    def _changes(
+        self,
+        attributes: dict[str, Any],
+        rows: Any,
+        y: NDArray[Any],
+        encoded: bool,
+        activations: NDArray[np.float64] | None,
+        sample_weight: NDArray[np.float64] | None,
+    ) -> dict[str, Any]:
+        """Return the attributes after the pass."""
         classes = self.parameters["classes_"]
         if encoded:
             classes = np.arange(len(classes), dtype=np.uint32)
-        if y.dtype.kind != classes.dtype.kind:
-            raise TypeError("y and classes_ must hold the same kind of labels")
-        if sample_weight is not None and sample_weight.dtype != np.float64:
-            raise TypeError(f"sample_weight must be float64, got {sample_weight.dtype}; convert it first")
-        if sample_weight is not None and not (sample_weight > 0).all():
-            raise ValueError("sample_weight must be above 0 in one_pass; use start")
         known = classes.tolist()
         state = {name: attributes[attribute] for name, attribute in self.stored.items()}
-        for name, values in state.items():
-            dtype = np.int64 if name == "seen" else np.float64
-            if not isinstance(values, np.ndarray) or values.dtype != dtype:
-                raise TypeError(f"{name} must be an array of float64, or int64 for counters; use start")
-        if (state["seen"] < 0).any():
-            raise TypeError("a counter is below 0")
+        if y.dtype.kind != classes.dtype.kind or (state["seen"] < 0).any():
+            raise ValueError("the labels are of another kind, or a count is below 0")
+        if any(
+            values.dtype != (np.int64 if name == "seen" else np.float64) for name, values in state.items()
+        ):
+            raise TypeError("an array is not of its type")
+        if sample_weight is not None and (sample_weight.dtype != np.float64 or not (sample_weight > 0).all()):
+            raise ValueError("a weight is not above 0")
         if isinstance(rows, np.ndarray):
             rows = dense_rows(rows)
         elif isinstance(rows, tuple):
@@ -114,9 +125,9 @@ class OnePass:
         learnt, number = run.state(), int(np.add.reduce(mistakes))
         if "ages" in learnt:
             learnt["settled"] = (learnt["seen"][:, np.newaxis] - learnt["ages"]).astype(np.float64)
-        attributes |= {attribute: learnt[name] for name, attribute in self.stored.items()}
-        attributes |= {name: [] for name in self.caches}
-        attributes |= {
+        changes: dict[str, Any] = {attribute: learnt[name] for name, attribute in self.stored.items()}
+        changes |= {name: [] for name in self.caches}
+        changes |= {
             "n_iter_": 1,
             "n_iter_per_class_": np.ones(len(mistakes), dtype=np.int64),
             "n_mistakes_": number,
@@ -124,17 +135,17 @@ class OnePass:
             "converged_": number == 0,
         }
         if self.settings.track_mistakes:
-            attributes["mistakes_per_example_"] = run.tracked()["mistakes_per_example"]
-        attributes |= also or {}
-        return True
+            changes["mistakes_per_example_"] = run.tracked()["mistakes_per_example"]
+        return changes
 
 
 def one_pass(
     *,
+    attributes: dict[str, Any],
     parameters: dict[str, Any],
-    absent: Sequence[str],
     caches: Sequence[str],
     stored: dict[str, str],
+    audit: bool,
     learner: str,
     positive: NDArray[np.uint32],
     class_weight: NDArray[np.float64],
@@ -152,16 +163,18 @@ def one_pass(
 
     Parameters
     ----------
+    attributes : dict
+        The ``__dict__`` of the estimator. As long as it has these names, in this order, the passes hold.
     parameters : dict
-        Attributes of the estimator, and the very objects that they must be for these arguments to hold; of a
-        dict, which may change, a copy. ``classes_`` is among them.
-    absent : sequence of str
-        Attributes that it must not have: a pass would have to remove them.
+        Some of the attributes, which must be these very objects, too; of a dict, which may change, a copy.
+        ``classes_`` is among them.
     caches : sequence of str
         Attributes that become an empty list.
     stored : dict
         The attribute that holds each number of the state; instead of "ages", "settled" is the count of "seen"
         when each weight was last settled, as float64.
+    audit : bool
+        Whether a pass has to bring the record of its call.
     learner : "perceptron" or "averaged"
     positive : uint32 array of shape (K,)
         This and all that follow are fields of `perceptron_rs.settings.Linear`.
@@ -198,4 +211,7 @@ def one_pass(
         track_mistakes=track_mistakes,
         settle=False,
     )
-    return OnePass(dict(parameters), list(absent), list(caches), dict(stored), settings)
+    for name in parameters:
+        if name not in attributes:
+            raise TypeError(f"the estimator lacks its parameter {name}")
+    return OnePass(list(attributes), dict(parameters), list(caches), dict(stored), audit, settings)
