@@ -1,9 +1,9 @@
 """Passes that take milliseconds at most: an example or a block, learnt by `partial_fit`.
 
 What the parameters say is worked out once and kept by the engine. After that a call crosses to the engine
-once, which looks whether the estimator has the same attributes, and the very parameters, learns, and replaces
-what changes. Whatever is out of the ordinary (a callback, which may look at all weights; examples of weight 0,
-any error, a pass that takes long) is left to a run, with nothing changed.
+once, which looks whether the estimator has the same attributes, and the very parameters, learns, and
+replaces what changes. Whatever is out of the ordinary (a callback, which may look at all weights; examples of
+weight 0, any error, a pass that takes long) is left to a run, with nothing changed.
 """
 
 from __future__ import annotations
