@@ -28,11 +28,16 @@ def test_the_same_bits(learner, sparse, storage, engine_name):
     assert contents(unchecked) == contents(checked)
 
 
+def misaligned(shape):
+    return np.ndarray(shape, np.float64, bytearray(8 * int(np.prod(shape)) + 1), offset=1)
+
+
 BAD = {
     "columns": (np.ones((1, 4)), Y[:1], "coef"),
     "type": (np.ones((1, 5), dtype=np.int64), Y[:1], "float64"),
     "axes": (np.ones(5), Y[:1], None),
     "order": (np.asfortranarray(np.ones((2, 5))), Y[:2], "contiguous"),
+    "alignment": (misaligned((2, 5)), Y[:2], "aligned, got strides"),
     "rows": (np.ones((2, 5)), Y[:1], "y has 1 entries"),
     "label": (np.ones((1, 5)), np.array(["d"]), "y"),
     "format": (sp.csc_array(np.eye(5)), Y[:5], "CSR matrix"),
@@ -51,6 +56,14 @@ def test_what_the_engine_refuses(learner, name, engine_name):
     with pytest.raises((ValueError, TypeError), match=message):
         model.partial_fit(rows, labels, check_input=False)
     assert contents(model) == before
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_a_subclass_is_read_as_an_array(engine_name):
+    models = [Perceptron(engine=engine_name).partial_fit(X, Y, CLASSES) for _ in range(2)]
+    for model, rows in zip(models, (X, np.matrix(X)), strict=True):
+        model.partial_fit(rows, Y, check_input=False)
+    assert contents(models[0]) == contents(models[1])
 
 
 def test_the_first_call_is_checked(engine_name):

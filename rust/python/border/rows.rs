@@ -5,8 +5,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use numpy::ndarray::Dimension;
 use numpy::{
-    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods,
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -52,8 +53,35 @@ macro_rules! with_value_type {
     };
 }
 
-fn slice<'a, T: Element>(name: &str, array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
-    array.as_slice().map_err(|error| PyValueError::new_err(format!("{name} must be contiguous: {error}")))
+/// Runs `$body` with `$p` and `$i` the arrays of positions, both int32 or both int64, or raises `TypeError`.
+macro_rules! with_index_type {
+    ($indptr:expr, $indices:expr, |$p:ident, $i:ident| $body:expr) => {{
+        let (indptr, indices) = ($indptr, $indices);
+        if let (Ok($p), Ok($i)) = (indptr.cast::<PyArray1<i32>>(), indices.cast::<PyArray1<i32>>()) {
+            return $body;
+        }
+        if let (Ok($p), Ok($i)) = (indptr.cast::<PyArray1<i64>>(), indices.cast::<PyArray1<i64>>()) {
+            return $body;
+        }
+        Err(PyTypeError::new_err(format!(
+            "indptr and indices must both be int32 or both int64 vectors, got {} and {}; convert them first",
+            indptr.getattr("dtype")?,
+            indices.getattr("dtype")?
+        )))
+    }};
+}
+
+fn slice<'a, T: Element, D: Dimension>(
+    name: &str,
+    array: &'a PyReadonlyArray<'_, T, D>,
+) -> PyResult<&'a [T]> {
+    match array.as_slice() {
+        Ok(values) if array.is_c_contiguous() => Ok(values),
+        _ => Err(PyValueError::new_err(format!(
+            "{name} must be C-contiguous and aligned, got strides {:?}; copy it with np.array",
+            array.strides()
+        ))),
+    }
 }
 
 /// Number of examples and of columns of a `DenseRows` or a `CsrRows`.
@@ -129,11 +157,7 @@ pub fn with_arrays<R: Send>(
     let columns = item(3)?.cast_exact::<PyInt>()?.extract()?;
     once(f, |f| {
         with_value_type!(values, PyArray1, |values| {
-            if let (Ok(indptr), Ok(indices)) = (indptr.cast::<PyArray1<i32>>(), indices.cast()) {
-                read_here(indptr, indices, values, columns, f)
-            } else {
-                read_here::<_, i64>(indptr.cast()?, indices.cast()?, values, columns, f)
-            }
+            with_index_type!(&indptr, &indices, |p, i| read_here(p, i, values, columns, f))
         })
     })
 }
@@ -199,8 +223,7 @@ fn caught<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Se
 fn read_dense(py: Python<'_>, dense: &DenseRows, detached: bool, f: Reader) -> PyResult<()> {
     with_value_type!(dense.values.bind(py), PyArray2, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
-        let values = values.as_slice().map_err(PyErr::from)?;
-        guarded(py, detached, &Dense::new(values, dense.len, dense.columns)?, f)
+        guarded(py, detached, &Dense::new(slice("values", &values)?, dense.len, dense.columns)?, f)
     })
 }
 
@@ -208,26 +231,25 @@ fn read_csr(py: Python<'_>, csr: &CsrRows, detached: bool, f: Reader) -> PyResul
     with_value_type!(csr.values.bind(py), PyArray1, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
         let values = slice("data", &values)?;
-        if let Ok(indices) = csr.indices.bind(py).cast::<PyArray1<i32>>() {
-            read_indices(py, csr, values, indices, detached, f)
-        } else {
-            read_indices(py, csr, values, csr.indices.bind(py).cast::<PyArray1<i64>>()?, detached, f)
-        }
+        with_index_type!(csr.indptr.bind(py), csr.indices.bind(py), |p, i| {
+            read_indices(csr, p, i, values, detached, f)
+        })
     })
 }
 
 fn read_indices<T: Value, I: Index + Element>(
-    py: Python<'_>,
     csr: &CsrRows,
-    values: &[T],
+    indptr: &Bound<'_, PyArray1<I>>,
     indices: &Bound<'_, PyArray1<I>>,
+    values: &[T],
     detached: bool,
     f: Reader,
 ) -> PyResult<()> {
-    let indptr = csr.indptr.bind(py).cast::<PyArray1<I>>()?.try_readonly().map_err(PyErr::from)?;
+    let py = indptr.py();
+    let indptr = indptr.try_readonly().map_err(PyErr::from)?;
     let indices = indices.try_readonly().map_err(PyErr::from)?;
-    let (indptr, indices) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
-    guarded(py, detached, &Csr::again(indptr, indices, values, csr.columns, csr.facts), f)
+    let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
+    guarded(py, detached, &Csr::again(p, i, values, csr.columns, csr.facts), f)
 }
 
 /// Wrap a C-contiguous matrix of one of the seven storage types, without copying it.
@@ -236,15 +258,14 @@ pub fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<DenseRows> {
     let Ok(array) = values.cast::<PyUntypedArray>() else {
         return Err(PyTypeError::new_err(format!("values must be a NumPy array, got {}", values.get_type())));
     };
-    if array.ndim() != 2 || !array.is_c_contiguous() {
+    let [len, columns] = *array.shape() else {
+        let shape = array.shape();
         return Err(PyValueError::new_err(format!(
-            "values must be a C-contiguous matrix, got shape {:?}; pass numpy.ascontiguousarray of it",
-            array.shape()
+            "values must have 2 axes, got shape {shape:?}; reshape it"
         )));
-    }
-    let (len, columns) = (array.shape()[0], array.shape()[1]);
+    };
     with_value_type!(values, PyArray2, |typed| {
-        typed.try_readonly().map_err(PyErr::from)?.as_slice().map_err(PyErr::from)?;
+        slice("values", &typed.try_readonly().map_err(PyErr::from)?)?;
         Ok(DenseRows { values: values.clone().unbind(), len, columns })
     })
 }
@@ -277,17 +298,7 @@ fn check_types(
     with_value_type!(values, PyArray1, |typed| {
         let typed = typed.try_readonly().map_err(PyErr::from)?;
         let typed = slice("data", &typed)?;
-        if let (Ok(p), Ok(i)) = (indptr.cast::<PyArray1<i32>>(), indices.cast::<PyArray1<i32>>()) {
-            check(p, i, typed, n_columns)
-        } else if let (Ok(p), Ok(i)) = (indptr.cast::<PyArray1<i64>>(), indices.cast::<PyArray1<i64>>()) {
-            check(p, i, typed, n_columns)
-        } else {
-            Err(PyTypeError::new_err(format!(
-                "indptr and indices must both be int32 or both int64 vectors, got {} and {}; convert them first",
-                indptr.getattr("dtype")?,
-                indices.getattr("dtype")?
-            )))
-        }
+        with_index_type!(indptr, indices, |p, i| check(p, i, typed, n_columns))
     })
 }
 

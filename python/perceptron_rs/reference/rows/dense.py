@@ -66,10 +66,10 @@ def dense_rows(values: NDArray[Any]) -> Dense:
     TypeError
         If the storage type is another one.
     ValueError
-        If ``values`` is not a C-contiguous matrix.
+        If ``values`` is not a C-contiguous, aligned matrix.
     """
     check_storage("values", values, n_axes=2)
-    return Dense(values)
+    return Dense(np.asarray(values))  # rows of a np.matrix would be matrices
 
 
 def check_storage(name: str, values: NDArray[Any], n_axes: int) -> None:
