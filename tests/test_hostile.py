@@ -252,5 +252,7 @@ def test_nobody_is_asked_while_a_short_pass_reads_the_weights():
 @pytest.mark.parametrize("check_input", [True, False])
 def test_a_sparse_vector_is_refused_as_scikit_learn_does(check_input):
     vector = sp.csr_array(np.array([1.0, 0.0, 2.0]))
+    if vector.ndim == 2:
+        pytest.skip("this version of SciPy has no sparse vectors")
     with pytest.raises(ValueError, match="2D"):
         Perceptron().partial_fit(vector, [1], classes=[0, 1], check_input=check_input)
