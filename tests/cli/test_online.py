@@ -96,4 +96,4 @@ def test_completion(call, shell):
 
 def test_completion_without_shtab(refused, monkeypatch):
     monkeypatch.setitem(sys.modules, "shtab", None)
-    assert "pip install 'perceptron-rs[completion]'" in refused("completion", "bash")
+    assert "pip install shtab" in refused("completion", "bash")

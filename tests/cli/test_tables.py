@@ -153,11 +153,11 @@ def test_a_missing_library_is_named(refused, tmp_path, monkeypatch):
     for name in ("pyarrow.parquet", "pyarrow.csv", "pandas"):
         monkeypatch.setitem(sys.modules, name, None)
     line = refused("train", path, "--model", tmp_path / "m")
-    assert line == f"{path}: reading it needs pyarrow: pip install 'perceptron-rs[parquet]'"
+    assert line == f"{path}: reading it needs pyarrow: pip install pyarrow"
     path = tmp_path / "a.csv"
     path.write_text("x,y\n1,1\n")
     line = refused("train", path, "--model", tmp_path / "m")
-    assert line == f"{path}: reading it needs pyarrow or pandas: pip install 'perceptron-rs[csv]'"
+    assert line == f"{path}: reading it needs pyarrow or pandas: pip install pyarrow"
 
 
 @pytest.mark.parametrize("kind", ["category", "int8", "bool", "string"])

@@ -4,7 +4,7 @@ The classes are those of `perceptron_rs`, with one more parameter, ``client``. E
 a fit has the bits of a local one with ``n_partitions`` set to the lengths of the blocks, for any number of
 workers, and after workers died.
 
-Install ``perceptron-rs[dask]``.
+This needs the extra ``dask``.
 """
 
 from __future__ import annotations

@@ -265,9 +265,7 @@ def _module(name: str | None = None) -> Any:
 
         return import_module("pyarrow" if name is None else f"pyarrow.{name}")
     except ImportError:
-        raise ImportError(
-            "tables are read by pyarrow, which is not installed; pip install 'perceptron-rs[csv]'"
-        ) from None
+        raise ImportError("tables are read by pyarrow, which is not installed: pip install pyarrow") from None
 
 
 def _of_files(

@@ -89,7 +89,7 @@ class Exported:
 
         The model is a small graph that computes in float64. Its input ``X`` is a dense float64 matrix. Its
         outputs are ``label``, ``scores`` (as ``decision_function`` returns them) and, if the estimator has
-        them, ``probabilities``. Needs the package onnx: ``pip install "perceptron-rs[onnx]"``.
+        them, ``probabilities``. Needs the package onnx: ``pip install onnx``.
 
         Parameters
         ----------

@@ -39,7 +39,7 @@ class Builder(Protocol):
 
 def to_onnx(network: Network, *, exact: bool) -> Any:
     """Return an ``onnx.ModelProto``."""
-    onnx = _library("onnx", "onnx")
+    onnx = _library("onnx")
     builder = _Graph(onnx)
     scores = _scores(builder, "X", network, exact)
     columns, width = network.layers[0][0].shape[1], len(network.layers[-1][0])
@@ -75,7 +75,7 @@ def register_skl2onnx() -> None:
     An estimator becomes nodes with two outputs, ``label`` and ``scores`` (as ``decision_function`` returns
     them), which compute in float64. Give the pipeline a ``DoubleTensorType`` as input, so that its other
     steps compute in float64, too. The option ``exact`` is that of ``to_onnx``. Needs the package skl2onnx:
-    ``pip install "perceptron-rs[skl2onnx]"``.
+    ``pip install skl2onnx``.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def register_skl2onnx() -> None:
     >>> from perceptron_rs.models import register_skl2onnx
     >>> register_skl2onnx()  # doctest: +SKIP
     """
-    skl2onnx = _library("skl2onnx", "skl2onnx")
+    skl2onnx = _library("skl2onnx")
     kinds = (learner.kind for learner in LEARNERS.values())
     for kind in (kind for kind in kinds if issubclass(kind, Exported)):
         skl2onnx.update_registered_converter(
@@ -124,7 +124,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model = operator.raw_operator
     network = network_of(model)
     exact = container.get_options(model, {"exact": False}).get("exact", False)
-    builder = _Container(_library("onnx", "onnx"), scope, container)
+    builder = _Container(_library("onnx"), scope, container)
     double = builder.onnx.TensorProto.DOUBLE
     x = builder.node("Cast", operator.inputs[0].full_name, to=double)
     scores = _scores(builder, x, network, exact)
@@ -288,8 +288,8 @@ def _lane_step(onnx: Any) -> Any:
     )
 
 
-def _library(name: str, extra: str) -> Any:
+def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        raise ImportError(f"this needs the package {name}: pip install 'perceptron-rs[{extra}]'") from error
+        raise ImportError(f"this needs the package {name}: pip install {name}") from error

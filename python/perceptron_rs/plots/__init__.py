@@ -2,7 +2,7 @@
 
 Each has a method ``from_estimator``, ``from_data`` or the like that computes what is shown, ``plot(ax=None)``
 that draws it, and the attributes ``ax_``, ``figure_`` and those of the artists. They need matplotlib:
-``pip install "perceptron-rs[plot]"``.
+``pip install matplotlib``.
 """
 
 from perceptron_rs.plots.animation import animate

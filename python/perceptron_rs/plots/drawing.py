@@ -39,7 +39,7 @@ def axes(ax: Any = None) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError('plots need matplotlib; pip install "perceptron-rs[plot]"') from error
+        raise ImportError("plots need matplotlib: pip install matplotlib") from error
     return plt.subplots(layout="constrained")[1]
 
 

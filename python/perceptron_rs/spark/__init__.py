@@ -4,7 +4,7 @@ The classes are those of `perceptron_rs`, with parameters that name the columns.
 frame is a partition of the fit. Needs no barrier mode: an epoch is an ordinary job, whose tasks Spark
 repeats.
 
-Install ``perceptron-rs[spark]``; Spark needs Java 17.
+This needs the extra ``spark``, and Java 17.
 """
 
 from __future__ import annotations

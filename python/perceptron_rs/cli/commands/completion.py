@@ -20,9 +20,7 @@ def run(arguments: Namespace) -> int:
     try:
         import shtab
     except ModuleNotFoundError as error:
-        raise CommandError(
-            "completion scripts are made by shtab: pip install 'perceptron-rs[completion]'"
-        ) from error
+        raise CommandError("completion scripts are made by shtab: pip install shtab") from error
     top = parser()
     _complete_files(top, shtab.FILE)
     print(shtab.complete(top, arguments.shell))

@@ -75,7 +75,7 @@ class Table:
 def read_columns(table: Table) -> list[Column]:
     """Return the columns of a table."""
     if table.form == "parquet":
-        parquet = _library(table.name, "pyarrow.parquet", "parquet")
+        parquet = _library(table.name, "pyarrow.parquet")
         with _room_for_arrow(table.size):
             return _from_arrow(parquet.read_table(table.place))
     try:
@@ -118,14 +118,12 @@ def _with_arrow(csv: Any, table: Table) -> list[Column]:
     )
 
 
-def _library(path: str, name: str, extra: str) -> Any:
+def _library(path: str, name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        needed = "pyarrow or pandas" if extra == "csv" else "pyarrow"
-        raise CommandError(
-            f"{path}: reading it needs {needed}: pip install 'perceptron-rs[{extra}]'"
-        ) from error
+        needed = "pyarrow or pandas" if name == "pandas" else "pyarrow"
+        raise CommandError(f"{path}: reading it needs {needed}: pip install pyarrow") from error
 
 
 def _from_arrow(table: Any) -> list[Column]:
@@ -146,7 +144,7 @@ def _from_arrow(table: Any) -> list[Column]:
 
 
 def _with_pandas(table: Table) -> list[Column]:
-    pandas = _library(table.name, "pandas", "csv")
+    pandas = _library(table.name, "pandas")
     options: dict[str, Any] = {"header": 0 if table.header else None, "sep": table.delimiter}
     strings = table.strings
     if None in strings:
