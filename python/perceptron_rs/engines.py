@@ -119,7 +119,6 @@ class Engine(Protocol):
         parameters: dict[str, Any],
         caches: Sequence[str],
         stored: dict[str, str],
-        audit: bool,
         learner: str,
         positive: NDArray[np.uint32],
         class_weight: NDArray[np.float64],

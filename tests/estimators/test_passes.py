@@ -3,7 +3,9 @@
 import copy
 import gc
 import pickle
+import weakref
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -331,6 +333,80 @@ def test_the_state_changes_between_calls(learner, engine_name):
         model.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=False)
         checked.partial_fit(X[i : i + 1], NUMBER[i : i + 1])
         assert contents(model) == contents(checked)
+
+
+class Fewer(Perceptron):
+    """Has fewer parameters of its own than it depends on, and one that leads back to it."""
+
+    def __init__(self, eta0=1.0, owner=None):
+        super().__init__(eta0=eta0)
+        self.owner = owner
+
+
+@pytest.mark.parametrize("change", [{"class_weight": {0: 0.5}}, {"fit_intercept": False}, {"penalty": "l2"}])
+def test_parameters_that_a_subclass_does_not_name(change, engine_name):
+    model, checked = (begun(Fewer, NUMBER) for _ in range(2))
+    for one in (model, checked):
+        one.engine = engine_name
+    one_by_one(model, X, NUMBER, 1, 20)
+    by_runs(checked, X, NUMBER, 1, 20)
+    for one in (model, checked):
+        vars(one).update(change)
+    one_by_one(model, X, NUMBER, 20, 40)
+    assert contents(model) == contents(by_runs(checked, X, NUMBER, 20, 40))
+
+
+def test_nothing_is_kept_that_leads_back_to_an_estimator():
+    model = begun(Fewer, NUMBER, owner=[])
+    model.owner.append(model)
+    one_by_one(model, X, NUMBER, 1, 9)
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
+class Asked(str):
+    """Calls whoever is interested when it is compared."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+    asked = staticmethod(lambda: None)
+
+    def __eq__(self, other):
+        Asked.asked()
+        return str.__eq__(self, other)
+
+
+def test_labels_that_change_the_estimator_when_they_are_compared(engine_name, monkeypatch):
+    labels = np.array(["a", "b"], dtype=object)
+    model = Perceptron(engine=engine_name).partial_fit(X[:1], labels[:1], labels)
+    for _ in range(2):
+        model.partial_fit(X[:1], labels[1:], check_input=False)
+    held = model.n_seen_
+
+    def changes():
+        monkeypatch.setattr(Asked, "asked", lambda: None)
+        model.n_seen_ = np.array([100])
+
+    monkeypatch.setattr(Asked, "asked", changes)
+    model.partial_fit(X[:1], np.array([Asked("b")], dtype=object), check_input=False)
+    assert (held.tolist(), model.n_seen_.tolist()) == ([3], [101])
+
+
+def test_weights_of_classes_in_another_mapping(engine_name):
+    """It is refused, as by ``fit``, though it equals the dict that was there."""
+    model = one_by_one(begun(Perceptron, NUMBER, engine=engine_name, class_weight={0: 2.0}), X, NUMBER, 1, 9)
+    model.class_weight = MappingProxyType({0: 2.0})
+    with pytest.raises(TypeError, match="class_weight"):
+        one_by_one(model, X, NUMBER, 9, 10)
+
+
+def test_with_a_record_all_is_prepared_once(engine_name, monkeypatch):
+    prepared, real = [], passes._prepare
+    monkeypatch.setattr(passes, "_prepare", lambda model: prepared.append(model) or real(model))
+    one_by_one(begun(Perceptron, NUMBER, engine=engine_name, audit=True), X, NUMBER)
+    assert len(prepared) <= 2
 
 
 def test_attributes_of_others(engine_name, short_way):

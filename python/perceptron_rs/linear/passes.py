@@ -16,7 +16,7 @@ from numpy import ndarray
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD, Call
-from perceptron_rs.common.parameters import are_accepted, n_threads, noise_settings, parameters
+from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads, noise_settings
 from perceptron_rs.common.planes import joint_update, n_planes, positive_labels
 from perceptron_rs.common.weights import class_weights
 from perceptron_rs.engines import OnePass, get_engine
@@ -26,10 +26,16 @@ __all__ = ["LEARNERS", "learn_pass"]
 
 #: Those that a pass takes; others need more than their state.
 LEARNERS = ("perceptron", "averaged")
+#: Parameters that every pass depends on; not every learner has the last ones. An estimator may have others.
+_PARAMETERS = (
+    *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
+    *("audit", "n_jobs"),
+    *("penalty", "multi_class", "joint_update", "alpha", "l1_ratio", *NOISE),
+)
 #: What a run would remove after a pass.
 _STALE = ("validation_scores_", "loss_curve_")
 
-#: For each estimator, by its id: what has done its last pass.
+#: For each estimator, by its id: what was made for its last pass.
 _prepared: dict[int, OnePass] = {}
 #: Types whose ``format`` is known: to ask for it takes as long as a fiftieth of a pass over one row.
 _csr: set[type] = set()
@@ -51,7 +57,7 @@ def learn_pass(
     float64 of shape (n, K). Any ``sample_weight`` may be given; float64 arrays of numbers above 0 alone
     are not left to a run. With ``audit`` the new ``record`` is needed, too.
     """
-    if not (sample_weight is None or type(sample_weight) is ndarray):
+    if not (sample_weight is None or type(sample_weight) is ndarray) or (estimator.audit and not record):
         return False
     try:
         if encoded or isinstance(X, ndarray):
@@ -106,7 +112,8 @@ def _prepare(estimator: Any) -> OnePass | None:
     weights = class_weights(class_weight, estimator.classes_, None, planes)
     if not weights.all():
         return None
-    fixed = {**parameters(estimator), "classes_": estimator.classes_}
+    names = (name for name in _PARAMETERS if hasattr(estimator, name))
+    fixed = {name: getattr(estimator, name) for name in ("classes_", *names)}
     if class_weight is not None:
         fixed["class_weight"] = class_weight.copy()
     absent, caches, stored = {*_STALE}, estimator._caches, estimator._stored
@@ -127,7 +134,6 @@ def _prepare(estimator: Any) -> OnePass | None:
         parameters=fixed,
         caches=caches,
         stored=stored,
-        audit=bool(estimator.audit),
         learner=estimator._learner,
         positive=positive_labels(planes),
         class_weight=weights,

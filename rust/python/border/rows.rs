@@ -78,7 +78,7 @@ fn slice<'a, T: Element, D: Dimension>(
     match array.as_slice() {
         Ok(values) if array.is_c_contiguous() => Ok(values),
         _ => Err(PyValueError::new_err(format!(
-            "{name} must be C-contiguous and aligned, got strides {:?}; copy it with np.array",
+            "{name} must be C-contiguous and aligned, got strides {:?}; copy it with np.array(..., order=\"C\")",
             array.strides()
         ))),
     }

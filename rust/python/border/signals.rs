@@ -88,8 +88,8 @@ pub struct Handler {
 }
 
 impl Handler {
-    /// Of what asks for signals.
-    pub fn seen<T>(&self, done: PyResult<T>) -> PyResult<T> {
+    /// Notes an error of something that only asks for signals.
+    pub fn noted<T>(&self, done: PyResult<T>) -> PyResult<T> {
         done.inspect_err(|_| self.has_raised.set(true))
     }
 

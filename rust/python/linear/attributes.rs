@@ -34,18 +34,19 @@ impl Slots {
     }
 }
 
-/// What an estimator has, in the order of its dict. As long as it has the same, one walk through the dict finds
-/// all that a pass looks at: to look each name up takes a twentieth of a pass over one row.
+/// The attributes of an estimator, in the order of its dict. While they are the same, one walk through the dict
+/// finds all that a pass looks at: to look each name up takes a twentieth of a pass over one row.
 pub struct Form {
     attributes: Vec<(Name, Role)>,
     names: Vec<Name>,
-    /// Parameters that are dicts, which may change, and copies of them.
-    dicts: Vec<(Slot, Py<PyDict>)>,
+    /// Parameters that are dicts, which may change: copies of them, by name.
+    dicts: Vec<(Name, Py<PyDict>)>,
 }
 
 enum Role {
     /// A parameter has to be this very object.
     Fixed(Py<PyAny>),
+    /// What a pass reads or changes.
     At(Slot),
     Other,
 }
@@ -54,23 +55,24 @@ impl Form {
     pub fn new(
         attributes: &Bound<'_, PyDict>,
         parameters: &Bound<'_, PyDict>,
-        mut slots: Slots,
+        slots: Slots,
     ) -> PyResult<Self> {
-        let mut dicts = Vec::new();
-        let roles = PyDict::new(attributes.py());
+        let (fixed, mut dicts) = (PyDict::new(attributes.py()), Vec::new());
         for (name, value) in parameters {
             if !attributes.contains(&name)? {
                 return Err(PyTypeError::new_err(format!("the estimator lacks its parameter {name}")));
             }
-            if let Ok(dict) = value.cast_into::<PyDict>() {
-                dicts.push((slots.add(name.extract()?), dict.unbind()));
+            match value.cast_into::<PyDict>() {
+                Ok(dict) => dicts.push((name.extract()?, dict.unbind())),
+                Err(error) => fixed.set_item(name, error.into_inner())?,
             }
         }
+        let roles = PyDict::new(attributes.py());
         for (i, name) in slots.0.iter().enumerate() {
             roles.set_item(name, i)?;
         }
         let role = |name: &Bound<'_, PyAny>| {
-            PyResult::Ok(match (roles.get_item(name)?, parameters.get_item(name)?) {
+            PyResult::Ok(match (roles.get_item(name)?, fixed.get_item(name)?) {
                 (Some(slot), _) => Role::At(Slot(slot.extract()?)),
                 (None, Some(value)) => Role::Fixed(value.unbind()),
                 (None, None) => Role::Other,
@@ -83,6 +85,13 @@ impl Form {
     /// `None`: it has other attributes, or other parameters.
     pub fn read<'a, 'py>(&'a self, dict: &'a Bound<'py, PyDict>) -> PyResult<Option<Attributes<'a, 'py>>> {
         let py = dict.py();
+        // First, as a comparison may run code of others.
+        for (name, own) in &self.dicts {
+            match dict.get_item(name)? {
+                Some(value) if value.is_exact_instance_of::<PyDict>() && value.eq(own)? => {}
+                _ => return Ok(None),
+            }
+        }
         let mut values = Vec::new();
         values.try_reserve_exact(self.names.len()).map_err(|_| Error::Memory)?;
         values.resize(self.names.len(), None);
@@ -108,12 +117,6 @@ impl Form {
         });
         if !fits {
             return Ok(None);
-        }
-        for (slot, own) in &self.dicts {
-            match &values[slot.0] {
-                Some(value) if value.is_instance_of::<PyDict>() && value.eq(own)? => {}
-                _ => return Ok(None),
-            }
         }
         Ok(Some(Attributes { dict, names: &self.names, values }))
     }

@@ -52,8 +52,6 @@ pub struct OnePass {
     caches: Vec<Slot>,
     /// One of the parameters.
     classes: Py<PyAny>,
-    /// Whether each call has to be written down.
-    audit: bool,
     coef: Slot,
     intercept: Slot,
     seen: Slot,
@@ -83,7 +81,7 @@ struct Report {
 
 /// Read the parameters once, for many passes.
 #[pyfunction]
-#[pyo3(signature = (*, attributes, parameters, caches, stored, audit, learner, positive, class_weight, eta0, tie, fit_intercept,
+#[pyo3(signature = (*, attributes, parameters, caches, stored, learner, positive, class_weight, eta0, tie, fit_intercept,
                     margin_threshold=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None,
                     penalty=None, track_mistakes=false))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // one per parameter of the protocol
@@ -92,7 +90,6 @@ fn one_pass(
     parameters: &Bound<'_, PyDict>,
     caches: Vec<Name>,
     stored: &Bound<'_, PyDict>,
-    audit: bool,
     learner: &str,
     positive: PyReadonlyArray1<'_, u32>,
     class_weight: PyReadonlyArray2<'_, f64>,
@@ -139,7 +136,6 @@ fn one_pass(
     Ok(OnePass {
         form: Form::new(attributes, parameters, slots)?,
         caches,
-        audit,
         classes: arrays::get("classes_", parameters)?.unbind(),
         coef,
         intercept,
@@ -167,10 +163,9 @@ fn one_pass(
 
 #[pymethods]
 impl OnePass {
-    /// Learn from the rows in their order and replace the attributes that change. False: nothing was done. The
-    /// attributes are not those that this was made for, or `also` does not bring the record of a call that has to
-    /// be written down, or the pass takes long, or something is wrong; a run says what. What a signal's handler
-    /// raises is raised.
+    /// Learn from the rows in their order and replace the attributes that change. False: nothing was done.
+    /// The attributes are not those that this was made for, the pass takes long, or something is wrong; a run
+    /// says what. What a signal's handler raises is raised.
     #[pyo3(signature = (attributes, rows, y, encoded=false, activations=None, sample_weight=None, also=None))]
     #[allow(clippy::too_many_arguments)] // those of the protocol
     fn learn(
@@ -206,13 +201,13 @@ impl OnePass {
     ) -> PyResult<bool> {
         let planes = self.settings.planes();
         let products = size(rows)?.saturating_mul(planes);
-        if products > MOST || (self.audit && also.is_none()) {
+        if products > MOST {
             return Ok(false); // before the weights are looked at, which takes long where there are many
         }
+        let labels = self.labels(y, encoded)?; // first, as a comparison may run code of others
         let Some((now, known)) = self.look(attributes, handler)? else { return Ok(false) };
         let (coef, second) = self.weights(&now)?;
         let columns = coef.shape()[1];
-        let labels = self.labels(y, encoded)?;
         let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
         let intercept_u = self.intercept_u.map(|intercept| vector(now.get(intercept)?, planes));
         let seen = counts(now.get(self.seen)?, planes)?;
@@ -245,7 +240,7 @@ impl OnePass {
         };
         let Some(learnt) = given.learn_from(rows)? else { return Ok(false) };
         if products > SHORT {
-            handler.seen(attributes.py().check_signals())?; // now, as nothing has been changed
+            handler.noted(attributes.py().check_signals())?; // now, as nothing has been changed
             if !self.is_still(&now, attributes)? {
                 return Ok(false);
             }

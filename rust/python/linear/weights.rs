@@ -131,7 +131,7 @@ impl Known {
             let numbers = borrowed("coef", &numbers, planes, columns)?;
             let signals = Signals::new();
             let largest = largest_if_sound(&numbers, &signals);
-            let Some(largest) = handler.seen(signals.settle(largest, array.py(), false))? else {
+            let Some(largest) = handler.noted(signals.settle(largest, array.py(), false))? else {
                 return Ok(None);
             };
             found.largest[i] = largest;

@@ -29,11 +29,10 @@ class OnePass:
         parameters: dict[str, Any],
         caches: Sequence[str],
         stored: dict[str, str],
-        audit: bool,
         settings: Linear,
     ) -> None:
         self.names, self.parameters, self.caches = names, parameters, caches
-        self.stored, self.audit, self.settings = stored, audit, settings
+        self.stored, self.settings = stored, settings
 
     def learn(
         self,
@@ -66,14 +65,13 @@ class OnePass:
         Returns
         -------
         bool
-            False if nothing was done: the attributes are not those that this was made for, ``also`` does not
-            bring the record that ``audit`` asks for, the pass takes so long that it might have to be
-            interrupted, or something is wrong; a run says what.
+            False if nothing was done: the attributes are not those that this was made for, the pass takes so
+            long that it might have to be interrupted, or something is wrong; a run says what.
         """
-        if list(attributes) != self.names or (self.audit and also is None):
+        if list(attributes) != self.names:
             return False
         now = ((attributes[name], value) for name, value in self.parameters.items())
-        if not all(a is value or (isinstance(value, dict) and a == value) for a, value in now):
+        if not all(a is value or (type(a) is dict and a == value) for a, value in now):
             return False
         try:
             changes = self._changes(attributes, rows, y, encoded, activations, sample_weight)
@@ -96,6 +94,7 @@ class OnePass:
         if encoded:
             classes = np.arange(len(classes), dtype=np.uint32)
         known = classes.tolist()
+        labels = np.array([known.index(label) for label in y.tolist()], dtype=np.uint32)
         state = {name: attributes[attribute] for name, attribute in self.stored.items()}
         if y.dtype.kind != classes.dtype.kind or (state["seen"] < 0).any():
             raise ValueError("the labels are of another kind, or a count is below 0")
@@ -111,11 +110,7 @@ class OnePass:
             rows = csr_rows(*rows)
         if "settled" in state:
             state["ages"] = (state["seen"][:, np.newaxis] - state.pop("settled")).astype(np.int64)
-        data = Data(
-            rows,
-            np.array([known.index(label) for label in y.tolist()], dtype=np.uint32),
-            sample_weight,
-        )
+        data = Data(rows, labels, sample_weight)
         run = start_linear(data, state, replace(self.settings, track_activations=activations is not None))
         mistakes = run.epoch(0).mistakes
         for k in range(len(mistakes)):
@@ -145,7 +140,6 @@ def one_pass(
     parameters: dict[str, Any],
     caches: Sequence[str],
     stored: dict[str, str],
-    audit: bool,
     learner: str,
     positive: NDArray[np.uint32],
     class_weight: NDArray[np.float64],
@@ -173,8 +167,6 @@ def one_pass(
     stored : dict
         The attribute that holds each number of the state; instead of "ages", "settled" is the count of "seen"
         when each weight was last settled, as float64.
-    audit : bool
-        Whether a pass has to bring the record of its call.
     learner : "perceptron" or "averaged"
     positive : uint32 array of shape (K,)
         This and all that follow are fields of `perceptron_rs.settings.Linear`.
@@ -214,4 +206,4 @@ def one_pass(
     for name in parameters:
         if name not in attributes:
             raise TypeError(f"the estimator lacks its parameter {name}")
-    return OnePass(list(attributes), dict(parameters), list(caches), dict(stored), audit, settings)
+    return OnePass(list(attributes), dict(parameters), list(caches), dict(stored), settings)

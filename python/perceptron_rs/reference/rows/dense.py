@@ -86,7 +86,8 @@ def check_layout(name: str, values: NDArray[Any], n_axes: int) -> None:
         raise ValueError(f"{name} must have {n_axes} axes, got shape {values.shape}; reshape it")
     if not (values.flags.c_contiguous and values.flags.aligned):
         raise ValueError(
-            f"{name} must be C-contiguous and aligned, got strides {values.strides}; copy it with np.array"
+            f"{name} must be C-contiguous and aligned, got strides {values.strides}; "
+            'copy it with np.array(..., order="C")'
         )
 
 
