@@ -110,8 +110,8 @@ class OnePass:
 
 def one_pass(
     *,
-    attributes: dict[str, Any],
     parameters: dict[str, Any],
+    absent: Sequence[str],
     caches: Sequence[str],
     stored: dict[str, str],
     learner: str,

@@ -115,8 +115,8 @@ class Engine(Protocol):
     def one_pass(
         self,
         *,
-        attributes: dict[str, Any],
         parameters: dict[str, Any],
+        absent: Sequence[str],
         caches: Sequence[str],
         stored: dict[str, str],
         learner: str,

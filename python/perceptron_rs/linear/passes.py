@@ -1,9 +1,10 @@
 """Passes that take milliseconds at most: an example or a block, learnt by `partial_fit`.
 
-What the parameters say is worked out once and kept by the engine. After that a call crosses to the engine
-once, which looks whether the estimator has the same attributes, and the very parameters, learns, and
-replaces what changes. Whatever is out of the ordinary (a callback, which may look at all weights; examples of
-weight 0, any error, a pass that takes long) is left to a run, with nothing changed.
+What the parameters say is worked out once and kept by the engine, with the very objects that they
+were. After that a call crosses to the engine once, which looks whether they still are the same objects,
+learns, and replaces the attributes that change. Whatever is out of the ordinary (a callback, which may look
+at all weights; examples of weight 0, any error, a pass that takes long) is left to a run, with nothing
+changed.
 """
 
 from __future__ import annotations
@@ -116,22 +117,20 @@ def _prepare(estimator: Any) -> OnePass | None:
     fixed = {name: getattr(estimator, name) for name in ("classes_", *names)}
     if class_weight is not None:
         fixed["class_weight"] = class_weight.copy()
-    absent, caches, stored = {*_STALE}, estimator._caches, estimator._stored
+    absent, caches, stored = [*_STALE], estimator._caches, estimator._stored
     if penalty:
-        absent.add("coef_")  # or somebody has set it
+        absent += ["coef_"]  # or somebody has set it
         fixed["_pending_strengths"] = estimator._pending_strengths
         caches, stored = ("_settled_coef",), {**stored, "coef": "_pending_coef", "settled": "_settled_at"}
     else:
-        absent.update(PENDING)
+        absent += PENDING[:1]
     if not estimator.audit:
-        absent.add(RECORD)
+        absent += [RECORD]
     if not estimator.track_mistakes:
-        absent.add("mistakes_per_example_")
-    if not absent.isdisjoint(vars(estimator)):
-        return None
+        absent += ["mistakes_per_example_"]
     return get_engine(estimator.engine).one_pass(
-        attributes=vars(estimator),
         parameters=fixed,
+        absent=absent,
         caches=caches,
         stored=stored,
         learner=estimator._learner,

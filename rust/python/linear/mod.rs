@@ -2,7 +2,6 @@
 
 mod attributes;
 pub mod memory;
-mod numbers;
 mod one_pass;
 mod online;
 mod voted;

@@ -17,11 +17,11 @@ use numpy::{
     PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyArithmeticError, PyAttributeError, PyLookupError, PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use super::attributes::{Attributes, Changes, Form, Name, Slot, Slots};
-use super::numbers::{counts, labels, matrix, vector};
+use super::attributes::{Changes, Name, counts, get, labels, numbers, vector};
 use super::weights::{Array, Known, Place, Renewed, gathered};
 use crate::arith::decay::Decay;
 use crate::error::{Error, Result};
@@ -48,17 +48,18 @@ const SHORT: usize = 1 << 12;
 /// What parameters say of a pass, and how an estimator calls what it learns.
 #[pyclass(frozen, module = "perceptron_rs._core")]
 pub struct OnePass {
-    form: Form,
-    caches: Vec<Slot>,
+    parameters: Vec<(Name, Py<PyAny>)>,
+    absent: Vec<Name>,
+    caches: Vec<Name>,
     /// One of the parameters.
     classes: Py<PyAny>,
-    coef: Slot,
-    intercept: Slot,
-    seen: Slot,
+    coef: Name,
+    intercept: Name,
+    seen: Name,
     /// Of the averaged perceptron: u; under a penalty: when each weight was last settled.
-    second: Option<Slot>,
+    second: Option<Name>,
     /// Of the averaged perceptron.
-    intercept_u: Option<Slot>,
+    intercept_u: Option<Name>,
     /// If one factor stands for the penalty of all weights.
     common: Option<Decay>,
     report: Report,
@@ -69,25 +70,25 @@ pub struct OnePass {
     known: Mutex<Option<Known>>,
 }
 
-/// Where it is what a call reports.
+/// Names of what a call reports.
 struct Report {
-    n_iter: Slot,
-    n_iter_per_class: Slot,
-    n_mistakes: Slot,
-    mistakes_per_epoch: Slot,
-    mistakes_per_example: Slot,
-    converged: Slot,
+    n_iter: Name,
+    n_iter_per_class: Name,
+    n_mistakes: Name,
+    mistakes_per_epoch: Name,
+    mistakes_per_example: Name,
+    converged: Name,
 }
 
 /// Read the parameters once, for many passes.
 #[pyfunction]
-#[pyo3(signature = (*, attributes, parameters, caches, stored, learner, positive, class_weight, eta0, tie, fit_intercept,
+#[pyo3(signature = (*, parameters, absent, caches, stored, learner, positive, class_weight, eta0, tie, fit_intercept,
                     margin_threshold=0.0, added_feature=0.0, max_mistakes_per_example=None, joint=None,
                     penalty=None, track_mistakes=false))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // one per parameter of the protocol
 fn one_pass(
-    attributes: &Bound<'_, PyDict>,
     parameters: &Bound<'_, PyDict>,
+    absent: Vec<Name>,
     caches: Vec<Name>,
     stored: &Bound<'_, PyDict>,
     learner: &str,
@@ -104,8 +105,10 @@ fn one_pass(
     track_mistakes: bool,
 ) -> PyResult<OnePass> {
     let py = parameters.py();
-    let mut slots = Slots::default();
-    let caches = caches.into_iter().map(|name| slots.add(name)).collect();
+    let given: PyResult<Vec<(Name, Py<PyAny>)>> =
+        parameters.iter().map(|(name, value)| Ok((name.extract::<Name>()?, value.unbind()))).collect();
+    let attribute = |name: &str| -> PyResult<Name> { Ok(arrays::get(name, stored)?.extract()?) };
+    let own = |name: &str| PyString::intern(py, name).unbind();
     let averaged = match learner {
         "perceptron" => false,
         "averaged" => true,
@@ -120,30 +123,25 @@ fn one_pass(
     let decay = penalty.map(|(l1, l2)| Decay::new(eta0, l1, l2, 0)).transpose()?;
     let joint = joint.map(parse_joint).transpose()?;
     let positive = copied(&positive)?;
-    let mut attribute = |name: &str| PyResult::Ok(slots.add(arrays::get(name, stored)?.extract()?));
-    let (coef, intercept, seen) = (attribute("coef")?, attribute("intercept")?, attribute("seen")?);
-    let second = second.map(&mut attribute).transpose()?;
-    let intercept_u = averaged.then(|| attribute("intercept_u")).transpose()?;
-    let mut own = |name| slots.add(PyString::intern(py, name).unbind());
-    let report = Report {
-        n_iter: own("n_iter_"),
-        n_iter_per_class: own("n_iter_per_class_"),
-        n_mistakes: own("n_mistakes_"),
-        mistakes_per_epoch: own("mistakes_per_epoch_"),
-        mistakes_per_example: own("mistakes_per_example_"),
-        converged: own("converged_"),
-    };
     Ok(OnePass {
-        form: Form::new(attributes, parameters, slots)?,
+        parameters: given?,
+        absent,
         caches,
         classes: arrays::get("classes_", parameters)?.unbind(),
-        coef,
-        intercept,
-        seen,
-        second,
-        intercept_u,
+        coef: attribute("coef")?,
+        intercept: attribute("intercept")?,
+        seen: attribute("seen")?,
+        second: second.map(attribute).transpose()?,
+        intercept_u: averaged.then(|| attribute("intercept_u")).transpose()?,
         common: decay.filter(Decay::is_common),
-        report,
+        report: Report {
+            n_iter: own("n_iter_"),
+            n_iter_per_class: own("n_iter_per_class_"),
+            n_mistakes: own("n_mistakes_"),
+            mistakes_per_epoch: own("mistakes_per_epoch_"),
+            mistakes_per_example: own("mistakes_per_example_"),
+            converged: own("converged_"),
+        },
         ones: filled(1, if joint.is_some() { 1 } else { positive.len() })?,
         settings: Settings {
             class_weight: pairs(&class_weight)?,
@@ -179,38 +177,49 @@ impl OnePass {
         also: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
         let handler = Handler::default();
-        match self.pass(attributes, rows, y, encoded, activations, sample_weight, also, &handler) {
+        let call = Call { rows, y, encoded, activations, sample_weight, also };
+        match self.pass(attributes, &call, &handler) {
             Err(error) if !handler.has_raised() && is_ordinary(&error, attributes.py()) => Ok(false),
             done => done,
         }
     }
 }
 
+/// The arguments of a pass.
+struct Call<'a, 'py> {
+    rows: &'a Bound<'py, PyAny>,
+    y: &'a Bound<'py, PyAny>,
+    encoded: bool,
+    activations: Option<&'a Bound<'py, PyArray2<f64>>>,
+    sample_weight: Option<&'a Bound<'py, PyAny>>,
+    also: Option<&'a Bound<'py, PyDict>>,
+}
+
+/// Whether an error says that something is wrong with what was given.
+fn is_ordinary(error: &PyErr, py: Python<'_>) -> bool {
+    error.is_instance_of::<PyTypeError>(py)
+        || error.is_instance_of::<PyValueError>(py)
+        || error.is_instance_of::<PyArithmeticError>(py)
+        || error.is_instance_of::<PyLookupError>(py)
+        || error.is_instance_of::<PyAttributeError>(py)
+}
+
 impl OnePass {
-    #[allow(clippy::too_many_arguments)] // as above
-    fn pass(
-        &self,
-        attributes: &Bound<'_, PyDict>,
-        rows: &Bound<'_, PyAny>,
-        y: &Bound<'_, PyAny>,
-        encoded: bool,
-        activations: Option<&Bound<'_, PyArray2<f64>>>,
-        sample_weight: Option<&Bound<'_, PyAny>>,
-        also: Option<&Bound<'_, PyDict>>,
-        handler: &Handler,
-    ) -> PyResult<bool> {
+    fn pass(&self, attributes: &Bound<'_, PyDict>, call: &Call, handler: &Handler) -> PyResult<bool> {
+        let Call { rows, y, encoded, activations, sample_weight, also } = *call;
         let planes = self.settings.planes();
         let products = size(rows)?.saturating_mul(planes);
         if products > MOST {
             return Ok(false); // before the weights are looked at, which takes long where there are many
         }
-        let labels = self.labels(y, encoded)?; // first, as a comparison may run code of others
-        let Some((now, known)) = self.look(attributes, handler)? else { return Ok(false) };
-        let (coef, second) = self.weights(&now)?;
+        let Some((coef, second, known)) = self.weights(attributes, handler)? else { return Ok(false) };
         let columns = coef.shape()[1];
+        let labels = self.labels(y, encoded)?;
         let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
-        let intercept_u = self.intercept_u.map(|intercept| vector(now.get(intercept)?, planes));
-        let seen = counts(now.get(self.seen)?, planes)?;
+        let intercept_u =
+            self.intercept_u.as_ref().map(|intercept| vector(&get(attributes, intercept)?, planes));
+        let seen = counts(&get(attributes, &self.seen)?, planes)?;
+        let second = second.as_ref();
         let recorded;
         let settings = if activations.is_some() {
             recorded = Settings { track_activations: true, ..self.settings.clone() };
@@ -222,14 +231,14 @@ impl OnePass {
         // but to make an error, after which they are not read.
         let (weights, beside) = unsafe {
             (
-                matrix(coef, planes, columns)?,
-                second.map(|second| matrix(second, planes, columns)).transpose()?,
+                numbers(&coef, planes, columns)?,
+                second.map(|second| numbers(second, planes, columns)).transpose()?,
             )
         };
         let given = Given {
             weights,
             beside: beside.unwrap_or_default(),
-            intercept: vector(now.get(self.intercept)?, planes)?,
+            intercept: vector(&get(attributes, &self.intercept)?, planes)?,
             intercept_u: intercept_u.transpose()?,
             few: known.as_ref().is_some_and(|known| self.is_local(known, &seen, labels.len())),
             seen,
@@ -238,17 +247,19 @@ impl OnePass {
             sample_weight: of_examples.as_deref(),
             settings,
         };
+        let before = if products > SHORT { Some(self.state(attributes)?) } else { None };
         let Some(learnt) = given.learn_from(rows)? else { return Ok(false) };
-        if products > SHORT {
-            handler.noted(attributes.py().check_signals())?; // now, as nothing has been changed
-            if !self.is_still(&now, attributes)? {
+        if let Some(before) = before {
+            // Now, as nothing has been changed. A handler that sets parameters is as one after the pass.
+            handler.noted(attributes.py().check_signals())?;
+            if !is_still(&before, attributes)? {
                 return Ok(false);
             }
         }
 
         let ours = known.is_some();
         let renewed = |array, values: &[f64]| Renewed::new(array, columns, values, &learnt.place, ours);
-        let new = renewed(coef, &learnt.state.coef)?;
+        let new = renewed(&coef, &learnt.state.coef)?;
         let new_second = second.map(|second| renewed(second, &learnt.beside)).transpose()?.flatten();
         let copied = |new: &Renewed| !new.in_place;
         let copies = new.as_ref().is_some_and(copied) || new_second.as_ref().is_some_and(copied);
@@ -264,15 +275,15 @@ impl OnePass {
         if let Some(activations) = activations {
             activations.try_readwrite()?.as_slice_mut()?.copy_from_slice(&learnt.passed.activations);
         }
-        let mut changes = Changes::of(&now);
-        changes.vector(self.seen, &seen)?;
-        changes.vector(self.intercept, &learnt.state.intercept)?;
-        if let Some((slot, values)) = self.intercept_u.zip(learnt.intercept_u.as_ref()) {
-            changes.vector(slot, values)?;
+        let mut changes = Changes::of(attributes);
+        changes.vector(&self.seen, &seen)?;
+        changes.vector(&self.intercept, &learnt.state.intercept)?;
+        if let Some((name, values)) = self.intercept_u.as_ref().zip(learnt.intercept_u.as_ref()) {
+            changes.vector(name, values)?;
         }
-        for (slot, new) in [(self.second, &new_second), (Some(self.coef), &new)] {
-            if let Some((slot, new)) = slot.zip(new.as_ref().filter(|new| copied(new))) {
-                changes.object(slot, new.array.clone().into_any());
+        for (name, new) in [(self.second.as_ref(), &new_second), (Some(&self.coef), &new)] {
+            if let Some((name, new)) = name.zip(new.as_ref().filter(|new| copied(new))) {
+                changes.object(name, new.array.clone().into_any())?;
             }
         }
         self.tell(&mut changes, &learnt.passed)?;
@@ -283,7 +294,7 @@ impl OnePass {
             Some(Known::after(
                 known.as_ref(),
                 &learnt.place,
-                (new.as_ref().map_or(coef, |new| &new.array), &learnt.state.coef),
+                (new.as_ref().map_or(&coef, |new| &new.array), &learnt.state.coef),
                 second.map(|array| (new_second.as_ref().map_or(array, |new| &new.array), &learnt.beside[..])),
             )?)
         };
@@ -306,34 +317,36 @@ impl OnePass {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the estimator has, and what is known of its weights: much, if there are many. `None`: it is not what
-    /// this was made for, or not sound, or a signal's handler has changed it.
-    fn look<'a, 'py>(
-        &'a self,
-        attributes: &'a Bound<'py, PyDict>,
+    /// The arrays of weights, and what is known of them: much, if there are many. `None`: they are not those
+    /// that this was made for, or not sound, or a signal's handler has changed them.
+    fn weights<'py>(
+        &self,
+        attributes: &Bound<'py, PyDict>,
         handler: &Handler,
-    ) -> PyResult<Option<(Attributes<'a, 'py>, Option<Known>)>> {
-        let Some(now) = self.form.read(attributes)? else { return Ok(None) };
-        let (coef, second) = self.weights(&now)?;
+    ) -> PyResult<Option<Weights<'py>>> {
+        if !self.fits(attributes)? {
+            return Ok(None);
+        }
+        let coef: Array = get(attributes, &self.coef)?.cast_into()?;
+        let second = self.second.as_ref().map(|name| get(attributes, name)).transpose()?;
+        let second: Option<Array> = second.map(Bound::cast_into).transpose()?;
         // Taken away, as handlers may learn with this, too.
-        let known = self.known().take().filter(|known| known.are(coef, second));
+        let known = self.known().take().filter(|known| known.are(&coef, second.as_ref()));
         let shape = [self.settings.planes(), coef.shape()[1]];
         if known.is_some() || shape[0].saturating_mul(shape[1]) <= MOST {
-            return Ok(Some((now, known)));
+            return Ok(Some((coef, second, known)));
         }
-        let known = Known::look(coef, second, shape, handler)?;
-        let same = self.is_still(&now, attributes)?;
-        Ok(if known.is_some() && same { Some((now, known)) } else { None })
+        let before = self.state(attributes)?;
+        let known = Known::look(&coef, second.as_ref(), shape, handler)?;
+        let same = is_still(&before, attributes)? && self.fits(attributes)?;
+        Ok(if known.is_some() && same { Some((coef, second, known)) } else { None })
     }
 
-    fn weights<'a, 'py>(&self, now: &'a Attributes<'_, 'py>) -> PyResult<Weights<'a, 'py>> {
-        let second = self.second.map(|second| PyResult::Ok(now.get(second)?.cast()?));
-        Ok((now.get(self.coef)?.cast()?, second.transpose()?))
-    }
-
-    /// Whether a signal's handler has left all as it was. While `now` is held, no other pass changes its arrays.
-    fn is_still(&self, now: &Attributes, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
-        Ok(self.form.read(attributes)?.is_some_and(|again| again.are(now)))
+    /// The attributes that a pass goes on from. While they are held, no other pass changes them in place.
+    fn state<'a, 'py>(&'a self, attributes: &Bound<'py, PyDict>) -> PyResult<Held<'a, 'py>> {
+        let names = [&self.coef, &self.intercept, &self.seen].into_iter();
+        let names = names.chain(self.second.as_ref()).chain(self.intercept_u.as_ref());
+        names.map(|name| Ok((name, get(attributes, name)?))).collect()
     }
 
     /// Whether a pass over so many examples neither changes the weights of other columns than theirs, nor
@@ -360,34 +373,64 @@ impl OnePass {
 
     /// What a call leaves besides its numbers.
     fn tell<'a>(&'a self, changes: &mut Changes<'a, '_>, passed: &'a Passed) -> PyResult<()> {
-        for &cache in &self.caches {
-            changes.nothing(cache);
+        for name in &self.caches {
+            changes.nothing(name)?;
         }
         let (report, mistakes) = (&self.report, &passed.mistakes[..]);
         let number = mistakes.iter().sum::<i64>();
-        changes.matrix(report.mistakes_per_epoch, mistakes, [1, mistakes.len()])?;
+        changes.matrix(&report.mistakes_per_epoch, mistakes, [1, mistakes.len()])?;
         if self.settings.track_mistakes {
             let (of_each, width) = (&passed.mistakes_per_example, mistakes.len());
-            changes.matrix(report.mistakes_per_example, of_each, [of_each.len() / width, width])?;
+            changes.matrix(&report.mistakes_per_example, of_each, [of_each.len() / width, width])?;
         }
-        changes.vector(report.n_iter_per_class, &self.ones)?;
-        changes.number(report.n_iter, 1)?;
-        changes.number(report.n_mistakes, number)?;
-        changes.truth(report.converged, number == 0)
+        changes.vector(&report.n_iter_per_class, &self.ones)?;
+        changes.number(&report.n_iter, 1)?;
+        changes.number(&report.n_mistakes, number)?;
+        changes.truth(&report.converged, number == 0)
+    }
+
+    /// A dict may have been changed: it is compared with a copy.
+    ///
+    /// Tried: a walk through all attributes, which have to stand in the same order; 5 % longer than look-ups,
+    /// and any attribute that somebody adds has it made anew.
+    fn fits(&self, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
+        let py = attributes.py();
+        for (name, value) in &self.parameters {
+            // Only compared, so it needs no reference.
+            // SAFETY: the dict and the name are alive, and what is returned is not read.
+            let now = unsafe { ffi::PyDict_GetItemWithError(attributes.as_ptr(), name.as_ptr()) };
+            if now == value.as_ptr() {
+                continue;
+            }
+            let Some(now) = attributes.get_item(name.bind(py))? else { return Ok(false) };
+            if !(now.is_exact_instance_of::<PyDict>() && now.eq(value)?) {
+                return Ok(false);
+            }
+        }
+        for name in &self.absent {
+            if attributes.contains(name.bind(py))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
-/// Whether an error says that something is wrong with what was given.
-fn is_ordinary(error: &PyErr, py: Python<'_>) -> bool {
-    error.is_instance_of::<PyTypeError>(py)
-        || error.is_instance_of::<PyValueError>(py)
-        || error.is_instance_of::<PyArithmeticError>(py)
-        || error.is_instance_of::<PyLookupError>(py)
-        || error.is_instance_of::<PyAttributeError>(py)
+/// Attributes by name.
+type Held<'a, 'py> = Vec<(&'a Name, Bound<'py, PyAny>)>;
+
+/// Whether a signal's handler has left them as they were.
+fn is_still(before: &Held, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
+    for (name, value) in before {
+        if !get(attributes, name)?.is(value) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
-/// Weights, and the second matrix.
-type Weights<'a, 'py> = (&'a Array<'py>, Option<&'a Array<'py>>);
+/// Weights, the second matrix, and what is known of them.
+type Weights<'py> = (Array<'py>, Option<Array<'py>>, Option<Known>);
 
 /// What a pass goes on from. The weights are those of the arrays.
 struct Given<'a> {

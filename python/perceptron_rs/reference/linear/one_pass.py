@@ -25,13 +25,13 @@ class OnePass:
 
     def __init__(
         self,
-        names: list[str],
         parameters: dict[str, Any],
+        absent: Sequence[str],
         caches: Sequence[str],
         stored: dict[str, str],
         settings: Linear,
     ) -> None:
-        self.names, self.parameters, self.caches = names, parameters, caches
+        self.parameters, self.absent, self.caches = parameters, absent, caches
         self.stored, self.settings = stored, settings
 
     def learn(
@@ -68,10 +68,9 @@ class OnePass:
             False if nothing was done: the attributes are not those that this was made for, the pass takes so
             long that it might have to be interrupted, or something is wrong; a run says what.
         """
-        if list(attributes) != self.names:
-            return False
-        now = ((attributes[name], value) for name, value in self.parameters.items())
-        if not all(a is value or (type(a) is dict and a == value) for a, value in now):
+        now = ((attributes.get(name, self), value) for name, value in self.parameters.items())
+        fits = (a is value or (type(a) is dict and a == value) for a, value in now)
+        if not all(fits) or any(name in attributes for name in self.absent):
             return False
         try:
             changes = self._changes(attributes, rows, y, encoded, activations, sample_weight)
@@ -136,8 +135,8 @@ class OnePass:
 
 def one_pass(
     *,
-    attributes: dict[str, Any],
     parameters: dict[str, Any],
+    absent: Sequence[str],
     caches: Sequence[str],
     stored: dict[str, str],
     learner: str,
@@ -157,11 +156,11 @@ def one_pass(
 
     Parameters
     ----------
-    attributes : dict
-        The ``__dict__`` of the estimator. As long as it has these names, in this order, the passes hold.
     parameters : dict
-        Some of the attributes, which must be these very objects, too; of a dict, which may change, a copy.
-        ``classes_`` is among them.
+        Attributes of the estimator, and the very objects that they must be for these arguments to hold; of a
+        dict, which may change, a copy. ``classes_`` is among them.
+    absent : sequence of str
+        Attributes that it must not have: a pass would have to remove them.
     caches : sequence of str
         Attributes that become an empty list.
     stored : dict
@@ -203,7 +202,4 @@ def one_pass(
         track_mistakes=track_mistakes,
         settle=False,
     )
-    for name in parameters:
-        if name not in attributes:
-            raise TypeError(f"the estimator lacks its parameter {name}")
-    return OnePass(list(attributes), dict(parameters), list(caches), dict(stored), settings)
+    return OnePass(dict(parameters), list(absent), list(caches), dict(stored), settings)
