@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD, Call
 from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads, noise_settings
-from perceptron_rs.common.planes import joint_update, n_planes, positive_labels
+from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.weights import class_weights
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.linear.penalty import PENDING, is_pending, strengths
@@ -31,7 +31,7 @@ LEARNERS = ("perceptron", "averaged")
 _PARAMETERS = (
     *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
     *("audit", "n_jobs"),
-    *("penalty", "multi_class", "joint_update", "alpha", "l1_ratio", *NOISE),
+    *("penalty", "multi_class", *NOISE),
 )
 #: What a run would remove after a pass.
 _STALE = ("validation_scores_", "loss_curve_")
@@ -97,6 +97,16 @@ def _is_csr(X: Any) -> bool:
     return True
 
 
+def _names(estimator: Any) -> list[str]:
+    """Return the names of the parameters that matter while none of them changes."""
+    names = list(_PARAMETERS)
+    if getattr(estimator, "penalty", None) is not None:
+        names += ["alpha", "l1_ratio"]
+    if is_joint(estimator):
+        names += ["joint_update"]
+    return [name for name in names if hasattr(estimator, name)]
+
+
 def _prepare(estimator: Any) -> OnePass | None:
     """Return what does a pass with these parameters; None: more is asked for than fits there."""
     class_weight = estimator.class_weight
@@ -113,14 +123,13 @@ def _prepare(estimator: Any) -> OnePass | None:
     weights = class_weights(class_weight, estimator.classes_, None, planes)
     if not weights.all():
         return None
-    names = (name for name in _PARAMETERS if hasattr(estimator, name))
-    fixed = {name: getattr(estimator, name) for name in ("classes_", *names)}
+    parameters = {name: getattr(estimator, name) for name in ("classes_", *_names(estimator))}
     if class_weight is not None:
-        fixed["class_weight"] = class_weight.copy()
+        parameters["class_weight"] = class_weight.copy()
     absent, caches, stored = [*_STALE], estimator._caches, estimator._stored
     if penalty:
         absent += ["coef_"]  # or somebody has set it
-        fixed["_pending_strengths"] = estimator._pending_strengths
+        parameters["_pending_strengths"] = estimator._pending_strengths
         caches, stored = ("_settled_coef",), {**stored, "coef": "_pending_coef", "settled": "_settled_at"}
     else:
         absent += PENDING[:1]
@@ -129,7 +138,7 @@ def _prepare(estimator: Any) -> OnePass | None:
     if not estimator.track_mistakes:
         absent += ["mistakes_per_example_"]
     return get_engine(estimator.engine).one_pass(
-        parameters=fixed,
+        parameters=parameters,
         absent=absent,
         caches=caches,
         stored=stored,
