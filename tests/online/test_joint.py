@@ -87,6 +87,26 @@ def test_max_is_exact_on_integers(trainer, storage, problem, most):
         assert report["n_iter"].tolist() == [len(mistakes)]
 
 
+@given(problem=problems(), seen=st.lists(st.integers(0, 9), min_size=CLASSES, max_size=CLASSES))
+def test_each_class_is_averaged_over_all_its_weights(trainer, problem, seen):
+    """Classes that learnt one by one before have not all seen as many examples."""
+    X, labels, weight = problem
+    W, b = [[1] * len(X[0]), [0] * len(X[0]), [-1] * len(X[0])], [0, 1, 0]
+    state = trainer.start(len(X[0]), CLASSES, coef=W, intercept=b, seen=seen)
+    arguments = {"sample_weight": weight, "positive": range(CLASSES), "joint": "max", "state": state}
+    report = trainer.fit(np.array(X, dtype=np.float64), labels, **arguments)
+    totals = [[(t + 1) * value for value in (*w, b_k)] for t, w, b_k in zip(seen, W, b, strict=True)]
+    for one in zip(X, labels, weight, strict=True):
+        W, b, *_ = exact(*([value] for value in one), W, b, "max", 1)
+        planes = [(*w, b_k) for w, b_k in zip(W, b, strict=True)]
+        totals = [[p + q for p, q in zip(*pair, strict=True)] for pair in zip(totals, planes, strict=True)]
+    after = report["state"]
+    assert after["seen"].tolist() == [t + len(X) for t in seen]
+    for k, T in enumerate(after["seen"]):
+        last, u = ([*after[f"coef{suffix}"][k], after[f"intercept{suffix}"][k]] for suffix in ("", "_u"))
+        assert [(T + 1) * w - u_j for w, u_j in zip(last, u, strict=True)] == totals[k]
+
+
 @given(problem=problems())
 @pytest.mark.parametrize("joint", ["uniform", "proportional"])
 def test_shared_steps(trainer, joint, problem):
@@ -148,7 +168,7 @@ def test_engines_storages_and_batches_agree(seed, joint, integers):
     state = {
         "coef": rng.integers(-2, 3, (classes, d)).astype(float),
         "intercept": np.zeros(classes),
-        "seen": np.full(classes, 5),
+        "seen": rng.integers(0, 100, classes),
         "coef_u": np.zeros((classes, d)),
         "intercept_u": np.zeros(classes),
     }

@@ -74,8 +74,8 @@ class Shared:
 class Forgetful(Plane):
     """A plane that is a sum over few examples, and forgets others: class k of those that share a set."""
 
-    def __init__(self, shared: Shared, k: int) -> None:
-        super().__init__(np.zeros(0), 0.0, fit_intercept=False)
+    def __init__(self, shared: Shared, k: int, t: int) -> None:
+        super().__init__(np.zeros(0), 0.0, fit_intercept=False, t=t)
         self.shared, self.k = shared, k
 
     def activation(self, x: int) -> float:
@@ -120,8 +120,8 @@ def start_budget(data: Data, state: State, settings: Budget) -> Run:
     values = Values(data, settings)
     sets = kept_of(state, settings.policy)
     shared = [Shared(kept, g, width, values, settings) for g, kept in enumerate(sets)]
-    planes: list[Plane] = [Forgetful(shared[k // width], k % width) for k in range(K)]
-    found = decisions(data, settings, planes, state["seen"])
+    planes: list[Plane] = [Forgetful(shared[k // width], k % width, int(state["seen"][k])) for k in range(K)]
+    found = decisions(data, settings, planes)
     for decision in found:
         decision.learners += [Learner() for _ in decision.planes]
 

@@ -49,8 +49,9 @@ class Dual(Plane):
         b: float,
         norm: float,
         fit_intercept: bool,
+        t: int,
     ) -> None:
-        super().__init__(S, b, fit_intercept)
+        super().__init__(S, b, fit_intercept, t)
         self.row, self.norm, self.norms = row, norm, list[float]()
 
     def activation(self, x: int) -> float:
@@ -88,9 +89,10 @@ def start_kernel(data: Data, state: State, settings: Kernel) -> Run:
 
     S, b, norm = (state[name] + 0.0 for name in ("sums", "intercept", "norm"))
     planes: list[Plane] = [
-        Dual(row, S[k], float(b[k]), float(norm[k]), settings.fit_intercept) for k in range(K)
+        Dual(row, S[k], float(b[k]), float(norm[k]), settings.fit_intercept, int(state["seen"][k]))
+        for k in range(K)
     ]
-    found = decisions(data, settings, planes, state["seen"])
+    found = decisions(data, settings, planes)
     for decision in found:
         decision.learners += [Voted() for _ in decision.planes]
     return Run(range(n), found, settings, memory)

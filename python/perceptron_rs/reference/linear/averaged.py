@@ -47,9 +47,9 @@ class Averaged(Learner):
         """Whether all numbers of u are."""
         return self.u.is_finite()
 
-    def answer(self, plane: Plane, T: int) -> tuple[Any, ...]:
+    def answer(self, plane: Plane) -> tuple[Any, ...]:
         """Return the averages of w and b."""
-        return mean(plane.w, self.u.w, np.int64(T)), mean(plane.b, self.u.b, np.int64(T))
+        return mean(plane.w, self.u.w, np.int64(plane.t)), mean(plane.b, self.u.b, np.int64(plane.t))
 
 
 @standard()

@@ -20,8 +20,8 @@ from perceptron_rs.reference.linear.perceptron import Log, Plane
 
 __all__ = ["learn_jointly", "of_class"]
 
-#: As the log of a plane, with a step for each class that moves.
-JointLog = list[tuple[int, int, dict[int, float]]]
+#: As the log of a plane, with t and the step of each class that moves.
+JointLog = list[tuple[dict[int, int], int, dict[int, float]]]
 
 
 def learn_jointly(
@@ -31,7 +31,6 @@ def learn_jointly(
     theta: Any,
     planes: list[Plane],
     order: list[int],
-    t: int,
     seen: Any,
     joint: str,
 ) -> tuple[JointLog, float]:
@@ -39,8 +38,9 @@ def learn_jointly(
     log: JointLog = []
     loss = 0.0
     for i in order:
-        t += 1
         s = seen[i] = [plane.activation(x[i]) for plane in planes]
+        for plane in planes:
+            plane.t += 1
         others = [k for k in range(len(planes)) if k != y[i]]
         m = s[y[i]] - max(s[k] for k in others)
         loss += max(0.0, -m)
@@ -50,7 +50,7 @@ def learn_jointly(
             steps = {y[i]: c[i]} | {k: -share for k, share in zip(E, down, strict=True) if share is not None}
             for k, step in steps.items():
                 planes[k].update(step, x[i])
-            log.append((t, i, steps))
+            log.append(({k: planes[k].t for k in steps}, i, steps))
     return log, loss
 
 
@@ -68,4 +68,4 @@ def shares(joint: str, scores: list[float], truth: float, c: float) -> list[floa
 
 def of_class(log: JointLog, k: int) -> Log:
     """Return the log of one plane."""
-    return [(t, i, steps[k]) for t, i, steps in log if k in steps]
+    return [(t[k], i, steps[k]) for t, i, steps in log if k in steps]

@@ -22,26 +22,25 @@ __all__ = ["Shrinking", "penalised", "settled"]
 
 
 class Shrinking(Plane):
-    """Each weight has been settled up to the example ``last[j]``; example ``now`` was the last one."""
+    """Each weight has been settled up to the example ``last[j]``; example t was the last one."""
 
     def __init__(self, plane: Plane, ages: NDArray[np.int64], eta0: float, l1: float, l2: float) -> None:
-        super().__init__(plane.w, plane.b, plane.fit_intercept)
-        self.now, self.last = 0, -ages
+        super().__init__(plane.w, plane.b, plane.fit_intercept, plane.t)
+        self.last = plane.t - ages
         self.eta0, self.l1, self.l2 = eta0, l1, l2
 
     def ages(self) -> NDArray[np.int64]:
         """Return how many examples each weight has not been settled for."""
-        return self.now - self.last
+        return self.t - self.last
 
     def settle(self, columns: Any = slice(None)) -> None:
         """Take from these weights what is pending."""
         self.w[columns] = arith.decay(self.w[columns], self.ages()[columns], self.eta0, self.l1, self.l2)
-        self.last[columns] = self.now
+        self.last[columns] = self.t
 
     def activation(self, x: Any) -> float:
-        """Settle what x reads; return ``w . x + b``. From now on this example is pending, too."""
+        """Settle what x reads; return ``w . x + b``."""
         self.settle(x.columns[x.values != 0])
-        self.now += 1
         return super().activation(x)
 
 
@@ -60,7 +59,6 @@ class Scaled(Shrinking):
         if self.factor < arith.LEAST_FACTOR:
             self.settle()
             self.factor = 1.0
-        self.now += 1
         return arith.row_dot(x.columns, x.values, self.w) * self.factor + self.b
 
     def update(self, c: float, x: Any) -> None:

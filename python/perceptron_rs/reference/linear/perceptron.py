@@ -34,10 +34,10 @@ Log = list[tuple[int, int, float]]
 
 
 class Plane:
-    """The hyperplane ``w . x + b = 0``."""
+    """The hyperplane ``w . x + b = 0``, which has judged t examples."""
 
-    def __init__(self, w: NDArray[np.float64], b: float, fit_intercept: bool) -> None:
-        self.w, self.b, self.fit_intercept = w, b, fit_intercept
+    def __init__(self, w: NDArray[np.float64], b: float, fit_intercept: bool, t: int = 0) -> None:
+        self.w, self.b, self.fit_intercept, self.t = w, b, fit_intercept, t
 
     def activation(self, x: Any) -> float:
         """Return ``w . x + b``."""
@@ -57,7 +57,7 @@ class Plane:
 
 
 def learn(
-    x: Sequence[Any], y: Any, c: Any, own: Any, theta: Any, plane: Plane, order: list[int], t: int, seen: Any
+    x: Sequence[Any], y: Any, c: Any, own: Any, theta: Any, plane: Plane, order: list[int], seen: Any
 ) -> tuple[Log, float]:
     """Run through the examples of an epoch; return the log of mistakes and the sum of the losses.
 
@@ -66,13 +66,13 @@ def learn(
     """
     log, loss = [], 0.0
     for i in order:
-        t += 1
         a = seen[i, 0] = plane.activation(x[i])
+        plane.t += 1
         m = y[i] * (a + own[i])
         loss += max(0.0, -m)
         if m <= theta[i]:
             plane.update(c[i], x[i])
-            log.append((t, i, c[i]))
+            log.append((plane.t, i, c[i]))
     return log, loss
 
 
@@ -93,6 +93,6 @@ class Learner:
         """Whether all numbers of the learner are."""
         return True
 
-    def answer(self, plane: Plane, T: int) -> tuple[Any, ...]:  # noqa: ARG002
-        """Return what the learner predicts with, after T examples."""
+    def answer(self, plane: Plane) -> tuple[Any, ...]:
+        """Return what the learner predicts with."""
         return plane.w, plane.b

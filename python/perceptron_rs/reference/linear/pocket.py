@@ -53,7 +53,7 @@ class Pocket(Learner):
     def __init__(self, plane: Plane, x: Any, decision: Any, settings: Linear) -> None:
         self.plane, self.check = plane, settings.check
         self.y, self.s = decision.y, decision.s
-        self.t = self.born = decision.t  # examples seen, and those seen when the vector came to be
+        self.t = self.born = plane.t  # examples seen, and those seen when the vector came to be
         self.length, self.longest = 0.0, 0.0  # of its run, and of the longest one that was counted
         self.counted = True  # whether its errors have been
         self.number = -1  # of the epoch
@@ -115,7 +115,7 @@ class Pocket(Learner):
         """Return the pocket's errors."""
         return self.errors
 
-    def answer(self, plane: Plane, T: int) -> tuple[Any, ...]:  # noqa: ARG002
+    def answer(self, plane: Plane) -> tuple[Any, ...]:  # noqa: ARG002
         """Return the pocket's vector, and its errors, which may overflow as a sum."""
         return *self.best, self.errors
 

@@ -37,7 +37,6 @@ class Decision:
     classes: range  # numbers of its planes
     planes: list[Plane]
     learners: list[Learner]  # one a plane
-    t: int  # examples seen, T
     y: NDArray[Any]  # -1.0 or 1.0; of a joint decision the class
     s: NDArray[np.float64]  # weights; an example of weight 0 is left out
     c: NDArray[np.float64]  # steps
@@ -51,15 +50,14 @@ class Decision:
     def epoch(self, number: int, x: Any, order: NDArray[Any], settings: Linear) -> tuple[int, float, float]:
         """Return mistakes, mean loss and objective of an epoch; FloatingPointError as rule 9 says."""
         visits = order[self.s[order] != 0]
-        todo, t, y, c, theta, seen = visits.tolist(), self.t, self.y, self.c, self.theta, self.seen
+        todo, y, c, theta, seen = visits.tolist(), self.y, self.c, self.theta, self.seen
         log: Any
         if settings.joint is None:
-            log, loss = learn(x, y, c, self.own, theta, self.planes[0], todo, t, seen)
+            log, loss = learn(x, y, c, self.own, theta, self.planes[0], todo, seen)
             logs: list[Log] = [log]
         else:
-            log, loss = learn_jointly(x, y, c, theta, self.planes, todo, t, seen, settings.joint)
+            log, loss = learn_jointly(x, y, c, theta, self.planes, todo, seen, settings.joint)
             logs = [of_class(log, k) for k in self.classes]
-        self.t += len(todo)
         if not np.isfinite(self.seen[visits] + self.own[visits, np.newaxis]).all():
             raise FloatingPointError
         for plane, learner, mistakes in zip(self.planes, self.learners, logs, strict=True):
@@ -80,7 +78,7 @@ class Decision:
         for plane, learner in zip(self.planes, self.learners, strict=True):
             if not interrupted:
                 learner.end(x)
-            if not all(np.isfinite(numbers).all() for numbers in learner.answer(plane, self.t)):
+            if not all(np.isfinite(numbers).all() for numbers in learner.answer(plane)):
                 raise FloatingPointError
 
 
@@ -123,7 +121,7 @@ class Run:
 
     def state(self) -> State:
         """Return the weights and all that the learner keeps, as arrays of their own."""
-        seen = [decision.t for decision in self.decisions for _ in decision.planes]
+        seen = [plane.t for decision in self.decisions for plane in decision.planes]
         return self.memory(self.decisions) | {"seen": np.array(seen, dtype=np.int64)}
 
     def tracked(self) -> State:
@@ -146,7 +144,7 @@ def check_shapes(arrays: State, shapes: dict[str, tuple[int, ...]]) -> None:
             raise ValueError(f"{name} must have shape {needed} for these rows and planes, got {shape}")
 
 
-def decisions(data: Data, settings: Linear, planes: list[Plane], seen: NDArray[np.int64]) -> list[Decision]:
+def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decision]:
     """Lay out what is to be learnt; the learners are still to be added."""
     n, labels, K = data.rows.shape[0], data.labels, len(planes)
     check_canonical(data.rows)
@@ -169,7 +167,6 @@ def decisions(data: Data, settings: Linear, planes: list[Plane], seen: NDArray[n
                 classes=classes,
                 planes=[planes[k] for k in classes],
                 learners=[],
-                t=int(seen[k]),
                 y=labels.astype(np.intp) if settings.joint else y,
                 s=s,
                 c=(settings.eta0 * s) * y,
@@ -193,7 +190,7 @@ def start_linear(data: Data, state: State, settings: Linear) -> Run:
 
     def plane_of(k: int, suffix: str = "") -> Plane:
         w, b = given[f"coef{suffix}"][k].copy(), float(given[f"intercept{suffix}"][k])
-        return Plane(w, b, settings.fit_intercept)
+        return Plane(w, b, settings.fit_intercept, int(given["seen"][k]))
 
     planes = [plane_of(k) for k in range(K)]
     if settings.penalty is not None or "ages" in given:
@@ -201,7 +198,7 @@ def start_linear(data: Data, state: State, settings: Linear) -> Run:
         if settings.joint and (given["ages"] != given["ages"][0]).any():
             raise ValueError("ages must be the same for all classes of a joint decision")
     ages = {name: values for name, values in given.items() if name == "ages"}  # without a penalty all 0
-    found = decisions(data, settings, planes, given["seen"])
+    found = decisions(data, settings, planes)
     for decision in found:
         for k in decision.classes:
             if settings.learner == "averaged":
