@@ -35,11 +35,13 @@ LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron)
 FOREVER = 2**31 - 1  # epochs; the labels are drawn, so no epoch is clean
 
 SCRIPT = """
+    import signal
     import sys
     import numpy as np
     import perceptron_rs
     from perceptron_rs import _core
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, shells have it ignored
     learner, threads, classes = sys.argv[1:]
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((20_000, 50)), rng.integers(0, int(classes), 20_000)

@@ -74,6 +74,35 @@ def test_weights_that_are_set_predict(kind):
         assert other.decision_function(X).tolist() == expected.tolist()
 
 
+MISSHAPEN = {
+    "coef_": (None, np.zeros((2, 3)), np.zeros((3, 4)), np.zeros(3)),
+    "intercept_": (None, np.zeros(2), np.zeros((3, 1))),
+    "n_seen_": (None, np.zeros(2, dtype=int), np.zeros((3, 1), dtype=int), np.array([-1, 0, 0])),
+}
+
+
+@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("name", MISSHAPEN)
+def test_what_does_not_fit_is_refused(kind, name):
+    """Both engines say the same, with checks of the input and without."""
+    examples, labels = np.hstack([X, X[:, :1]]), np.arange(len(X)) % 3
+    for value in MISSHAPEN[name]:
+        said = set()
+        for engine in ("rust", "reference"):
+            model = kind(engine=engine).fit(examples, labels)
+            setattr(model, model._stored.get(name.rstrip("_"), name), value)
+            before = dict(vars(model))
+            for options in ({}, {"check_input": False}):
+                with pytest.raises((TypeError, ValueError), match=f"{name}|weights of the shape") as caught:
+                    model.partial_fit(examples, labels, **options)
+                said.add(str(caught.value))
+            if name != "n_seen_" or kind is AveragedPerceptron:
+                with pytest.raises((TypeError, ValueError), match=rf"{name}|X has 3 features"):
+                    model.predict(examples)
+            assert all(vars(model)[key] is kept for key, kept in before.items())
+        assert len(said) == 1
+
+
 @pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
 def test_an_estimator_can_be_made_of_weights_alone(kind):
     for names in (("coef_", "intercept_"), ("intercept_", "coef_")):

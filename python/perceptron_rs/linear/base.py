@@ -17,7 +17,7 @@ from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.weights import assert_finite_weights, sample_weights
+from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes, sample_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.fitting import (
@@ -330,8 +330,10 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
 
     def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
         """Return what every example gets, (n, K)."""
-        weights = (np.require(numbers, np.float64, ["C", "A"]) for numbers in self._predicting_of(data))
-        return engine.scores(data.rows, *weights, threads=n_threads(self, data.rows.shape[0]))
+        numbers = self._predicting_of(data)
+        coef, intercept = (np.require(array, np.float64, ["C", "A"]) for array in numbers)
+        assert_same_planes(data.rows.shape[1], coef_=coef, intercept_=intercept)
+        return engine.scores(data.rows, coef, intercept, threads=n_threads(self, data.rows.shape[0]))
 
     def _predicting_of(self, data: Examples) -> tuple[Any, Any]:  # noqa: ARG002
         """Return weights and intercepts that predict, in the columns where these examples have entries."""

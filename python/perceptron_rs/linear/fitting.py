@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, follow, publish_report
 from perceptron_rs.common.early_stopping import Validation, split
+from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.mixing import Mixed, bounds, in_threads
 from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
@@ -22,7 +23,14 @@ from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import part, rows_of
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.weights import class_counts, class_weights, sample_weights, start_value, unvisited
+from perceptron_rs.common.weights import (
+    assert_same_planes,
+    class_counts,
+    class_weights,
+    sample_weights,
+    start_value,
+    unvisited,
+)
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.linear.penalty import forget_pending, publish, strengths, take_pending
 from perceptron_rs.settings import Data, Linear, State
@@ -37,10 +45,16 @@ _MOST_SEEN = 2**62
 
 def read_state(estimator: Any) -> State:
     """Return the numbers that the estimator goes on from, whatever type a user has given them."""
-    return {
-        name: np.asarray(dense(getattr(estimator, attribute)), np.int64 if name == "seen" else np.float64)
-        for name, attribute in estimator._stored.items()
-    }
+    state: State = {}
+    for name, attribute in estimator._stored.items():
+        with naming(attribute):
+            numbers = dense(getattr(estimator, attribute))
+            state[name] = np.asarray(numbers, np.int64 if name == "seen" else np.float64)
+    assert_same_planes(None, **{estimator._stored[name]: numbers for name, numbers in state.items()})
+    seen = state["seen"]
+    if seen.size > 0 and not 0 <= seen.min() <= seen.max() <= _MOST_SEEN:
+        raise ValueError(f"n_seen_ must be from 0 to 2**62, got {seen.tolist()!r:.80}; fit again")
+    return state
 
 
 def start_state(
@@ -69,9 +83,6 @@ def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> N
             f"warm_start=True continues a fit with the classes {estimator.classes_.tolist()!r:.200}, "
             f"but y holds {classes.tolist()!r:.200}; set warm_start=False or give both start values"
         )
-    seen = state["seen"]
-    if seen.size > 0 and not 0 <= seen.min() <= seen.max() <= _MOST_SEEN:
-        raise ValueError(f"n_seen_ must be at least 0 and at most 2**62, got {seen.tolist()!r:.80}; fit anew")
     needed = (n_planes(estimator, classes), estimator.n_features_in_)
     if state["coef"].shape != needed:
         raise ValueError(

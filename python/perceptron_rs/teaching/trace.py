@@ -282,7 +282,7 @@ class _Watch:
             plane.update = partial(self.update, p, plane.update)
 
     def epoch(self, number: int, x: Any, order: NDArray[Any], settings: Linear) -> Any:
-        self.number, self.t = number, self.decision.t
+        self.number = number
         self.rows = iter(order[self.decision.s[order] != 0].tolist())
         done = self.visit(number, x, order, settings)
         self.finish()
@@ -291,7 +291,7 @@ class _Watch:
     def activation(self, p: int, activation: Callable[[Any], float], x: Any) -> float:
         if p == 0:
             self.finish()
-            self.row, self.t = next(self.rows), self.t + 1
+            self.row = next(self.rows)
         self.found.append(activation(x))
         return self.found[-1]
 
@@ -316,7 +316,7 @@ class _Watch:
             self.steps.append(
                 Step(
                     epoch=self.number,
-                    t=self.t,
+                    t=plane.t,
                     row=self.row,
                     label=self.labels[p],
                     y=1 if (y[self.row] == p if joint else y[self.row] > 0) else -1,
