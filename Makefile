@@ -5,10 +5,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= $(PERCEPTRON_RS_DATA)
+# Also where maturin calls it.
+export PIP_QUIET := 1
 RUST := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
 # Installs the packages of one extra of pyproject.toml, without building this one.
 EXTRA = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$(1)"], sep="\n")' > $(VENV)/$(1).txt \
-	&& $(BIN)/pip install --quiet --requirement $(VENV)/$(1).txt
+	&& $(BIN)/pip install --requirement $(VENV)/$(1).txt
 # Long tests are spread unevenly over the files: a process that is done takes what others have left.
 SIDE_BY_SIDE = $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
@@ -48,7 +50,7 @@ test-deep: $(VENV)/quick $(VENV)/test  ## all tests with many more generated cas
 test-oldest: $(VENV)/quick $(VENV)/oldest/ready  ## the package's tests on Python 3.11 with the oldest versions it promises to work with
 	rm -rf $(VENV)/oldest/wheel
 	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(VENV)/oldest/wheel
-	$(VENV)/oldest/bin/pip install --quiet --no-deps --force-reinstall $(VENV)/oldest/wheel/*.whl
+	$(VENV)/oldest/bin/pip install --no-deps --force-reinstall $(VENV)/oldest/wheel/*.whl
 	$(VENV)/oldest/bin/python -m pytest
 
 lint: export PYO3_PYTHON = $(abspath $(BIN)/python)
@@ -174,12 +176,12 @@ $(VENV)/made:
 	@$(PYTHON) -c 'import ensurepip, venv' \
 		|| { echo "$(PYTHON) lacks the module venv; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet 'maturin>=1.9,<2'
+	$(BIN)/pip install 'maturin>=1.9,<2'
 	touch $@
 
 $(VENV)/rust/ready: | $(VENV)/made
 	@echo "cargo is not installed: installing Rust into $(VENV)"
-	$(BIN)/pip install --quiet puccinialin
+	$(BIN)/pip install puccinialin
 	$(BIN)/python -m puccinialin --location $(VENV)/rust --info-json $(VENV)/rust.json
 	touch $@
 
@@ -206,5 +208,5 @@ $(VENV)/oldest/ready: $(VENV)/test scripts/oldest.py
 	rm -rf $(VENV)/oldest
 	$(OLDEST_PYTHON) -m venv $(VENV)/oldest
 	$(BIN)/python scripts/oldest.py > $(VENV)/oldest/oldest.txt
-	$(VENV)/oldest/bin/pip install --quiet --requirement $(VENV)/oldest/oldest.txt --requirement $(VENV)/test.txt
+	$(VENV)/oldest/bin/pip install --requirement $(VENV)/oldest/oldest.txt --requirement $(VENV)/test.txt
 	touch $@

@@ -79,6 +79,7 @@ def test_version(call):
     [
         ([], "required: COMMAND"),
         (["fly"], "invalid choice: 'fly'"),
+        (["train"], "required: DATA, --model"),
         (["train", "x.svm"], "required: --model"),
         (["train", "x.svm", "--model", "m", "--epochs", "0"], "must be a whole number from 1 to 2147483647"),
         (["train", "x.svm", "--model", "m", "--epochs", "two"], "got 'two'"),

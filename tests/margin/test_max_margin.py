@@ -32,7 +32,7 @@ def test_a_result_reads_well_and_is_json(engine_name):
     result = max_margin(SQUARE, SIDES, engine=engine_name)
     text = str(result)
     for line in (
-        "status         separable: separable",
+        "status         separable: a hyperplane was found",
         "margin         [",
         "radius         4.47214",
         "mistake bound  42",

@@ -54,8 +54,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Return the arguments; UsageError if they are none. ``train DATA`` is ``train perceptron DATA``."""
     argv = list(argv)
     name = argv[0] if argv else None
-    if name in WITH_LEARNERS and len(argv) > 1:
-        is_learner = argv[1] in ("-h", "--help") or get_close_matches(argv[1], LEARNER_NAMES)
+    if name in WITH_LEARNERS:
+        first = "".join(argv[1:2])
+        is_learner = first in ("-h", "--help") or get_close_matches(first, LEARNER_NAMES)
         argv[1:1] = [] if is_learner else ["perceptron"]
     return parser(name).parse_args(argv)
 

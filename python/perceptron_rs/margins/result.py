@@ -16,7 +16,7 @@ __all__ = ["InseparableError", "MarginInterval", "MarginResult", "MistakeBounds"
 
 STATUSES = ("separable", "non_separable", "margin_at_most", "undecided", "one_class")
 _SAID = {
-    "separable": "separable",
+    "separable": "a hyperplane was found",
     "non_separable": "not separable (proved)",
     "margin_at_most": "no positive margin found; no proof either",
     "undecided": "not decided within max_steps",
