@@ -81,6 +81,19 @@ def test_the_output(call, text_file, tmp_path):
     assert lines[-1].endswith(" s")
 
 
+def test_whose_mistakes_are_added_up(call, text_file, tmp_path):
+    for labels, whose in (("0 1 0 1 0 1", ""), ("0 1 2 0 1 2", " of 3 hyperplanes")):
+        lines = [line.split(" ", 1)[1] for line in text_file.read_text().splitlines()]
+        data = tmp_path / "labelled.svm"
+        data.write_text(
+            "".join(f"{label} {line}\n" for label, line in zip(labels.split(), lines, strict=True))
+        )
+        answer = call("train", data, "--model", tmp_path / "m", "--json", "--epochs", "2", "--tol", "none")
+        made = answer.json["mistakes_per_epoch"]
+        answer = call("train", data, "--model", tmp_path / "m", "--epochs", "2", "--tol", "none")
+        assert f"mistakes  {np.sum(made)}{whose}, {sum(made[-1])} in the last epoch\n" in answer.out
+
+
 def test_json_and_quiet(call, text_file, tmp_path):
     answer = call("train", text_file, "--model", tmp_path / "m", "--json", "--quiet", "--epochs", 1)
     assert answer.err == ""

@@ -253,8 +253,9 @@ def _of_holdout(held: dict[str, Any]) -> str:
 def _epochs(model: Any) -> dict[str, str]:
     if hasattr(model, "loss_"):
         return {"epochs": str(model.n_iter_), "loss": f"{model.loss_:.6g} in the last epoch"}
-    last = int(np.sum(model.mistakes_per_epoch_[-1]))
+    last, planes = int(np.sum(model.mistakes_per_epoch_[-1])), model.mistakes_per_epoch_.shape[1]
+    whose = f" of {planes} hyperplanes" if planes > 1 else ""
     return {
         "epochs": f"{model.n_iter_}, {'the last without a mistake' if model.converged_ else 'not converged'}",
-        "mistakes": f"{model.n_mistakes_}, {last} in the last epoch",
+        "mistakes": f"{model.n_mistakes_}{whose}, {last} in the last epoch",
     }
