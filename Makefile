@@ -165,6 +165,7 @@ fuzz: $(VENV)/quick $(VENV)/tools/bin/cargo-fuzz  ## each fuzz target, for FUZZ_
 	done
 	$(BIN)/python fuzz/models.py --seconds $(FUZZ_SECONDS)
 	$(BIN)/python fuzz/engines.py --seconds $(FUZZ_SECONDS)
+	$(BIN)/python fuzz/calls.py --seconds $(FUZZ_SECONDS)
 
 clean:  ## remove all that was set up or built
 	rm -rf $(VENV) target dist fuzz/corpus fuzz/artifacts docs/_build docs/generated docs/gallery .hypothesis .pytest_cache .mypy_cache .ruff_cache python/perceptron_rs/_core*.so

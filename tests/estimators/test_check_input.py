@@ -33,7 +33,7 @@ def misaligned(shape):
 
 
 BAD = {
-    "columns": (np.ones((1, 4)), Y[:1], "coef"),
+    "columns": (np.ones((1, 4)), Y[:1], "X has 4 features, but .* is expecting"),
     "type": (np.ones((1, 5), dtype=np.int64), Y[:1], "float64"),
     "axes": (np.ones(5), Y[:1], None),
     "order": (np.asfortranarray(np.ones((2, 5))), Y[:2], "contiguous"),
@@ -55,6 +55,16 @@ def test_what_the_engine_refuses(learner, name, engine_name):
     before = contents(model)
     with pytest.raises((ValueError, TypeError), match=message):
         model.partial_fit(rows, labels, check_input=False)
+    assert contents(model) == before
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_weights_of_a_block_are_refused(learner, engine_name):
+    """As they are with checks: "balanced" would mean other weights in each call."""
+    model = learner(engine=engine_name).partial_fit(X, Y, CLASSES).set_params(class_weight="balanced")
+    before = contents(model)
+    with pytest.raises(ValueError, match="class_weight 'balanced' is not supported for partial_fit"):
+        model.partial_fit(X, Y, check_input=False)
     assert contents(model) == before
 
 

@@ -120,6 +120,13 @@ def test_zeros_are_never_separable(engine, bias, columns):
     assert solution["radius"] == 0.0
 
 
+@pytest.mark.parametrize("bias", ["free", "augmented", "none"])
+def test_equal_rows_whose_difference_is_exactly_zero(engine, bias):
+    X, y = np.zeros((7, 7)), [0, 0, 0, 0, 0, 1, 1]
+    X[3, 0] = 1.0
+    check_proof(X, y, bias, separate(engine, X, y, bias=bias, tol=1e-3))
+
+
 def test_duplicates_change_no_number(engine):
     X, y = planted(30, 3, 0.2)
     once, twice = separate(engine, X, y), separate(engine, np.vstack([X, X]), np.append(y, y))

@@ -188,7 +188,12 @@ def test_strided_arrays(engine, name):
 def test_arrays_of_two_axes(engine, name):
     arrays = parts()
     arrays[name] = arrays[name][:, np.newaxis]
-    with pytest.raises((TypeError, ValueError), match=name):
+    said = {
+        "values": (ValueError, r"values must have 1 axes, got shape \(3, 1\); reshape it"),
+        "indptr": (TypeError, "indptr and indices must both be .* vectors, got int32 and int32"),
+    }
+    kind, text = said.get(name, said["indptr"])
+    with pytest.raises(kind, match=text):
         engine.csr_rows(**arrays)
 
 
@@ -209,8 +214,14 @@ TYPE_ERRORS = {
 
 @pytest.mark.parametrize("case", TYPE_ERRORS)
 def test_types_that_do_not_fit(engine, case):
-    with pytest.raises(TypeError, match=r"values|indices|indptr"):
-        engine.csr_rows(**parts(**TYPE_ERRORS[case]))
+    arrays = parts(**TYPE_ERRORS[case])
+    if "values" in case:
+        text = rf"values has dtype {arrays['values'].dtype}; convert it to one of float64, .*, int32$"
+    else:
+        found = f"{arrays['indptr'].dtype} and {arrays['indices'].dtype}"
+        text = f"indptr and indices must both be int32 or both int64 vectors, got {found}; convert them first"
+    with pytest.raises(TypeError, match=text):
+        engine.csr_rows(**arrays)
 
 
 def test_nothing_is_written(trainer):

@@ -217,9 +217,10 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         if check_input or not hasattr(self, "classes_"):
             self._partial_fit(X, y, classes, sample_weight)
             return self
+        self._check_parameters(for_partial_fit=True)
         with restored_on_error(self) as turn:
             engine = get_engine(self.engine)
-            data = unchecked(engine, X)
+            data = unchecked(self, engine, X)
             labels = encode(y, self.classes_)
             if labels.shape != (data.rows.shape[0],):
                 labels = encode(label_array(self, y, data.rows.shape[0]), self.classes_)

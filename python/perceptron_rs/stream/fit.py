@@ -13,6 +13,7 @@ from perceptron_rs.audit.record import StreamRecord, note_end
 from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.progress import Observer
+from perceptron_rs.common.rows.examples import assert_width
 from perceptron_rs.engines import Engine, Run
 from perceptron_rs.io.source import Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
@@ -133,11 +134,7 @@ def publish_columns(estimator: Any, stream: Stream, *, reset: bool) -> None:
     """Put on the estimator what is known of the columns; or compare it, if it goes on."""
     names, n_features = stream.source.feature_names, stream.facts.n_features
     if not reset:
-        if estimator.n_features_in_ != n_features:
-            raise ValueError(
-                f"X has {n_features} features, but {type(estimator).__name__} is expecting "
-                f"{estimator.n_features_in_} features as input"
-            )
+        assert_width(estimator, n_features)
         return
     estimator.n_features_in_ = n_features
     for name in ("feature_names_in_", "_column_base"):

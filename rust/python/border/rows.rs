@@ -5,9 +5,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use numpy::ndarray::Dimension;
+use numpy::ndarray::{Dimension, Ix1, Ix2};
 use numpy::{
-    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray, PyUntypedArray, PyUntypedArrayMethods,
+    Element, PyArray, PyArray1, PyArrayMethods, PyReadonlyArray, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -36,21 +36,30 @@ pub struct CsrRows {
     facts: Facts,
 }
 
-/// Runs `$body` with `$T` the storage type of a `NumPy` array, or raises `TypeError`.
+/// Runs `$body` with a `NumPy` array of `$D` axes, of one of the storage types, or raises what is wrong.
 macro_rules! with_value_type {
-    ($array:expr, $rank:ident, |$typed:ident| $body:expr) => {{
+    ($array:expr, $D:ident, |$typed:ident| $body:expr) => {{
         let array = $array;
-        with_value_type!(@ array, $rank, $typed, $body, f64, f32, i8, u8, i16, u16, i32);
-        let dtype = array.getattr("dtype")?;
-        Err(PyTypeError::new_err(format!(
-            "values must be float64, float32, int8, uint8, int16, uint16 or int32, got {dtype}; convert them first"
-        )))
+        with_value_type!(@ array, $D, $typed, $body, f64, f32, i8, u8, i16, u16, i32);
+        Err(not_stored(array, $D::NDIM)?)
     }};
-    (@ $array:ident, $rank:ident, $typed:ident, $body:expr, $($T:ty),*) => {
-        $(if let Ok($typed) = $array.cast::<$rank<$T>>() {
+    (@ $array:ident, $D:ident, $typed:ident, $body:expr, $($T:ty),*) => {
+        $(if let Ok($typed) = $array.cast::<PyArray<$T, $D>>() {
             return $body;
         })*
     };
+}
+
+fn not_stored(values: &Bound<'_, PyAny>, axes: Option<usize>) -> PyResult<PyErr> {
+    let (dtype, shape) = (values.getattr("dtype")?, values.getattr("shape")?);
+    let types = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32"];
+    if let (Some(axes), true) = (axes, types.contains(&&*dtype.str()?.to_cow()?)) {
+        return Ok(PyValueError::new_err(format!(
+            "values must have {axes} axes, got shape {shape}; reshape it"
+        )));
+    }
+    let types = types.join(", ");
+    Ok(PyTypeError::new_err(format!("values has dtype {dtype}; convert it to one of {types}")))
 }
 
 /// Runs `$body` with `$p` and `$i` the arrays of positions, both int32 or both int64, or raises `TypeError`.
@@ -77,10 +86,12 @@ fn slice<'a, T: Element, D: Dimension>(
 ) -> PyResult<&'a [T]> {
     match array.as_slice() {
         Ok(values) if array.is_c_contiguous() => Ok(values),
-        _ => Err(PyValueError::new_err(format!(
-            "{name} must be C-contiguous and aligned, got strides {:?}; copy it with np.array(..., order=\"C\")",
-            array.strides()
-        ))),
+        _ => {
+            let strides = array.getattr("strides")?;
+            Err(PyValueError::new_err(format!(
+                "{name} must be C-contiguous and aligned, got strides {strides}; copy it with np.array(..., order=\"C\")"
+            )))
+        }
     }
 }
 
@@ -134,7 +145,7 @@ pub fn with_matrix<R: Send>(
     f: impl FnOnce(&dyn Matrix) -> R + Send,
 ) -> PyResult<R> {
     once(f, |f| {
-        with_value_type!(values, PyArray2, |values| {
+        with_value_type!(values, Ix2, |values| {
             if !values.is_c_contiguous() {
                 return Err(PyValueError::new_err("values must be C-contiguous"));
             }
@@ -156,7 +167,7 @@ pub fn with_arrays<R: Send>(
     // Of any other object, Python code would be asked for its number.
     let columns = item(3)?.cast_exact::<PyInt>()?.extract()?;
     once(f, |f| {
-        with_value_type!(values, PyArray1, |values| {
+        with_value_type!(&values, Ix1, |values| {
             with_index_type!(&indptr, &indices, |p, i| read_here(p, i, values, columns, f))
         })
     })
@@ -221,16 +232,16 @@ fn caught<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Se
 }
 
 fn read_dense(py: Python<'_>, dense: &DenseRows, detached: bool, f: Reader) -> PyResult<()> {
-    with_value_type!(dense.values.bind(py), PyArray2, |values| {
+    with_value_type!(dense.values.bind(py), Ix2, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
         guarded(py, detached, &Dense::new(slice("values", &values)?, dense.len, dense.columns)?, f)
     })
 }
 
 fn read_csr(py: Python<'_>, csr: &CsrRows, detached: bool, f: Reader) -> PyResult<()> {
-    with_value_type!(csr.values.bind(py), PyArray1, |values| {
+    with_value_type!(csr.values.bind(py), Ix1, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
-        let values = slice("data", &values)?;
+        let values = slice("values", &values)?;
         with_index_type!(csr.indptr.bind(py), csr.indices.bind(py), |p, i| {
             read_indices(csr, p, i, values, detached, f)
         })
@@ -258,13 +269,8 @@ pub fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<DenseRows> {
     let Ok(array) = values.cast::<PyUntypedArray>() else {
         return Err(PyTypeError::new_err(format!("values must be a NumPy array, got {}", values.get_type())));
     };
-    let [len, columns] = *array.shape() else {
-        let shape = array.shape();
-        return Err(PyValueError::new_err(format!(
-            "values must have 2 axes, got shape {shape:?}; reshape it"
-        )));
-    };
-    with_value_type!(values, PyArray2, |typed| {
+    let [len, columns] = *array.shape() else { return Err(not_stored(values, Some(2))?) };
+    with_value_type!(values, Ix2, |typed| {
         slice("values", &typed.try_readonly().map_err(PyErr::from)?)?;
         Ok(DenseRows { values: values.clone().unbind(), len, columns })
     })
@@ -295,9 +301,9 @@ fn check_types(
     values: &Bound<'_, PyAny>,
     n_columns: usize,
 ) -> PyResult<Facts> {
-    with_value_type!(values, PyArray1, |typed| {
+    with_value_type!(values, Ix1, |typed| {
         let typed = typed.try_readonly().map_err(PyErr::from)?;
-        let typed = slice("data", &typed)?;
+        let typed = slice("values", &typed)?;
         with_index_type!(indptr, indices, |p, i| check(p, i, typed, n_columns))
     })
 }

@@ -13,7 +13,7 @@ from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arra
 from perceptron_rs.common.rows.storage import is_masked, refuse_type, to_stored
 from perceptron_rs.engines import Engine, Rows
 
-__all__ = ["Examples", "as_array", "examples", "read", "refuse_odd", "unchecked"]
+__all__ = ["Examples", "as_array", "assert_width", "examples", "read", "refuse_odd", "unchecked"]
 
 _BLOCK = 1 << 20
 _LARGE = ("values", "indices")  # those of a CSR matrix that have all entries
@@ -98,18 +98,30 @@ def read(engine: Engine, X: Any) -> Examples:
     return Examples(rows, values, indptr, dict(zip(names, arrays, strict=True)))
 
 
-def unchecked(engine: Engine, X: Any) -> Examples:
-    """Hand X to the engine as it is."""
+def unchecked(estimator: Any, engine: Engine, X: Any) -> Examples:
+    """Hand X to the engine of a fitted estimator as it is."""
     if isinstance(X, np.ndarray):
-        return Examples(engine.dense_rows(X), X, None, {"rows": X})
-    if getattr(X, "format", None) != "csr":
+        rows, arrays = engine.dense_rows(X), {"rows": X}
+    elif getattr(X, "format", None) == "csr":
+        rows = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
+        arrays = {"rows_indptr": X.indptr, "rows_indices": X.indices, "rows_values": X.data}
+    else:
         raise TypeError(
             f"X must be an array or a CSR matrix with check_input=False, got {type(X).__name__}; "
             f"convert it, or leave check_input=True"
         )
-    rows = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
-    read = {"rows_indptr": X.indptr, "rows_indices": X.indices, "rows_values": X.data}
-    return Examples(rows, X.data, X.indptr, read)
+    assert_width(estimator, rows.shape[1])
+    return Examples(rows, arrays.get("rows_values", X), arrays.get("rows_indptr"), arrays)
+
+
+def assert_width(estimator: Any, n_features: int) -> None:
+    """Raise if examples have another width than those that a fitted estimator has seen."""
+    needed = estimator.n_features_in_
+    if n_features != needed:
+        raise ValueError(
+            f"X has {n_features} features, but {type(estimator).__name__} is expecting {needed} features "
+            "as input"
+        )
 
 
 def _is_plain(X: Any) -> bool:

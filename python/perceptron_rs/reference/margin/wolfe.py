@@ -99,7 +99,9 @@ def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, 
                     upper = arith.square_root(found.square) / problem.groups
                     gap = (upper - found.lower) / upper if upper > 0.0 else math.inf
                     rounds = 0 if better else rounds + 1
-                    floor = 8.0 * EPSILON * arith.square_root(corral.sigma) / arith.square_root(square)
+                    floor = math.inf  # at 0, nothing is left to be won
+                    if square > 0.0:
+                        floor = 8.0 * EPSILON * arith.square_root(corral.sigma) / arith.square_root(square)
                     if gap <= tol or gap <= floor or rounds >= PATIENCE:
                         return found
                 if goal == "separable" and found.lower > 0.0 and corral is not None:

@@ -84,12 +84,14 @@ def csr_rows(indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], 
         If the three arrays are not those of a matrix with ``n_columns`` columns.
     """
     check_storage("values", values, n_axes=1)
-    for name, array in (("indptr", indptr), ("indices", indices)):
-        if array.dtype not in (np.dtype(np.int32), np.dtype(np.int64)) or array.dtype != indptr.dtype:
-            raise TypeError(
-                f"{name} has dtype {array.dtype}; indptr and indices must both be int32 or both int64"
-            )
-        check_layout(name, array, n_axes=1)
+    kinds = [(array.dtype, array.ndim) for array in (indptr, indices)]
+    if kinds[0] != kinds[1] or kinds[0] not in [(np.dtype(kind), 1) for kind in (np.int32, np.int64)]:
+        raise TypeError(
+            "indptr and indices must both be int32 or both int64 vectors, "
+            f"got {indptr.dtype} and {indices.dtype}; convert them first"
+        )
+    check_layout("indptr", indptr, n_axes=1)
+    check_layout("indices", indices, n_axes=1)
     if len(indices) != len(values):
         raise ValueError(f"indices and values must have equal lengths, got {len(indices)} and {len(values)}")
     if len(indptr) == 0 or indptr[0] != 0:
