@@ -104,23 +104,30 @@ def learnt(random: np.random.Generator, X: NDArray[np.float64], y: NDArray[np.in
         A = A[:, :-1] if random.random() < 0.5 else np.hstack([A, A[:, :1]])
     A = sp.csr_matrix(A) if random.random() < 0.4 else A
     labels = y[rows]
-    names = ["fit", "partial_fit", "partial_fit", "predict_then_learn", "predict", "decision_function"]
-    name = str(random.choice(names))
-    if name in ("predict", "decision_function"):
-        return name, lambda model: getattr(model, name)(A)
+    weights = random.choice([0.0, 1.0, 2.0, 0.3], len(labels)) if random.random() < 0.2 else None
     options: dict[str, Any] = {}
-    if random.random() < 0.2:
-        options["sample_weight"] = random.choice([0.0, 1.0, 2.0, 0.3], len(labels))
+    names = ["fit", "fit_stream", *["partial_fit"] * 2, "predict_then_learn", "predict", "decision_function"]
+    name = str(random.choice(names))
     if name != "fit" and random.random() < 0.8:
         options["classes"] = np.unique(y)
     if name == "partial_fit" and random.random() < 0.6:
         options["check_input"] = False
+    if name == "fit_stream":
+        options["block_size"] = int(random.integers(1, 8))
+        options["shuffle"] = "block" if random.random() < 0.5 else False
 
     def learn(model: Any) -> object:
-        found = getattr(model, name)(A, labels, **options)
+        method = getattr(model, name)
+        if name in ("predict", "decision_function"):
+            return method(A)
+        if name == "fit_stream":
+            found = method((A, labels, weights), **options)
+        else:
+            found = method(A, labels, sample_weight=weights, **options)
         return None if found is model else found
 
-    return f"{name}(X{rows.tolist()} {A.dtype} {type(A).__name__} {A.shape}, **{options})", learn
+    where = f"X{rows.tolist()} {A.dtype} {type(A).__name__} {A.shape}"
+    return f"{name}({where}, sample_weight={weights}, **{options})", learn
 
 
 def check(random: np.random.Generator) -> str:

@@ -377,3 +377,11 @@ def test_data_frames_with_other_columns_are_refused(columns, text, cache, engine
     with pytest.raises(ValueError, match=text):
         Perceptron(engine=engine_name).fit_stream(frames(NAMES, columns), **options)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("learner", [Perceptron, VotedPerceptron])
+def test_a_class_without_examples_has_no_balanced_weight(learner, engine_name):
+    model = learner(class_weight="balanced", engine=engine_name, **SHORT)
+    with pytest.raises(ValueError, match="class_weight 'balanced' needs examples of class 2; give a dict"):
+        model.fit_stream((REAL, TWO), classes=[0, 1, 2])
+    assert not hasattr(model, "classes_")

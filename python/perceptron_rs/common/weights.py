@@ -56,6 +56,9 @@ def class_weights(
         values = np.ones(len(classes))
     elif isinstance(class_weight, str):
         assert counts is not None
+        if not counts.all():
+            none = classes[counts == 0].tolist()[0]
+            raise ValueError(f"class_weight {class_weight!r} needs examples of class {none!r}; give a dict")
         values = int(counts.sum()) / (len(classes) * counts.astype(np.float64))
     else:
         from sklearn.utils import compute_class_weight
@@ -64,7 +67,7 @@ def class_weights(
             values = compute_class_weight(class_weight, classes=classes, y=classes).astype(np.float64)
             bad = ~(np.isfinite(values) & (values >= 0))
             if bad.any():
-                label, value = classes[bad][0], values[bad][0]
+                label, value = classes[bad].tolist()[0], values[bad][0]
                 raise ValueError(f"class_weight must be finite and >= 0, got {value} for class {label!r}")
     if n_planes == 1:
         return values.reshape(1, 2)
