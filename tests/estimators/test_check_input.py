@@ -58,12 +58,14 @@ def test_what_the_engine_refuses(learner, name, engine_name):
     assert contents(model) == before
 
 
+@pytest.mark.parametrize("parameters", [{"class_weight": "balanced"}, {"early_stopping": True}], ids=str)
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_weights_of_a_block_are_refused(learner, engine_name):
-    """As they are with checks: "balanced" would mean other weights in each call."""
-    model = learner(engine=engine_name).partial_fit(X, Y, CLASSES).set_params(class_weight="balanced")
+def test_what_a_pass_does_not_have_is_refused(learner, parameters, engine_name):
+    """As it is with checks: "balanced" would mean other weights in each call."""
+    model = learner(engine=engine_name).partial_fit(X, Y, CLASSES).set_params(**parameters)
     before = contents(model)
-    with pytest.raises(ValueError, match="class_weight 'balanced' is not supported for partial_fit"):
+    (name,) = parameters
+    with pytest.raises(ValueError, match=f"{name} .* partial_fit"):
         model.partial_fit(X, Y, check_input=False)
     assert contents(model) == before
 

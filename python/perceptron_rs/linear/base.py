@@ -12,7 +12,7 @@ from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error, turns
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.parameters import CONSTRAINTS, n_threads
+from perceptron_rs.common.parameters import CONSTRAINTS, are_accepted, n_threads
 from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import FitTask
@@ -217,7 +217,8 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         if check_input or not hasattr(self, "classes_"):
             self._partial_fit(X, y, classes, sample_weight)
             return self
-        self._check_parameters(for_partial_fit=True)
+        if not are_accepted(self):
+            self._check_parameters(for_partial_fit=True)
         with restored_on_error(self) as turn:
             engine = get_engine(self.engine)
             data = unchecked(self, engine, X)
@@ -333,8 +334,10 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         """Return what every example gets, (n, K)."""
         numbers = self._predicting_of(data)
         coef, intercept = (np.require(array, np.float64, ["C", "A"]) for array in numbers)
-        assert_same_planes(data.rows.shape[1], coef_=coef, intercept_=intercept)
-        return engine.scores(data.rows, coef, intercept, threads=n_threads(self, data.rows.shape[0]))
+        n, columns = data.rows.shape
+        if coef.shape != (*intercept.shape, columns):
+            assert_same_planes(columns, coef_=coef, intercept_=intercept)
+        return engine.scores(data.rows, coef, intercept, threads=n_threads(self, n))
 
     def _predicting_of(self, data: Examples) -> tuple[Any, Any]:  # noqa: ARG002
         """Return weights and intercepts that predict, in the columns where these examples have entries."""
