@@ -30,7 +30,7 @@ LEARNERS = ("perceptron", "averaged")
 #: Parameters that every pass depends on; not every learner has the last ones. An estimator may have others.
 _PARAMETERS = (
     *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
-    *("audit", "n_jobs"),
+    *("audit", "n_jobs", "early_stopping", "n_partitions"),
     *("penalty", "multi_class", *NOISE),
 )
 #: What a run would remove after a pass.
