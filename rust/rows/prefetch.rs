@@ -1,24 +1,28 @@
 //! Hints for what is read soon, rows above all. In a shuffled order no hardware prefetcher can guess them.
 //!
-//! Too few lines may be on their way to the first-level cache, and eight long rows fill it. So long rows are
-//! asked for in the second level (200 floats, 32 MB: half the time), and those that no cache holds in both,
-//! early in the second: floats take half to two thirds of the time. In the given order the hardware does
-//! well, but where the weights of several planes are read between long rows (784 floats: two thirds).
+//! Too few lines may be on their way to the first-level cache, and eight long rows fill it. So of rows that
+//! the third level surely holds only the beginning is asked for, and the hardware goes on by itself (on
+//! AMD's, up to 12 MB: 0.8 to 0.95 of the time of asking for all; from 14 MB on up to twice as long). Other
+//! long rows are asked for in the second level (200 floats, 32 MB: half the time), and those that no cache
+//! holds in both, early in the second: floats take half to two thirds of the time. In the given order the
+//! hardware does well, but where the weights of several planes are read between long rows (784 floats: two
+//! thirds).
 //!
 //! Intel's processors have few requests on their way at once, and what is read meanwhile waits behind them.
-//! But the hardware goes on with a row by itself once it is begun. So they are asked for the first lines of a
-//! row alone (sparse rows of 220 floats take 0.8 of the time, dense ones of 300 and 784 floats 0.7 to 0.8),
-//! and in the given order for what stands 8 kB ahead (dense floats that no cache holds: 0.75 to 0.85; other
-//! distances and the first level: up to as long as without). Tried: early, too, in a shuffled order (rows of
-//! 400 to 800 bytes 0.85 to 0.9, sparse rows of 64 entries and dense ones of 784 floats 1.15 to 1.25); rows
-//! that the third level holds asked for as those that no cache holds (1.1 to 1.2), in the given order into
-//! the first level (dense rows of 100 floats 0.93, sparse ones of 220 entries up to 1.35); half as many lines of
-//! rows that the third level holds (sparse ones 0.92 to 0.98, dense ones of 100 floats 1.25).
+//! So they are asked for the beginning of any row alone (sparse rows of 220 floats take 0.8 of the time,
+//! dense ones of 300 and 784 floats 0.7 to 0.8), and in the given order for what stands 8 kB ahead (dense
+//! floats that no cache holds: 0.75 to 0.85; other distances and the first level: up to as long as without).
+//! Tried: early, too, in a shuffled order (rows of 400 to 800 bytes 0.85 to 0.9, sparse rows of 64 entries
+//! and dense ones of 784 floats 1.15 to 1.25); rows that the third level holds asked for as those that no
+//! cache holds (1.1 to 1.2), in the given order into the first level (dense rows of 100 floats 0.93, sparse
+//! ones of 220 entries up to 1.35); half as many lines of rows that the third level holds (sparse ones 0.92
+//! to 0.98, dense ones of 100 floats 1.25).
 //!
 //! Tried on AMD's: hints in the given order for one plane, or for bytes: up to 25 % longer. Asking for a long
 //! sparse row piece by piece while another one is read: short rows up to 25 % more. The second level alone
 //! for short rows or those that no cache holds: up to half as long again; both, for rows that the third level
-//! holds: up to 30 % more. Three rows ahead instead of eight: no difference.
+//! holds: up to 30 % more. Three rows ahead instead of eight: no difference; 32 for rows of at most 128
+//! bytes: 0.6 to 1.7 of the time, as the rows' size and number have it.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::sync::LazyLock;
@@ -59,6 +63,7 @@ impl Hints {
     #[inline(always)]
     pub fn of(size: usize, len: usize, in_order: bool, planes: usize) -> Self {
         const CACHES: usize = 32 << 20;
+        const OWN: usize = 12 << 20; // what AMD's third level keeps for one core of many
         const FAR_AHEAD: usize = 32;
         const BYTES_AHEAD: usize = 8192;
         let (far, row) = (size > CACHES, size / len.max(1));
@@ -69,7 +74,7 @@ impl Hints {
             (true, false) | (false, true) => None,
             (false, false) => Some((FAR_AHEAD, Hint::EARLY)),
         };
-        let near = if is_intel() {
+        let near = if is_intel() || size <= OWN {
             Hint { most: 512, ..Hint::NOW }
         } else if far || row < 1024 {
             Hint::NOW
