@@ -92,6 +92,10 @@ def test_version(call):
         (["train", "x.svm", "--model", "m", "--tie", "no"], "invalid choice: 'no'"),
         (["train", "x.svm", "--model", "m", "--learner", "svm"], "as in: train averaged DATA"),
         (["train", "averged", "x.svm", "--model", "m"], "did you mean averaged?"),
+        (
+            ["train", "avg", "x.svm", "--model", "m"],
+            "invalid choice: 'avg'; choose from perceptron, averaged",
+        ),
         (["train", "x.svm", "--mod", "m"], "unrecognized option --mod; did you mean --model?"),
         (["train", "x.svm", "--model", "m", "--max-itr", "3"], "--max-itr; did you mean --max-iter?"),
         (["trian", "x.svm"], "invalid choice: 'trian'; did you mean train?"),

@@ -36,8 +36,9 @@ class _Command:
     help: str
     fill: Callable[[Any], None]
     about: str = DATA
-    #: The learners that have a command of their own below it.
+    #: The learners that have a command of their own below it, and what each of these needs.
     learners: tuple[str, ...] = ()
+    words: str = "DATA"
 
 
 class _Version(argparse.Action):
@@ -55,8 +56,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     argv = list(argv)
     name = argv[0] if argv else None
     if name in WITH_LEARNERS:
-        first = "".join(argv[1:2])
-        is_learner = first in ("-h", "--help") or get_close_matches(first, LEARNER_NAMES)
+        first, second = [*argv[1:3], "-", "-"][:2]
+        # Of two words, the first one is to be a learner.
+        two_words = not (first.startswith("-") or second.startswith("-"))
+        is_learner = first in ("-h", "--help") or two_words or get_close_matches(first, LEARNER_NAMES)
         argv[1:1] = [] if is_learner else ["perceptron"]
     return parser(name).parse_args(argv)
 
@@ -79,8 +82,14 @@ def parser(only: str | None = None) -> Parser:
         if not command.learners:
             command.fill(place)
             continue
+        place.usage = f"{place.prog} [-h] [LEARNER] {command.words} [options]"
+        place.description = f"{about} {place.prog} averaged --help lists the options of that learner."
         learners = place.add_subparsers(
-            dest="learner", metavar="LEARNER", required=True, help="perceptron, if it is left out"
+            prog=place.prog,
+            dest="learner",
+            metavar="LEARNER",
+            required=True,
+            help="perceptron, if it is left out",
         )
         for name in command.learners:
             text = LEARNERS[name].about
@@ -321,7 +330,7 @@ def _output(command: argparse.ArgumentParser, text: str = kinds.JSON) -> None:
 #: The learners whose fits can be traced.
 BY_MISTAKES = tuple(name for name in LEARNER_NAMES if LEARNERS[name].by_mistakes)
 COMMANDS = (
-    _Command("train", "train a model on DATA", _train, learners=LEARNER_NAMES),
+    _Command("train", "train a model on DATA", _train, learners=LEARNER_NAMES, words="DATA --model OUT"),
     _Command("predict", "predict the class of each example in DATA", _predict),
     _Command("online", "learn from examples as they come, and predict each before that", _online),
     _Command("evaluate", "evaluate a model on the labels of DATA", _evaluate),

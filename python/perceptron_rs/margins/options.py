@@ -32,7 +32,7 @@ def _search(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "--bias",
         choices=("free", "augmented", "none"),
         default="free",
-        help="intercept: free, part of the norm, or none (free)",
+        help="free: the intercept is not in the norm; augmented: it is; none: no intercept (free)",
     )
     group.add_argument(
         "--max-steps",

@@ -204,7 +204,7 @@ def _check_title(parts: list[str]) -> None:
 
 def _classes(parts: list[str]) -> NDArray[Any]:
     if parts[0] != "classes" or len(parts) < 2:
-        raise ValueError(f"expected the classes, got {parts[0]!r:.80}")
+        raise ValueError(f"expected 'classes' and their names, separated by tabs, got {parts[0]!r:.80}")
     values = [decode(part) for part in parts[2:]]
     return classes_from_json({"type": parts[1], "values": values})
 
