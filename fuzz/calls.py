@@ -36,6 +36,30 @@ COPIES: dict[str, Callable[[Any], Any]] = {
     "copy": copy.copy,
     "clone": clone,
 }
+
+
+def unsorted(A: NDArray[Any]) -> Any:
+    """Store the entries of each row from its end on, and a zero, with indices of 64 bits."""
+    rows = [[*np.flatnonzero(row)[::-1], *np.flatnonzero(row == 0)[:1]] for row in A]
+    columns = np.array([j for row in rows for j in row], dtype=np.int64)
+    numbers = A[np.repeat(np.arange(len(A)), [len(row) for row in rows]), columns]
+    ends = np.cumsum([0, *(len(row) for row in rows)], dtype=np.int64)
+    return sp.csr_matrix((numbers, columns, ends), A.shape)
+
+
+#: How rows are stored, often in a form that is read in place.
+FORMS: list[Callable[[NDArray[Any]], Any]] = [
+    *[np.asarray] * 5,
+    *[sp.csr_matrix] * 4,
+    unsorted,
+    sp.csr_array,
+    sp.csc_matrix,
+    sp.coo_array,
+    np.asfortranarray,
+    lambda A: np.repeat(A, 2, axis=1)[:, ::2],
+    lambda A: A.astype(A.dtype.newbyteorder()),
+    np.ndarray.tolist,
+]
 #: What is done to a model, in words and as a function.
 Call: TypeAlias = tuple[str, Callable[[Any], object]]
 
@@ -91,18 +115,19 @@ def replaced(random: np.random.Generator) -> Call:
     return f"{name} ({factor})", replace
 
 
-def learnt(random: np.random.Generator, X: NDArray[np.float64], y: NDArray[np.int64]) -> Call:
+def learnt(random: np.random.Generator, X: NDArray[np.float64], y: NDArray[Any]) -> Call:
     """Learn from some rows, or predict them."""
     rows = np.arange(len(X))
     if random.random() < 0.7:
-        rows = np.sort(random.choice(len(X), int(random.integers(1, len(X) + 1))))
+        rows = np.sort(random.choice(len(X), int(random.integers(0, len(X) + 1))))
     kind = random.choice(["f8", "f8", "f8", "f4", "u1", "i2", "i4", "i8"])
     A: Any = X[rows]
     with np.errstate(all="ignore"):
         A = A.astype(kind) if np.array_equal(A.astype(kind), A) else A
     if random.random() < 0.05:
         A = A[:, :-1] if random.random() < 0.5 else np.hstack([A, A[:, :1]])
-    A = sp.csr_matrix(A) if random.random() < 0.4 else A
+    form = FORMS[random.integers(len(FORMS))]
+    A = form(A)
     labels = y[rows]
     weights = random.choice([0.0, 1.0, 2.0, 0.3], len(labels)) if random.random() < 0.2 else None
     options: dict[str, Any] = {}
@@ -126,7 +151,7 @@ def learnt(random: np.random.Generator, X: NDArray[np.float64], y: NDArray[np.in
             found = method(A, labels, sample_weight=weights, **options)
         return None if found is model else found
 
-    where = f"X{rows.tolist()} {A.dtype} {type(A).__name__} {A.shape}"
+    where = f"X{rows.tolist()} {kind} {form}"
     return f"{name}({where}, sample_weight={weights}, **{options})", learn
 
 
@@ -138,6 +163,7 @@ def check(random: np.random.Generator) -> str:
     X = examples(random)
     y = random.integers(0, random.choice([2, 2, 3, 6]), len(X))
     y[0], y[-1] = 0, 1
+    y = y.astype(random.choice(["i8", "i8", "i8", "i4", "f8", "U2", "O"]))
     story = [repr(model)]
     for _ in range(int(random.integers(2, 12))):
         match random.integers(5):

@@ -145,9 +145,9 @@ def test_canonical(engine, trainer, case, index):
     if canonical:
         assert trainer.scores(X, np.ones(3), 0.0).shape == (n, 1)
     else:
-        with pytest.raises(ValueError, match="sorted and unique"):
+        with pytest.raises(ValueError, match="sorted and unique in every row; call sort_indices"):
             trainer.scores(X, np.ones(3), 0.0)
-        with pytest.raises(ValueError, match="sorted and unique"):
+        with pytest.raises(ValueError, match="sorted and unique in every row; call sort_indices"):
             trainer.fit(X, [0] * n)
 
 

@@ -195,7 +195,7 @@ fn refuse_unsorted(facts: Facts) -> PyResult<()> {
         return Ok(());
     }
     Err(PyValueError::new_err(
-        "rows are not canonical: columns must be sorted and unique in every row; sort them in a copy first",
+        "rows: the columns must be sorted and unique in every row; call sort_indices and sum_duplicates",
     ))
 }
 
