@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 import gzip
 import io
 import os
@@ -166,6 +168,35 @@ def test_a_header_that_claims_terabytes(tmp_path):
     path.write_bytes(claimed)
     with pytest.raises(ValueError, match=r"X\.npy: .*write it with numpy\.save"):
         open_arrays(path, Y)
+
+
+class Parsing:
+    """Garbage that parses when it is collected."""
+
+    def __init__(self):
+        self.itself = self
+
+    def __del__(self):
+        ast.literal_eval("[[1]]")
+
+
+def test_a_header_is_read_whatever_else_is_parsed_meanwhile(tmp_path):
+    """A collection of garbage may run other code in the middle of a header; a thread may as well."""
+    np.save(tmp_path / "X.npy", np.ones((3, 2)))
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()  # a collection is quick then
+    try:
+        for objects in range(1, 150):
+            gc.collect()
+            Parsing()
+            gc.set_threshold(objects)
+            (part,) = open_arrays(tmp_path / "X.npy", [0, 1, 1]).partitions(1)
+            gc.set_threshold(*before)
+            assert part().X.tolist() == [[1, 1]] * 3
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def test_mapped_arrays(tmp_path):

@@ -370,7 +370,12 @@ def _mapped(part: Any, files: list[Path]) -> Any:
     path = Path(part)
     files.append(path)
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        try:
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        except SystemError:
+            # Python before 3.11.8 and 3.12.2: NumPy parses the header, and if a collection of garbage lets
+            # another thread parse meanwhile, both may fail (python/cpython#106905).
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise ValueError(f"{path}: {error}; write it with numpy.save") from None
     if not isinstance(array, np.ndarray):
