@@ -6,6 +6,7 @@ Written for `make fuzz`; `python fuzz/calls.py --seed S --case N` draws one case
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -115,15 +116,15 @@ def replaced(random: np.random.Generator) -> Call:
     return f"{name} ({factor})", replace
 
 
-def learnt(random: np.random.Generator, X: NDArray[np.float64], y: NDArray[Any]) -> Call:
+def learnt(random: np.random.Generator, kind: type, X: NDArray[np.float64], y: NDArray[Any]) -> Call:
     """Learn from some rows, or predict them."""
     rows = np.arange(len(X))
     if random.random() < 0.7:
         rows = np.sort(random.choice(len(X), int(random.integers(0, len(X) + 1))))
-    kind = random.choice(["f8", "f8", "f8", "f4", "u1", "i2", "i4", "i8"])
+    dtype = random.choice(["f8", "f8", "f8", "f4", "u1", "i2", "i4", "i8"])
     A: Any = X[rows]
     with np.errstate(all="ignore"):
-        A = A.astype(kind) if np.array_equal(A.astype(kind), A) else A
+        A = A.astype(dtype) if np.array_equal(A.astype(dtype), A) else A
     if random.random() < 0.05:
         A = A[:, :-1] if random.random() < 0.5 else np.hstack([A, A[:, :1]])
     form = FORMS[random.integers(len(FORMS))]
@@ -132,7 +133,7 @@ def learnt(random: np.random.Generator, X: NDArray[np.float64], y: NDArray[Any])
     weights = random.choice([0.0, 1.0, 2.0, 0.3], len(labels)) if random.random() < 0.2 else None
     options: dict[str, Any] = {}
     names = ["fit", "fit_stream", *["partial_fit"] * 2, "predict_then_learn", "predict", "decision_function"]
-    name = str(random.choice(names))
+    name = str(random.choice([name for name in names if hasattr(kind, name)]))
     if name != "fit" and random.random() < 0.8:
         options["classes"] = np.unique(y)
     if name == "partial_fit" and random.random() < 0.6:
@@ -148,11 +149,14 @@ def learnt(random: np.random.Generator, X: NDArray[np.float64], y: NDArray[Any])
         if name == "fit_stream":
             found = method((A, labels, weights), **options)
         else:
-            found = method(A, labels, sample_weight=weights, **options)
+            found = method(A, labels, **options)
         return None if found is model else found
 
-    where = f"X{rows.tolist()} {kind} {form}"
-    return f"{name}({where}, sample_weight={weights}, **{options})", learn
+    if name != "fit_stream":
+        options["sample_weight"] = weights
+        accepted = inspect.signature(getattr(kind, name)).parameters
+        options = {option: value for option, value in options.items() if option in accepted}
+    return f"{name}(X{rows.tolist()} {dtype} {form}, {weights}, **{options})", learn
 
 
 def check(random: np.random.Generator) -> str:
@@ -172,7 +176,7 @@ def check(random: np.random.Generator) -> str:
             case 1:
                 words, call = replaced(random)
             case _:
-                words, call = learnt(random, X, y)
+                words, call = learnt(random, type(model), X, y)
         story.append(words)
         said = [outcome(model, call) for model in models]
         assert said[0] == said[1], (story, said)

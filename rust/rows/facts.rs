@@ -56,7 +56,7 @@ fn check_shape<T: Value, I: Index>(indptr: &[I], indices: &[I], values: &[T]) ->
     let invalid = |text: String| Err(Error::Invalid(text));
     if indices.len() != values.len() {
         return invalid(format!(
-            "indices and data must have the same length, got {} and {}",
+            "indices and values must have equal lengths, got {} and {}",
             indices.len(),
             values.len()
         ));

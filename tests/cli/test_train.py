@@ -81,6 +81,13 @@ def test_the_output(call, text_file, tmp_path):
     assert lines[-1].endswith(" s")
 
 
+def test_a_file_named_like_a_learner(call, text_file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text_file.rename("voted.svm")
+    assert call("train", "voted.svm", "--model", "m").out.startswith("learner   perceptron\n")
+    assert call("train", "voted", "voted.svm", "--model", "m").out.startswith("learner   voted\n")
+
+
 def test_whose_mistakes_are_added_up(call, text_file, tmp_path):
     for labels, whose in (("0 1 0 1 0 1", ""), ("0 1 2 0 1 2", " of 3 hyperplanes")):
         lines = [line.split(" ", 1)[1] for line in text_file.read_text().splitlines()]

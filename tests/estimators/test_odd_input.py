@@ -67,11 +67,12 @@ def test_objects_that_only_become_arrays(learner, kind):
     assert model.score(kind(X), kind(Y)) == expected.score(X, Y)
 
 
-@pytest.mark.parametrize("kind", [OnlyArray, OnlyInterface])
+@pytest.mark.parametrize("kind", [OnlyArray, OnlyInterface, sp.coo_matrix, sp.dia_matrix, sp.bsr_matrix])
 @pytest.mark.parametrize("learner", LINEAR)
 def test_such_objects_with_early_stopping(learner, kind):
     expected = learner(early_stopping=True).fit(X, Y)
-    assert outcome(learner(early_stopping=True).fit(kind(X), kind(Y))) == outcome(expected)
+    labels = Y if sp.issparse(kind(X)) else kind(Y)
+    assert outcome(learner(early_stopping=True).fit(kind(X), labels)) == outcome(expected)
 
 
 @pytest.mark.parametrize("learner", [*LINEAR, KernelPerceptron])

@@ -250,6 +250,26 @@ class TestEarlyStopping:
         assert not hasattr(model, "classes_")
 
     @pytest.mark.parametrize("learner", ALL)
+    def test_weights_of_0_in_the_validation_part(self, learner, engine_name):
+        X, y = np.arange(80.0).reshape(40, 2), np.arange(40) % 2
+        held_out = next(StratifiedShuffleSplit(test_size=0.25, random_state=0).split(X, y))[1]
+        records = []
+        model = learner(
+            early_stopping=True, validation_fraction=0.25, max_iter=2, tol=None, engine=engine_name
+        )
+        model.set_params(callback=records.append)
+        weights = np.ones(40)
+        weights[held_out[:4]] = 0
+        model.fit(X, y, sample_weight=weights)
+        assert (records[0].n_examples, model.n_seen_.tolist()) == (30, [60])
+        for others, text in ((np.ones(40), "finite sum above 0, got 0"), (np.zeros(40), "nothing to learn")):
+            others[held_out] = 1 - others[held_out]
+            with pytest.raises(ValueError, match=text):
+                clone(model).fit(X, y, sample_weight=others)
+        with pytest.raises(ValueError, match="finite sum above 0, got inf"):
+            clone(model).set_params(eta0=1e-300).fit(X, y, sample_weight=np.full(40, 1e308))
+
+    @pytest.mark.parametrize("learner", ALL)
     def test_a_nan_in_the_validation_part(self, learner, engine_name):
         X, y = np.ones((40, 2)), np.arange(40) % 2
         X[next(StratifiedShuffleSplit(test_size=0.1, random_state=0).split(X, y))[1][0], 1] = np.nan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -59,7 +60,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         first, second = [*argv[1:3], "-", "-"][:2]
         # Of two words, the first one is to be a learner.
         two_words = not (first.startswith("-") or second.startswith("-"))
-        is_learner = first in ("-h", "--help") or two_words or get_close_matches(first, LEARNER_NAMES)
+        looks_alike = get_close_matches(first, LEARNER_NAMES) and not os.path.exists(first)  # noqa: PTH110
+        is_learner = first in ("-h", "--help", *LEARNER_NAMES) or two_words or looks_alike
         argv[1:1] = [] if is_learner else ["perceptron"]
     return parser(name).parse_args(argv)
 

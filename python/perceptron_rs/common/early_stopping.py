@@ -49,6 +49,13 @@ class Validation:
         weight: NDArray[np.float64] | None,
         positive: NDArray[np.uint32],
     ) -> None:
+        with np.errstate(over="ignore"):
+            total = 1.0 if weight is None else np.cumsum(weight)[-1]
+        if not 0 < total < np.inf:
+            raise ValueError(
+                f"sample_weight of the {len(labels)} examples of the validation part must have a finite sum "
+                f"above 0, got {total}; give other weights, or another random_state"
+            )
         self.estimator, self.engine, self.rows = estimator, engine, rows
         self.labels, self.weight, self.positive = labels, weight, positive
         self.scores: list[NDArray[np.float64]] = []

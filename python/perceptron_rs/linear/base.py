@@ -147,7 +147,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             sample_weight,
             state,
             task,
-            (lambda part: self._selected(engine, X, part)) if self.early_stopping else None,
+            early_stopping=bool(self.early_stopping),
             first_epoch=self._n_epochs,
             max_iter=int(self.max_iter),
             tol=None if self.tol is None else float(self.tol),
@@ -157,11 +157,6 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         self._n_epochs += self.n_iter_
         task.end()
         return report.stopped
-
-    def _selected(self, engine: Engine, X: Any, part: NDArray[np.intp]) -> Examples:
-        from sklearn.utils import _safe_indexing
-
-        return examples(self, engine, _safe_indexing(X, part), reset=False)
 
     @with_callbacks
     @standard()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -20,7 +19,7 @@ from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.common.rows.selection import part, rows_of
+from perceptron_rs.common.rows.selection import chosen, part, rows_of
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.weights import (
@@ -143,8 +142,8 @@ def learn(
     sample_weight: Any,
     state: State,
     task: FitTask | None = None,
-    validation: Callable[[NDArray[np.intp]], Examples] | None = None,
     *,
+    early_stopping: bool = False,
     first_epoch: int,
     max_iter: int,
     tol: float | None,
@@ -154,8 +153,7 @@ def learn(
 ) -> Report:
     """Learn, and publish the new state and the story of the run on the estimator.
 
-    ``task`` tells scikit-learn's callbacks; ``validation``, for early stopping, gives the examples
-    of some rows.
+    ``task`` tells scikit-learn's callbacks.
     """
     classes = estimator.classes_
     given = weights = sample_weights(sample_weight, labels)
@@ -168,13 +166,15 @@ def learn(
 
     n_examples, held_out = len(labels) if idle is None else int((~idle).sum()), None
     own = estimator._own_settings(n_examples)
-    if validation is not None:
+    if early_stopping:
         others = split(estimator, labels)
+        validation = rows_of(engine, chosen(data.stored, others), data.rows.shape[1])
         weight = None if weights is None else weights[others]
-        held_out = Validation(estimator, engine, validation(others).rows, labels[others], weight, positive)
-        n_examples -= len(others)
+        held_out = Validation(estimator, engine, validation, labels[others], weight, positive)
         weights = np.ones(len(labels)) if weights is None else weights.copy()
         weights[others] = 0  # an example of weight 0 is not visited
+        idle = unvisited(weights, planes, labels, is_joint(estimator))
+        n_examples = len(labels) if idle is None else int((~idle).sum())
     observer = Observer(estimator, n_examples, task, publish)
     seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
     estimator._begin(engine, data, state, seed)
