@@ -69,7 +69,7 @@ def test_objects_that_only_become_arrays(learner, kind):
 
 @pytest.mark.parametrize("kind", [OnlyArray, OnlyInterface, sp.coo_matrix, sp.dia_matrix, sp.bsr_matrix])
 @pytest.mark.parametrize("learner", LINEAR)
-def test_such_objects_with_early_stopping(learner, kind):
+def test_other_forms_with_early_stopping(learner, kind):
     expected = learner(early_stopping=True).fit(X, Y)
     labels = Y if sp.issparse(kind(X)) else kind(Y)
     assert outcome(learner(early_stopping=True).fit(kind(X), labels)) == outcome(expected)
