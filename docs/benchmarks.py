@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 HEAD = ("case", "scikit-learn, s", "perceptron-rs, s", "ratio", "averaged / plain")
@@ -31,8 +32,13 @@ def lines(results: dict[str, Any]) -> list[str]:
         head, cells_of, cases = INTERVALS, interval, results["real"]
     if "taggers" in results:
         head, cells_of, cases = TAGGERS, tagger, results["taggers"]
-    text = [f"{said}.", "", ".. list-table::", "   :header-rows: 1", ""]
-    for cells in [head, *map(cells_of, cases)]:
+    return [f"{said}.", "", *list_table([head, *map(cells_of, cases)])]
+
+
+def list_table(rows: Iterable[Iterable[str]]) -> list[str]:
+    """Return a table as reStructuredText; the first row is its head."""
+    text = [".. list-table::", "   :header-rows: 1", ""]
+    for cells in rows:
         text += [f"   {'* ' if number == 0 else '  '}- {cell}" for number, cell in enumerate(cells)]
     return text
 

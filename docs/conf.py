@@ -16,7 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 from perceptron_rs.plots.drawing import COLOURS
 
 sys.path.insert(0, str(Path(__file__).parent))
-from benchmarks import lines
+from benchmarks import lines, list_table
 
 project = "perceptron-rs"
 author = "perceptron-rs developers"
@@ -118,16 +118,18 @@ class CourseMap(SphinxDirective):
         """Return the table."""
         _, name = self.env.relfn2path(self.arguments[0], self.env.docname)
         self.env.note_dependency(name)
-        text = [".. list-table::", "   :header-rows: 1", ""]
-        cells = [["concept", "function", "reference", "test", "picture"]]
+        rows = [["concept", "function", "reference", "test", "picture"]]
         with Path(name).open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                first = f":doc:`{row['concept']} <{row['page']}>`"
-                code = f"`{row['function']}`", f"``{row['reference']}``", f"``{row['test']}``"
-                role = "" if row["picture"].startswith("plots.") else ":doc:"  # a display, or a page
-            cells.append([first, *code, f"{role}`{row['picture']}`"])
-        text += [f"   {'  -' if k else '* -'} {cell}" for line in cells for k, cell in enumerate(line)]
-        return self.parse_text_to_nodes("\n".join(text))
+            concepts = list(csv.DictReader(file))
+        for row in concepts:
+            first = f":doc:`{row['concept']} <{row['page']}>`"
+            code = f"`{row['function']}`", f"``{row['reference']}``", f"``{row['test']}``"
+            role = "" if row["picture"].startswith("plots.") else ":doc:"  # a display, or a page
+            rows.append([first, *code, f"{role}`{row['picture']}`"])
+        (table,) = self.parse_text_to_nodes("\n".join(list_table(rows)))
+        if len(list(table.findall(nodes.row))) != 1 + len(concepts):
+            raise self.error(f"the table does not show the {len(concepts)} concepts of {name}")
+        return [table]
 
 
 def escape_shapes(*arguments: Any) -> None:

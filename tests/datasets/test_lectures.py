@@ -105,9 +105,27 @@ def test_the_points_are_those_of_the_table(name, points, signs):
     assert table.y.tolist() == signs
 
 
+def test_six_points_are_predicted_as_on_the_slide():
+    """It predicts + if and only if w . x >= 0, and w . x is 0 in the first and the fifth row."""
+    steps = list(lecture("six_points").trace())
+    assert "".join("+" if step.prediction > 0 else "-" for step in steps) == "++--++"
+    assert [step.row for step in steps if step.activation == 0] == [0, 4]
+
+
+def test_xor_is_printed_with_two_mistakes_taken_for_right():
+    """The lecture says itself that XOR does not converge; what it prints of two rows is wrong."""
+    table = lecture("xor")
+    w1, w2, b = table.printed_weights
+    negative = [(x1, x2) for (x1, x2), y in zip(table.X, table.y, strict=True) if y < 0]
+    assert negative == [(0, 1), (1, 0)]
+    assert [-(w1 * x1 + w2 * x2 + b) for x1, x2 in negative] == [-1, -1]
+    assert "y a = -1 < 0 at (0, 1) and (1, 0)" in table.printed
+    assert "converges" not in table.printed
+
+
 def test_a_table_prints_both():
     text = str(lecture("xor"))
-    assert text.splitlines()[0] == "printed  the perceptron converges on XOR: (0, 0, 1)"
+    assert text.splitlines()[0].endswith("neither moves the weights: (0, 0, 1)")
     assert text.splitlines()[1].endswith("(-1, -1, -1)")
     assert len(text.splitlines()) == 8
 

@@ -29,7 +29,7 @@ class Lecture:
     y : ndarray of shape (n_samples,), int64
         Their labels, -1 or 1.
     estimator : object
-        The learner of the table, not fitted: one epoch without shuffling, from zero.
+        The learner of the table, not fitted: one epoch without shuffling, from zero, with its rule for ties.
     printed : str
         What the lecture prints.
     printed_weights : tuple of float
@@ -85,9 +85,9 @@ def lecture(name: Literal["six_points", "cached_average", "four_points", "xor"])
     Parameters
     ----------
     name : {"six_points", "cached_average", "four_points", "xor"}
-        "six_points": a first table, without an intercept. "cached_average": the average of its weights, by
-        an update that has lost its counter. "four_points": a mistake that is taken for right, on data that
-        no line separates. "xor": an epoch that seems to converge.
+        "six_points": a first table, without an intercept, which predicts + where w . x = 0. "cached_average":
+        the average of its weights, by an update that has lost its counter. "four_points": a mistake that is
+        taken for right, on data that no line separates. "xor": two such mistakes, on XOR.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def _six_points() -> Lecture:
         name="six_points",
         X=np.array([[-1.0, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]),
         y=np.array([-1, 1, 1, -1, -1, 1]),
-        estimator=_one_epoch(Perceptron(fit_intercept=False)),
+        estimator=_one_epoch(Perceptron(fit_intercept=False, tie="positive")),
         printed="mistakes on the first, third and fifth example; the weights of the pass",
         printed_weights=(3, 1),
         right="so it is; the next epoch makes no mistake",
@@ -162,9 +162,9 @@ def _xor() -> Lecture:
         X=np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]),
         y=np.array([1, 1, -1, -1]),
         estimator=_one_epoch(Perceptron()),
-        printed="the perceptron converges on XOR",
+        printed="y a = -1 < 0 at (0, 1) and (1, 0), correctly classified, so that neither moves the weights",
         printed_weights=(0, 0, 1),
-        right="w = (0, 0) and b = 1 are wrong on two points; the run goes on in a cycle for ever",
+        right="y a = -1 < 0 is a mistake and moves the weights; the run is a cycle that never ends",
         weights=(-1, -1, -1),
     )
 
