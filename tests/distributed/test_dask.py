@@ -59,6 +59,15 @@ def test_bits_of_the_local_fit(client, partitions, form):
     assert same(model.to_local(), local)
 
 
+def test_a_saved_model_is_loaded_as_a_local_one(client, tmp_path):
+    model = on_dask.AveragedPerceptron(client=client, **FEW).fit([X[:100], X[100:]], [Y[:100], Y[100:]])
+    model.save(tmp_path / "model")
+    loaded = perceptron_rs.load(tmp_path / "model")
+    assert type(loaded) is perceptron_rs.AveragedPerceptron
+    assert loaded.get_params() == model.to_local().get_params()
+    assert same(loaded, model)
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -109,6 +109,17 @@ def test_partial_fit_is_an_epoch_in_stored_order():
     assert all(np.array_equal(a, b) for a, b in zip(one.coefs_, other.coefs_, strict=True))
 
 
+def test_a_pass_over_other_layers_is_refused_with_a_remedy_that_works():
+    """``partial_fit`` goes on whatever ``warm_start`` is, so setting it alone would change nothing."""
+    X, y = [[0.0, 1], [1, 0]], [0, 1]
+    model = MultilayerPerceptron((4,)).partial_fit(X, y, [0, 1]).set_params(hidden_layer_sizes=(3,))
+    with pytest.raises(ValueError, match="set the sizes of the last fit, or begin anew by fit"):
+        model.partial_fit(X, y)
+    assert model.fit(X, y).coefs_[0].shape == (2, 3)
+    model = MultilayerPerceptron((4,)).partial_fit(X, y, [0, 1]).set_params(hidden_layer_sizes=(4,))
+    assert model.partial_fit(X, y).coefs_[0].shape == (2, 4)
+
+
 def test_warm_start_continues_the_epochs():
     X, y = load_iris(return_X_y=True)
     whole = MultilayerPerceptron((4,), tol=None, max_iter=5).fit(X, y)

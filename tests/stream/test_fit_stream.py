@@ -323,7 +323,9 @@ def test_no_source():
 
 def test_an_iterator_is_read_once():
     once = iter(batches_of(REAL, TWO, size=10))
-    with pytest.raises(ValueError, match="read only once"):
+    with pytest.raises(
+        ValueError, match=r"read only once.*cache=.*max_iter=1 with classes= and .*Source.*n_features"
+    ):
         Perceptron().fit_stream(once)
     once = Source(batches=lambda: iter(batches_of(REAL, TWO, size=10)), n_features=5, again=False)
     model = Perceptron(max_iter=1, tol=None).fit_stream(once, classes=[0, 1])

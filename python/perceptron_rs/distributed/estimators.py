@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, ClassVar, Self
 
 from perceptron_rs.common.errors import restored_on_error
@@ -54,6 +55,27 @@ class ClusterLearner(BaseEstimator):
             else:
                 warn_of_interrupt(self, report.stopped, stacklevel=5)
         return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted model; `perceptron_rs.load` returns it as a learner that knows of no cluster.
+
+        The same as ``to_local().save(path)``.
+
+        Parameters
+        ----------
+        path : str or path object
+            File to write. An existing file is replaced completely or not at all.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If the file cannot hold a parameter or the classes, such as a ``RandomState``.
+        OSError
+            If the file cannot be written.
+        """
+        self.to_local().save(path)
 
     def to_local(self) -> Any:
         """Return the fitted model as a learner that knows of no cluster.

@@ -58,7 +58,7 @@ def check_same_problem(model: Any, classes: NDArray[Any]) -> None:
     if sizes != learnt:
         raise ValueError(
             f"X and hidden_layer_sizes need layers of the sizes {sizes}, but the estimator continues with "
-            f"{learnt}; set warm_start=False or use the sizes of the last fit"
+            f"{learnt}; set the sizes of the last fit, or begin anew by fit with warm_start=False"
         )
 
 

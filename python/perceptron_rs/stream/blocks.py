@@ -110,7 +110,8 @@ class Stream:
         if self.passes and not source.again:
             raise ValueError(
                 f"{source.name} can be read only once, but another pass is needed; set cache= to keep what "
-                f"is read, or, for one pass, max_iter=1 with classes= and the number of features"
+                f"is read, or, for one pass, max_iter=1 with classes= and a perceptron_rs.io.Source that has "
+                f"n_features"
             )
         self.passes += 1
         before = stamps(source.files)
@@ -387,7 +388,8 @@ def shifted(batch: Batch, facts: Facts) -> Batch:
     width = X.shape[1] - facts.is_shifted
     if width > facts.n_features:
         raise ValueError(
-            f"X has {width} features, but {facts.n_features} are expected; give the number of features of all"
+            f"X has {width} features, but {facts.n_features} are expected; give the number of features of "
+            f"all examples as n_features of the source"
         )
     indices = X.indices - X.indices.dtype.type(1) if facts.is_shifted else X.indices
     return batch._replace(X=csr(X.data, indices, X.indptr, facts.n_features))
