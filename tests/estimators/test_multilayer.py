@@ -112,7 +112,8 @@ def test_partial_fit_is_an_epoch_in_stored_order():
 def test_a_pass_over_other_layers_is_refused_with_a_remedy_that_works():
     """``partial_fit`` goes on whatever ``warm_start`` is, so setting it alone would change nothing."""
     X, y = [[0.0, 1], [1, 0]], [0, 1]
-    model = MultilayerPerceptron((4,)).partial_fit(X, y, [0, 1]).set_params(hidden_layer_sizes=(3,))
+    few = {"tol": None, "max_iter": 2}
+    model = MultilayerPerceptron((4,), **few).partial_fit(X, y, [0, 1]).set_params(hidden_layer_sizes=(3,))
     with pytest.raises(ValueError, match="set the sizes of the last fit, or begin anew by fit"):
         model.partial_fit(X, y)
     assert model.fit(X, y).coefs_[0].shape == (2, 3)
