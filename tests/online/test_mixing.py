@@ -211,6 +211,22 @@ def test_a_penalty_is_settled_before_weights_are_mixed():
     assert (found[0].coef_ != Perceptron(n_partitions=3, max_iter=4, tol=None).fit(X, y).coef_).any()
 
 
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+@pytest.mark.parametrize(
+    "penalty", [{"penalty": "l2", "alpha": 0.25}, {"penalty": "l1", "alpha": 0.125}], ids=str
+)
+def test_what_partial_fit_has_left_pending_is_taken_once(engine_name, mixing, multi_class, penalty):
+    X, y = np.diag([8.0, 8.0, 8.0, 8.0])[[0, 2, 1, 3, 0, 1]], np.array([1, 0, 1, 0, 1, 0])
+    options = {"shuffle": False, "tol": None, "max_iter": 3, "multi_class": multi_class, "mixing": mixing}
+    model = Perceptron(engine=engine_name, **options, **penalty).partial_fit(X[:2], y[:2], classes=[0, 1])
+    settled = model.coef_, model.intercept_  # in these fits no number is rounded
+    model.set_params(warm_start=True, n_partitions=2).fit(X, y)
+    expected = Perceptron(engine=engine_name, n_partitions=2, **options, **penalty).fit(X, y, *settled)
+    assert model.coef_.tolist() == expected.coef_.tolist()
+    assert not any(name.startswith("_pending") for name in vars(model))
+
+
 @pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
 @pytest.mark.parametrize("mixing", MIXINGS)
 def test_one_partition_is_a_plain_fit_bit_for_bit(kind, mixing):

@@ -242,8 +242,13 @@ def mix(
 
 
 def changed(state: State, change: Change) -> State:
-    """Return the state after a change; it shares the arrays that are the same."""
+    """Return the state after a change; it shares the arrays that are the same.
+
+    Each pass of an epoch has taken all penalties that were pending: none is left.
+    """
     found = state | {"seen": change.seen}
+    if "ages" in state:
+        found["ages"] = np.zeros_like(state["ages"])
     for name, new in change.numbers.items():
         array = Array(state, name)
         if array.is_sparse:
@@ -433,7 +438,7 @@ def _sums(
 
 
 def _names(state: State) -> list[str]:
-    """Return the names of the weights of a state. No penalty is pending between epochs, so ages are 0."""
+    """Return the names of the weights of a state; what is pending of them passes take (see `changed`)."""
     matrices = [name for name in _SPARSE if f"{name}_data" in state]
     parts = {f"{name}_{part}" for name in matrices for part in ("indptr", "indices", "data")}
     return matrices + [
