@@ -1,24 +1,56 @@
-"""Files that may be compressed by gzip: bytes as they are unpacked, and no more of them than is plausible."""
+"""Files that may be compressed: bytes as they are unpacked, and no more of them than is plausible.
+
+What a file is compressed by is told by its first bytes, as pipes have no names.
+"""
 
 from __future__ import annotations
 
-import gzip
 import io
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-__all__ = ["MAX_RATIO", "check_ratio", "n_lines", "reading", "unpacked"]
+__all__ = [
+    "MAX_RATIO",
+    "PACKINGS",
+    "SUFFIXES",
+    "check_ratio",
+    "first_bytes",
+    "n_lines",
+    "packing_of",
+    "unpacked",
+]
 
 #: How many times its size a file may unpack to, unless somebody says otherwise.
 MAX_RATIO = 250.0
 _SMALL = 1 << 24  # so much may be packed as tightly as it likes
 _BUFFER = 1 << 17
 _NEWLINE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """A way to compress files: what they begin with, and what of the standard library reads them."""
+
+    name: str
+    suffix: str
+    begin: bytes
+    module: str
+    reader: str
+
+
+PACKINGS = (
+    Packing("gzip", ".gz", b"\x1f\x8b", "gzip", "GzipFile"),
+    Packing("bzip2", ".bz2", b"BZh", "bz2", "BZ2File"),
+    Packing("xz", ".xz", b"\xfd7zXZ\0", "lzma", "LZMAFile"),
+)
+#: What the names of compressed files end in.
+SUFFIXES = tuple(packing.suffix for packing in PACKINGS)
 
 
 def check_ratio(max_ratio: Any) -> float:
@@ -28,15 +60,36 @@ def check_ratio(max_ratio: Any) -> float:
     return float(max_ratio)
 
 
-def unpacked(packed: str | IO[bytes], max_ratio: float = MAX_RATIO, *, name: str | None = None) -> IO[bytes]:
-    """Return what is in a gzip file, of which what has come is given at once, as of a pipe.
+def packing_of(begin: bytes) -> Packing | None:
+    """Return what a file that begins so is compressed by; None: nothing."""
+    return next((packing for packing in PACKINGS if begin.startswith(packing.begin)), None)
 
-    Reading it raises ValueError if it is more than ``max_ratio`` allows. A file that is given by its path is
-    closed with it; ``name`` is what errors call another one.
+
+def first_bytes(read: Callable[[int], bytes | None], marks: tuple[bytes, ...]) -> bytes:
+    """Return the first bytes of a file: of a pipe no more than has come, unless they may become a mark."""
+    longest = max(map(len, marks))
+    begin = read(longest) or b""
+    while any(len(begin) < len(mark) and mark.startswith(begin) for mark in marks):
+        more = read(longest - len(begin))
+        if not more:
+            break
+        begin += more
+    return begin
+
+
+def unpacked(file: str | IO[bytes], max_ratio: float = MAX_RATIO, *, name: str | None = None) -> Unpacked:
+    """Return what is in a file, compressed or not, of which what has come is given at once, as of a pipe.
+
+    Reading it raises ValueError, which names the file, if it is damaged or more than ``max_ratio`` allows. A
+    file that is given by its path is closed with it; ``name`` is what errors call another one.
     """
-    file = Path(packed).open("rb") if isinstance(packed, str) else packed  # noqa: SIM115  closed with the text
-    text = _Unpacked(file, str(packed) if name is None else name, max_ratio, owns=file is not packed)
-    return io.BufferedReader(text, _BUFFER)
+    opened = Path(file).open("rb") if isinstance(file, str) else file  # noqa: SIM115  closed with the text
+    try:
+        return Unpacked(opened, str(file) if name is None else name, max_ratio, owns=opened is not file)
+    except BaseException:
+        if opened is not file:
+            opened.close()
+        raise
 
 
 def n_lines(text: bytes) -> int:
@@ -44,58 +97,97 @@ def n_lines(text: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE))
 
 
-@contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Say what is wrong with a gzip file in words that name it."""
-    try:
-        yield
-    except EOFError:
-        raise ValueError(f"{name}: the gzip data ends early: the file was cut; get it again") from None
-    except (zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(
-            f"{name}: the gzip data is damaged or none ({error}); get it again, or drop the .gz if it is "
-            f"plain text"
-        ) from None
-
-
 class _Counted(io.RawIOBase):
-    """Counts the bytes that are read from a file."""
+    """A file whose first bytes are looked at; counts those that are taken from it."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self.file, self.count = file, 0
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self.file, self.name, self.count = file, name, 0
+        self.begin = first_bytes(self.read_some, tuple(packing.begin for packing in PACKINGS))
+
+    def read_some(self, n: int) -> bytes:
+        """Return so many bytes, or what has come; an error names the file."""
+        try:
+            data: bytes = getattr(self.file, "read1", self.file.read)(n)
+        except OSError as error:
+            if error.filename is None and error.errno is not None:
+                error.filename = self.name
+            raise
+        return data
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        read = getattr(self.file, "read1", self.file.read)  # not more than has come
-        data = read(len(buffer))
+        data = self.begin[: len(buffer)] if self.begin else self.read_some(len(buffer))
+        self.begin = self.begin[len(data) :]
         buffer[: len(data)] = data
         self.count += len(data)
         return len(data)
 
 
-class _Unpacked(io.RawIOBase):
-    """The text of a gzip file, as bytes that are looked at on their way."""
+class Unpacked(io.RawIOBase):
+    """The bytes of a file, unpacked and looked at on their way."""
 
-    def __init__(self, packed: IO[bytes], name: str, max_ratio: float, *, owns: bool) -> None:
-        self.packed, self.name, self.max_ratio, self.owns = _Counted(packed), name, max_ratio, owns
-        self.count = 0
-        self.text = gzip.GzipFile(fileobj=self.packed)
+    def __init__(self, file: IO[bytes], name: str, max_ratio: float, *, owns: bool) -> None:
+        self.name, self.max_ratio, self.owns = name, max_ratio, owns
+        self.packed = _Counted(file, name)
+        begin = self.packed.begin
+        self.packing = packing_of(begin)
+        self.count = 0  # where it stands
+        if self.packing is None:
+            if file.seekable():
+                self.count = file.tell() - len(begin)
+            named = next((packing for packing in PACKINGS if name.lower().endswith(packing.suffix)), None)
+            if named is not None:
+                if named.begin.startswith(begin):
+                    raise ValueError(_cut(name, named))
+                raise ValueError(_damage(name, named))
+            self.file: Any = self.packed
+            self.read_some: Any = self.packed.read
+        else:
+            reader = getattr(import_module(self.packing.module), self.packing.reader)
+            self.file = reader(**{"fileobj" if reader.__name__ == "GzipFile" else "filename": self.packed})
+            self.read_some = self.file.read1
+
+    @property
+    def consumed(self) -> int:
+        """Number of bytes of the file itself that have been read."""
+        return self.packed.count
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self.text.read1(len(buffer))
+        if self.packing is None:
+            n = self.packed.readinto(buffer)
+            self.count += n
+            return n
+        data = self._unpack(len(buffer), self.packing)
         buffer[: len(data)] = data
         self.count += len(data)
         if self.count > _SMALL + self.max_ratio * self.packed.count:
             raise ValueError(
                 f"{self.name}: unpacks to more than {self.max_ratio:g} times its size; if you know that it "
-                f"is no gzip bomb, raise max_ratio or unpack it"
+                f"is no {self.packing.name} bomb, raise max_ratio or unpack it"
             )
         return len(data)
+
+    def _unpack(self, n: int, packing: Packing) -> bytes:
+        try:
+            data: bytes = self.read_some(n)
+        except EOFError:
+            raise ValueError(_cut(self.name, packing)) from None
+        except zlib.error:
+            raise ValueError(_damage(self.name, packing)) from None
+        except OSError as error:
+            if error.errno is not None:  # of the disk, and not of what is on it
+                raise
+            raise ValueError(_damage(self.name, packing)) from None
+        except Exception as error:
+            if type(error).__name__ != "LZMAError":  # lzma is imported where it is needed
+                raise
+            raise ValueError(_damage(self.name, packing)) from None
+        return data
 
     def seekable(self) -> bool:
         return True
@@ -104,9 +196,14 @@ class _Unpacked(io.RawIOBase):
         return self.count
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Go on, and not back: what lies between is read."""
+        """Go to a place; of what is compressed only forwards: what lies between is read."""
+        if self.packing is None and whence == 0 and self.packed.file.seekable():
+            self.packed.begin = b""
+            self.count = self.packed.count = self.packed.file.seek(offset)
+            return self.count
         if whence != 0 or offset < self.count:
-            raise io.UnsupportedOperation("a gzip file is read from its beginning to its end")
+            kind = "a pipe" if self.packing is None else f"a {self.packing.name} file"
+            raise io.UnsupportedOperation(f"{kind} is read from its beginning to its end")
         while self.count < offset and self.read(min(_BUFFER, offset - self.count)):
             pass
         return self.count
@@ -115,3 +212,14 @@ class _Unpacked(io.RawIOBase):
         if self.owns and not self.closed:
             self.packed.file.close()
         super().close()
+
+
+def _cut(name: str, packing: Packing) -> str:
+    return f"{name}: the {packing.name} data ends early: the file was cut; get it again"
+
+
+def _damage(name: str, packing: Packing) -> str:
+    return (
+        f"{name}: the {packing.name} data is damaged or none; get it again, or drop the {packing.suffix} if "
+        f"it is plain text"
+    )

@@ -14,13 +14,14 @@ use crate::memory::boxed;
 use crate::online::{Flow, Monitor};
 
 /// What other kinds of files begin with; none of it can begin a label.
-const NO_TEXT: [(&[u8], &str); 5] = [
-    (b"\x1f\x8b", "is compressed by gzip; give it a name that ends in .gz"),
-    (b"BZh", "is compressed by bzip2; decompress it first"),
-    (b"\xfd7zXZ", "is compressed by xz; decompress it first"),
-    (b"\x28\xb5\x2f\xfd", "is compressed by zstd; decompress it first"),
-    (b"\xef\xbb\xbf", "begins with a byte order mark; save it as UTF-8 without one"),
+const NO_TEXT: [(&[u8], &str); 4] = [
+    (b"\x1f\x8b", "is compressed by gzip; unpack it first"),
+    (b"BZh", "is compressed by bzip2; unpack it first"),
+    (b"\xfd7zXZ", "is compressed by xz; unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "is compressed by zstd; unpack it first"),
 ];
+/// A byte order mark, which a text in UTF-8 may begin with.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Lines of one file, and what was read from them. Used again and again.
 #[derive(Default)]
@@ -177,10 +178,13 @@ fn grow(room: &mut Vec<u8>, length: usize) -> std::result::Result<(), Trouble> {
     Ok(())
 }
 
-/// Opens a file; the first bytes of a plain one are looked at, and go to `rest`.
+/// Opens a file; its first bytes are looked at, and go to `rest`, but for a byte order mark.
 fn open(path: &Path, rest: &mut Vec<u8>, max_ratio: f64) -> Result<Box<dyn Read + Send>> {
     let reader = begin(path, rest, max_ratio).map_err(|trouble| trouble.at(path))?;
     check_text(rest, path)?;
+    if rest.starts_with(MARK) {
+        rest.drain(..MARK.len());
+    }
     Ok(reader)
 }
 
@@ -197,12 +201,13 @@ fn begin(
     rest: &mut Vec<u8>,
     max_ratio: f64,
 ) -> std::result::Result<Box<dyn Read + Send>, Trouble> {
-    let mut file = File::open(path)?;
-    if path.extension().is_some_and(|extension| extension == "gz") {
-        let gzip = Gzip::new(file, max_ratio)?;
-        return Ok(boxed(gzip).map_err(|_| Trouble::Memory)?);
-    }
+    let file = File::open(path)?;
+    let mut reader: Box<dyn Read + Send> = if path.extension().is_some_and(|extension| extension == "gz") {
+        boxed(Gzip::new(file, max_ratio)?).map_err(|_| Trouble::Memory)?
+    } else {
+        boxed(file).map_err(|_| Trouble::Memory)?
+    };
     rest.try_reserve(8).map_err(|_| Trouble::Memory)?;
-    file.by_ref().take(8).read_to_end(rest)?;
-    Ok(boxed(file).map_err(|_| Trouble::Memory)?)
+    reader.by_ref().take(8).read_to_end(rest)?;
+    Ok(reader)
 }

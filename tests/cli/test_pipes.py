@@ -116,7 +116,7 @@ def test_errors_name_the_line_and_the_column(refused, call, stdin, model, monkey
     stdin(b"# nothing\n")
     assert refused("predict", model, "-") == "standard input: contains no examples"
     stdin(gzip.compress(TEXT, mtime=0)[:-9])
-    assert "standard input: after line" in refused("predict", model, "-")
+    assert "standard input: the gzip data ends early" in refused("predict", model, "-")
     stdin(UNLABELLED)
     assert "line 1, column 1" in refused("evaluate", model, "-")
     monkeypatch.setattr(sys, "stdin", None)

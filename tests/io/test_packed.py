@@ -62,8 +62,8 @@ def test_a_whole_file(tmp_path):
 def test_what_is_unpacked_is_what_was_packed():
     text = b"".join(b"%d:%d\n" % (i, i * i) for i in range(30_000))
     halves = gzip.compress(text[:9999], mtime=0) + gzip.compress(text[9999:], mtime=0)
-    assert packed.unpacked(io.BytesIO(halves), name="a").read() == text
-    file = packed.unpacked(io.BytesIO(halves), name="a")
+    assert packed.unpacked(io.BytesIO(halves), name="a").readall() == text
+    file = io.BufferedReader(packed.unpacked(io.BytesIO(halves), name="a"))
     assert file.seek(12_345) == 12_345
     assert file.read(5) == text[12_345:12_350]
     assert file.tell() == 12_350
@@ -87,7 +87,7 @@ def test_what_has_come_is_given_at_once():
             assert n, "it would wait for ever"
             return n
 
-    assert packed.unpacked(io.BufferedReader(Pipe()), name="a").read1(100) == b"first\n"
+    assert packed.unpacked(io.BufferedReader(Pipe()), name="a").read(100) == b"first\n"
 
 
 @pytest.mark.parametrize("data", [b"no gzip", gzip.compress(b"a" * 99, mtime=0)[:-9]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import pickle
 
 import numpy as np
@@ -144,7 +145,7 @@ def test_what_cannot_be_cut(svmlight, source, n, text):
 
 def test_compressed_text_and_tables_of_text_cannot_be_cut(tmp_path):
     pytest.importorskip("pyarrow")
-    (tmp_path / "a.svm.gz").write_bytes(b"")
+    (tmp_path / "a.svm.gz").write_bytes(gzip.compress(b""))
     with pytest.raises(ValueError, match="can only be read from its beginning"):
         open_svmlight(tmp_path / "a.svm.gz", n_features=1, zero_based=True).partitions(2)
     with pytest.raises(ValueError, match="can only be read from its beginning"):

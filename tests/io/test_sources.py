@@ -151,7 +151,7 @@ def test_bad_files(tmp_path):
         ("cut.gz", packed[:-20], "cut.gz: the gzip data ends early"),
         ("worse.gz", packed[:900] + bytes(9) + packed[909:], "worse.gz: the gzip data is damaged"),
         ("plain.gz", b"1 1:1\n", "plain.gz: the gzip data is damaged or none"),
-        ("packed.svm", packed, "is compressed by gzip; give it a name"),
+        ("zip.svm", b"PK\x03\x04", "zip.svm: is a zip archive; unpack it first"),
         ("empty.svm", b"", "contains no examples"),
     ):
         (tmp_path / name).write_bytes(data)

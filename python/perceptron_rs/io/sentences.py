@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, paths_of
-from perceptron_rs.packed import MAX_RATIO, check_ratio, unpacked
+from perceptron_rs.io.text import open_text
+from perceptron_rs.packed import MAX_RATIO, check_ratio
 
 __all__ = ["open_sentences"]
 
@@ -150,35 +149,30 @@ def _sentences(
         first: list[list[str]] = next(_sentences(file, tag_column, max_ratio), [[]])
         width, before = len(first[0]) or None, _lines_before(file, begin)
         opening = first[0][0] if width else ""
-    try:
-        with unpacked(str(file), max_ratio) if file.suffix == ".gz" else file.open("rb") as lines:
-            if begin > 0:
-                lines.seek(begin)
-            place = begin
-            for number, line in enumerate(lines, before + 1):
-                if end is not None and place >= end:
-                    break
-                place += len(line)
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-                if not text.strip():
-                    if sentence:
-                        yield sentence
-                    sentence = []
-                    continue
-                columns = text.split("\t") if "\t" in text else text.split()
-                if width is None:
-                    width, opening = len(columns), columns[0]
-                if len(columns) != width or not -width <= tag_column < width or width < 2:
-                    raise ValueError(
-                        f"{file}, line {number}: has {len(columns)} columns, but {max(width, 2)} are needed, "
-                        f"one of which is the tag; put an empty line between sentences"
-                        + _about_comments(columns[0], opening)
-                    )
-                sentence.append(columns)
-    except UnicodeDecodeError:
-        raise ValueError(f"{file}, line {number}: is not UTF-8; convert the file") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{file}, after line {number}: the compressed file is damaged: {error}") from None
+    with open_text(str(file), max_ratio) as lines:
+        if begin > 0:
+            lines.seek(begin)
+        place = lines.tell()
+        for number, line in enumerate(lines, before + 1):
+            if end is not None and place >= end:
+                break
+            place += len(line)
+            text = line.decode("utf-8").rstrip("\r\n")
+            if not text.strip():
+                if sentence:
+                    yield sentence
+                sentence = []
+                continue
+            columns = text.split("\t") if "\t" in text else text.split()
+            if width is None:
+                width, opening = len(columns), columns[0]
+            if len(columns) != width or not -width <= tag_column < width or width < 2:
+                raise ValueError(
+                    f"{file}, line {number}: has {len(columns)} columns, but {max(width, 2)} are needed, "
+                    f"one of which is the tag; put an empty line between sentences"
+                    + _about_comments(columns[0], opening)
+                )
+            sentence.append(columns)
     if sentence:
         yield sentence
 

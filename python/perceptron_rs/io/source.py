@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.common.rows.sparse import is_sparse
+from perceptron_rs.packed import unpacked
 
 __all__ = [
     "Batch",
@@ -331,7 +332,7 @@ def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int
     if n is None:
         raise ValueError("n must be given: text can be cut anywhere")
     for file in files:
-        if not isinstance(file, str) or file.endswith(".gz"):
+        if not isinstance(file, str) or not Path(file).is_file() or _is_packed(file):
             name = file if isinstance(file, str) else getattr(file, "name", "the open file")
             raise ValueError(f"{name}: can only be read from its beginning; give plain text files")
     begins = [0, *accumulate(Path(file).stat().st_size for file in files)]
@@ -343,6 +344,11 @@ def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int
         ]
         for a, b in evenly(begins[-1], n)
     ]
+
+
+def _is_packed(file: str) -> bool:
+    with unpacked(file) as opened:
+        return opened.packing is not None
 
 
 def joined(batches: Sequence[Batch]) -> Batch:
@@ -406,7 +412,11 @@ def _rows(X: Any, first: int, last: int) -> Any:
 
 
 def paths_of(path: PathLike | Sequence[PathLike]) -> list[str]:
-    """Return the files that a path, a list of them or a pattern such as "part-*.svm" names, in order."""
+    """Return the files that a path, a list of them or a pattern such as "part-*.svm" names, in order.
+
+    A folder names the files in it, but those that are hidden or begin with an underscore, as programs write
+    them beside the data.
+    """
     single = isinstance(path, str | bytes | os.PathLike)
     if not single and not isinstance(path, Sequence):
         raise TypeError(f"path must be a path or a list of paths, got {path!r}; pass the name of the file")
@@ -420,12 +430,25 @@ def paths_of(path: PathLike | Sequence[PathLike]) -> list[str]:
             matching = sorted(glob(name))  # noqa: PTH207  of any folder
             if not matching:
                 raise FileNotFoundError(f"no file matches {name!r}; check the pattern and the folder")
-            found += matching
+            found += [file for match in matching for file in _in_folder(match)]
         else:
-            found.append(name)
+            found += _in_folder(name)
     if not found:
         raise ValueError("path must name at least one file, got an empty list")
     return found
+
+
+def _in_folder(name: str) -> list[str]:
+    """Return the files in a folder; or the name itself, if it is none."""
+    if not Path(name).is_dir():
+        return [name]
+    inside = sorted(path for path in Path(name).iterdir() if not path.name.startswith((".", "_")))
+    folder = next((path for path in inside if path.is_dir()), None)
+    if folder is not None:
+        raise ValueError(f"{name}: holds the folder {folder.name!r}; name the folder of the files themselves")
+    if not inside:
+        raise ValueError(f"{name}: is a folder without files; name the one that holds the data")
+    return list(map(str, inside))
 
 
 def stamps(files: Iterable[Path]) -> Files:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
 from pathlib import Path
@@ -15,8 +14,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, joined, paths_of
+from perceptron_rs.io.text import open_text
 from perceptron_rs.io.threads import in_order
-from perceptron_rs.packed import MAX_RATIO, check_ratio, n_lines, reading, unpacked
+from perceptron_rs.packed import MAX_RATIO, check_ratio, n_lines
 
 __all__ = ["load_svmlight", "load_with_base", "open_svmlight"]
 
@@ -53,9 +53,9 @@ def load_svmlight(
     Parameters
     ----------
     path : str, path-like or binary file, or list of them
-        File to read. Several files are read as if they were one. A file whose name ends in ".gz" is
-        decompressed while it is read. A file that is already open is read from where it stands, and left
-        open.
+        File to read. Several files are read as if they were one, and so are those of a folder or of a
+        pattern such as ``"part-*.svm"``. What gzip, bzip2 or xz has compressed is decompressed while it
+        is read. A file that is already open is read from where it stands, and left open.
     n_features : int, default=None
         Number of features seen during ``fit``.
     zero_based : bool or "auto", default="auto"
@@ -152,7 +152,7 @@ def load_with_base(
         "max_ratio": check_ratio(max_ratio),
     }
     names = [_name_of(file) for file in files]
-    if offset == 0 and length <= 0 and all(isinstance(file, str) for file in files):
+    if offset == 0 and length <= 0 and all(map(_is_of_core, files)):
         values, columns, starts, y, width, is_zero_based = read_svmlight(files, threads=threads, **options)
     else:
         options["zero_based"] = True if base is None else base  # as written, until all is read
@@ -185,7 +185,7 @@ def open_svmlight(
     Parameters
     ----------
     path : str, path-like or binary file, or list of them
-        Files, read as if they were one: as for `load_svmlight`, and patterns such as ``"part-*.svm.gz"``.
+        Files, read as if they were one: as for `load_svmlight`.
         A file that is already open, such as ``sys.stdin.buffer``, can be passed through only once.
     n_features : int, default=None
         Number of features seen during ``fit``. If None, a first pass counts them.
@@ -292,7 +292,8 @@ def _parts(
 
 def _texts(file: Any, offset: int, length: int, max_ratio: float) -> Iterator[bytes]:
     """Give the text of a file in pieces that end with a line."""
-    with _opened(file, max_ratio) as text:
+    # The parser looks at every byte, and a comment may hold any.
+    with open_text(file, max_ratio, name=_name_of(file), is_checked=False) as text:
         if offset > 0:
             text.seek(offset)
             text.readline()
@@ -317,14 +318,13 @@ def _texts(file: Any, offset: int, length: int, max_ratio: float) -> Iterator[by
             yield rest
 
 
-@contextmanager
-def _opened(file: Any, max_ratio: float) -> Iterator[Any]:
-    """Open a file, if it is a path."""
-    if not isinstance(file, str):
-        yield file
-        return
-    with reading(file), unpacked(file, max_ratio) if file.endswith(".gz") else Path(file).open("rb") as text:
-        yield text
+def _is_of_core(file: Any) -> bool:
+    """Whether the core reads a file by itself: a regular one, plain, or of gzip by its name, too."""
+    if not isinstance(file, str) or not Path(file).is_file():
+        return isinstance(file, str) and not Path(file).exists()  # it says so
+    with open_text(file, is_checked=False) as text:
+        packing = text.raw.source.packing
+    return packing is None or (packing.name == "gzip" and file.endswith(".gz"))
 
 
 def _joined(parts: list[Arrays], base: bool | None) -> Arrays:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of
-from perceptron_rs.packed import MAX_RATIO, check_ratio, unpacked
-from perceptron_rs.packed import reading as of_gzip
+from perceptron_rs.io.text import open_text
+from perceptron_rs.packed import MAX_RATIO, check_ratio
 
 __all__ = ["open_arrow", "open_csv", "open_parquet"]
 
@@ -32,7 +32,8 @@ def open_csv(
     Parameters
     ----------
     path : str, path-like, or list of them
-        Files, read as if they were one; patterns such as ``"part-*.csv.gz"`` name several.
+        Files, read as if they were one; patterns such as ``"part-*.csv.gz"`` and folders name several.
+        gzip, bzip2 or xz may have compressed them.
     target : str
         Name of the column of labels.
     sample_weight : str, default=None
@@ -42,7 +43,7 @@ def open_csv(
     delimiter : str, default=","
         Character between two cells.
     max_ratio : float, default=250.0
-        How many times its size a file whose name ends in ".gz" may unpack to.
+        How many times its size a compressed file may unpack to.
 
     Returns
     -------
@@ -75,9 +76,7 @@ def open_csv(
     parse, max_ratio = csv.ParseOptions(delimiter=delimiter), check_ratio(max_ratio)
 
     def opened(file: str, **options: Any) -> Any:
-        place = unpacked(file, max_ratio) if file.endswith(".gz") else file
-        with of_gzip(file):
-            return csv.open_csv(place, parse_options=parse, **options)
+        return csv.open_csv(open_text(file, max_ratio), parse_options=parse, **options)
 
     def batches(file: str) -> Any:
         # Else the first part of a file would decide whether a column holds whole numbers.
@@ -293,9 +292,8 @@ def _of_files(
         for file in files:
             of_file = _Table(open_one(file).schema, target, weight, table.columns, file, n_features)
             try:
-                with of_gzip(file):
-                    for batch in open_one(file):
-                        yield of_file.batch(batch)
+                for batch in open_one(file):
+                    yield of_file.batch(batch)
             except arrow.ArrowInvalid as error:
                 raise ValueError(f"{file}: {error}") from None
 

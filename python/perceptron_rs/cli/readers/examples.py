@@ -17,9 +17,11 @@ from perceptron_rs.cli.readers.source import (
     check_file,
     name_of,
     opened,
+    opened_text,
     text_blocks,
 )
 from perceptron_rs.cli.readers.wanted import Wanted
+from perceptron_rs.packed import SUFFIXES as PACKED
 
 __all__ = ["blocks", "format_of", "load"]
 
@@ -80,7 +82,8 @@ def blocks(path: str, wanted: Wanted, *, may_wait: bool = False) -> Iterator[Dat
             return _checked(lines.part(*block), name, wanted)
 
     alike = may_wait and wanted.labels and form == "svmlight"  # other readers learn from the first lines
-    texts = text_blocks(path, max_ratio=wanted.max_ratio)
+    # The parser of svmlight text looks at every byte.
+    texts = text_blocks(path, max_ratio=wanted.max_ratio, is_checked=form != "svmlight")
     if alike:
         from perceptron_rs.io.threads import in_order
 
@@ -111,12 +114,12 @@ def _by_suffix(path: str, wanted: Wanted) -> str:
             raise UsageError("standard input has no suffix that says its format; add --format")
         return wanted.usual
     suffix = Path(path).suffix.lower()
-    if suffix == ".gz":
+    if suffix in PACKED:
         inner = SUFFIXES.get(Path(Path(path).stem).suffix.lower())
         if inner in TEXTS:
             return inner
         known = ", ".join(suffix for suffix, form in SUFFIXES.items() if form in TEXTS)
-        raise CommandError(f"{path}: only {known} may be compressed, as in data.svm.gz")
+        raise CommandError(f"{path}: only {known} may be compressed, as in data.svm{suffix}")
     if suffix not in SUFFIXES:
         raise CommandError(
             f"{path}: unknown suffix {suffix!r}; the suffix must be one of {', '.join(SUFFIXES)}, or "
@@ -143,7 +146,7 @@ def _read(path: str, form: str, wanted: Wanted) -> Data:
         from perceptron_rs.cli.readers.svmlight import read_svmlight
 
         return read_svmlight(path, wanted)
-    with opened(path, wanted.max_ratio) as file:
+    with opened_text(path, wanted.max_ratio, is_checked=form != "svmlight") as file:
         whole: Data = _lines(form, name_of(path), wanted).part(1, file.read())  # all of it is one block
         return whole
 

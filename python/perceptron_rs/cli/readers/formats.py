@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.io.text import open_text
 from perceptron_rs.memory import probe_memory
-from perceptron_rs.packed import MAX_RATIO, unpacked
+from perceptron_rs.packed import MAX_RATIO
 
 __all__ = ["Column", "Table", "read_columns"]
 
@@ -56,7 +57,7 @@ class Table:
         if self.text is not None:
             return io.BytesIO(self.text)
         name = str(self.name)
-        return unpacked(name, self.max_ratio) if name.lower().endswith(".gz") else name
+        return name if self.form == "parquet" else open_text(name, self.max_ratio)
 
     @property
     def size(self) -> int:

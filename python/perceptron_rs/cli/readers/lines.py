@@ -31,10 +31,7 @@ class TextLines:
         """Return the examples in whole lines, the first of which has this number."""
         labels, texts = [], []
         for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), first):
-            try:
-                label, tab, words = line.decode("utf-8").rstrip("\r").partition("\t")
-            except UnicodeDecodeError:
-                raise CommandError(f"{self._name}: line {number} is not UTF-8; convert the file") from None
+            label, tab, words = line.decode("utf-8").rstrip("\r").partition("\t")
             if not tab and self._wanted.labels and self._wanted.beside is None:
                 raise CommandError(
                     f"{self._name}: line {number} has no tab; write each line as a label, a tab and the text"

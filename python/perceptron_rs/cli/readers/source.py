@@ -1,26 +1,32 @@
-"""Bytes from a file or from standard input, also compressed by gzip: whole lines, as soon as they come."""
+"""Bytes from a file or from standard input, also compressed: whole lines, as soon as they come."""
 
 from __future__ import annotations
 
-import gzip
 import io
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import IO, Any, Protocol
 
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.io.text import open_text
 from perceptron_rs.packed import MAX_RATIO, n_lines, unpacked
 
-__all__ = ["BLOCK", "STANDARD_INPUT", "check_file", "name_of", "opened", "text_blocks", "watched"]
+__all__ = [
+    "BLOCK",
+    "STANDARD_INPUT",
+    "check_file",
+    "name_of",
+    "opened",
+    "opened_text",
+    "text_blocks",
+    "watched",
+]
 
 STANDARD_INPUT = "-"
 #: Bytes that are asked for at once.
 BLOCK = 1 << 20
-_GZIP = b"\x1f\x8b"
-_BOM = b"\xef\xbb\xbf"
 
 
 def name_of(path: str) -> str:
@@ -70,31 +76,38 @@ def _tell(path: str, file: Any, lines: int, n_bytes: int) -> None:
     if not _watchers:
         return
     size = 0 if path == STANDARD_INPUT else Path(path).stat().st_size
-    packed = getattr(getattr(file, "raw", None), "packed", None)
-    at = n_bytes if packed is None else packed.count
     for watcher in _watchers:
-        watcher(name_of(path), lines, n_bytes, min(1.0, at / size) if size else None)
+        watcher(name_of(path), lines, n_bytes, min(1.0, file.raw.consumed / size) if size else None)
 
 
 @contextmanager
 def opened(path: str, max_ratio: float | None = None) -> Iterator[IO[bytes]]:
-    """Open a file, or what is packed in it, told by its first bytes, as pipes have no names.
+    """Open a file or standard input, and unpack what is packed in it.
 
     Reading raises ValueError if that is more than ``max_ratio`` times as much; None stands for the default.
     """
-    if path == STANDARD_INPUT:
-        if sys.stdin is None:
-            raise CommandError("standard input: is closed; name a file")
-        # A test's or a caller's own object may hold text alone.
-        file = getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode())
-        yield _unpacked(file, path, max_ratio)
-        return
-    with Path(path).open("rb") as file:
-        yield _unpacked(file, path, max_ratio)
+    with io.BufferedReader(unpacked(_file(path), max_ratio or MAX_RATIO, name=name_of(path))) as file:
+        yield file
+
+
+def opened_text(path: str, max_ratio: float | None = None, *, is_checked: bool = True) -> io.BufferedReader:
+    """Open text as all readers do; the arguments are those of ``open_text``."""
+    file = open_text(_file(path), max_ratio or MAX_RATIO, name=name_of(path), is_checked=is_checked)
+    _widen(file)
+    return file
+
+
+def _file(path: str) -> Any:
+    if path != STANDARD_INPUT:
+        return path
+    if sys.stdin is None:
+        raise CommandError("standard input: is closed; name a file")
+    # A test's or a caller's own object may hold text alone.
+    return getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode())
 
 
 def text_blocks(
-    path: str, size: int = BLOCK, *, max_ratio: float | None = None
+    path: str, size: int = BLOCK, *, max_ratio: float | None = None, is_checked: bool = True
 ) -> Iterator[tuple[int, bytes]]:
     """Give whole lines, as many as have come, and the number of the first of them, from 1.
 
@@ -104,15 +117,9 @@ def text_blocks(
     number, rest, n_bytes = 1, b"", 0
     for watcher in _watchers:
         watcher.begin()
-    with opened(path, max_ratio) as file:
-        _widen(file)
+    with opened_text(path, max_ratio, is_checked=is_checked) as file:
         while True:
-            try:
-                part = file.read1(size)  # type: ignore[attr-defined]
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise CommandError(
-                    f"{name_of(path)}: after line {number - 1}: the compressed file is corrupted: {error}"
-                ) from error
+            part = file.read1(size)
             end = part.rfind(b"\n") + 1
             if not part:
                 text, rest = rest, b""
@@ -122,19 +129,11 @@ def text_blocks(
                 text, rest = b"", rest + part
             n_bytes += len(part)
             if text:
-                yield number, text.removeprefix(_BOM) if number == 1 else text
+                yield number, text
                 number += n_lines(text)
                 _tell(path, file, number - 1, n_bytes)
             if not part:
                 return
-
-
-def _unpacked(file: Any, path: str, max_ratio: float | None) -> IO[bytes]:
-    buffered: Any = file if hasattr(file, "peek") else io.BufferedReader(file)
-    is_packed = buffered.peek(2)[:2] == _GZIP
-    if not is_packed:
-        return cast(IO[bytes], buffered)
-    return unpacked(buffered, max_ratio or MAX_RATIO, name=name_of(path))
 
 
 def _widen(file: Any) -> None:
@@ -142,4 +141,4 @@ def _widen(file: Any) -> None:
     with suppress(ImportError, AttributeError, OSError):
         import fcntl
 
-        fcntl.fcntl(file.fileno(), fcntl.F_SETPIPE_SZ, BLOCK)
+        fcntl.fcntl(file.raw.source.packed.file.fileno(), fcntl.F_SETPIPE_SZ, BLOCK)

@@ -134,7 +134,7 @@ def add_max_ratio(place: argparse._ActionsContainer) -> None:
         "--max-ratio",
         type=bound,
         metavar="X",
-        help="refuse gzip data that unpacks to more than X times its size; inf for no limit (250)",
+        help="refuse compressed data that unpacks to more than X times its size; inf for no limit (250)",
     )
 
 
