@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen_columns, matrix_of, rows_of
 from perceptron_rs.engines import Engine
 from perceptron_rs.kernel.values import callable_values
-from perceptron_rs.kernel.vectors import counts_of, state_of, stored
+from perceptron_rs.kernel.vectors import state_of, stored
 
 __all__ = ["answers"]
 
@@ -26,8 +25,7 @@ def answers(model: Any, engine: Engine, data: Examples, answer: str) -> NDArray[
 
     The values of a callable are not kept: it is asked for those of a block of rows with all stored ones.
     """
-    counts = counts_of(model._vectors, model.n_seen_)
-    state = state_of(model._vectors, model.n_seen_, drawn(counts, model._seed))
+    state = state_of(model._vectors, model.n_seen_, model._seed)
     support, columns = len(model._vectors["origin"]), model.n_features_in_
     if callable(model.kernel) or model.kernel == "precomputed":
         stored_rows = engine.dense_rows(np.zeros((support, 1), np.uint8))  # their values are in the rows

@@ -23,7 +23,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.fitting import Train, check_terms, learn, start
 from perceptron_rs.kernel.values import KERNELS, check_kernel
-from perceptron_rs.kernel.vectors import counts_of, stored
+from perceptron_rs.kernel.vectors import counts_of, state_of, stored
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.typed import BaseEstimator, fit_context
 
@@ -192,6 +192,15 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
             tol=None,
             shuffle=False,
             track_activations=track_activations,
+        )
+
+    @property
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts: the log of mistakes, the rows that it names, and the gamma of their kernel."""
+        return (
+            state_of(self._vectors, self.n_seen_, self._seed)
+            | stored(self._vectors)
+            | {"origin": self._vectors["origin"], "gamma": np.array(self._spec.gamma)}
         )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

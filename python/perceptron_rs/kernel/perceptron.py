@@ -188,6 +188,9 @@ class KernelPerceptron(KernelLearner):
         Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
         Number of examples visited for each class since the last cold start, over all calls.
+    predictor_ : dict of str to ndarray
+        What predicts: all arrays that a prediction is computed from, by name. The log of mistakes,
+        the rows that it names and the gamma of their kernel.
     n_features_in_ : int
         Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.engines import State
 
@@ -71,15 +72,15 @@ def continued(
     )
 
 
-def state_of(vectors: State, seen: NDArray[np.int64], drawn: NDArray[np.int64]) -> State:
+def state_of(vectors: State, seen: NDArray[np.int64], seed: int) -> State:
     """Return what ``kernel_scores`` needs; every run starts from the vector 0."""
-    first = vectors["log_start"][:-1]
+    first, counts = vectors["log_start"][:-1], counts_of(vectors, seen)
     return {name: vectors[name] for name in (*_ENTRIES, "log_start")} | {
         "log_norm": np.insert(vectors["log_norm"], first, 0.0),
-        "log_count": np.concatenate(counts_of(vectors, seen)),
+        "log_count": np.concatenate(counts),
         "intercept": np.zeros(len(first)),
         "seen": seen,
-        "drawn": drawn,
+        "drawn": drawn(counts, seed),
     }
 
 

@@ -147,6 +147,9 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         Maximum of ``n_seen_``, plus 1.
     validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64
         Accuracy on the validation set after each epoch. Only available with ``early_stopping=True``.
+    predictor_ : dict of str to ndarray
+        What predicts: all arrays that a prediction is computed from, by name:
+        ``coef`` and ``intercept``, the averages.
     n_features_in_ : int
         Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -334,13 +334,15 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             assert_same_planes(columns, coef_=coef, intercept_=intercept)
         return engine.scores(data.rows, coef, intercept, threads=n_threads(self, n))
 
+    @property
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts."""
+        return {"coef": dense(self.coef_), "intercept": self.intercept_}
+
     def _predicting_of(self, data: Examples) -> tuple[Any, Any]:  # noqa: ARG002
         """Return weights and intercepts that predict, in the columns where these examples have entries."""
-        return self._predicting()
-
-    def _predicting(self) -> tuple[Any, Any]:
-        """Return the weights and intercepts that predict."""
-        return dense(self.coef_), self.intercept_
+        found = self.predictor_
+        return found["coef"], found["intercept"]
 
     @property
     def t_(self) -> int:

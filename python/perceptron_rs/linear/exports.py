@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import Perceptron, SGDClassifier
 
+from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.models.exported import Network, take_over
 
 __all__ = ["network", "to_sklearn"]
@@ -45,5 +46,10 @@ def to_sklearn(model: Any) -> Any:
 
 def _weights(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the weights and intercepts that predict, one row a plane."""
-    coef, intercept = model._predicting()
-    return np.ascontiguousarray(coef, dtype=np.float64), np.ascontiguousarray(intercept, dtype=np.float64)
+    found = hyperplanes(model)
+    if found is None:
+        raise ValueError(
+            f"prediction={model.prediction!r} needs all weight vectors of the run, which other models do not "
+            "have; set prediction='average' or another one"
+        )
+    return found

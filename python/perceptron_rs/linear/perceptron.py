@@ -158,6 +158,8 @@ class Perceptron(SparseWeights, LinearLearner):
         Maximum of ``n_seen_``, plus 1.
     validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64
         Accuracy on the validation set after each epoch. Only available with ``early_stopping=True``.
+    predictor_ : dict of str to ndarray
+        What predicts: all arrays that a prediction is computed from, by name: ``coef``, ``intercept``.
     n_features_in_ : int
         Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -229,7 +231,7 @@ class Perceptron(SparseWeights, LinearLearner):
 
     def _predicting_of(self, data: Examples) -> tuple[Any, Any]:
         few = settled_of(self, data)
-        return self._predicting() if few is None else (few, self.intercept_)
+        return super()._predicting_of(data) if few is None else (few, self.intercept_)
 
     def __init__(
         self,

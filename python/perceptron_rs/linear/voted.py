@@ -184,6 +184,9 @@ class VotedPerceptron(LinearLearner):
         Maximum of ``n_seen_``, plus 1.
     validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64
         Accuracy on the validation set after each epoch. Only available with ``early_stopping=True``.
+    predictor_ : dict of str to ndarray
+        What predicts: all arrays that a prediction is computed from, by name. The vectors and ``n_seen`` with
+        ``prediction="vote"``, else ``coef`` and ``intercept`` of the chosen vectors.
     n_features_in_ : int
         Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -455,12 +458,17 @@ class VotedPerceptron(LinearLearner):
             return ballots(self._vectors, self.n_seen_, engine, rows, n_threads(self))
         return engine.scores(rows, *self._predicting(), threads=n_threads(self))
 
-    def _predicting(self) -> Weights:
+    @property
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts: the vectors that vote, or the weights and intercepts of the chosen ones."""
         if self.prediction == "vote":
-            raise ValueError(
-                "prediction='vote' needs all weight vectors of the run, which other models do not have; "
-                "set prediction='average' or another one"
-            )
+            return {f"vectors_{name}": array for name, array in self._vectors.items()} | {
+                "n_seen": self.n_seen_
+            }
+        return dict(zip(("coef", "intercept"), self._predicting(), strict=True))
+
+    def _predicting(self) -> Weights:
+        """Return the weights and intercepts of a kind of prediction that is no vote."""
         # Filled, not set: predicting leaves ``__dict__`` as it is.
         if self.prediction not in self._answers:
             engine = get_engine(self.engine)

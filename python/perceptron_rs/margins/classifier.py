@@ -111,6 +111,9 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
     results_ : list of MarginResult
         Complete results, with their certificates: one for two classes, otherwise one for each class. Their
         hyperplanes are not scaled.
+    predictor_ : dict of str to ndarray
+        What predicts: all arrays that a prediction is computed from, by name. ``coef`` and ``intercept``,
+        or with a kernel ``dual_coef``, ``intercept``, the rows of the support and the gamma.
     n_features_in_ : int
         Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -346,6 +349,18 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         if not vars(self).get("_stored_support"):
             raise AttributeError("support_vectors_ is only available with the kernels 'poly' and 'rbf'")
         return matrix_of(self._stored_support, self.n_features_in_)
+
+    @property
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts: weights and intercepts; with a kernel also rows of the support, and gamma."""
+        if self._spec is None:
+            return {"coef": self.coef_, "intercept": self.intercept_}
+        return self._stored_support | {
+            "dual_coef": self.dual_coef_,
+            "intercept": self.intercept_,
+            "origin": self.support_,
+            "gamma": np.array(self._spec.gamma),
+        }
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the score w.x + b of each example, in the space of the kernel.

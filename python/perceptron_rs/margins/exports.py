@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
+from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.models.exported import Network, take_over
 
 __all__ = ["network", "to_sklearn"]
@@ -14,22 +16,23 @@ __all__ = ["network", "to_sklearn"]
 
 def network(model: Any) -> Network:
     """Return what the classifier computes."""
-    _refuse_kernel(model)
-    return Network([(np.ascontiguousarray(model.coef_), np.asarray(model.intercept_))], model.classes_)
+    return Network([_planes(model)], model.classes_)
 
 
 def to_sklearn(model: Any) -> Any:
     """Return a fitted estimator of scikit-learn that predicts the same."""
-    _refuse_kernel(model)
+    coef, intercept = _planes(model)
     # The dual weights of a hard margin add up to the squared norm of its weights: this C bounds none of them.
-    strength = max(1.0, float(np.square(model.coef_).sum(axis=1).max()))
+    strength = max(1.0, float(np.square(coef).sum(axis=1).max()))
     found = take_over(model, LinearSVC(C=strength, loss="hinge"), but=("tol",))
     found.fit_intercept = model.bias != "none"
-    found.coef_, found.intercept_ = model.coef_.copy(), model.intercept_.copy()
+    found.coef_, found.intercept_ = coef.copy(), intercept.copy()
     found.classes_, found.n_iter_ = model.classes_.copy(), 1
     return found
 
 
-def _refuse_kernel(model: Any) -> None:
-    if not hasattr(model, "coef_"):
+def _planes(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    found = hyperplanes(model)
+    if found is None:
         raise ValueError(f"a hyperplane of kernel={model.kernel!r} cannot be exported; save it, or pickle it")
+    return found

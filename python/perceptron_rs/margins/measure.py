@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.labels import encode
+from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.problem import read
@@ -121,18 +122,15 @@ def _of_model(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[np.uint32], Any,
         raise ValueError(
             f"{name} predicts by the votes of many hyperplanes; set prediction='average', or another one"
         )
-    if not hasattr(model, "coef_"):
+    found = hyperplanes(model)
+    if found is None:
         raise ValueError(f"model must predict with a hyperplane, and {name} has no coef_; use a linear one")
-    # Ours can predict with others than ``coef_``.
-    coef, intercept = (
-        model._predicting() if hasattr(model, "_predicting") else (model.coef_, model.intercept_)
-    )
+    coef, intercept = found
     if coef.shape[0] != 1:
         raise ValueError(
             f"model must predict with one hyperplane, but {name} has {coef.shape[0]}; pass the coef and "
             "intercept of one, and y == label"
         )
-    coef = coef.toarray() if hasattr(coef, "toarray") else coef
     return X, encode(np.asarray(y), model.classes_), coef, intercept
 
 

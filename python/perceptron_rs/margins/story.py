@@ -16,7 +16,7 @@ def describe(model: Any, top: int) -> dict[str, Any]:
     """Return what a separator is, with its certified margins; ``top``: weights of each class, if any."""
     names = getattr(model, "feature_names_in_", None)
     planes = model.classes_[1:] if len(model.results_) == 1 else model.classes_
-    weights = getattr(model, "coef_", np.zeros((len(planes), 0)))
+    weights = model.predictor_.get("coef", np.zeros((len(planes), 0)))
     found = []
     for label, row, bias, ends, result in zip(
         planes,

@@ -25,7 +25,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.models.classes import classes_from_json, classes_to_json
 from perceptron_rs.models.files import open_regular, write_whole
 from perceptron_rs.models.values import decode
@@ -47,7 +47,8 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
     Parameters
     ----------
     estimator : Perceptron, AveragedPerceptron or VotedPerceptron
-        A fitted estimator. Of the averaged one, the averages are written; of the voted one, the last weights.
+        A fitted estimator. Written is what predicts: of the averaged one, the averages; of the voted one,
+        what ``prediction`` says, which must not be "vote".
     file : str, path object or text stream
         File to write, or an object with a method ``write``. An existing file is replaced completely or not
         at all.
@@ -74,20 +75,24 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
     1 0x1.8000000000000p+1
     """
     check_is_fitted(estimator)
-    if not hasattr(estimator, "coef_"):
+    if getattr(estimator, "prediction", None) == "vote":
+        raise ValueError(
+            f"{type(estimator).__name__} predicts by the votes of many hyperplanes; set prediction='last' to "
+            "write the last one, or another prediction"
+        )
+    planes = hyperplanes(estimator)
+    if planes is None:
         raise ValueError(
             f"estimator must be a linear learner, got {type(estimator).__name__}; use its save()"
         )
     if isinstance(file, str | os.PathLike):
-        write_whole(file, "".join(_lines(estimator)).encode("ascii"))
+        write_whole(file, "".join(_lines(estimator, *planes)).encode("ascii"))
     else:
-        for line in _lines(estimator):
+        for line in _lines(estimator, *planes):
             file.write(line)
 
 
-def _lines(estimator: Any) -> Iterator[str]:
-    coef = np.asarray(dense(estimator.coef_), dtype=np.float64)
-    intercept = np.asarray(estimator.intercept_, dtype=np.float64)
+def _lines(estimator: Any, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> Iterator[str]:
     classes = classes_to_json(estimator.classes_)
     names = getattr(estimator, "feature_names_in_", None)
     yield f"{_TITLE} {_VERSION}\n"

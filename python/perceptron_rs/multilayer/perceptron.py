@@ -113,6 +113,9 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         Number of output neurons: 1 for two classes, otherwise one for each class.
     out_activation_ : str
         "logistic" or "softmax".
+    predictor_ : dict of str to ndarray
+        What predicts: all arrays that a prediction is computed from, by name. ``coef_0``, ``intercept_0``
+        and so on, with a row of weights for each neuron.
     n_features_in_ : int
         Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -372,7 +375,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
             data = examples(self, engine, X, reset=False)
             out = engine.mlp_scores(
                 data.rows,
-                state_of(self),
+                self.predictor_,
                 activation=self.activation,
                 probabilities=probabilities,
                 threads=n_threads(self, data.rows.shape[0]),
@@ -384,6 +387,11 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
                 )
         check_classes(self.classes_, out.shape[1])
         return out
+
+    @property
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts: the weights of each layer, a row for each neuron, and its intercepts."""
+        return state_of(self)
 
     def _start(self, engine: Engine, seed: int) -> None:
         """Draw the start weights."""

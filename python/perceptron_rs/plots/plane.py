@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.plots.drawing import (
     COLOURS,
     INK,
@@ -116,11 +116,11 @@ class HyperplaneDisplay(Display):
         self.normal_: Any = None
         support: Any = getattr(self.estimator, "support_vectors_", X[:0])
         support = two_columns(support)
-        coef = np.asarray(dense(getattr(self.estimator, "coef_", np.zeros((0, 2)))))
-        if coef.shape == (1, 2) and coef.any():
-            w, b = coef[0].astype(np.float64), float(np.ravel(self.estimator.intercept_)[0])
-            support = self._draw_line(ax, X, w, b)
-        elif len(classes) == 2 and coef.shape != (1, 2):
+        planes = hyperplanes(self.estimator)
+        is_line = planes is not None and planes[0].shape == (1, 2)
+        if planes is not None and is_line and planes[0].any():
+            support = self._draw_line(ax, X, planes[0][0], float(planes[1][0]))
+        elif len(classes) == 2 and not is_line:
             margin = getattr(self.estimator, "margin_", np.array([-1.0]))[0]
             levels = [-1.0, 0.0, 1.0] if margin > 0 else [0.0]
             self.lines_.append(scores(ax, self.estimator, self.X, levels).surface_)
@@ -381,14 +381,21 @@ class OrdersDisplay(Display):
         Raises
         ------
         ValueError
-            If X has not two columns, or y not two classes.
+            If X has not two columns, y not two classes, or the estimator predicts with more than a line.
         """
         X, y = two_columns(X), np.asarray(y)
         models = [clone(estimator).set_params(random_state=seed).fit(X, y) for seed in range(n_orders)]
         if len(models[0].classes_) != 2:
             raise ValueError(f"y must hold two classes, got {len(models[0].classes_)}")
-        coef = np.array([model.coef_[0] for model in models])
-        return cls(coef, np.array([model.intercept_[0] for model in models]), X, y).plot(ax)
+        planes = [hyperplanes(model) for model in models]
+        found = [plane for plane in planes if plane is not None and len(plane[0]) == 1]
+        if len(found) < len(models):
+            raise ValueError(
+                f"estimator must predict with one line, and {type(estimator).__name__} does not; set another "
+                "prediction, or use a linear learner"
+            )
+        coef = np.array([w[0] for w, _ in found])
+        return cls(coef, np.array([b[0] for _, b in found]), X, y).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         low, high = window(self.X)

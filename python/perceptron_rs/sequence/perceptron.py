@@ -125,6 +125,9 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         ``transition_features=True``.
     encoder_ : AttributeEncoder
         Encoder of the attributes. Only available if X contained attributes.
+    predictor_ : dict of str to ndarray
+        What predicts: all arrays that a prediction is computed from, by name. Emission weights as the
+        rows of a CSR matrix, and those of pairs of labels.
     n_features_in_ : int
         Number of columns.
     n_iter_ : int
@@ -495,6 +498,11 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         if truth.shape != labels.shape:
             raise ValueError(f"y must have a label for each of {len(labels)} tokens, got shape {truth.shape}")
         return float(np.count_nonzero(self.classes_[labels] == truth) / len(truth))
+
+    @property
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts: emission weights as the rows of a CSR matrix, and those of labels."""
+        return dict(self._weights)
 
     @property
     def coef_(self) -> NDArray[np.float64]:

@@ -31,7 +31,7 @@ def decode(
             labels, scores = get_engine(model.engine).sequence_decode(
                 data.rows,
                 lengths,
-                weights=model._weights,
+                weights=model.predictor_,
                 threads=n_threads(model),
                 beam=beam_of(model),
                 allowed=allowed_labels(allowed, model.classes_, data.rows.shape[0]),

@@ -53,7 +53,7 @@ def describe(model: Any, top: int) -> dict[str, Any]:
         },
         "nonzero_weights": sum(
             int(np.count_nonzero(part))
-            for name, part in model._weights.items()
+            for name, part in model.predictor_.items()
             if not name.endswith(("_indptr", "_indices"))
         ),
         "transitions": [

@@ -70,6 +70,8 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         Weights after the last update.
     n_iter_ : int
         Number of epochs.
+    predictor_ : dict of str to ndarray
+        What predicts: all arrays that a prediction is computed from, by name. Here ``coef``.
     n_seen_ : int
         Number of examples visited since the last cold start, T.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1), int64
@@ -298,6 +300,11 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         self.mistakes_per_epoch_, self.loss_per_epoch_ = report.mistakes, report.losses[:, 0]
         self.loss_curve_ = (self.loss_per_epoch_ / len(X)).tolist()
         return run.answers
+
+    @property
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts."""
+        return {"coef": self.coef_}
 
     def predict(self, X: Sequence[Any]) -> list[Any]:
         """Predict the structure of each input.
