@@ -46,6 +46,32 @@ def test_a_closed_pipe_is_silent(long):
         assert child.wait(timeout=60) == 128 + signal.SIGPIPE
 
 
+@pytest.mark.parametrize("name", ["späm", "süß ≠ 𝄞"])
+def test_output_is_utf8_whatever_the_locale(tmp_path, name):
+    """As in a pipe of Windows, or in a container without a locale."""
+    where = environment() | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    where |= {"PYTHONIOENCODING": "cp1252"}
+    train, tokens = tmp_path / "ä.csv", tmp_path / "ä.tsv"
+    train.write_text(f"a,y\n1,{name}\n-1,ham\n", encoding="utf-8")
+    tokens.write_text(f"{name}\tD\ndog\tN-{name}\n\n", encoding="utf-8")
+
+    def run(*argv):
+        done = subprocess.run(command(*argv), capture_output=True, env=where, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode("utf-8")
+
+    pytest.importorskip("pyarrow")
+    assert "ä" in run("train", train, "--model", tmp_path / "ä")
+    run("tag-train", tokens, "--model", tmp_path / "tagger")
+    assert name in run("predict", tmp_path / "ä", train)
+    assert name in run("evaluate", tmp_path / "ä", train)
+    assert name in run("inspect", tmp_path / "ä")
+    assert name in run("tag", tmp_path / "tagger", tokens, "--tag-column", 2)
+    assert name in run("tag-evaluate", tmp_path / "tagger", tokens)
+    failed = subprocess.run(command("predict", tmp_path / "ä", f"{name}.csv"), capture_output=True, env=where)
+    assert name in failed.stderr.decode("utf-8")
+
+
 def test_head_in_a_shell(long):
     line = " ".join(command("predict", *long)) + " | head -1"
     done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(), check=False)

@@ -1,6 +1,8 @@
 """``train``: the same model as the estimator's, and OUT is looked at before anything is read."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from perceptron_rs.cli import modelfile
 from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
-from .support import X, Y, svmlight
+from .support import X, Y, environment, svmlight
 
 LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in LEARNER_NAMES}
 
@@ -218,6 +220,33 @@ def test_one_class(refused, tmp_path):
 )
 def test_bad_class_weights(refused, text_file, tmp_path, options, expected):
     assert expected in refused("train", text_file, "--model", tmp_path / "m", *options)
+
+
+@pytest.mark.parametrize("command", ["train", "tag_train"])
+def test_reading_does_not_take_the_time_of_an_import(tmp_path, command):
+    """The first look at the clock comes when scikit-learn is there."""
+    (tmp_path / "a.tsv").write_text("the\tD\ndog\tN\n\n")
+    (tmp_path / "a.txt").write_text("ham\tsome text\nspam\tother text\n")
+    script = f"""
+import sys, time
+from types import SimpleNamespace
+from perceptron_rs.cli import main
+from perceptron_rs.cli.commands import {command} as command
+found = []
+def look():
+    found.append("sklearn.base" in sys.modules and "sklearn.feature_extraction" in sys.modules)
+    return time.perf_counter()
+command.time = SimpleNamespace(perf_counter=look)
+assert main(sys.argv[1:]) == 0
+assert len(found) > 2
+assert found[0] or "{command}" == "tag_train" and "sklearn.base" in sys.modules
+"""
+    argv = {
+        "train": ["train", tmp_path / "a.txt", "--tokens"],
+        "tag_train": ["tag-train", tmp_path / "a.tsv"],
+    }
+    argv = [*map(str, argv[command]), "--model", str(tmp_path / "m"), "--quiet"]
+    subprocess.run([sys.executable, "-c", script, *argv], env=environment(), check=True)
 
 
 def test_both_learners_differ(call, text_file, tmp_path):

@@ -16,8 +16,8 @@ import pytest
 from perceptron_rs import Perceptron, SequencePerceptron, packed
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import load_svmlight, open_csv, open_sentences, open_svmlight
-from perceptron_rs.io.text import open_text
 from perceptron_rs.learnt import digest
+from perceptron_rs.text import open_text
 
 TEXTS = {
     "svm": "# é\n1 1:1\n0 2:1 # ß\n" * 3,

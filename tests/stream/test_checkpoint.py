@@ -96,6 +96,17 @@ def test_a_callback_is_told_of_each_epoch_once(tmp_path):
         assert model.n_iter_ == 4
 
 
+@pytest.mark.parametrize("stop_at", [9, 10, 13])
+def test_the_epoch_that_goes_on_counts_all_its_examples(stop_at, tmp_path):
+    told = []
+    options = {"checkpoint": tmp_path / "run", "checkpoint_every": 0, "resume": True, "block_size": BLOCK}
+    model = Perceptron(tol=None, max_iter=4, callback=lambda record: told.append(record.n_examples))
+    with pytest.raises(StoppedError):
+        model.fit_stream(source(stop_at), **options)
+    model.fit_stream(source(), **options)
+    assert told == [N] * len(told)
+
+
 def test_a_checkpoint_is_not_overwritten_by_chance(tmp_path):
     path = tmp_path / "run"
     Perceptron(max_iter=1).fit_stream(source(), checkpoint=path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 import warnings
@@ -44,11 +45,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(argv)
     # No number of ours comes from BLAS, whose threads wait busily when NumPy has been loaded.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _write_utf8()
     with raise_terminated():
         status = _run(None)
     if status in (Status.HANGUP, Status.INTERRUPTED, Status.TERMINATED):
         os._exit(status)  # a thread may wait for a pipe, and the interpreter would wait for the thread
     return status
+
+
+def _write_utf8() -> None:
+    """Write UTF-8 whatever the locale is: pipes of Windows, and the locale C, cannot hold all labels.
+
+    Names of files come out as the bytes that they are, where names are bytes.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            errors = "surrogateescape" if os.name == "posix" else "backslashreplace"
+            stream.reconfigure(encoding="utf-8", errors=errors)
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, paths_of
-from perceptron_rs.io.text import open_text
 from perceptron_rs.packed import MAX_RATIO, check_ratio
+from perceptron_rs.text import open_text
 
 __all__ = ["open_sentences"]
 

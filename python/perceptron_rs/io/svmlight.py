@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, joined, paths_of
-from perceptron_rs.io.text import open_text
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.packed import MAX_RATIO, check_ratio, n_lines
+from perceptron_rs.text import open_text
 
 __all__ = ["load_svmlight", "load_with_base", "open_svmlight"]
 

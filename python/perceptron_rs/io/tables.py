@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of
-from perceptron_rs.io.text import open_text
 from perceptron_rs.packed import MAX_RATIO, check_ratio
+from perceptron_rs.text import open_text
 
 __all__ = ["open_arrow", "open_csv", "open_parquet"]
 

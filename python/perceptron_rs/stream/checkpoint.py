@@ -88,7 +88,8 @@ class Checkpoint:
         state = {name.removeprefix(_STATE): w for name, w in tensors.items() if name.startswith(_STATE)}
         story = (tensors["mistakes"], tensors["losses"], tensors["objectives"])
         done = tuple(Epoch(*parts, interrupted=False) for parts in zip(*story, strict=True))
-        return Place(state, done, int(found["blocks"]), tensors.get("so_far")), found["ended"]
+        place = Place(state, done, found["blocks"], tensors.get("so_far"), found["examples"])
+        return place, found["ended"]
 
     def save(self, place: Place) -> None:
         """Write the file, if it is time to."""
@@ -103,6 +104,12 @@ class Checkpoint:
             tensors[name] = np.array(epochs, dtype=kind).reshape(len(epochs), -1 if epochs else 0)
         if place.so_far is not None:
             tensors["so_far"] = place.so_far
-        found = {"of": self.identity, "blocks": place.blocks, "ended": list(ended), "sums": list(self.sums)}
+        found = {
+            "of": self.identity,
+            "blocks": place.blocks,
+            "examples": place.examples,
+            "ended": list(ended),
+            "sums": list(self.sums),
+        }
         write_whole(self.path, pack({"checkpoint": found}, tensors))
         self.last = time.monotonic()

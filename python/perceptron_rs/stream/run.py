@@ -80,6 +80,8 @@ class Place:
     #: many visits, by decisions.
     blocks: int = 0
     so_far: NDArray[np.float64] | None = None
+    #: Examples that were visited in them.
+    examples: int = 0
 
 
 class StreamRun:
@@ -123,7 +125,7 @@ class StreamRun:
         so_far = self.place.so_far
         if so_far is None:
             so_far = np.zeros((3, self.settings.decisions))
-        interrupted, self.n_examples = False, 0
+        interrupted, self.n_examples = False, self.place.examples
         order = self._order(number)
         skip = self.place.blocks
         try:
@@ -131,7 +133,13 @@ class StreamRun:
                 for block in blocks:
                     state, so_far, interrupted = self._learn(number, block, so_far)
                     # At once: Ctrl-C finds what was learnt and what is told of it in step.
-                    self.place = replace(self.place, state=state, blocks=self.place.blocks + 1, so_far=so_far)
+                    self.place = replace(
+                        self.place,
+                        state=state,
+                        blocks=self.place.blocks + 1,
+                        so_far=so_far,
+                        examples=self.n_examples,
+                    )
                     if self.stream.source.advise is not None:
                         self.stream.source.advise(*self.stream.ends(block.number), False)
                     if interrupted:

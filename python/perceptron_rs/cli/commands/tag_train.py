@@ -35,6 +35,7 @@ def run(arguments: Namespace) -> int:
     out = Path(arguments.model)
     check_writable(out, Path(arguments.data))
     before = None if arguments.continued is None else load_tagger(Path(arguments.continued), None)
+    LEARNERS["sequence"].kind  # noqa: B018  imports scikit-learn, which is no part of reading
     times = [time.perf_counter()]
     if in_blocks:
         model, counts = _from_stream(arguments, before, times)

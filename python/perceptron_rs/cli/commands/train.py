@@ -29,6 +29,7 @@ from perceptron_rs.cli.modelfile import (
 from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.readers.data import Data, held_out
 from perceptron_rs.cli.readers.examples import format_of, load
+from perceptron_rs.cli.readers.lines import hasher
 from perceptron_rs.cli.readers.wanted import Wanted, wanted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.common.story import label_text, plain
@@ -48,6 +49,9 @@ def run(arguments: Namespace) -> int:
     check_writable(out, Path(arguments.data))
     before = _continued(arguments)
     wish = wanted(arguments, model=before)
+    LEARNERS[arguments.learner].kind  # noqa: B018  imports scikit-learn, which is no part of reading
+    if wish.hash_bits is not None:
+        hasher(wish.hash_bits, "string")
     begin = time.perf_counter()
     with reading(arguments.data, quiet=arguments.quiet):
         fitted = (_from_stream if in_blocks else _from_memory)(arguments, wish, before)

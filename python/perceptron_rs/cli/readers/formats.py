@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.io.text import open_text
 from perceptron_rs.memory import probe_memory
 from perceptron_rs.packed import MAX_RATIO
+from perceptron_rs.text import open_text
 
 __all__ = ["Column", "Table", "read_columns"]
 

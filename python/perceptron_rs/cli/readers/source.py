@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.io.text import open_text
 from perceptron_rs.packed import MAX_RATIO, n_lines, unpacked
+from perceptron_rs.text import open_text
 
 __all__ = [
     "BLOCK",
