@@ -26,6 +26,17 @@ pub fn add_rows(rows: &dyn Matrix, range: Range<usize>, to: &mut Hasher) -> Resu
     Ok(())
 }
 
+/// Returns the digest of each row, one after another.
+pub fn row_digests(rows: &dyn Matrix) -> Result<Vec<u8>> {
+    let (mut bytes, mut found) = (vec![], vec![]);
+    for row in 0..rows.len() {
+        bytes.clear();
+        rows.write_bytes(row, &mut bytes)?;
+        found.try_extend(blake3::hash(&bytes).as_bytes().iter().copied())?;
+    }
+    Ok(found)
+}
+
 /// Appends the bytes of a row of a matrix with so many columns. Zeros among the values do not count.
 pub(crate) fn write_bytes<T: Value>(
     columns: impl Iterator<Item = usize>,
@@ -112,6 +123,18 @@ mod tests {
         bytes.extend([0, 0, 0, 0, 0, 0, 0, 0, 1]);
         bytes.extend([1, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f]);
         assert_eq!(of(&rows), blake3::hash(&bytes));
+    }
+
+    #[test]
+    fn a_row_has_the_digest_of_its_bytes() {
+        let rows = Csr::new(&[0, 2, 2], &[1, 4], &[255.0, -0.5], 7).unwrap();
+        let found = row_digests(&rows).unwrap();
+        for (row, digest) in found.chunks(32).enumerate() {
+            let mut hasher = Hasher::new();
+            add_rows(&rows, row..row + 1, &mut hasher).unwrap();
+            assert_eq!(digest, hasher.finalize().as_bytes());
+        }
+        assert_eq!(found.len(), 64);
     }
 
     #[test]

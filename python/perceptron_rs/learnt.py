@@ -1,27 +1,39 @@
-"""All that an estimator has learnt, as arrays by name: to compare two of them, and to digest one."""
+"""All that an estimator has learnt, by name: to compare two of them, and to digest one."""
 
 from __future__ import annotations
 
 import json
-from hashlib import sha256
+import sys
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.models.classes import classes_to_json
+from perceptron_rs.models.container import content_digest
+from perceptron_rs.models.input import INPUT
+from perceptron_rs.models.values import encode, plain
 from perceptron_rs.typed import check_is_fitted
 
-__all__ = ["Arrays", "arrays", "difference", "digest", "digest_of"]
+__all__ = ["Arrays", "Learnt", "arrays", "difference", "digest", "learnt"]
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 
 def digest(model: Any) -> str:
-    """Return the SHA-256 of what a model has learnt, as the command ``parity`` prints it.
+    """Return the SHA-256 of all that the predictions of a model depend on.
 
-    Digested are the bytes of all weights and intercepts. Two models that have learnt the same to the last bit
-    have one digest, whatever the engine, the storage of the examples and the machine. So a line in a log is
-    enough to see whether a fit came out as it did elsewhere.
+    Digested are names, types, shapes and bits of all that was learnt: weights, intercepts, averages, the
+    vectors of a vote, stored rows. So are the parameters that predicting reads (``kernel`` with its settled
+    ``gamma``, ``prediction``, ``tie``, ``activation``, ``decode``, ...), the classes with the kind of their
+    type, the names of features, and how attributes or columns are made of data (encoder, template, hashing,
+    scaling). Models that differ in any of these have different digests.
+
+    The digest does not depend on the engine, the number of threads, the machine, or how examples and weights
+    are stored (dense, sparse, after ``sparsify``). It leaves out how training went (epochs, mistakes,
+    losses) and the parameters that only training reads. So a line in a log is enough to see whether a fit
+    came out as it did elsewhere. ``ARITHMETIC.md`` says which bytes are digested.
 
     Parameters
     ----------
@@ -37,10 +49,15 @@ def digest(model: Any) -> str:
     ------
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
+    TypeError
+        If the estimator is not one of this package.
+    ValueError
+        If predictions depend on a function (a ``kernel``, an ``inference``) that cannot be imported by a
+        name. Of other functions the name is digested, and not what they do.
 
     See Also
     --------
-    reproduce : Trains a model again, and compares all that was learnt.
+    reproduce : Trains a model again, and compares all of this.
 
     Examples
     --------
@@ -48,33 +65,109 @@ def digest(model: Any) -> str:
     >>> X, y = [[1, 0], [0, 3]], ["ham", "spam"]
     >>> digest(Perceptron().fit(X, y)) == digest(Perceptron(engine="reference").fit(X, y))
     True
+    >>> digest(Perceptron().fit(X, y)) == digest(Perceptron().fit(X, ["spam", "ham"]))
+    False
     """
+    return learnt(model).digest
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What the predictions of a model depend on.
+
+    Parameters
+    ----------
+    numbers : dict of str to ndarray
+        What was learnt; of stored rows their digests, which do not depend on how they are stored.
+    settings : dict
+        Classes, names, and the parameters that predicting reads, as JSON holds them.
+    """
+
+    numbers: Arrays
+    settings: dict[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all of it."""
+        return content_digest(self.settings, {name: _stored(array) for name, array in self.numbers.items()})
+
+
+def learnt(model: Any) -> Learnt:
+    """Return what the predictions of a fitted estimator depend on."""
+    if not hasattr(type(model), "_learnt"):
+        raise TypeError(
+            f"model must be an estimator of this package, got {type(model).__name__}; of a pipeline, pass "
+            f"its last step"
+        )
     check_is_fitted(model)
-    return digest_of(arrays(model))
+    numbers, settings = model._learnt()
+    settings |= _of_data(model)
+    return Learnt(
+        {name: np.asarray(array) for name, array in numbers.items()},
+        {name: _json(name, value) for name, value in settings.items()},
+    )
 
 
-def digest_of(found: Arrays) -> str:
-    """Return the digest of what ``arrays`` has found."""
-    hasher = sha256()
-    for name in sorted(found):
-        if "coef" in name or "intercept" in name:
-            hasher.update(found[name].astype("<f8").tobytes())
-    return hasher.hexdigest()
+def _of_data(model: Any) -> dict[str, Any]:
+    """Return how data becomes columns, and indices become labels."""
+    known = vars(model)
+    found = {name: known[name] for name in ("n_features_in_", "template_", "_column_base") if name in known}
+    if "classes_" in known:
+        try:
+            found["classes_"] = classes_to_json(model.classes_)
+        except ValueError:  # of a type that files do not hold
+            labels = np.asarray(model.classes_)
+            found["classes_"] = {"type": labels.dtype.str, "values": [repr(label) for label in labels]}
+    if "feature_names_in_" in known:
+        found["feature_names_in_"] = [str(name) for name in model.feature_names_in_]
+    if "encoder_" in known:
+        encoder = model.encoder_
+        found["encoder_"] = {
+            "hashed": encoder.n_columns is not None,
+            "n_columns": int(encoder.n_columns_),
+            "vocabulary": {name: int(column) for name, column in encoder.vocabulary_.items()},
+        }
+    if INPUT in known:  # the share that was held out changes no prediction
+        found[INPUT] = {name: value for name, value in known[INPUT].to_json().items() if name != "holdout"}
+    return found
+
+
+def _stored(array: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in the type that they are digested in; -0.0, which sparse weights have not, as 0.0."""
+    if array.dtype.kind == "f":
+        return array.astype(np.float64) + 0.0
+    return array.astype(np.int64) if array.dtype.kind in "bi" else array
+
+
+def _json(name: str, value: Any) -> Any:
+    """Return a value as JSON holds it; a function as the name that it can be imported by."""
+    if not callable(value):
+        return value if isinstance(value, dict | list) else plain(value)
+    module, path = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
+    found: Any = sys.modules.get(str(module))
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    if found is not value:
+        raise ValueError(
+            f"{name} is {value!r:.80}, which a digest cannot name; define it by def in a module, and not "
+            f"within a function"
+        )
+    return f"{module}:{path}"
 
 
 def arrays(model: Any) -> Arrays:
-    """Return the attributes of a fit, and what predicts besides."""
+    """Return what predictions depend on, and the other attributes of a fit."""
+    found = learnt(model)
     names = {name for name in vars(model) if name.endswith("_")}
     names |= {*getattr(model, "_stored", {}).values(), *getattr(type(model), "_kept", ())}
     names |= set(getattr(model, "_computed", ()))
-    weights = vars(model).get("_weights")
-    if weights is not None:  # of label sequences: sparse, and dense as ``coef_``
-        return {f"coef of {name}": array for name, array in weights.items()} | _by_name(model, names)
-    return _by_name(model, names | {name for name in ("coef_", "intercept_") if hasattr(model, name)})
-
-
-def _by_name(model: Any, names: set[str]) -> Arrays:
-    return {name: _array(getattr(model, name)) for name in sorted(names)}
+    names -= {name.partition("[")[0] for name in (*found.numbers, *found.settings)}
+    others = {name: getattr(model, name) for name in sorted(names)}
+    return (
+        {name: np.array(encode(value), dtype=object) for name, value in found.settings.items()}
+        | found.numbers
+        | {name: _array(value) for name, value in others.items()}
+    )
 
 
 def _array(value: Any) -> NDArray[Any]:
@@ -95,7 +188,8 @@ def difference(a: object, expected: Arrays | str, b: object, found: Arrays | str
         shown = [value if isinstance(value, str) else "a fitted model" for value in (expected, found)]
         return f"{where}: {shown[0]!r} != {shown[1]!r}"
     if expected.keys() != found.keys():
-        return f"{where} in their attributes: {sorted(expected)} != {sorted(found)}"
+        alone = [sorted(a.keys() - b.keys()) for a, b in ((expected, found), (found, expected))]
+        return f"{where} in their attributes: {alone[0]} != {alone[1]}"
     for name, left in expected.items():
         right = found[name]
         if (left.dtype, left.shape) != (right.dtype, right.shape):
@@ -110,9 +204,12 @@ def difference(a: object, expected: Arrays | str, b: object, found: Arrays | str
         if np.any(different):
             index = tuple(int(axis[0]) for axis in np.nonzero(np.atleast_1d(different)))
             values = [_shown(np.atleast_1d(side)[index]) for side in (left, right)]
-            return f"{where} in {name} at index {index}: {values[0]} != {values[1]}"
+            place = f" at index {index}" if left.shape else ""
+            return f"{where} in {name}{place}: {values[0]} != {values[1]}"
     return None
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return f"{value:.80}"
     return float(value).hex() if isinstance(value, np.floating) else repr(value)

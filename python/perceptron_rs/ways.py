@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_rs import _core
 from perceptron_rs.common.rows.storage import STORED, to_stored
-from perceptron_rs.learnt import Arrays, arrays, difference, digest_of
+from perceptron_rs.learnt import Arrays, arrays, difference, learnt
 
 __all__ = ["Way", "can_be_compared", "ways"]
 
@@ -29,14 +29,9 @@ class Way:
 
     path: Path
     found: Arrays | str
+    #: That of the model; of the text of an overflow.
+    digest: str
     difference: str | None
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the bytes of all weights and intercepts; of the text of an overflow."""
-        if isinstance(self.found, str):
-            return sha256(self.found.encode()).hexdigest()
-        return digest_of(self.found)
 
 
 @dataclass(frozen=True)
@@ -93,16 +88,16 @@ def ways(
         if len(plain) < 2:
             plain.append(form)
         for path in _paths(form):
-            found = _fit(estimator, path, y, weights, start)
+            found, digest = _fit(estimator, path, y, weights, start)
             if first is None:
                 first, expected = path, found
-            yield Way(path, found, difference(first, expected, path, found))
+            yield Way(path, found, digest, difference(first, expected, path, found))
     assert first is not None
     for form in plain:
         for number in threads if hasattr(estimator, "n_jobs") else ():
             path = Path("rust", *form, threads=number)
-            found = _fit(estimator, path, y, weights, start)
-            yield Way(path, found, difference(first, expected, path, found))
+            found, digest = _fit(estimator, path, y, weights, start)
+            yield Way(path, found, digest, difference(first, expected, path, found))
 
     if not _has_batches(estimator) or isinstance(expected, str):
         return
@@ -111,13 +106,15 @@ def ways(
     whole = clone(estimator).set_params(max_iter=1, tol=None, shuffle=False, warm_start=False)
     kept = _visited(whole, y, weights)
     first = Path("reference", *plain[0], epochs=1)
-    expected = _learnt(_fit(whole, first, y, weights, start))
-    yield Way(first, expected, None)
+    found, digest = _fit(whole, first, y, weights, start)
+    expected = _learnt(found)
+    yield Way(first, expected, digest, None)
     for size in batch_sizes:
         for engine in ("reference", "rust"):
             path = Path(engine, *plain[0], batches=size)
-            found = _learnt(_fit_batches(whole, path, y, weights, kept))
-            yield Way(path, found, difference(first, expected, path, found))
+            found, digest = _fit_batches(whole, path, y, weights, kept)
+            found = _learnt(found)
+            yield Way(path, found, digest, difference(first, expected, path, found))
 
 
 def _forms(X: Any) -> Iterator[tuple[str, Any]]:
@@ -168,8 +165,8 @@ def _instruction_set(name: str | None) -> Iterator[None]:
         _core._force_instruction_set(None)
 
 
-def _fit(estimator: Any, path: Path, y: Any, weights: Any, start: dict[str, Any]) -> Arrays | str:
-    """Return what a fit has learnt, or the text of the overflow that ended it."""
+def _fit(estimator: Any, path: Path, y: Any, weights: Any, start: dict[str, Any]) -> tuple[Arrays | str, str]:
+    """Return what a fit has learnt, or the text of the overflow that ended it; and the digest of that."""
     model = clone(estimator).set_params(engine=path.engine)
     if hasattr(model, "n_jobs"):
         model.n_jobs = path.threads
@@ -181,14 +178,19 @@ def _fit(estimator: Any, path: Path, y: Any, weights: Any, start: dict[str, Any]
         except ValueError as error:
             if _OVERFLOW not in str(error):
                 raise
-            return str(error)
+            return _overflowed(error)
         half = len(y) // 2 or 1
-        return {
+        found = {
             **arrays(model),
             **_predictions(model, path.X),
             "decision_function(X)": _scores(model, path.X),
             "decision_function(batch)": _scores(model, path.X[:half]),
         }
+        return found, learnt(model).digest
+
+
+def _overflowed(error: ValueError) -> tuple[str, str]:
+    return str(error), sha256(str(error).encode()).hexdigest()
 
 
 def _scores(model: Any, X: Any) -> NDArray[Any]:
@@ -212,7 +214,7 @@ def _predictions(model: Any, X: Any) -> Arrays:
     return {f"prediction={kind}": _scores(other, X) for kind, other in asked.items()}
 
 
-def _fit_batches(estimator: Any, path: Path, y: Any, weights: Any, kept: Any) -> Arrays | str:
+def _fit_batches(estimator: Any, path: Path, y: Any, weights: Any, kept: Any) -> tuple[Arrays | str, str]:
     model = clone(estimator).set_params(engine=path.engine)
     for begin in range(0, len(kept), path.batches or 1):
         rows = kept[begin : begin + (path.batches or 1)]
@@ -222,8 +224,8 @@ def _fit_batches(estimator: Any, path: Path, y: Any, weights: Any, kept: Any) ->
         except ValueError as error:
             if _OVERFLOW not in str(error):
                 raise
-            return str(error)
-    return arrays(model) | _predictions(model, path.X)
+            return _overflowed(error)
+    return arrays(model) | _predictions(model, path.X), learnt(model).digest
 
 
 def _has_batches(estimator: Any) -> bool:
@@ -257,5 +259,5 @@ def _learnt(found: Arrays | str) -> Arrays | str:
     """Leave out what reports on a call, which differs between one call and many."""
     if isinstance(found, str):
         return _OVERFLOW  # without the epoch, which each call counts for itself
-    kept = ("coef", "intercept", "n_seen_", "classes_", "survival_", "prediction=")
+    kept = ("coef", "intercept", "n_seen_", "classes_", "survival_", "log_", "rows", "kept_", "prediction=")
     return {name: values for name, values in found.items() if any(part in name for part in kept)}

@@ -2,20 +2,30 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use super::border::rows::{shape, with_rows};
 use crate::audit;
 
-/// BLAKE3, of bytes and of the entries of rows.
+/// BLAKE3, of bytes and of the entries of rows; keyed, if there is a key.
 #[pyclass(module = "perceptron_rs._core")]
-#[derive(Default)]
 struct Blake3(blake3::Hasher);
 
 #[pymethods]
 impl Blake3 {
     #[new]
-    fn new() -> Self {
-        Self::default()
+    #[pyo3(signature = (key=None))]
+    fn new(key: Option<&[u8]>) -> PyResult<Self> {
+        let Some(key) = key else { return Ok(Self(blake3::Hasher::new())) };
+        let key = key
+            .try_into()
+            .map_err(|_| PyValueError::new_err(format!("key must have 32 bytes, got {}", key.len())))?;
+        Ok(Self(blake3::Hasher::new_keyed(key)))
+    }
+
+    /// Another one that has taken in the same.
+    fn copy(&self) -> Self {
+        Self(self.0.clone())
     }
 
     fn update(&mut self, data: &[u8]) {
@@ -38,6 +48,14 @@ impl Blake3 {
     }
 }
 
+/// The digest of each row, 32 bytes, one after another.
+#[pyfunction]
+fn row_digests<'py>(rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    let found = with_rows(rows, audit::row_digests)??;
+    Ok(PyBytes::new(rows.py(), &found))
+}
+
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(row_digests, m)?)?;
     m.add_class::<Blake3>()
 }

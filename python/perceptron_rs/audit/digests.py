@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs import _core
 from perceptron_rs._core import Blake3, CsrRows, DenseRows, csr_rows, dense_rows
 
-__all__ = ["BLOCK", "PARTS", "Digester", "Digests", "Stored", "pieces"]
+__all__ = ["BLOCK", "PARTS", "Digester", "Digests", "Stored", "pieces", "row_digests"]
 
 #: Examples in a block.
 BLOCK = 1000
@@ -139,12 +140,18 @@ def pieces(before: int, rows: int) -> Iterator[tuple[int, int]]:
         begin = end
 
 
+def row_digests(stored: Stored, columns: int) -> NDArray[np.uint8]:
+    """Return the digest of each row, (n, 32): the same for dense and sparse rows of any type."""
+    return np.frombuffer(_core.row_digests(_parsed(stored, columns)), dtype=np.uint8).reshape(-1, 32)
+
+
 def _parsed(stored: Stored | CsrRows | DenseRows, columns: int) -> CsrRows | DenseRows:
     if not isinstance(stored, dict):
         return stored
-    if "rows" in stored:
-        return dense_rows(stored["rows"])
-    return csr_rows(stored["rows_indptr"], stored["rows_indices"], stored["rows_values"], columns)
+    arrays = {name: np.require(array, requirements=["C", "A"]) for name, array in stored.items()}
+    if "rows" in arrays:
+        return dense_rows(arrays["rows"])
+    return csr_rows(arrays["rows_indptr"], arrays["rows_indices"], arrays["rows_values"], columns)
 
 
 def _hashed(data: bytes) -> str:

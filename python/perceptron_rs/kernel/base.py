@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.audit.digests import row_digests
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
@@ -21,7 +22,7 @@ from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
-from perceptron_rs.kernel.fitting import Train, check_terms, learn, start
+from perceptron_rs.kernel.fitting import OF_KERNEL, Train, check_terms, learn, start
 from perceptron_rs.kernel.values import KERNELS, check_kernel
 from perceptron_rs.kernel.vectors import counts_of, state_of, stored
 from perceptron_rs.models.saved import Saved
@@ -52,6 +53,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
     _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
 
     kernel: Any
+    multi_class: str
     warm_start: bool
     shuffle: bool
     n_seen_: NDArray[np.int64]
@@ -247,6 +249,24 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
                 difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
                 return difference
             return scores
+
+    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
+        vectors, spec, columns = self._vectors, self._spec, self.n_features_in_
+        numbers = {
+            name: array for name, array in vectors.items() if name.startswith("log") and name != "log_row"
+        }
+        if self.kernel == "precomputed":  # a row is a column of the values that come
+            numbers["origin"] = vectors["origin"][vectors["log_row"]]
+        else:
+            numbers["rows"] = row_digests(stored(vectors), columns)[vectors["log_row"]]
+        settings = {
+            "kernel": self.kernel if callable(self.kernel) else spec.name,
+            "tie": self.tie,
+            "multi_class": self.multi_class,
+            **{name: getattr(spec, name) for name in OF_KERNEL.get(spec.name, ())},
+        }
+        return numbers | {"n_seen_": self.n_seen_}, settings
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         super()._check_parameters(for_partial_fit=for_partial_fit)

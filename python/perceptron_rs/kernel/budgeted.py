@@ -332,6 +332,11 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
             distance=float(self.projection_distance),
         )
 
+    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        numbers, settings = super()._learnt()
+        kept = {name: array for name, array in self._kept.items() if name != "kept_row"}
+        return numbers | kept, settings | {"learner": "budgeted-kernel"}
+
     def _answer(self) -> str:
         return "last"
 

@@ -22,13 +22,13 @@ from perceptron_rs.settings import Data, Linear, State
 from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 from perceptron_rs.stream.run import Learner
 
-__all__ = ["Train", "check_terms", "learn", "learn_stream", "start", "terms"]
+__all__ = ["OF_KERNEL", "Train", "check_terms", "learn", "learn_stream", "start", "terms"]
 
 #: Learns from examples, with other rows that the state names, a state and settings.
 Train: TypeAlias = Callable[[Rows | None, State, Linear], Report]
 
 #: The parameters of each kernel that has some.
-_OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
+OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
 
 
 def start(model: Any, data: Examples, classes: NDArray[Any]) -> None:
@@ -113,7 +113,7 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options, learner
         ("kernel", "precomputed", "name a kernel, whose values are computed"),
         ("gamma", "scale", "it needs all examples; set a number, or 'auto'"),
     ):
-        matters = name != "gamma" or model.kernel in _OF_KERNEL
+        matters = name != "gamma" or model.kernel in OF_KERNEL
         if matters and getattr(model, name) == value:
             raise ValueError(f"{name}={value!r} is not available with fit_stream of this learner: {remedy}")
     engine = get_engine(model.engine)
@@ -139,7 +139,7 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options, learner
 
 def terms(model: Any) -> dict[str, Any]:
     """Return the parameters that the vectors of a run depend on, with their values."""
-    of_kernel = () if callable(model.kernel) else _OF_KERNEL.get(model.kernel, ())
+    of_kernel = () if callable(model.kernel) else OF_KERNEL.get(model.kernel, ())
     names = ("kernel", *of_kernel, *model._lasting)
     return {name: getattr(model, name) for name in names}
 

@@ -361,6 +361,11 @@ class KernelPerceptron(KernelLearner):
             return np.zeros((len(self.n_seen_), data.rows.shape[0]))
         return np.ascontiguousarray(answers(self, engine, data, "sum").T)
 
+    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        numbers, settings = super()._learnt()
+        settings |= {"learner": "kernel", "prediction": self.prediction, "normalize": bool(self.normalize)}
+        return numbers | {"intercept_": self.intercept_}, settings | {"seed": int(self._seed)}
+
     def _answer(self) -> str:
         answer = _ANSWERS[self.prediction]
         if answer == "vote":

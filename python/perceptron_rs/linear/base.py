@@ -344,6 +344,14 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         found = self.predictor_
         return found["coef"], found["intercept"]
 
+    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
+        names = {"coef_", "intercept_", *self._stored.values()}
+        return (
+            {name: dense(getattr(self, name)) for name in names},
+            {"learner": self._learner, "tie": self.tie},
+        )
+
     @property
     def t_(self) -> int:
         """One more than the number of examples seen since the last cold start."""

@@ -27,6 +27,7 @@ from perceptron_rs.linear.vectors import (
     counts_of,
     each,
     forgotten,
+    predicting,
     rows_of,
 )
 from perceptron_rs.stream.run import Learner
@@ -405,6 +406,13 @@ class VotedPerceptron(LinearLearner):
             If X has a wrong shape, contains NaN or infinity, or makes a vote overflow.
         """
         return super().decision_function(X)
+
+    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        numbers, settings = super()._learnt()
+        return (
+            numbers | predicting(self._vectors),
+            settings | {"prediction": self.prediction, "seed": int(self._seed)},
+        )
 
     def _begin(self, engine: Engine, data: Examples, state: State, seed: int | None) -> None:
         self._most()

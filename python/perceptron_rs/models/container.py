@@ -30,7 +30,7 @@ from perceptron_rs.memory import probe_memory
 from perceptron_rs.models.files import open_regular
 from perceptron_rs.models.values import Tensors, decode, encode
 
-__all__ = ["FORMAT_VERSION", "pack", "unpack"]
+__all__ = ["FORMAT_VERSION", "content_digest", "pack", "unpack"]
 
 #: Raised when a file of the new version cannot be read by a program that knows the old one.
 FORMAT_VERSION = 5
@@ -59,7 +59,7 @@ _FOREIGN = "it is not a model file of perceptron-rs; pass a file written by the 
 def pack(document: dict[str, Any], tensors: Tensors) -> bytes:
     """Return the bytes of a model file."""
     document = {"format_version": FORMAT_VERSION} | document
-    text = encode(document | {"sha256": _digest(document, tensors)})
+    text = encode(document | {"sha256": content_digest(document, tensors)})
     size = sum(array.nbytes for array in tensors.values())
     probe_memory(_COPIES * size + _OF_HEADER * len(text), f"saving a model of {size + len(text)} bytes")
     data: bytes = safetensors.save(tensors, metadata={_KEY: text})
@@ -92,7 +92,7 @@ def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
     # One after another: where numbers are copied, the bytes that they were in are let go at once.
     tensors = {name: _array(entries.pop(name)) for name in sorted(entries)}
     written = document.pop("sha256", None)
-    if _digest(document, tensors) != written:
+    if content_digest(document, tensors) != written:
         raise ValueError(f"its contents are not what was saved: the digest differs; {_CUT}")
     return document, tensors
 
@@ -184,7 +184,8 @@ def _are_sizes(values: Any) -> bool:
     )
 
 
-def _digest(document: dict[str, Any], tensors: Tensors) -> str:
+def content_digest(document: dict[str, Any], tensors: Tensors) -> str:
+    """Return the SHA-256 of a document and of the names, types, shapes and bits of tensors."""
     total = hashlib.sha256()
     parts = {name: [array.dtype.name, list(array.shape)] for name, array in tensors.items()}
     total.update(encode([document, parts]).encode())

@@ -12,7 +12,8 @@ from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.audit.record import RECORD, Call, same_value
 from perceptron_rs.engines import EngineName
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.learnt import Arrays, arrays, difference, digest_of
+from perceptron_rs.learnt import arrays, difference, learnt
+from perceptron_rs.models.input import INPUT
 from perceptron_rs.rerun.given import Given, given_of
 
 __all__ = ["Reproduction", "reproduce"]
@@ -20,12 +21,12 @@ __all__ = ["Reproduction", "reproduce"]
 #: Why a model was not reproduced: the first of these that differs.
 Reason: TypeAlias = Literal["data", "parameters", "arithmetic", "numbers"]
 
-#: Parameters that change nothing that is learnt, or are compared by what has been learnt.
+#: Parameters that change nothing that is learnt or predicted.
 _OF_NO_BIT = {"n_jobs", "engine", "verbose", "keep_on_interrupt", "cache_size", "audit", "warm_start"}
-_OF_NO_BIT |= {"prediction", "normalize", "callback"}
-#: What a run over other arrays may leave in another form: names are the caller's, and compared by themselves,
-#: as the attributes of an encoder are.
-_NOT_COMPARED = {"feature_names_in_", "encoder_", "template_"}
+_OF_NO_BIT |= {"callback"}
+#: How data became columns: the examples are given as columns, so the run has none of these, or does not say
+#: which. Names of columns are compared before, where both have any.
+_OF_DATA = ("feature_names_in_", "template_", "_column_base", INPUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,10 @@ def reproduce(
     encoder: AttributeEncoder | None = None,
     engine: EngineName | None = None,
 ) -> Reproduction:
-    """Train a model again from its record, and compare all that it has learnt to the last bit.
+    """Train a model again from its record, and compare all that `digest` covers to the last bit.
+
+    What is told of the training (epochs, mistakes, losses, certificates) and all parameters that matter are
+    compared, too.
 
     A model records the calls that trained it, with their parameters and numbers of rows. If it was trained
     with ``audit=True``, or on the command line, it also has digests of the examples, and the result can
@@ -125,14 +129,16 @@ def reproduce(
     """
     check_is_fitted(model)
     calls = _calls(model)
-    expected = arrays(model)
-    own = digest_of(expected)
+    own = learnt(model).digest
     given = given_of(model, calls, X, y, sample_weight, lengths, encoder)
     found = given.difference()
     if found is not None:
         return Reproduction(False, "data", f"other data: {found}", own, None)
-    learnt = arrays(_trained(model, calls, given, engine))
-    numbers = _first_difference(expected, learnt)
+    again = _trained(model, calls, given, engine)
+    digest_again = learnt(again).digest
+    for name in calls[-1].parameters:  # which are compared by themselves
+        setattr(again, name, getattr(model, name))
+    numbers = difference("the model", arrays(model), "the run", arrays(again))
     differences: dict[Reason, str | None] = {
         "parameters": _other_parameters(model, calls[-1]),
         "arithmetic": _other_arithmetic(calls),
@@ -146,7 +152,7 @@ def reproduce(
             message += f"; {numbers or 'all that was learnt is equal to the last bit'}"
         if numbers is not None and any(call.digests is None for call in calls):
             message += _NO_DIGESTS
-    return Reproduction(reason is None, reason, message, own, digest_of(learnt))
+    return Reproduction(reason is None, reason, message, own, digest_again)
 
 
 _NO_DIGESTS = "; whether the data is the same is not known, as the model was trained without audit=True"
@@ -182,15 +188,12 @@ def _trained(model: Any, calls: tuple[Call, ...], given: Given, engine: str | No
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             given.learn(again, call, begin)
+    if given.encoder is not None:
+        again.encoder_ = given.encoder
+    for name in _OF_DATA:
+        if name in vars(model) and name not in vars(again):
+            setattr(again, name, getattr(model, name))
     return again
-
-
-def _first_difference(expected: Arrays, found: Arrays) -> str | None:
-    left, right = (
-        {name: array for name, array in learnt.items() if name not in _NOT_COMPARED}
-        for learnt in (expected, found)
-    )
-    return difference("the model", left, "the run", right)
 
 
 def _other_parameters(model: Any, call: Call) -> str | None:

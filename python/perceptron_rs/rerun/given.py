@@ -41,6 +41,8 @@ class Given(ABC):
 
     #: What an example is called.
     unit = "rows"
+    #: What has made columns of attributes, anew.
+    encoder: AttributeEncoder | None = None
 
     def __init__(self, model: Any, calls: tuple[Call, ...]) -> None:
         self.model, self.calls = model, calls
@@ -264,6 +266,7 @@ class _OfSource(Given):
         is_chain = name is not None and LEARNERS[name].data == "sequences"
         self.unit = "sequences" if is_chain else "rows"
         self.source = encoded(self.probe, as_source(given), goes_on=False) if is_chain else given
+        self.encoder = getattr(self.probe, "encoder_", None)
 
     @property
     def begins(self) -> list[int]:
@@ -274,7 +277,7 @@ class _OfSource(Given):
         facts, call = stream.facts, self.calls[0]
         if (place := self.unknown_label(facts.classes)) is not None:
             return f"the label {_shown(facts.classes, place)} is no class of the model"
-        has_encoder = hasattr(self.probe, "encoder_")
+        has_encoder = self.encoder is not None
         if not has_encoder and facts.n_features > call.columns:
             return f"the model has learnt from {call.columns} columns, got {facts.n_features}"
         if self.source.n_features is None:
@@ -295,7 +298,7 @@ class _OfSource(Given):
         for call, digester in zip(self.calls, digesters, strict=True):
             if call.digests is not None and (block := self.other_block(call, 0, digester.end())) is not None:
                 return block
-        return _other_attributes(self.model.encoder_, self.probe.encoder_) if has_encoder else None
+        return None if self.encoder is None else _other_attributes(self.model.encoder_, self.encoder)
 
     def learn(self, again: Any, call: Call, begin: int) -> None:  # noqa: ARG002  all begin at 0
         _stream(again, call, self.source, self.model.classes_)

@@ -18,7 +18,7 @@ from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.sequence.calls import fit_sequences, pass_over, warn_of_interrupt
-from perceptron_rs.sequence.fitting import dense, learn_stream
+from perceptron_rs.sequence.fitting import beam_of, dense, learn_stream
 from perceptron_rs.sequence.input import (
     check_encoder,
     flat_labels,
@@ -498,6 +498,11 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         if truth.shape != labels.shape:
             raise ValueError(f"y must have a label for each of {len(labels)} tokens, got shape {truth.shape}")
         return float(np.count_nonzero(self.classes_[labels] == truth) / len(truth))
+
+    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
+        numbers = {f"last {name}": array for name, array in self._state.items()} | dict(self._weights)
+        return numbers, {"learner": "sequence", "beam": beam_of(self)}
 
     @property
     def predictor_(self) -> dict[str, NDArray[Any]]:
