@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.audit.digests import row_digests
+from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
@@ -252,21 +252,16 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        vectors, spec, columns = self._vectors, self._spec, self.n_features_in_
-        numbers = {
-            name: array for name, array in vectors.items() if name.startswith("log") and name != "log_row"
-        }
-        if self.kernel == "precomputed":  # a row is a column of the values that come
-            numbers["origin"] = vectors["origin"][vectors["log_row"]]
-        else:
-            numbers["rows"] = row_digests(stored(vectors), columns)[vectors["log_row"]]
+        spec, numbers = self._spec, with_row_digests(self.predictor_, self.n_features_in_)
+        if spec.name == "precomputed":  # a row is a column of the values that come
+            numbers["origin"] = self._vectors["origin"][self._vectors["log_row"]]
         settings = {
             "kernel": self.kernel if callable(self.kernel) else spec.name,
             "tie": self.tie,
             "multi_class": self.multi_class,
             **{name: getattr(spec, name) for name in OF_KERNEL.get(spec.name, ())},
         }
-        return numbers | {"n_seen_": self.n_seen_}, settings
+        return numbers, settings
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         super()._check_parameters(for_partial_fit=for_partial_fit)

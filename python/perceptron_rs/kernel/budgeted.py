@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
@@ -334,8 +335,8 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         numbers, settings = super()._learnt()
-        kept = {name: array for name, array in self._kept.items() if name != "kept_row"}
-        return numbers | kept, settings | {"learner": "budgeted-kernel"}
+        numbers |= with_row_digests(self._kept | stored(self._vectors), self.n_features_in_)
+        return numbers, settings | {"learner": "budgeted-kernel"}
 
     def _answer(self) -> str:
         return "last"

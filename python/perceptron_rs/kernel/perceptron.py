@@ -364,7 +364,7 @@ class KernelPerceptron(KernelLearner):
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         numbers, settings = super()._learnt()
         settings |= {"learner": "kernel", "prediction": self.prediction, "normalize": bool(self.normalize)}
-        return numbers | {"intercept_": self.intercept_}, settings | {"seed": int(self._seed)}
+        return numbers | {"intercept_": self.intercept_}, settings
 
     def _answer(self) -> str:
         answer = _ANSWERS[self.prediction]

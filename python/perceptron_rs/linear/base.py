@@ -346,11 +346,9 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        names = {"coef_", "intercept_", *self._stored.values()}
-        return (
-            {name: dense(getattr(self, name)) for name in names},
-            {"learner": self._learner, "tie": self.tie},
-        )
+        numbers = {name: dense(getattr(self, name)) for name in self._stored.values()}
+        numbers |= {f"{name}_": array for name, array in self.predictor_.items()}
+        return numbers, {"learner": self._learner, "tie": self.tie}
 
     @property
     def t_(self) -> int:

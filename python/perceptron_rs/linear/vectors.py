@@ -18,7 +18,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.digests import row_digests
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.engines import Engine, Rows, State
@@ -36,7 +35,6 @@ __all__ = [
     "counts_of",
     "each",
     "forgotten",
-    "predicting",
     "rows_of",
 ]
 
@@ -160,15 +158,6 @@ def counts_of(vectors: Vectors, seen: NDArray[np.int64]) -> list[NDArray[np.int6
         np.diff(np.concatenate([[first], log, [last + 1]])).astype(np.int64)
         for first, log, last in zip(vectors["first_t"], logs, seen, strict=True)
     ]
-
-
-def predicting(vectors: Vectors) -> Vectors:
-    """Return what the vectors depend on, however the rows are stored: which they are, and not where from."""
-    rows = row_digests(_stored(vectors), vectors["coef"].shape[1])
-    left_out = ("log_row", "log_origin", "first_row")
-    found = {name: array for name, array in vectors.items() if not name.startswith("rows")}
-    found = {f"vectors_{name}": array for name, array in found.items() if name not in left_out}
-    return found | {"vectors_rows": rows[vectors["log_row"]]}
 
 
 def each(

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
@@ -27,7 +28,6 @@ from perceptron_rs.linear.vectors import (
     counts_of,
     each,
     forgotten,
-    predicting,
     rows_of,
 )
 from perceptron_rs.stream.run import Learner
@@ -408,11 +408,14 @@ class VotedPerceptron(LinearLearner):
         return super().decision_function(X)
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        numbers, settings = super()._learnt()
-        return (
-            numbers | predicting(self._vectors),
-            settings | {"prediction": self.prediction, "seed": int(self._seed)},
-        )
+        vectors = {f"vectors_{name}": array for name, array in self._vectors.items()}
+        numbers = {name: getattr(self, name) for name in self._stored.values()}
+        return numbers | with_row_digests(vectors, self.n_features_in_), {
+            "learner": self._learner,
+            "tie": self.tie,
+            "prediction": self.prediction,
+            "seed": int(self._seed),
+        }
 
     def _begin(self, engine: Engine, data: Examples, state: State, seed: int | None) -> None:
         self._most()

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.audit.digests import row_digests
+from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
@@ -407,16 +407,12 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        spec, settings = self._spec, {"learner": "max-margin"}
+        spec = self._spec
         if spec is None:
-            return {"coef_": self.coef_, "intercept_": self.intercept_}, settings | {"kernel": "linear"}
-        numbers: dict[str, NDArray[Any]] = {"dual_coef_": self.dual_coef_, "intercept_": self.intercept_}
-        if spec.name == "precomputed":
-            numbers["support_"] = self.support_
-        else:
-            numbers["support_vectors_"] = row_digests(self._stored_support, self.n_features_in_)
-        of_kernel = {name: getattr(spec, name) for name in ("name", "gamma", "coef0", "degree")}
-        return numbers, settings | {"kernel": of_kernel}
+            return self.predictor_, {"learner": "max-margin", "kernel": "linear"}
+        kernel = {name: getattr(spec, name) for name in ("name", "gamma", "coef0", "degree")}
+        numbers = with_row_digests(self.predictor_, self.n_features_in_)
+        return numbers, {"learner": "max-margin", "kernel": kernel}
 
     def _features(self, engine: Engine, data: Examples) -> Iterator[Rows]:
         """Yield what the weights are multiplied with: the features, or kernel values with the support."""

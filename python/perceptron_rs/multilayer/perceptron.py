@@ -395,9 +395,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        layers = {"coefs_": self.coefs_, "intercepts_": self.intercepts_}
-        numbers = {f"{name}[{i}]": array for name, arrays in layers.items() for i, array in enumerate(arrays)}
-        return numbers, {"learner": "multilayer", "activation": self.activation}
+        return self.predictor_, {"learner": "multilayer", "activation": self.activation}
 
     def _start(self, engine: Engine, seed: int) -> None:
         """Draw the start weights."""

@@ -501,8 +501,8 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        numbers = {f"last {name}": array for name, array in self._state.items()} | dict(self._weights)
-        return numbers, {"learner": "sequence", "beam": beam_of(self)}
+        last = {f"last {name}": array for name, array in self._state.items()}
+        return self.predictor_ | last, {"learner": "sequence", "beam": beam_of(self)}
 
     @property
     def predictor_(self) -> dict[str, NDArray[Any]]:

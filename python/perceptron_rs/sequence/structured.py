@@ -308,8 +308,8 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        numbers = {name: getattr(self, name) for name in ("coef_", "last_coef_", "_u", "n_seen_")}
-        return numbers, {"learner": "structured", "inference": self.inference}
+        numbers = {name: getattr(self, name) for name in ("last_coef_", "_u", "n_seen_")}
+        return self.predictor_ | numbers, {"learner": "structured", "inference": self.inference}
 
     def predict(self, X: Sequence[Any]) -> list[Any]:
         """Predict the structure of each input.
