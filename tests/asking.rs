@@ -1,6 +1,10 @@
 //! However much there is to do, the monitor is asked on the way: no Ctrl-C waits for the end.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use perceptron_rs::arith::decay::Decay;
 use perceptron_rs::arith::finite::largest_if_sound;
@@ -339,7 +343,7 @@ fn a_batch_of_layers() {
     let strip = network.strip(1);
     assert!(N / strip > 4, "{strip} examples in a row");
     let settings = mlp::Settings { rate: 0.1, alpha: 0.0, batch_size: N, seed: None };
-    let mut run = mlp::Run::start(&rows, labels, network, settings).expect("labels fit");
+    let mut run = mlp::Run::start(&rows, labels, None, network, settings).expect("labels fit");
     let asked = Asked::default();
     run.epoch(&rows, 0, &asked).expect("nobody interrupts");
     assert_eq!(asked.times(), N.div_ceil(strip));
@@ -380,7 +384,7 @@ fn a_window_on_a_budget() {
     let budget = Budget { size: N, policy: Policy::Oldest, seed: 0, distance: 0.0, eta: 1.0 };
     let kept = vec![Kept::new(1).expect("little")];
     let kernel = Kernel::Rbf { gamma: 0.5 };
-    let budgeted = Budgeted::new(&rows, &none, kernel, kept, budget, 1, &()).expect("a budget");
+    let budgeted = Budgeted::new(&rows, &none, kernel, kept, budget, 1, 1, &()).expect("a budget");
     let settings = online::Settings::new(vec![1]);
     let epoch = |monitor: &dyn Monitor| {
         let examples = budgeted.rows(&rows, &none, monitor);
@@ -395,6 +399,53 @@ fn a_window_on_a_budget() {
     let asked = Asked::default();
     epoch(&asked);
     assert!(asked.times() >= kept * N / 64, "{kept} are kept, {} questions", asked.times());
+}
+
+/// Notes which threads ask, and has the first one wait for another.
+#[derive(Default)]
+struct Threads(Mutex<HashSet<ThreadId>>, Condvar);
+
+impl Monitor for Threads {
+    fn block(&self) -> Flow {
+        let mut threads = self.0.lock().expect("no panic");
+        threads.insert(thread::current().id());
+        self.1.notify_all();
+        let long = Duration::from_secs(20);
+        drop(self.1.wait_timeout_while(threads, long, |threads| threads.len() < 2).expect("no panic"));
+        Flow::Continue
+    }
+}
+
+/// The kernel values of the examples kept are shared out over threads, with the same bits.
+#[test]
+fn threads_on_a_budget() {
+    const N: usize = 256;
+    const WIDE: usize = 400;
+    let values: Vec<f64> = (0..N * WIDE).map(|i| (i * i % 97) as f64 / 64.0).collect();
+    let labels: Vec<u32> = (0..N).map(|i| (i / 2 % 2) as u32).collect();
+    let rows = Dense::new(&values, N, WIDE).expect("a matrix");
+    let none = Dense::<f64>::new(&[], 0, WIDE).expect("a matrix");
+    let settings = online::Settings::new(vec![1]);
+    let seen = Threads::default();
+    let learnt = [1, 2].map(|threads| {
+        let budget = Budget { size: N, policy: Policy::Oldest, seed: 0, distance: 0.0, eta: 1.0 };
+        let (kept, kernel) = (vec![Kept::new(1).expect("little")], Kernel::Rbf { gamma: 0.5 });
+        let budgeted = Budgeted::new(&rows, &none, kernel, kept, budget, 1, threads, &()).expect("a budget");
+        for number in 0..2 {
+            let monitor: &dyn Monitor = if threads == 2 && number == 1 { &seen } else { &() };
+            let examples = budgeted.rows(&rows, &none, monitor);
+            let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
+            let start = online::State { coef: vec![], intercept: vec![0.0], seen: vec![0], ages: None };
+            let mut run = online::Run::start(&problem, start, &mut Perceptron, &()).expect("a run");
+            run.epoch(&problem, &mut Perceptron, number, &()).expect("nobody interrupts");
+        }
+        let sets = budgeted.sets().expect("memory");
+        let steps: Vec<u64> = sets[0].steps.iter().map(|step| step.to_bits()).collect();
+        (sets[0].members.clone(), steps)
+    });
+    assert_eq!(learnt[0], learnt[1]);
+    assert!(learnt[0].0.len() > N / 4, "{} are kept", learnt[0].0.len());
+    assert_eq!(seen.0.lock().expect("no panic").len(), 2);
 }
 
 /// Before one pass over all columns.

@@ -257,7 +257,8 @@ fn layers<T: Drawn + Default>(case: &Case) {
     each_layout(&draw::<T>(seed, n * d, case.number("zeros")), n, d, |rows, layout| {
         let network = Network::start(&sizes, activation, case.number("start_seed")).expect("sizes above 0");
         is_network("start", &network, layout);
-        let mut run = mlp::Run::start(rows, labels.clone(), network, settings).expect("layers for the rows");
+        let mut run =
+            mlp::Run::start(rows, labels.clone(), None, network, settings).expect("layers for the rows");
         let mut losses = Vec::new();
         for number in first..first + epochs {
             losses.extend(run.epoch(rows, number, &()).expect("finite").losses);

@@ -250,7 +250,8 @@ def _weighted(weights: Any) -> dict[str, Any]:
 def _visited(estimator: Any, y: Any, weights: Any) -> NDArray[np.intp]:
     """Return the rows of positive weight: a batch of none but others is refused."""
     total = np.ones(len(y)) if weights is None else weights
-    if len(np.unique(y)) == 2 and getattr(estimator, "class_weight", None) is not None:
+    is_one_decision = len(np.unique(y)) == 2 or getattr(estimator, "multi_class", "joint") == "joint"
+    if is_one_decision and getattr(estimator, "class_weight", None) is not None:
         total = total * compute_sample_weight(estimator.class_weight, y)
     return np.flatnonzero(total)
 

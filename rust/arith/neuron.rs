@@ -99,6 +99,14 @@ pub fn is_mistake(z: &[f64], label: usize) -> bool {
     z[..label].iter().any(|&other| other >= own) || z[label + 1..].iter().any(|&other| other > own)
 }
 
+/// Makes errors of the output and a loss those of an example of this weight. A weight of 1 changes no bit.
+#[inline(always)]
+#[must_use]
+pub fn weigh(errors: &mut [f64], loss: f64, weight: f64) -> f64 {
+    errors.iter_mut().for_each(|error| *error *= weight);
+    loss * weight
+}
+
 /// The errors of a layer times the weights that lead to them.
 #[inline(always)]
 pub fn backward(delta: &[f64], coef: &[f64], back: &mut [f64]) {
@@ -153,8 +161,8 @@ pub fn start(number: u64, bound: f64) -> f64 {
     (2.0 * part - 1.0) * bound + 0.0
 }
 
-/// The mean of a total.
+/// The mean of a total over examples of these weights together.
 #[must_use]
-pub fn mean(total: f64, count: usize) -> f64 {
-    total / count as f64
+pub fn mean(total: f64, weight: f64) -> f64 {
+    total / weight
 }

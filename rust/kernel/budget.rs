@@ -43,6 +43,7 @@ pub struct Budgeted {
     budget: Budget,
     /// Classes that share a set: 1, or all.
     width: usize,
+    threads: usize,
     memory: Mutex<Memory>,
 }
 
@@ -54,7 +55,9 @@ pub struct BudgetRows<'a> {
 }
 
 impl Budgeted {
-    /// The members of the sets are numbers of stored rows, or behind these of rows of the run.
+    /// The members of the sets are numbers of stored rows, or behind these of rows of the run. The kernel values
+    /// of the members with the examples of a window are shared out over threads.
+    #[allow(clippy::too_many_arguments)]
     pub fn new(
         rows: &dyn Matrix,
         stored: &dyn Matrix,
@@ -62,6 +65,7 @@ impl Budgeted {
         mut sets: Vec<Kept>,
         budget: Budget,
         width: usize,
+        threads: usize,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         budget.check()?;
@@ -80,12 +84,12 @@ impl Budgeted {
             )));
         }
         let rooms = Rooms { rows, stored };
-        let mut pool = Pool::new(rooms, kernel, monitor)?;
+        let mut pool = Pool::new(rooms, kernel, threads, monitor)?;
         for member in sets.iter_mut().flat_map(|kept| &mut kept.members) {
             *member = pool.put(rooms, *member)?.0;
             pool.uses[*member] += 1;
         }
-        Ok(Self { budget, width, memory: Mutex::new(Memory { pool, sets }) })
+        Ok(Self { budget, width, threads, memory: Mutex::new(Memory { pool, sets }) })
     }
 
     /// The examples for an epoch: those that [`Budgeted::new`] saw. The monitor is that of the epoch.
@@ -244,14 +248,15 @@ impl Examples for BudgetRows<'_> {
         planes: &mut Planes,
         log: &mut Vec<Mistake>,
     ) -> Result<Stop> {
-        let Budgeted { budget, width, .. } = self.budgeted;
+        let Budgeted { budget, width, threads, .. } = self.budgeted;
         let mut memory = self.budgeted.memory();
         let end = end.min(at.pos + WINDOW);
         let numbers = collected((at.pos..end).map(|pos| visit.row(pos) as u32))?;
         let of_rows = &memory.pool.squares[1];
         let squares = gathered(numbers.iter().filter_map(|&row| of_rows.get(row as usize).copied()))?;
         let postings = memory.pool.postings(self.rooms.rows, &numbers)?;
-        let used = collected(memory.pool.slots.values().copied())?;
+        let next = Next { rows: self.rooms.rows, numbers: &numbers, squares, postings };
+        let values = memory.pool.all_values(&next, STRIDE, *threads, self.monitor)?;
         let mut update = Vec::new();
         update.try_reserve_exact(planes.heads.len()).map_err(|_| Error::Memory)?;
         let mut window = Window {
@@ -260,18 +265,14 @@ impl Examples for BudgetRows<'_> {
             width: *width,
             memory: &mut memory,
             planes: collected(planes.heads.iter().map(|head| head.plane as usize))?,
-            next: Next { rows: self.rooms.rows, numbers: &numbers, squares, postings },
-            values: Vec::new(),
+            next,
+            values,
             visited: 0,
             update,
             work: 0,
             finite: true,
             error: None,
         };
-        for slot in used {
-            self.monitor.pause()?;
-            window.look(slot, 0)?;
-        }
         let (heads, noise, activations) =
             (&mut planes.heads[..], planes.noise.as_mut(), planes.activations.as_mut());
         let stop =

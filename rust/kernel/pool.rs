@@ -9,7 +9,8 @@ use crate::arith::simd::dispatch;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled};
 use crate::online::Monitor;
-use crate::rows::{Listed, Matrix, Postings, Renamed};
+use crate::online::threads::{each, worthwhile};
+use crate::rows::{Listed, Matrix, Postings, Renamed, row_entries};
 
 /// Where the examples are: the rows of the run, and those that are stored.
 #[derive(Clone, Copy)]
@@ -63,10 +64,15 @@ impl Member {
 }
 
 impl Pool {
-    pub fn new(Rooms { rows, stored }: Rooms, kernel: Kernel, monitor: &dyn Monitor) -> Result<Self> {
+    pub fn new(
+        Rooms { rows, stored }: Rooms,
+        kernel: Kernel,
+        threads: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
         Ok(Self {
             kernel,
-            squares: [squares(kernel, stored, 1, monitor)?, squares(kernel, rows, 1, monitor)?],
+            squares: [squares(kernel, stored, threads, monitor)?, squares(kernel, rows, threads, monitor)?],
             stored: stored.len(),
             sparse: is_sparse(rows) || is_sparse(stored),
             members: Vec::new(),
@@ -129,6 +135,26 @@ impl Pool {
     pub fn postings(&self, rows: &dyn Matrix, numbers: &[u32]) -> Result<Option<Postings>> {
         let needed = self.sparse && self.kernel != Kernel::Precomputed;
         needed.then(|| Postings::new(rows, numbers)).transpose()
+    }
+
+    /// Kernel values of all slots with the next rows of the run, those of each slot ``stride`` after those of the
+    /// one before.
+    pub fn all_values(
+        &self,
+        next: &Next,
+        stride: usize,
+        threads: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<f64>> {
+        let n = next.numbers.len();
+        let mut values = filled(0.0, stride * self.numbers.len())?;
+        let products = self.slots.len().saturating_mul(n).saturating_mul(row_entries(next.rows));
+        let used = |(slot, _): &(usize, &mut [f64])| self.slots.get(&self.numbers[*slot]) == Some(slot);
+        let each_slot = values.chunks_mut(stride).enumerate().filter(used);
+        each(each_slot, worthwhile(threads, products), monitor, |(slot, out)| {
+            self.values(next, slot, 0, &mut out[..n])
+        })?;
+        Ok(values)
     }
 
     /// Kernel values of a slot with the next rows of the run from one of them on.

@@ -5,9 +5,11 @@
 //! - Update rule: a batch at a time, in the order of the epoch: `z = W*h + b` and `h' = f(z)` from
 //!   layer to layer; at the output, logistic function or softmax. The error of the output is
 //!   probability minus truth, that of a layer before is `(Wᵀ*error)*f'(z)`. The gradient is the sum of
-//!   `error*h` over the batch; a step is `W = r*W − (eta/m)*gradient`, `r = max(0, 1 − eta*alpha/m)`.
-//! - Given: start values, learning rate, strength of the penalty, batch size, a seed or none.
-//! - Result: weights and intercepts; the mean loss of each epoch, each example's before its batch's step.
+//!   `error*h` over the batch; a step is `W = r*W − (eta/m)*gradient`, `r = max(0, 1 − eta*alpha/m)`, with m
+//!   examples in the batch. The weight of an example multiplies its error of the output and its loss; those of
+//!   weight 0 are left out before the order is drawn.
+//! - Given: start values, learning rate, strength of the penalty, batch size, weights of examples, a seed or none.
+//! - Result: weights and intercepts; the weighted mean loss of each epoch, each example's before its batch's step.
 //! - Paper: Rumelhart, Hinton, Williams 1986, Learning representations by back-propagating errors;
 //!   start values: Glorot, Bengio 2010, equation 16.
 
@@ -16,7 +18,7 @@ use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
-use crate::memory::{filled, refill, tried};
+use crate::memory::{Grow, collected, filled, refill, tried};
 use crate::online::{Epoch, Monitor};
 use crate::order::shuffle;
 use crate::rows::Matrix;
@@ -35,14 +37,25 @@ pub struct Settings {
 pub struct Run {
     network: Network,
     labels: Vec<u32>,
+    weights: Option<Vec<f64>>,
+    /// Those of all examples together.
+    weight: f64,
+    /// The examples of a weight above 0.
+    visited: Vec<u32>,
     settings: Settings,
     pass: Pass,
     order: Vec<u32>,
 }
 
 impl Run {
-    /// Checks labels and network against the rows.
-    pub fn start(rows: &dyn Matrix, labels: Vec<u32>, network: Network, settings: Settings) -> Result<Self> {
+    /// Checks labels, weights and network against the rows.
+    pub fn start(
+        rows: &dyn Matrix,
+        labels: Vec<u32>,
+        weights: Option<Vec<f64>>,
+        network: Network,
+        settings: Settings,
+    ) -> Result<Self> {
         let (n, classes) = (rows.len(), network.outputs().max(2));
         if labels.len() != n || n == 0 || labels.iter().any(|&label| label as usize >= classes) {
             let text = format!("labels must be {n} numbers below {classes}, and at least one");
@@ -51,12 +64,16 @@ impl Run {
         if settings.batch_size < 1 {
             return Err(Error::Invalid("batch_size must be at least 1, got 0".into()));
         }
+        let (visited, weight) = match &weights {
+            None => (collected(0..n as u32)?, n as f64),
+            Some(weights) => visited(weights, n)?,
+        };
         let pass = Pass {
             values: network.room(rows.columns())?,
             errors: tried(network.layers.iter().map(|layer| filled(0.0, layer.neurons())))?,
             gradient: tried(network.layers.iter().map(Layer::zeros))?,
         };
-        Ok(Self { network, labels, settings, pass, order: Vec::new() })
+        Ok(Self { network, labels, weights, weight, visited, settings, pass, order: Vec::new() })
     }
 
     /// Visits all examples in the order of the epoch of this number.
@@ -65,8 +82,8 @@ impl Run {
     }
 
     fn visit_all(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
-        let Self { network, labels, settings, pass, order } = self;
-        refill(order, 0..labels.len() as u32)?;
+        let Self { network, labels, weights, weight, visited, settings, pass, order } = self;
+        refill(order, visited.iter().copied())?;
         if let Some(seed) = settings.seed {
             shuffle(order, seed, number, 0);
         }
@@ -79,7 +96,8 @@ impl Run {
                 }
                 rows.write(row as usize, &mut pass.values[0]);
                 let label = labels[row as usize] as usize;
-                let Some((loss, is_mistake)) = dispatch(Example { network, pass, label }) else {
+                let weight = weights.as_ref().map_or(1.0, |weights| weights[row as usize]);
+                let Some((loss, is_mistake)) = dispatch(Example { network, pass, label, weight }) else {
                     return Err(Error::Overflow { epoch: number });
                 };
                 total += loss;
@@ -90,7 +108,7 @@ impl Run {
         if !network.layers.iter().flat_map(Layer::numbers).all(|w| w.is_finite()) {
             return Err(Error::Overflow { epoch: number });
         }
-        let loss = neuron::mean(total, labels.len());
+        let loss = neuron::mean(total, *weight);
         Epoch::of_one_decision(mistakes, loss, false)
     }
 
@@ -98,6 +116,30 @@ impl Run {
     pub fn network(&self) -> &Network {
         &self.network
     }
+}
+
+/// The examples of a weight above 0, and all weights together, added in stored order.
+fn visited(weights: &[f64], n: usize) -> Result<(Vec<u32>, f64)> {
+    if weights.len() != n {
+        let text =
+            format!("sample_weight must have {n} entries, one for each example, got {}", weights.len());
+        return Err(Error::Invalid(text));
+    }
+    if let Some(weight) = weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+        return Err(Error::Invalid(format!("sample_weight must be finite and at least 0, got {weight}")));
+    }
+    let (mut visited, mut total) = (Vec::new(), 0.0);
+    for (row, &weight) in (0..).zip(weights) {
+        if weight > 0.0 {
+            visited.try_push(row)?;
+            total += weight;
+        }
+    }
+    if visited.is_empty() || !f64::is_finite(total) {
+        let text = format!("sample_weight must add up to a finite number above 0, got {total}");
+        return Err(Error::Invalid(text));
+    }
+    Ok((visited, total))
 }
 
 /// What a pass over an example computes, layer by layer, and the sum of the gradients of a batch.
@@ -111,6 +153,7 @@ struct Example<'a> {
     network: &'a Network,
     pass: &'a mut Pass,
     label: usize,
+    weight: f64,
 }
 
 impl Leaf for Example<'_> {
@@ -119,7 +162,7 @@ impl Leaf for Example<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> Option<(f64, bool)> {
-        let Self { network, pass: Pass { values, errors, gradient }, label } = self;
+        let Self { network, pass: Pass { values, errors, gradient }, label, weight } = self;
         network.forward(values);
         let last = network.layers.len() - 1;
         if !values[last + 1].iter().all(|z| z.is_finite()) {
@@ -128,6 +171,7 @@ impl Leaf for Example<'_> {
         let is_mistake = neuron::is_mistake(&values[last + 1], label);
         errors[last].copy_from_slice(&values[last + 1]);
         let loss = neuron::judge(&mut errors[last], label);
+        let loss = neuron::weigh(&mut errors[last], loss, weight);
         for layer in (0..=last).rev() {
             let (before, after) = errors.split_at_mut(layer);
             let (delta, h) = (&after[0], &values[layer]);

@@ -106,6 +106,7 @@ fn mlp_scores<'py>(
 struct Examples<'py> {
     rows: Py<PyAny>,
     labels: PyReadonlyArray1<'py, u32>,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
 }
 
 /// The settings `Network`.
@@ -130,12 +131,14 @@ impl Layers {
         state: &Bound<'_, PyDict>,
         settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let Examples { rows, labels } = data.extract()?;
+        let Examples { rows, labels, sample_weight } = data.extract()?;
         let Settings { activation, rate, alpha, batch_size, seed } = settings.extract()?;
         let network = network(state, shape(rows.bind(data.py()))?.1, &activation)?;
         let labels = collected(labels.as_array().iter().copied())?;
+        let weights =
+            sample_weight.map(|weights| collected(weights.as_array().iter().copied())).transpose()?;
         let settings = mlp::Settings { rate, alpha, batch_size, seed };
-        let start = |rows: &dyn Matrix| mlp::Run::start(rows, labels, network, settings);
+        let start = |rows: &dyn Matrix| mlp::Run::start(rows, labels, weights, network, settings);
         let run = with_rows(rows.bind(data.py()), start)??;
         Ok(Self { rows, run })
     }

@@ -154,12 +154,12 @@ fn start_budget(
         seen: counters(state, planes)?,
         ages: None,
     };
-    settings.threads = 1;
+    let threads = std::mem::replace(&mut settings.threads, 1);
     let signals = Signals::new();
     let budgeted = with_rows(data.rows.bind(py), |rows| {
         Python::attach(|py| {
             with_rows(stored_rows.bind(py), |stored| {
-                Budgeted::new(rows, stored, kernel, sets, budget, width, &signals)
+                Budgeted::new(rows, stored, kernel, sets, budget, width, threads, &signals)
             })
         })
     })??;

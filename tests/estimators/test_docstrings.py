@@ -144,10 +144,10 @@ def test_sections(learner):
 
 #: How many descriptions a parameter has at most: more than one where it does not do the same in all learners.
 DESCRIPTIONS = {
-    **dict.fromkeys(("alpha", "callback", "fit_intercept", "keep_on_interrupt"), 2),
-    **dict.fromkeys(("max_iter", "min_count", "n_iter_no_change", "n_jobs", "n_partitions", "prediction"), 2),
+    **dict.fromkeys(("alpha", "callback", "class_weight", "fit_intercept", "keep_on_interrupt"), 2),
+    **dict.fromkeys(("max_iter", "min_count", "n_iter_no_change", "n_partitions", "prediction"), 2),
     **dict.fromkeys(("coef0", "gamma"), 2),
-    **dict.fromkeys(("early_stopping", "engine", "kernel", "shuffle", "validation_fraction"), 3),
+    **dict.fromkeys(("early_stopping", "engine", "kernel", "n_jobs", "shuffle", "validation_fraction"), 3),
     **dict.fromkeys(("eta0", "tol", "warm_start"), 4),
     "random_state": 6,
 }

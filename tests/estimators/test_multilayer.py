@@ -6,9 +6,11 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.neural_network import MLPClassifier
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from perceptron_rs import MultilayerPerceptron, Perceptron
@@ -16,9 +18,17 @@ from perceptron_rs import MultilayerPerceptron, Perceptron
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
 
 
+WHY = "a weight scales the gradient; repeating makes two steps, in another order"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": WHY,
+    "check_sample_weight_equivalence_on_sparse_data": WHY,
+}
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [MultilayerPerceptron(), MultilayerPerceptron((5, 4), activation="tanh", batch_size=8)]
+    [MultilayerPerceptron(), MultilayerPerceptron((5, 4), activation="tanh", batch_size=8)],
+    expected_failed_checks=lambda _: EXPECTED,
 )
 def test_sklearn_checks(estimator, check):
     check(estimator)
@@ -26,7 +36,8 @@ def test_sklearn_checks(estimator, check):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [MultilayerPerceptron((4,), learning_rate_init=1.0, max_iter=15, batch_size=10, engine="reference")]
+    [MultilayerPerceptron((4,), learning_rate_init=1.0, max_iter=15, batch_size=10, engine="reference")],
+    expected_failed_checks=lambda _: EXPECTED,
 )
 def test_sklearn_checks_of_the_reference(estimator, check):
     check(estimator)
@@ -235,3 +246,47 @@ def test_equal_outputs_are_judged_as_predict_does(engine_name):
         for label in y:
             again = copy.deepcopy(model).partial_fit(np.zeros((1, 1)), [label])
             assert again.n_mistakes_ == int(label != model.predict(np.zeros((1, 1)))[0]) == int(label != 0)
+
+
+def test_the_weight_of_an_example_multiplies_what_it_and_its_copies_do_to_a_step():
+    """One step of all examples, whose sums a weight of 2 and a row that stands twice change alike."""
+    X, y = load_iris(return_X_y=True)
+    parts = {"batch_size": 1000, "alpha": 0.0, "max_iter": 1, "tol": None, "shuffle": False}
+    twice = np.flatnonzero(y == 1)
+    longer = np.concatenate([X, X[twice]]), np.concatenate([y, y[twice]])
+    repeated = MultilayerPerceptron((4,), learning_rate_init=0.2, **parts).fit(*longer)
+    rate = 0.2 * len(X) / len(longer[0])
+    one = MultilayerPerceptron((4,), learning_rate_init=rate, **parts)
+    for weighted in (
+        clone(one).fit(X, y, sample_weight=1.0 + (y == 1)),
+        clone(one).set_params(class_weight={1: 2}).fit(X, y),
+        clone(one).set_params(class_weight={1: 4}).fit(X, y, sample_weight=np.where(y == 1, 0.5, 1)),
+    ):
+        for ours, theirs in zip(weighted.coefs_, repeated.coefs_, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-14)
+        assert weighted.loss_ == pytest.approx(repeated.loss_, rel=1e-14)
+
+
+def test_balanced_classes_and_weights_that_leave_nothing():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[20:], y[20:]
+    weights = compute_class_weight("balanced", classes=np.unique(y), y=y)
+    model = MultilayerPerceptron((3,), max_iter=2, tol=None)
+    balanced = clone(model).set_params(class_weight="balanced").fit(X, y)
+    as_dict = clone(model).set_params(class_weight=dict(enumerate(weights))).fit(X, y)
+    assert [w.tobytes() for w in balanced.coefs_] == [w.tobytes() for w in as_dict.coefs_]
+    with pytest.raises(ValueError, match="class_weight 'balanced' is not supported for partial_fit"):
+        balanced.partial_fit(X, y)
+    before = copy.deepcopy(vars(balanced))
+    for weights, message in (
+        (np.zeros(len(y)), "at least one non-zero"),
+        (np.full(len(y), 1e308), "too large together"),
+        (-np.ones(len(y)), "sample_weight must be finite and >= 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            balanced.fit(X, y, sample_weight=weights)
+    odd = X.copy()
+    odd[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):  # an example of weight 0 is checked, too
+        balanced.fit(odd, y, sample_weight=np.arange(len(y)) != 3)
+    assert str(vars(balanced)) == str(before)

@@ -186,7 +186,7 @@ fn fits_on_a_budget(rows: &dyn Matrix, policy: Policy, joint: bool) {
         }
         let none = Dense::<f64>::new(&[], 0, D)?;
         for stored in [&none as &dyn Matrix, rows] {
-            let budgeted = Budgeted::new(rows, stored, kernel, kept, budget, width, &())?;
+            let budgeted = Budgeted::new(rows, stored, kernel, kept, budget, width, 1, &())?;
             let examples = budgeted.rows(rows, stored, &());
             let problem = Problem::new(&examples, &labels, None, &settings)?;
             run(&problem, 0, &mut Perceptron)?.state()?;

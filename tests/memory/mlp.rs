@@ -20,7 +20,8 @@ fn layers_start_learn_and_answer() {
     let out = RefCell::new(&mut out);
     let requests = every_request_refused(|| {
         let network = Network::start(&[d, 4, 3], Activation::Tanh, 1)?;
-        let mut run = Run::start(&rows, collected(labels.iter().copied())?, network, settings)?;
+        let weights = Some(collected(labels.iter().map(|_| 0.5))?);
+        let mut run = Run::start(&rows, collected(labels.iter().copied())?, weights, network, settings)?;
         for number in 0..2 {
             run.epoch(&rows, number, &())?;
         }

@@ -25,9 +25,11 @@ def rows_of(engine, X):
     return engine.dense_rows(np.ascontiguousarray(X))
 
 
-def fit(engine, X, labels, layers, **changes):
+def fit(engine, X, labels, layers, weights=None, **changes):
     schedule = {name: changes.pop(name) for name in SCHEDULE if name in changes}
-    data, settings = Data(rows_of(engine, X), np.array(labels, dtype=np.uint32)), DEFAULTS | changes
+    weights = None if weights is None else np.array(weights, dtype=np.float64)
+    data = Data(rows_of(engine, X), np.array(labels, dtype=np.uint32), weights)
+    settings = DEFAULTS | changes
     settings = Network(**settings)
     run = engine.start(data, layers, settings)
     report = follow(run, settings, Schedule(**schedule, until_clean=False))
@@ -99,29 +101,43 @@ def plain_loss_and_gradient(x, label, coefs, intercepts, activation):
     return loss, gradients[::-1]
 
 
+@pytest.mark.parametrize("weights", [None, [1, 0, 2.5, 0.25, 3, 0, 1]])
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
 @pytest.mark.parametrize("batch_size", [1, 3, 100])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_an_epoch_is_that_of_plain_python(engine, activation, classes, batch_size, alpha):
+def test_an_epoch_is_that_of_plain_python(engine, activation, classes, batch_size, alpha, weights):
     X, labels = problem(7, 5, classes)
     layers = engine.mlp_start(5, [4, 3], outputs(classes), activation=activation, seed=1)
     report = fit(
-        engine, X, labels, layers, activation=activation, batch_size=batch_size, alpha=alpha, max_iter=2
+        engine,
+        X,
+        labels,
+        layers,
+        weights,
+        activation=activation,
+        batch_size=batch_size,
+        alpha=alpha,
+        max_iter=2,
     )
     coefs, intercepts = split(layers)
+    weights = np.ones(7) if weights is None else np.array(weights)
+    visited = np.flatnonzero(weights)
     means = []
     for _ in range(2):
         losses = []
-        for begin in range(0, 7, batch_size):
-            batch = range(begin, min(begin + batch_size, 7))
+        for begin in range(0, len(visited), batch_size):
+            batch = visited[begin : begin + batch_size]
             found = [plain_loss_and_gradient(X[i], labels[i], coefs, intercepts, activation) for i in batch]
-            losses += [loss for loss, _ in found]
+            losses += [weights[i] * loss for i, (loss, _) in zip(batch, found, strict=True)]
             for layer in range(3):
-                step = [sum(gradients[layer][part] for _, gradients in found) / len(batch) for part in (0, 1)]
+                step = [
+                    sum(weights[i] * found[k][1][layer][part] for k, i in enumerate(batch)) / len(batch)
+                    for part in (0, 1)
+                ]
                 coefs[layer] -= 0.1 * (step[0] + alpha * coefs[layer] / len(batch))
                 intercepts[layer] -= 0.1 * step[1]
-        means.append(sum(losses) / 7)
+        means.append(sum(losses) / sum(weights))
     learnt_coefs, learnt_intercepts = split(report["state"])
     for learnt, expected in zip([*learnt_coefs, *learnt_intercepts], [*coefs, *intercepts], strict=True):
         np.testing.assert_allclose(learnt, expected, rtol=0, atol=1e-13)

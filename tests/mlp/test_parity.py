@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from perceptron_rs import MultilayerPerceptron
 from perceptron_rs.testing import assert_parity
@@ -23,16 +24,17 @@ PARAMETERS = {
     "random_state": st.integers(0, 5),
     "tol": st.sampled_from([None, 0.0, 0.2]),
     "n_iter_no_change": st.integers(1, 2),
+    "class_weight": st.sampled_from([None, "balanced", {0: 0.3}, {1: 0}]),
 }
 
 
-def learnt(parameters, X, y):
+def learnt(parameters, X, y, weights=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            model = MultilayerPerceptron(**parameters).fit(X, y)
+            model = MultilayerPerceptron(**parameters).fit(X, y, sample_weight=weights)
         except ValueError as error:
-            if "overflow" not in str(error):
+            if not any(text in str(error) for text in ("overflow", "no example of positive weight")):
                 raise
             return str(error)
     arrays = [*model.coefs_, *model.intercepts_, model.decision_function(X), model.predict_proba(X)]
@@ -44,17 +46,19 @@ def learnt(parameters, X, y):
     seed=st.integers(0, 2**32),
     shape=st.tuples(st.integers(2, 20), st.integers(1, 17), st.integers(2, 4)),
     kind=st.sampled_from(["whole", "float32", "float64"]),
+    is_weighted=st.booleans(),
 )
-def test_engines_and_storages(parameters, seed, shape, kind):
+def test_engines_and_storages(parameters, seed, shape, kind, is_weighted):
     n, d, classes = shape
     random = np.random.default_rng(seed)
     X = random.integers(-3, 4, (n, d)) if kind == "whole" else random.normal(size=(n, d)).astype(kind)
     X[random.random((n, d)) < 0.4] = 0
     y = np.concatenate([[0, 1], random.integers(0, classes, n - 2)])
-    expected = learnt(parameters | {"engine": "reference"}, X, y)
+    weights = random.integers(0, 4, n) * 0.3 + 0.1 * (np.arange(n) == 0) if is_weighted else None
+    expected = learnt(parameters | {"engine": "reference"}, X, y, weights)
     storages = [X, sp.csr_matrix(X), X.astype(np.float64), sp.csr_matrix(X.astype(np.float64))]
     for storage in [*storages, X.astype(np.int8)] if kind == "whole" else storages:
-        assert learnt(parameters, storage, y) == expected
+        assert learnt(parameters, storage, y, weights) == expected
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh", "logistic"])
@@ -65,6 +69,13 @@ def test_every_way_of_assert_parity(activation, classes):
     y[:classes] = range(classes)
     model = MultilayerPerceptron((3,), activation=activation, max_iter=2, tol=None)
     assert_parity(model, X, y, batch_sizes=(1, 7))
+    assert_parity(
+        clone(model).set_params(class_weight={1: 0.5}),
+        X,
+        y,
+        sample_weight=np.arange(15) % 3,
+        batch_sizes=(2,),
+    )
     assert_parity(model.set_params(batch_size=4, warm_start=True), X, y)
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "draw_seed",
     "n_threads",
     "noise_settings",
+    "refuse_balanced",
     "refuse_partitions",
     "validated",
 ]
@@ -111,8 +112,13 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
         value = getattr(estimator, name, False)
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{name} must be True or False, got {value!r}")
-    class_weight = estimator.class_weight
-    if for_partial_fit and isinstance(class_weight, str):
+    if for_partial_fit:
+        refuse_balanced(estimator.class_weight)
+
+
+def refuse_balanced(class_weight: Any) -> None:
+    """Raise ValueError for weights that all examples would have to be known for."""
+    if isinstance(class_weight, str):
         raise ValueError(
             f"class_weight {class_weight!r} is not supported for partial_fit; compute the weights from "
             f"a sample with compute_class_weight({class_weight!r}, classes=classes, y=y) and give a dict"

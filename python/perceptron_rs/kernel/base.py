@@ -138,7 +138,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
             self._warn(report.stopped)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
         Consecutive batches give the same model as one pass over all of them. Attributes that describe a fit

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
-from perceptron_rs.common.parameters import draw_seed, noise_settings
+from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples, read
@@ -101,6 +101,7 @@ def settings_of(model: Any, class_weight: NDArray[np.float64], seed: int | None)
         "track_mistakes": bool(model.track_mistakes),
         "keep_on_interrupt": bool(model.keep_on_interrupt),
         "kernel": model._spec,
+        "threads": n_threads(model),
         **noise_settings(model),
     }
 

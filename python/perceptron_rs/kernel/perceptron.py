@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
+from perceptron_rs.common.parameters import CONSTRAINTS, NOISE
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
@@ -331,7 +331,6 @@ class KernelPerceptron(KernelLearner):
             **shared,
             cache_bytes=min(int(float(self.cache_size) * _MEGABYTE), 2**62),
             fit_intercept=bool(self.fit_intercept),
-            threads=n_threads(self),
             ask=rows_of_callable(self.kernel, matrix_of(data.stored, self.n_features_in_))
             if callable(self.kernel)
             else None,

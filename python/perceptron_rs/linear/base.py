@@ -75,6 +75,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         self,
         X: Any,
         y: Any,
+        *,
         coef_init: Any = None,
         intercept_init: Any = None,
         sample_weight: Any = None,
@@ -165,7 +166,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         return learn_stream(self, source, classes, options).stopped
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, check_input: bool = True
+        self, X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None, check_input: bool = True
     ) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 

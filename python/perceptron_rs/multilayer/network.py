@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.common.driver import Schedule, drive
 from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.weights import class_counts, class_weights, sample_weights
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import Data, Network, State
 
@@ -69,11 +70,32 @@ def report_mistakes(model: Any, mistakes: NDArray[np.int64]) -> None:
     model.converged_ = bool(mistakes[-1, 0] == 0)
 
 
+def weights_together(
+    model: Any, weights: NDArray[np.float64] | None, labels: NDArray[np.uint32]
+) -> NDArray[np.float64] | None:
+    """Return the weight of each example times that of its class; None if all are 1."""
+    if weights is None and model.class_weight is None:
+        return None
+    counts = class_counts(model.class_weight, labels, len(model.classes_))
+    planes = class_weights(model.class_weight, model.classes_, counts, model.n_outputs_)
+    of_classes = planes[0] if len(planes) == 1 else planes[:, 1]
+    with np.errstate(over="ignore", under="ignore"):
+        together: NDArray[np.float64] = of_classes[labels] * (1.0 if weights is None else weights)
+        total = np.add.accumulate(together)[-1]
+    if not 0 < total < math.inf:
+        what = "leave no example of positive weight; there is nothing to learn"
+        raise ValueError(
+            f"sample_weight and class_weight {what if total == 0 else 'are too large together; scale them'}"
+        )
+    return together
+
+
 def learn(
     model: Any,
     engine: Engine,
     data: Examples,
     labels: NDArray[np.uint32],
+    sample_weight: Any,
     *,
     method: Method,
     seed: int | None,
@@ -98,9 +120,13 @@ def learn(
         int(model.n_iter_no_change),
         until_clean=False,
     )
-    with recorded(model, method, data.stored, labels, None):
+    weights = sample_weights(sample_weight, labels)
+    together = weights_together(model, weights, labels)
+    if together is not None:
+        data.assert_finite_in(together == 0, model)  # the engine does not meet these rows
+    with recorded(model, method, data.stored, labels, weights):
         try:
-            report = drive(engine, Data(data.rows, labels), state_of(model), settings, schedule)
+            report = drive(engine, Data(data.rows, labels, together), state_of(model), settings, schedule)
         except OverflowError as error:
             data.assert_finite(model)
             raise ValueError(str(error).replace("eta0", "learning_rate_init")) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.kinds import Option, number, one_of
-from perceptron_rs.common.options.shared import epochs
+from perceptron_rs.common.options.shared import CLASS_WEIGHT, epochs
 
 __all__ = ["OPTIONS"]
 
@@ -20,6 +20,7 @@ _ALL = (
     ),
     Option("alpha", "strength of the L2 penalty (0.0001)", number(kinds.amount)),
     Option("learning_rate_init", "learning rate (0.01)", number(kinds.rate)),
+    CLASS_WEIGHT,
     Option("batch_size", "examples per gradient step (1)", number(kinds.positive, "N")),
 )
 

@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.audit.record import begin_record
+from perceptron_rs.audit.record import Method, begin_record
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
-from perceptron_rs.common.parameters import draw_seed, n_threads
+from perceptron_rs.common.parameters import draw_seed, n_threads, refuse_balanced
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
@@ -30,7 +30,7 @@ from perceptron_rs.multilayer.network import (
     sizes_of,
     state_of,
 )
-from perceptron_rs.typed import BaseEstimator, fit_context
+from perceptron_rs.typed import BaseEstimator, ClassWeight, fit_context
 
 __all__ = ["MultilayerPerceptron"]
 
@@ -76,9 +76,14 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
     n_iter_no_change : int, default=10
         Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
         ``tol``.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, at least 0, in the form ``{class_label: weight}``. Classes not listed have
+        weight 1. The gradient and the loss of an example are multiplied by the weight of its class.
+        "balanced" uses ``n_samples / (n_classes * np.bincount(y))`` and is available in ``fit`` only.
     n_jobs : int or None, default=None
-        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
-        processors. It does not change any bit of the results.
+        Number of threads that predict. None means 1, unless in a ``joblib.parallel_config`` context; -1
+        means all processors. It does not change any bit of the results. ``fit`` uses one thread: each step
+        needs the weights that the step before has left.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits; the reference is slow, and written to be read.
     audit : bool, default=False
@@ -98,8 +103,8 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
     loss_ : float
         Mean loss of the last epoch.
     loss_curve_ : list of float
-        Mean loss of each epoch of the last call. The loss of each example is computed before the step of
-        its batch.
+        Mean loss of each epoch of the last call, with the weights of the examples. The loss of each
+        example is computed before the step of its batch.
     n_mistakes_ : int
         Number of mistakes in the last ``fit`` or ``partial_fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1), int64
@@ -169,6 +174,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "warm_start": ["boolean"],
         "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_jobs": [Integral, None],
         "engine": [StrOptions(set(ENGINES))],
         "audit": ["boolean"],
@@ -199,6 +205,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         tol: float | None = 1e-4,
         warm_start: bool = False,
         n_iter_no_change: int = 10,
+        class_weight: ClassWeight | None = None,
         n_jobs: int | None = None,
         engine: EngineName = "rust",
         audit: bool = False,
@@ -214,12 +221,13 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         self.tol = tol
         self.warm_start = warm_start
         self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.engine = engine
         self.audit = audit
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit the model to X and y, in epochs, until the loss no longer improves.
 
         Parameters
@@ -228,6 +236,9 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
             The examples.
         y : array-like of shape (n_samples,)
             Class labels: integers, booleans or strings, of at least two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the examples, at least 0. The gradient and the loss of an example are multiplied by its
+            weight. Examples of weight 0 are ignored.
 
         Returns
         -------
@@ -263,6 +274,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
                 engine,
                 data,
                 labels,
+                sample_weight,
                 method="fit",
                 seed=seed if self.shuffle else None,
                 max_iter=int(self.max_iter),
@@ -279,7 +291,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
         Parameters
@@ -290,6 +302,9 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
             Class labels.
         classes : array-like of shape (n_classes,), default=None
             All classes that will ever occur in y. Required in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the examples, at least 0. The gradient and the loss of an example are multiplied by its
+            weight. Examples of weight 0 are ignored.
 
         Returns
         -------
@@ -306,6 +321,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         """
         with restored_on_error(self), standard():
             engine = get_engine(self.engine)
+            refuse_balanced(self.class_weight)
             first = not hasattr(self, "classes_")
             given = new_classes(classes, self)
             data = examples(self, engine, X, reset=first)
@@ -315,7 +331,8 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
                 self._start(engine, draw_seed(self.random_state))
             check_same_problem(self, self.classes_)
             labels = encode(y, self.classes_)
-            learn(self, engine, data, labels, method="partial_fit", seed=None, max_iter=1, tol=None)
+            method: Method = "partial_fit"
+            learn(self, engine, data, labels, sample_weight, method=method, seed=None, max_iter=1, tol=None)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

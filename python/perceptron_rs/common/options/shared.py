@@ -10,6 +10,7 @@ from perceptron_rs.common.options.kinds import SWITCH, Option, number, one_of
 
 __all__ = [
     "ADDED_FEATURE",
+    "CLASS_WEIGHT",
     "JOINT",
     "NOISE",
     "PARTITIONS",
@@ -39,15 +40,17 @@ def epochs(most: int, tol: str, patience: int) -> tuple[Option, ...]:
     )
 
 
+CLASS_WEIGHT = Option(
+    "class_weight",
+    "weight of the examples of a class; repeat for more classes; or: balanced",
+    {"action": "append", "metavar": "LABEL=X"},
+)
+
 #: Of all that learn by mistakes.
 UPDATES = (
     Option("eta0", "learning rate (1)", number(kinds.rate)),
     Option("tie", "how to treat an activation of exactly 0 (mistake)", one_of("mistake", "positive")),
-    Option(
-        "class_weight",
-        "weight of the examples of a class; repeat for more classes; or: balanced",
-        {"action": "append", "metavar": "LABEL=X"},
-    ),
+    CLASS_WEIGHT,
 )
 
 JOINT = (

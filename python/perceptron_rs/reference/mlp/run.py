@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.float_mode import standard
-from perceptron_rs.reference.arith import neuron
+from perceptron_rs.reference.arith import neuron, running_total
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.mlp.train import Array, learn
 from perceptron_rs.reference.order import permutation, splitmix64, state_of_epoch
@@ -27,23 +27,27 @@ class Run:
 
     def __init__(self, data: Data, W: list[Array], b: list[Array], settings: Network) -> None:
         self.data, self.W, self.b, self.settings = data, W, b, settings
+        self.weights = np.ones(len(data.labels)) if data.sample_weight is None else data.sample_weight
+        #: The examples of a weight above 0, and the weight of all together.
+        self.visited = np.flatnonzero(self.weights > 0)
+        self.weight = float(running_total(0.0, self.weights[self.visited])[-1])
 
     @standard()
     def epoch(self, number: int) -> Epoch:
         """Visit all examples once."""
-        settings, n = self.settings, len(self.data.labels)
-        order: Any = np.arange(n)
+        settings, visited, n = self.settings, self.visited, len(self.visited)
+        order: Any = visited
         if settings.seed is not None:
-            order = permutation(n, seed=settings.seed, epoch=number, partition=0)
+            order = visited[permutation(n, seed=settings.seed, epoch=number, partition=0)]
         batches = [order[first : first + settings.batch_size] for first in range(0, n, settings.batch_size)]
-        x, y, f = self.data.rows.dense, self.data.labels, settings.activation
+        x, y, s, f = self.data.rows.dense, self.data.labels, self.weights, settings.activation
         try:
-            mistakes, loss = learn(x, y, self.W, self.b, f, settings.rate, settings.alpha, batches)
+            mistakes, loss = learn(x, y, s, self.W, self.b, f, settings.rate, settings.alpha, batches)
         except FloatingPointError:
             raise overflow(number) from None
         if not all(np.isfinite(numbers).all() for numbers in [*self.W, *self.b]):
             raise overflow(number)
-        mean = np.array([loss / n])
+        mean = np.array([loss / self.weight])
         return Epoch(np.array([mistakes]), mean, mean, interrupted=False)
 
     def end(self, decision: int) -> None:
@@ -64,7 +68,23 @@ def start_network(data: Data, state: State, settings: Network) -> Run:
     n, classes = data.rows.shape[0], max(2, len(b[-1]))
     if len(data.labels) != n or n == 0 or data.labels.max() >= classes:
         raise ValueError(f"labels must be {n} numbers below {classes}, and at least one")
+    check_weights(data.sample_weight, n)
     return Run(data, W, b, settings)
+
+
+def check_weights(weights: Array | None, n: int) -> None:
+    """Refuse weights that are not one finite number of at least 0 for each example, or all 0."""
+    if weights is None:
+        return
+    if len(weights) != n:
+        raise ValueError(f"sample_weight must have {n} entries, one for each example, got {len(weights)}")
+    bad = weights[~(np.isfinite(weights) & (weights >= 0))]
+    if len(bad):
+        raise ValueError(f"sample_weight must be finite and at least 0, got {bad[0]}")
+    with np.errstate(over="ignore"):
+        total = float(running_total(0.0, weights)[-1])
+    if not 0 < total < np.inf:
+        raise ValueError(f"sample_weight must add up to a finite number above 0, got {total}")
 
 
 @standard()

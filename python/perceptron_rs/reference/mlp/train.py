@@ -9,11 +9,13 @@ Update rule
     z for two classes, its softmax for more. The error of the output is probability minus truth,
     that of a layer before is ``(W^T error) f'(z)``. The gradient is the sum over the batch, in its
     order, of ``error h``; a step is ``W = r W - (eta/m) gradient``, ``r = max(0, 1 - eta alpha / m)``, with m
-    examples in the batch. Intercepts are not shrunk.
+    examples in the batch. Intercepts are not shrunk. The weight of an example multiplies its error of
+    the output and its loss; those of weight 0 are left out before the order is drawn.
 Given
-    Start values; the learning rate eta; alpha >= 0, the strength of the penalty; the batch size.
+    Start values; the learning rate eta; alpha >= 0, the strength of the penalty; the batch size;
+    weights of the examples.
 Result
-    Weights and intercepts; the mean loss and the mistakes of each epoch, each example's before its
+    Weights and intercepts; the weighted mean loss and the mistakes of each epoch, each example's before its
     batch's step.
 Paper
     D. E. Rumelhart, G. E. Hinton, R. J. Williams, "Learning representations by back-propagating
@@ -48,7 +50,15 @@ def forward(x: Array, W: list[Array], b: list[Array], f: str) -> list[Array]:
 
 
 def learn(
-    x: Any, y: Any, W: list[Array], b: list[Array], f: str, eta: float, alpha: float, batches: list[Any]
+    x: Any,
+    y: Any,
+    s: Array,
+    W: list[Array],
+    b: list[Array],
+    f: str,
+    eta: float,
+    alpha: float,
+    batches: list[Any],
 ) -> tuple[int, float]:
     """Run through the batches of an epoch, and change W and b; return mistakes and the sum of the losses."""
     mistakes, loss = 0, 0.0
@@ -59,8 +69,8 @@ def learn(
         if not np.isfinite(z).all():
             raise FloatingPointError
         mistakes += int(np.count_nonzero(neuron.mistakes(z, y[batch])))
-        loss = float(running_total(loss, neuron.losses(z, y[batch]))[-1])
-        error = neuron.probabilities(z) - neuron.truth(z, y[batch])
+        loss = float(running_total(loss, neuron.losses(z, y[batch]) * s[batch])[-1])
+        error = (neuron.probabilities(z) - neuron.truth(z, y[batch])) * s[batch, None]
         r = max(0.0, 1.0 - (eta * alpha) / m)
         for layer in reversed(range(len(W))):
             gradient, sums = neuron.accumulated(error, h[layer])

@@ -1,0 +1,37 @@
+"""Where arguments stand: a weight is never taken for classes, or for weights to start from."""
+
+import inspect
+
+import pytest
+
+import perceptron_rs
+from perceptron_rs.dask import estimators as dask_estimators
+
+LEARNING = ("fit", "partial_fit", "predict_then_learn", "fit_stream")
+CLASSES = [
+    kind
+    for module in (perceptron_rs, dask_estimators)
+    for kind in (getattr(module, name) for name in module.__all__)
+    if inspect.isclass(kind) and hasattr(kind, "fit")
+]
+CASES = [
+    pytest.param(kind, method, id=f"{kind.__module__}.{kind.__name__}-{method}")
+    for kind in CLASSES
+    for method in (*LEARNING, "score")
+    if hasattr(kind, method)
+]
+
+
+@pytest.mark.parametrize(("kind", "method"), CASES)
+def test_only_data_and_classes_have_a_position(kind, method):
+    parameters = list(inspect.signature(getattr(kind, method)).parameters.values())[1:]
+    placed = [p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+    allowed = {
+        "fit": [["X", "y"]],
+        "partial_fit": [["X", "y"], ["X", "y", "classes"]],
+        "predict_then_learn": [["X", "y"]],
+        "fit_stream": [["source"], ["source", "classes"]],
+        # As scikit-learn's.
+        "score": [["X", "y"], ["X", "y", "sample_weight"]],
+    }[method]
+    assert placed in allowed
