@@ -67,10 +67,9 @@ def packing_of(begin: bytes) -> Packing | None:
 
 def first_bytes(read: Callable[[int], bytes | None], marks: tuple[bytes, ...]) -> bytes:
     """Return the first bytes of a file: of a pipe no more than has come, unless they may become a mark."""
-    longest = max(map(len, marks))
-    begin = read(longest) or b""
+    begin = read(_BUFFER) or b""
     while any(len(begin) < len(mark) and mark.startswith(begin) for mark in marks):
-        more = read(longest - len(begin))
+        more = read(_BUFFER)
         if not more:
             break
         begin += more

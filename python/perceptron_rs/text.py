@@ -96,7 +96,8 @@ class _Text(io.RawIOBase):
     @property
     def consumed(self) -> int:
         """Number of bytes of the file itself, which may be compressed, that have been read."""
-        return self.source.consumed
+        waiting = len(self.begin) if self.source.packing is None else 0
+        return self.source.consumed - waiting
 
     def readable(self) -> bool:
         return True

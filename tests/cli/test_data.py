@@ -110,7 +110,7 @@ def test_no_file_and_a_folder(refused, tmp_path):
     out = ("--model", tmp_path / "m")
     assert refused("train", tmp_path / "a.svm", *out) == f"{tmp_path}/a.svm: no such file or directory"
     (tmp_path / "b.svm").mkdir()
-    assert refused("train", tmp_path / "b.svm", *out) == f"{tmp_path}/b.svm: is a folder; name a file in it"
+    assert "b.svm: is a folder without files" in refused("train", tmp_path / "b.svm", *out)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")

@@ -99,7 +99,7 @@ def test_version(call):
         (["train", "x.svm", "--mod", "m"], "unrecognized option --mod; did you mean --model?"),
         (["train", "x.svm", "--model", "m", "--max-itr", "3"], "--max-itr; did you mean --max-iter?"),
         (["trian", "x.svm"], "invalid choice: 'trian'; did you mean train?"),
-        (["predict", "m", "x.svm", "--", "--scores"], "unrecognized arguments: --scores"),
+        (["inspect", "m", "--", "--text"], "unrecognized arguments: --text"),
         (["predict", "m"], "required: DATA"),
         (["inspect"], "required: MODEL"),
         (["parity", "x.svm", "--rows", "0"], "from 1 to"),

@@ -228,20 +228,20 @@ COMMENT = (
         (b"#1 N\nb N c\n", "if the line that begins with '#1' is a comment, remove it"),
         (b"a N\nb c N\n", "line 2 has 3 columns"),
         (b"a\tN\nb\t\n", "line 2 has an empty column 2; fill it"),
-        (b"a\tN\n\xff\tN\n", "line 2 is not UTF-8"),
+        (b"a\tN\n\xff\tN\n", "line 2: is not UTF-8"),
         (b"", "the file is empty"),
         (b"\n \n", "contains no tokens"),
         (b"a\nb\n", "has 1 column, but needs two or more"),
         (b"a\tN\nb\tN\n", "the only tag is 'N'; at least two are needed"),
-        (gzip.compress(b"a\tN\nb\tV\n" * 99, mtime=0)[:-9], "the compressed file is corrupted"),
-        (b"\x1f\x8bno gzip at all", "the compressed file is corrupted"),
+        (gzip.compress(b"a\tN\nb\tV\n" * 99, mtime=0)[:-9], "the gzip data ends early"),
+        (b"\x1f\x8bno gzip at all", "the gzip data is damaged or none"),
     ],
 )
 def test_bad_files(refused, tmp_path, text, message):
     path = tmp_path / "bad.tsv"
     path.write_bytes(text)
     line = refused("tag-train", path, "--model", tmp_path / "m", "--quiet")
-    assert line.startswith(f"{path}: ")
+    assert line.startswith((f"{path}: ", f"{path}, line "))
     assert message in line
     assert not (tmp_path / "m").exists()
 
@@ -249,7 +249,8 @@ def test_bad_files(refused, tmp_path, text, message):
 def test_bad_places(refused, tagged, tagger, tmp_path, stdin):
     assert refused("tag-train", tagged, "--model", tagged).endswith("is the data file; name another one")
     assert "no such file" in refused("tag-train", tmp_path / "none", "--model", tmp_path / "m")
-    assert "is a folder" in refused("tag-evaluate", tagger, tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert "is a folder without files" in refused("tag-evaluate", tagger, tmp_path / "empty")
     assert "line 1 has 2 columns, but the model reads 1" in refused("tag", tagger, tagged)
     (tmp_path / "words").write_text("a\nb\n", encoding="utf-8")
     assert "but the model needs, with the tag, 2" in refused("tag-evaluate", tagger, tmp_path / "words")

@@ -20,13 +20,15 @@ from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 __all__ = ["parse", "parser"]
 
 DATA = """\
-DATA is a file, or - for standard input. Its suffix names its format: .svm .libsvm .svmlight .txt (svmlight
-text), .csv or .tsv, also compressed as .gz; .npz (as written by scipy.sparse.save_npz; or with arrays X, or
+DATA is a file, or - for standard input. Several files, a pattern or a folder are read as if they were one
+file. The suffix names the format: .svm .libsvm .svmlight .txt (svmlight text), .csv or .tsv, also compressed
+as .gz, .bz2 or .xz; .npz (as written by scipy.sparse.save_npz; or with arrays X, or
 data, indices, indptr and shape; labels in y or --labels); .npy with --labels; .parquet."""
 TOKENS = """\
-DATA is a file, or - for standard input. It holds one token per line, with columns separated by tabs (or by
-blanks, if the first line has no tab), and an empty line between sentences. UTF-8, also compressed as .gz.
-Comments of CoNLL-U files and lines of -DOCSTART- are no tokens."""
+DATA is a file, or - for standard input. Several files, a pattern or a folder are read as if they were one
+file. It holds one token per line, with columns separated by tabs (or by blanks, if the first line has no
+tab), and an empty line between sentences. UTF-8, also compressed as .gz, .bz2 or .xz. Comments of CoNLL-U
+files and lines of -DOCSTART- are no tokens."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,17 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     name = argv[0] if argv else None
     if name in WITH_LEARNERS:
         first, second = [*argv[1:3], "-", "-"][:2]
-        # Of two words, the first one is to be a learner.
-        two_words = not (first.startswith("-") or second.startswith("-"))
+        # Of two words, the first one is to be a learner, unless it looks like a file.
+        two_words = not (first.startswith("-") or second.startswith("-") or _is_of_file(first))
         looks_alike = get_close_matches(first, LEARNER_NAMES) and not os.path.exists(first)  # noqa: PTH110
         is_learner = first in ("-h", "--help", *LEARNER_NAMES) or two_words or looks_alike
         argv[1:1] = [] if is_learner else ["perceptron"]
     return parser(name).parse_args(argv)
+
+
+def _is_of_file(word: str) -> bool:
+    """Whether a word names files: no learner has a dot, a folder or a wildcard in its name."""
+    return any(mark in word for mark in "./\\*?[") or os.path.exists(word)  # noqa: PTH110
 
 
 def parser(only: str | None = None) -> Parser:
@@ -248,12 +255,7 @@ def _data(command: argparse.ArgumentParser, *, model: bool, piped: bool = False)
     """Add DATA and how it is read; ``piped`` if it is standard input unless it is named."""
     if model:
         command.add_argument("model", metavar="MODEL", help="a model file")
-    if piped:
-        command.add_argument(
-            "data", metavar="DATA", nargs="?", default="-", help="the examples (standard input)"
-        )
-    else:
-        command.add_argument("data", metavar="DATA", help="the examples")
+    kinds.add_data(command, "the examples", piped=piped)
     group = command.add_argument_group("data")
     group.add_argument("--format", choices=kinds.FORMATS, help="format of DATA (by its suffix)")
     group.add_argument(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.cli.readers.source import watched
+from perceptron_rs.cli.readers.source import Place, files_of, name_of, watched
 
 if TYPE_CHECKING:
     from perceptron_rs import EpochRecord
@@ -108,17 +108,17 @@ class Reading:
 
 
 @contextmanager
-def reading(path: str, *, quiet: bool) -> Iterator[None]:
+def reading(place: Place, *, quiet: bool) -> Iterator[None]:
     """Say that a file is read, and how far that is, if it takes a while."""
     if quiet or sys.stderr is None:
         yield
         return
     try:
-        size = Path(path).stat().st_size
+        size = sum(Path(path).stat().st_size for path in files_of(place))
     except OSError:
         size = 0
     if size >= _LARGE:
-        _line(f"reading {path}, {size / 1e6:.0f} MB")
+        _line(f"reading {name_of(place)}, {size / 1e6:.0f} MB")
     with watched(Reading()):
         yield
 

@@ -69,6 +69,9 @@ def _run(argv: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             arguments = parse(sys.argv[1:] if argv is None else argv)
             arguments.own_process = argv is None
+            if hasattr(arguments, "data"):
+                source = import_module("perceptron_rs.cli.readers.source")
+                arguments.data = source.data_of(arguments.data)
             warnings.filterwarnings("default", category=UserWarning)
             warnings.showwarning = _quiet if getattr(arguments, "quiet", False) else _show_warning
             command = import_module(f"perceptron_rs.cli.commands.{arguments.command.replace('-', '_')}")

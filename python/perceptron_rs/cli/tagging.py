@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.modelfile import load_model
 from perceptron_rs.cli.readers.sentences import Sentence
+from perceptron_rs.cli.readers.source import Place, files_of, name_of
 
 if TYPE_CHECKING:
     from perceptron_rs.io import Source
@@ -62,7 +63,7 @@ def tagged(line: str, tag: str, column: int | None) -> str:
 
 
 def tagged_source(
-    path: str, read: Callable[[], Iterator[Sentence]], template: dict[str, Any], tag: int
+    place: Place, read: Callable[[], Iterator[Sentence]], template: dict[str, Any], tag: int
 ) -> Source:
     """Return sentences as ``fit_stream`` takes them; ``tag`` is the number of the column of their tags."""
     from perceptron_rs.io import Batch, Source
@@ -74,7 +75,12 @@ def tagged_source(
                 [[token[tag - 1] for token in sentence.tokens] for sentence in part],
             )
 
-    return Source(batches=batches, files=(Path(path),), reading=f"{template}, tag {tag}", name=path)
+    return Source(
+        batches=batches,
+        files=tuple(map(Path, files_of(place))),
+        reading=f"{template}, tag {tag}",
+        name=name_of(place),
+    )
 
 
 def blocks(items: Iterable[T], size: int = BLOCK) -> Iterator[list[T]]:

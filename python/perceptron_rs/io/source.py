@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from glob import glob, has_magic
 from itertools import accumulate, pairwise
 from numbers import Integral
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.packed import unpacked
+from perceptron_rs.paths import PathLike, paths_of
 
 __all__ = [
     "Batch",
@@ -34,7 +34,6 @@ __all__ = [
     "stamps",
 ]
 
-PathLike: TypeAlias = str | os.PathLike[str]
 #: Path, size and time of last change in nanoseconds of the files of a source.
 Files: TypeAlias = list[tuple[str, int, int]]
 
@@ -409,46 +408,6 @@ def _rows(X: Any, first: int, last: int) -> Any:
     start, end = int(X.indptr[first]), int(X.indptr[last])
     indptr = np.asarray(X.indptr[first : last + 1]) - X.indptr.dtype.type(start)
     return _csr(np.asarray(X.data[start:end]), np.asarray(X.indices[start:end]), indptr, X.shape[1])
-
-
-def paths_of(path: PathLike | Sequence[PathLike]) -> list[str]:
-    """Return the files that a path, a list of them or a pattern such as "part-*.svm" names, in order.
-
-    A folder names the files in it, but those that are hidden or begin with an underscore, as programs write
-    them beside the data.
-    """
-    single = isinstance(path, str | bytes | os.PathLike)
-    if not single and not isinstance(path, Sequence):
-        raise TypeError(f"path must be a path or a list of paths, got {path!r}; pass the name of the file")
-    found: list[str] = []
-    items: Any = [path] if single else path
-    for item in items:
-        if not isinstance(item, str | bytes | os.PathLike):
-            raise TypeError(f"path must hold names of files, got {item!r}; pass str or path-like objects")
-        name = os.fsdecode(item)
-        if has_magic(name) and not Path(name).exists():
-            matching = sorted(glob(name))  # noqa: PTH207  of any folder
-            if not matching:
-                raise FileNotFoundError(f"no file matches {name!r}; check the pattern and the folder")
-            found += [file for match in matching for file in _in_folder(match)]
-        else:
-            found += _in_folder(name)
-    if not found:
-        raise ValueError("path must name at least one file, got an empty list")
-    return found
-
-
-def _in_folder(name: str) -> list[str]:
-    """Return the files in a folder; or the name itself, if it is none."""
-    if not Path(name).is_dir():
-        return [name]
-    inside = sorted(path for path in Path(name).iterdir() if not path.name.startswith((".", "_")))
-    folder = next((path for path in inside if path.is_dir()), None)
-    if folder is not None:
-        raise ValueError(f"{name}: holds the folder {folder.name!r}; name the folder of the files themselves")
-    if not inside:
-        raise ValueError(f"{name}: is a folder without files; name the one that holds the data")
-    return list(map(str, inside))
 
 
 def stamps(files: Iterable[Path]) -> Files:

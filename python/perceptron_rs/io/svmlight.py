@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -322,7 +323,7 @@ def _is_of_core(file: Any) -> bool:
     """Whether the core reads a file by itself: a regular one, plain, or of gzip by its name, too."""
     if not isinstance(file, str) or not Path(file).is_file():
         return isinstance(file, str) and not Path(file).exists()  # it says so
-    with open_text(file, is_checked=False) as text:
+    with open_text(file, math.inf, is_checked=False) as text:
         packing = text.raw.source.packing
     return packing is None or (packing.name == "gzip" and file.endswith(".gz"))
 

@@ -52,7 +52,7 @@ def _add_tag_column(place: argparse._ActionsContainer, text: str) -> None:
 
 def _tag_train(command: argparse.ArgumentParser) -> None:
     """Add what tag-train takes."""
-    command.add_argument("data", metavar="DATA", help="tagged sentences")
+    kinds.add_data(command, "tagged sentences")
     command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
     command.add_argument(
         "--continue",
@@ -107,9 +107,7 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
 def _tag(command: argparse.ArgumentParser) -> None:
     """Add what tag takes."""
     command.add_argument("model", metavar="MODEL", help="a model file of tag-train")
-    command.add_argument(
-        "data", metavar="DATA", nargs="?", default="-", help="sentences without tags (standard input)"
-    )
+    kinds.add_data(command, "sentences without tags", piped=True)
     _add_tag_column(command, "column of DATA to write the tag to, from 1 (a new one behind the last)")
     command.add_argument("--tags-only", action="store_true", help="print the tags without the columns")
     kinds.add_threads(command)
@@ -118,7 +116,7 @@ def _tag(command: argparse.ArgumentParser) -> None:
 def _tag_evaluate(command: argparse.ArgumentParser) -> None:
     """Add what tag-evaluate takes."""
     command.add_argument("model", metavar="MODEL", help="a model file of tag-train")
-    command.add_argument("data", metavar="DATA", help="tagged sentences")
+    kinds.add_data(command, "tagged sentences")
     _add_tag_column(command, "column that holds the true tag, from 1 (the last)")
     kinds.add_threads(command)
 

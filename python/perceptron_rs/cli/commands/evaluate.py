@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from perceptron_rs.cli.modelfile import load_model
 from perceptron_rs.cli.readers.examples import load
 from perceptron_rs.cli.readers.labels import same_kind
+from perceptron_rs.cli.readers.source import name_of
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text, plain
 
@@ -27,12 +28,12 @@ def run(arguments: Namespace) -> int:
     model = load_model(Path(arguments.model))
     data = load(arguments.data, wanted(arguments, model=model))
     y = data.labels
-    same_kind(y, model.classes_, arguments.data)
+    same_kind(y, model.classes_, name_of(arguments.data))
     unknown = ~np.isin(y, model.classes_)
     if unknown.any():
         warnings.warn(
-            f"{arguments.data}: {np.count_nonzero(unknown)} examples have labels that the model does not "
-            f"know, {label_text(y[unknown][0])!r} first; they count as errors",
+            f"{name_of(arguments.data)}: {np.count_nonzero(unknown)} examples have labels that the model "
+            f"does not know, {label_text(y[unknown][0])!r} first; they count as errors",
             UserWarning,
             stacklevel=1,
         )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.learning import given
 from perceptron_rs.cli.readers.examples import load
+from perceptron_rs.cli.readers.source import name_of
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text
 from perceptron_rs.registry import family_part
@@ -50,7 +51,7 @@ def read_two_classes(arguments: Namespace) -> tuple[Any, NDArray[Any]]:
         chosen = np.array([label_text(label) == arguments.positive for label in np.unique(y)])
         if not chosen.any():
             raise CommandError(
-                f"{arguments.data}: --positive {arguments.positive}: no example has this label"
+                f"{name_of(arguments.data)}: --positive {arguments.positive}: no example has this label"
             )
         return data.X, np.isin(y, np.unique(y)[chosen])
     classes = np.unique(y)
@@ -59,7 +60,7 @@ def read_two_classes(arguments: Namespace) -> tuple[Any, NDArray[Any]]:
             ", ..." if len(classes) > 10 else ""
         )
         raise CommandError(
-            f"{arguments.data}: holds {len(classes)} classes ({shown}), but a margin is between two; choose "
-            "one with --positive LABEL, to separate it from the rest"
+            f"{name_of(arguments.data)}: holds {len(classes)} classes ({shown}), but a margin is between "
+            "two; choose one with --positive LABEL, to separate it from the rest"
         )
     return data.X, y

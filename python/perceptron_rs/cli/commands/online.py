@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> int:
             "train a perceptron"
         )
     if arguments.save is not None:
-        check_writable(Path(arguments.save), Path(arguments.data))
+        check_writable(Path(arguments.save), arguments.data)
     wish = wanted(arguments, model=model)
     names = vars(model).pop("feature_names_in_", None)  # the readers compare the names; X has none
     kept = {name: vars(model)[name] for name in ("_column_base", "_input") if name in vars(model)}

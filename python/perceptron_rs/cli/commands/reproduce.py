@@ -16,6 +16,7 @@ from perceptron_rs.cli.readers.data import held_out
 from perceptron_rs.cli.readers.examples import load
 from perceptron_rs.cli.readers.labels import same_kind
 from perceptron_rs.cli.readers.sentences import Sentence, sentences
+from perceptron_rs.cli.readers.source import name_of
 from perceptron_rs.cli.readers.stream import Stream
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
@@ -59,7 +60,7 @@ def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> d
     if _is_streamed(calls):
         return {"X": Stream(arguments.data, wish, None, share).source}
     data = load(arguments.data, wish)
-    same_kind(data.labels, model.classes_, arguments.data)
+    same_kind(data.labels, model.classes_, name_of(arguments.data))
     held = held_out(len(data), share)
     data = data if held is None else data.chosen(~held)
     return {"X": data.X, "y": data.labels}
@@ -75,7 +76,7 @@ def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> 
 
     first = next(read(), None)
     if first is None:
-        raise CommandError(f"{arguments.data}: contains no tokens")
+        raise CommandError(f"{name_of(arguments.data)}: contains no tokens")
     tag = arguments.tag_column or len(first.tokens[0])
     source = tagged_source(arguments.data, read, model.template_, tag)
     if _is_streamed(calls):

@@ -12,6 +12,7 @@ from typing import Any
 from perceptron_rs.cli import chunks
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.readers.sentences import sentences
+from perceptron_rs.cli.readers.source import name_of
 from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.tagging import attributes, blocks, load_tagger, positions
 
@@ -40,11 +41,11 @@ def run(arguments: Namespace) -> int:
         found += model.predict([attributes(sentence, model.template_) for sentence in block])
         truth += [[token[-1 if column is None else column - 1] for token in s.tokens] for s in block]
     if not truth:
-        raise CommandError(f"{arguments.data}: contains no tokens")
+        raise CommandError(f"{name_of(arguments.data)}: contains no tokens")
     unknown = [tag for tags in truth for tag in tags if tag not in known]
     if unknown:
         warnings.warn(
-            f"{arguments.data}: {len(unknown)} tokens have tags that the model does not know, "
+            f"{name_of(arguments.data)}: {len(unknown)} tokens have tags that the model does not know, "
             f"{unknown[0]!r} first; they count as errors",
             UserWarning,
             stacklevel=1,

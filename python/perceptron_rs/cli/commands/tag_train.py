@@ -16,8 +16,8 @@ from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audited, is_stream, of_stream
 from perceptron_rs.cli.modelfile import check_writable, save_model
 from perceptron_rs.cli.progress import reading
-from perceptron_rs.cli.readers.sentences import STANDARD_INPUT, Sentence, sentences
-from perceptron_rs.cli.readers.source import name_of
+from perceptron_rs.cli.readers.sentences import Sentence, sentences
+from perceptron_rs.cli.readers.source import is_read_once, name_of
 from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tagged_source
 from perceptron_rs.features import AttributeEncoder
@@ -33,7 +33,7 @@ def run(arguments: Namespace) -> int:
     _check(arguments)
     in_blocks = is_stream(arguments)
     out = Path(arguments.model)
-    check_writable(out, Path(arguments.data))
+    check_writable(out, arguments.data)
     before = None if arguments.continued is None else load_tagger(Path(arguments.continued), None)
     LEARNERS["sequence"].kind  # noqa: B018  imports scikit-learn, which is no part of reading
     times = [time.perf_counter()]
@@ -91,9 +91,9 @@ def _check(arguments: Namespace) -> None:
             raise UsageError(
                 f"--{name.replace('_', '-')} is kept in the model, so it cannot be combined with --continue"
             )
-    if arguments.stream and arguments.data == STANDARD_INPUT:
+    if arguments.stream and is_read_once(arguments.data):
         raise UsageError(
-            "standard input can be read only once, but --stream takes several passes; name a file"
+            f"{name_of(arguments.data)} can be read only once, but --stream takes several passes; name a file"
         )
     if arguments.stream and arguments.held_out is not None:
         raise UsageError("--held-out cannot be combined with --stream")

@@ -46,7 +46,7 @@ def run(arguments: Namespace) -> int:
     in_blocks = is_stream(arguments)
     if in_blocks and arguments.own_process and LEARNERS[arguments.learner].is_linear:
         want()
-    check_writable(out, Path(arguments.data))
+    check_writable(out, arguments.data)
     before = _continued(arguments)
     wish = wanted(arguments, model=before)
     LEARNERS[arguments.learner].kind  # noqa: B018  imports scikit-learn, which is no part of reading

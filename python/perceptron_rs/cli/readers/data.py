@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.common.rows.sparse import Csr
 
-__all__ = ["Data", "held_out", "is_held_out"]
+__all__ = ["Data", "held_out", "is_held_out", "joined", "same_columns"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,60 @@ class Data:
         """The labels of a file that was loaded with them."""
         assert self.y is not None
         return self.y
+
+
+def same_columns(name: str, data: Data, other_name: str, other: Data) -> None:
+    """Raise CommandError unless the columns of two files have the same names."""
+    names, others = ((d.names or (d.hashed[0] if d.hashed else None)) for d in (data, other))
+    if names != others:
+        raise CommandError(
+            f"{other_name}: its columns are {_shown(others)}, but those of {name} are {_shown(names)}; name "
+            f"those to use with --columns and --target"
+        )
+
+
+def _shown(names: tuple[str, ...] | None) -> str:
+    if names is None:
+        return "without names"
+    return ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+
+
+def joined(parts: Sequence[Data], names: Sequence[str]) -> Data:
+    """Return the examples of several files as those of one; they have the same columns."""
+    first = parts[0]
+    for name, part in zip(names, parts, strict=True):
+        if (part.y is None) != (first.y is None):
+            raise CommandError(f"{names[0]} and {name}: one of them has labels, and the other has none")
+        if part.y is not None and first.y is not None and _is_text(part.y) != _is_text(first.y):
+            raise CommandError(
+                f"{names[0]} and {name}: the labels of one are numbers, and those of the other are text"
+            )
+    y = None if first.y is None else np.concatenate([part.labels for part in parts])
+    if not isinstance(first.rows, Csr) and not hasattr(first.rows, "tocsr"):
+        widths = {part.shape[1] for part in parts}
+        if len(widths) > 1:
+            raise CommandError(
+                f"{names[0]} and the others have different numbers of columns: {sorted(widths)}"
+            )
+        return replace(first, rows=np.concatenate([part.rows for part in parts]), y=y)
+    # Of svmlight text the columns of each file were counted from 0 only if it has a column 0.
+    zero_based = any(part.zero_based for part in parts)
+    matrices = [part.X for part in parts]
+    for part, X in zip(parts, matrices, strict=True):
+        if zero_based and part.zero_based is False:
+            X.indices = X.indices + X.indices.dtype.type(1)
+            X.resize((X.shape[0], X.shape[1] + 1))
+    width = max(X.shape[1] for X in matrices)
+    for X in matrices:
+        X.resize((X.shape[0], width))
+    from scipy.sparse import vstack
+
+    rows = vstack(matrices, format="csr")
+    return replace(first, rows=rows, y=y, zero_based=None if first.zero_based is None else zero_based)
+
+
+def _is_text(y: NDArray[Any]) -> bool:
+    return y.dtype.kind in "OU"
 
 
 def is_held_out(begin: int, end: int, share: float) -> NDArray[np.bool_]:

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.cli.errors import CommandError, UsageError, about
-from perceptron_rs.cli.readers.data import Data
+from perceptron_rs.cli.readers.data import Data, joined, same_columns
 from perceptron_rs.cli.readers.labels import read_labels, tidy
 from perceptron_rs.cli.readers.source import (
     STANDARD_INPUT,
+    Place,
     check_file,
+    files_of,
     name_of,
     opened,
     opened_text,
@@ -42,13 +44,13 @@ TABLES = ("csv", "tsv", "parquet")
 TEXTS = ("svmlight", "csv", "tsv", "lines")
 
 
-def load(path: str, wanted: Wanted) -> Data:
+def load(place: Place, wanted: Wanted) -> Data:
     """Read all examples; raise CommandError, which names the file, if they are not as wanted."""
-    form = format_of(path, wanted)
-    check_file(path)
-    name = name_of(path)
+    form = format_of(place, wanted)
+    check_file(place)
+    name = name_of(place)
     with about(name):
-        data = _read(path, form, wanted)
+        data = _read_all(place, form, wanted) if isinstance(place, tuple) else _read(place, form, wanted)
         if wanted.beside is not None:
             data = replace(data, y=read_labels(wanted.beside))
         data = _checked(data, name, wanted)
@@ -62,18 +64,28 @@ def load(path: str, wanted: Wanted) -> Data:
     return data
 
 
-def blocks(path: str, wanted: Wanted, *, may_wait: bool = False) -> Iterator[Data]:
+def blocks(place: Place, wanted: Wanted, *, may_wait: bool = False) -> Iterator[Data]:
     """Give the examples of text as soon as their lines are read; of other formats, all at once.
 
     A model says how wide they are. If nothing says whether columns count from 0, all must be read to know.
     Where examples ``may_wait`` for later ones to be read, svmlight text is parsed on several threads.
     """
-    form = format_of(path, wanted)
+    form = format_of(place, wanted)
     unknown = form == "svmlight" and wanted.zero_based == "auto"
     if form not in TEXTS or unknown or wanted.beside is not None:
-        yield load(path, wanted)
+        yield load(place, wanted)
         return
-    check_file(path)
+    check_file(place)
+    first = None
+    for path in files_of(place):
+        for data in _blocks(path, form, wanted, may_wait=may_wait):
+            first = first or (path, data)
+            same_columns(*first, path, data)
+            yield data
+
+
+def _blocks(path: str, form: str, wanted: Wanted, *, may_wait: bool) -> Iterator[Data]:
+    """Give the examples of one file of text."""
     name, empty = name_of(path), True
     lines = _lines(form, name, wanted)
 
@@ -95,16 +107,22 @@ def blocks(path: str, wanted: Wanted, *, may_wait: bool = False) -> Iterator[Dat
         raise CommandError(f"{name}: contains no examples")
 
 
-def format_of(path: str, wanted: Wanted) -> str:
+def format_of(place: Place, wanted: Wanted) -> str:
     """Return the format that an option or the suffix says; UsageError if options do not go with it."""
-    form = wanted.format or _by_suffix(path, wanted)
+    paths = files_of(place)
+    form = wanted.format or _by_suffix(paths[0], wanted)
+    for path in paths[1:]:
+        if wanted.format is None and (other := _by_suffix(path, wanted)) != form:
+            raise CommandError(
+                f"{path}: is {other}, but {paths[0]} is {form}; name files of one format, or --format"
+            )
     tables = (("--target", wanted.target), ("--delimiter", wanted.delimiter), ("--drop", wanted.drop or None))
     for option, value in (*tables, ("--columns", wanted.columns)):
         if value is not None and form not in TABLES:
-            raise UsageError(f"{option} is about the columns of a table, and {name_of(path)} is {form}")
+            raise UsageError(f"{option} is about the columns of a table, and {name_of(place)} is {form}")
     asked = wanted.hash_bits is not None and wanted.usual is None  # by an option, and not by the model
     if asked and form not in (*TABLES, "lines"):
-        raise UsageError(f"--hash-bits is for tables and --tokens, and {name_of(path)} is {form}")
+        raise UsageError(f"--hash-bits is for tables and --tokens, and {name_of(place)} is {form}")
     return form
 
 
@@ -128,6 +146,23 @@ def _by_suffix(path: str, wanted: Wanted) -> str:
     return SUFFIXES[suffix]
 
 
+def _read_all(paths: tuple[str, ...], form: str, wanted: Wanted) -> Data:
+    """Return the examples of several files, as if they were of one."""
+    if form == "svmlight" and wanted.labels:
+        from perceptron_rs.cli.readers.svmlight import read_svmlight
+
+        return read_svmlight(paths, wanted)
+    parts = []
+    for path in paths:
+        with about(path):
+            parts.append(_read(path, form, wanted))
+        same_columns(paths[0], parts[0], path, parts[-1])
+    texts = {name for part in parts for name in (part.hashed[1] if part.hashed else ())}
+    if any(part.hashed is not None and set(part.hashed[1]) != texts for part in parts):
+        return _read_all(paths, form, replace(wanted, texts=tuple(texts)))
+    return joined(parts, paths)
+
+
 def _read(path: str, form: str, wanted: Wanted) -> Data:
     if form in ("npz", "npy"):
         from perceptron_rs.cli.readers.arrays import read_npy, read_npz
@@ -145,7 +180,7 @@ def _read(path: str, form: str, wanted: Wanted) -> Data:
     if form == "svmlight" and path != STANDARD_INPUT and wanted.labels:
         from perceptron_rs.cli.readers.svmlight import read_svmlight
 
-        return read_svmlight(path, wanted)
+        return read_svmlight((path,), wanted)
     with opened_text(path, wanted.max_ratio, is_checked=form != "svmlight") as file:
         whole: Data = _lines(form, name_of(path), wanted).part(1, file.read())  # all of it is one block
         return whole

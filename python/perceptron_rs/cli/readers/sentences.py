@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.readers.source import STANDARD_INPUT, check_file, name_of, text_blocks
+from perceptron_rs.cli.readers.source import (
+    STANDARD_INPUT,
+    Place,
+    check_file,
+    files_of,
+    name_of,
+    text_blocks,
+)
 
 __all__ = ["STANDARD_INPUT", "Sentence", "batches", "sentences"]
 
@@ -31,7 +38,7 @@ class Sentence:
 
 
 def sentences(
-    path: str,
+    place: Place,
     columns: int | None = None,
     expected: str = "the lines before have",
     *,
@@ -39,12 +46,12 @@ def sentences(
     max_ratio: float | None = None,
 ) -> Iterator[Sentence]:
     """Give the sentences of a file that have tokens; the others of ``batches`` are left out."""
-    for batch in batches(path, columns, expected, least=least, keep_lines=False, max_ratio=max_ratio):
+    for batch in batches(place, columns, expected, least=least, keep_lines=False, max_ratio=max_ratio):
         yield from (sentence for sentence in batch if sentence.tokens)
 
 
 def batches(
-    path: str,
+    place: Place,
     columns: int | None = None,
     expected: str = "the lines before have",
     *,
@@ -56,8 +63,8 @@ def batches(
 
     Parameters
     ----------
-    path : str
-        The file; "-" is standard input.
+    place : str or tuple of str
+        The file, or several; "-" is standard input.
     columns : int, default=None
         How many columns each line must have; None: as many as the first.
     expected : str
@@ -74,20 +81,22 @@ def batches(
     list of Sentence
         All that are complete.
     """
-    check_file(path)
-    reader = _Reader(name_of(path), columns, expected, least, keep_lines)
-    for _, text in text_blocks(path, max_ratio=max_ratio):
-        if done := reader.read(text):
+    check_file(place)
+    for path in files_of(place):
+        reader = _Reader(name_of(path), columns, expected, least, keep_lines)
+        for _, text in text_blocks(path, max_ratio=max_ratio):
+            if done := reader.read(text):
+                yield done
+        if done := reader.end():
             yield done
-    if done := reader.end():
-        yield done
+        columns = reader.columns
 
 
 class _Reader:
     """Makes sentences of lines, some at a time; the arguments are those of ``batches``."""
 
     def __init__(self, name: str, columns: int | None, expected: str, least: int, keep_lines: bool) -> None:
-        self._name, self._columns, self._expected, self._least = name, columns, expected, least
+        self._name, self.columns, self._expected, self._least = name, columns, expected, least
         self._keep_lines = keep_lines
         self._tabs: bool | None = None
         self._waiting = b""  # until a line tells whether tabs separate columns
@@ -143,22 +152,22 @@ class _Reader:
             return True
         if not self._tabs:
             return False
-        if len(token) == 1 and token[0].startswith("#") and self._columns != 1:
+        if len(token) == 1 and token[0].startswith("#") and self.columns != 1:
             return True
         return len(token) == _CONLL_U and _NO_WORD.fullmatch(token[0]) is not None
 
     def _check(self, token: list[str]) -> None:
         place = f"{self._name}: line {self._number}"
-        if self._columns is None:
-            self._columns, self._first = len(token), token[0]
+        if self.columns is None:
+            self.columns, self._first = len(token), token[0]
             if len(token) < self._least:
                 raise CommandError(
                     f"{place} has {len(token)} columns, but {self._expected} {self._least}"
                     f"{about_comments(token[0])}"
                 )
-        if len(token) != self._columns:
+        if len(token) != self.columns:
             raise CommandError(
-                f"{place} has {len(token)} columns, but {self._expected} {self._columns}; "
+                f"{place} has {len(token)} columns, but {self._expected} {self.columns}; "
                 f"give each token the same number, and put an empty line between sentences"
                 f"{about_comments(token[0], self._first)}"
             )

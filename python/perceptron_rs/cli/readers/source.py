@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, TypeAlias
 
-from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.packed import MAX_RATIO, n_lines, unpacked
+from perceptron_rs.paths import paths_of
 from perceptron_rs.text import open_text
 
 __all__ = [
     "BLOCK",
     "STANDARD_INPUT",
+    "Place",
     "check_file",
+    "data_of",
+    "files_of",
+    "is_read_once",
     "name_of",
     "opened",
     "opened_text",
@@ -25,24 +30,54 @@ __all__ = [
 ]
 
 STANDARD_INPUT = "-"
+#: Where DATA is: a file, "-", or several files, which are read as if they were one.
+Place: TypeAlias = str | tuple[str, ...]
 #: Bytes that are asked for at once.
 BLOCK = 1 << 20
 
 
-def name_of(path: str) -> str:
+def data_of(words: Sequence[str]) -> Place:
+    """Return what the words of DATA name: standard input, a file, or the files of all of them."""
+    if list(words) == [STANDARD_INPUT]:
+        return STANDARD_INPUT
+    if STANDARD_INPUT in words:
+        raise UsageError(
+            "standard input (-) cannot be one of several files; name the files, or pipe them all"
+        )
+    found = paths_of(words)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def files_of(place: Place) -> tuple[str, ...]:
+    """Return the files, one after another; "-" is standard input."""
+    return place if isinstance(place, tuple) else (place,)
+
+
+def name_of(place: Place) -> str:
     """Return what messages call it."""
-    return "standard input" if path == STANDARD_INPUT else path
+    if not isinstance(place, tuple):
+        return "standard input" if place == STANDARD_INPUT else place
+    if len(place) == 1:
+        return name_of(place[0])
+    others = len(place) - 1
+    return f"{place[0]} and {others} more file{'s' * (others > 1)}"
 
 
-def check_file(path: str) -> None:
-    """Raise unless there is a file that can be read and has anything in it."""
-    file = Path(path)
-    if path == STANDARD_INPUT:
-        return
-    if file.is_dir():
-        raise CommandError(f"{path}: is a folder; name a file in it")
-    if file.is_file() or not file.exists():  # the beginning of a pipe can be read once only
-        with file.open("rb") as opened:
+def is_read_once(place: Place) -> bool:
+    """Whether it cannot be read again, as standard input and named pipes."""
+    return any(path == STANDARD_INPUT or _is_pipe(Path(path)) for path in files_of(place))
+
+
+def _is_pipe(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def check_file(place: Place) -> None:
+    """Raise unless there is a file that can be read and has anything in it; each, if there are several."""
+    for path in files_of(place):
+        if path == STANDARD_INPUT or _is_pipe(Path(path)):  # the beginning of a pipe can be read once only
+            continue
+        with Path(path).open("rb") as opened:
             if not opened.read(1):
                 raise CommandError(f"{path}: the file is empty")
 

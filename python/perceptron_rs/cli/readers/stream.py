@@ -11,7 +11,7 @@ import numpy as np
 from perceptron_rs.cli.errors import UsageError
 from perceptron_rs.cli.readers.data import Data, is_held_out
 from perceptron_rs.cli.readers.examples import TABLES, blocks, format_of
-from perceptron_rs.cli.readers.source import STANDARD_INPUT, check_file, name_of
+from perceptron_rs.cli.readers.source import Place, check_file, files_of, is_read_once, name_of
 from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.io import Batch, Source
 from perceptron_rs.models.input import ScaleFit
@@ -24,8 +24,8 @@ class Stream:
 
     Parameters
     ----------
-    path : str
-        The file, or "-".
+    place : str or tuple of str
+        The file, or "-"; or several files.
     wanted : Wanted
         What the command and the model need of it.
     scale : str or None
@@ -34,19 +34,19 @@ class Stream:
         The share of the examples that is left out.
     """
 
-    def __init__(self, path: str, wanted: Wanted, scale: str | None, holdout: float | None) -> None:
-        self.path, self.form, self.holdout = path, format_of(path, wanted), holdout
+    def __init__(self, place: Place, wanted: Wanted, scale: str | None, holdout: float | None) -> None:
+        self.place, self.form, self.holdout = place, format_of(place, wanted), holdout
         self.rows, self.data, self._holds_zero = 0, Data(np.zeros((0, 0))), False
         #: Whether the file is to tell if its columns count from 0: it is read as if they did.
         self._asks = self.form == "svmlight" and wanted.zero_based == "auto"
         self.wanted = replace(wanted, zero_based=True) if self._asks else wanted
         is_table = self.form in TABLES and wanted.hash_bits is not None and wanted.texts is None
-        if path == STANDARD_INPUT and (is_table or scale is not None or holdout is not None):
+        if is_read_once(place) and (is_table or scale is not None or holdout is not None):
             raise UsageError(
-                "standard input can be read only once, but --scale, --holdout and the strings of a hashed "
+                f"{name_of(place)} can be read only once, but --scale, --holdout and the strings of a hashed "
                 "table take a pass of their own; name a file"
             )
-        check_file(path)
+        check_file(place)
         if is_table or scale is not None:
             self._first_pass(scale)
 
@@ -64,10 +64,10 @@ class Stream:
             batches=self._learnt,
             n_features=self.wanted.features,
             is_shifted=None if self._asks else False,
-            files=() if self.path == STANDARD_INPUT else (Path(self.path),),
-            again=self.path != STANDARD_INPUT,
+            files=() if is_read_once(self.place) else tuple(map(Path, files_of(self.place))),
+            again=not is_read_once(self.place),
             reading=repr(replace(self.wanted, threads=None, max_ratio=None)) + repr(self.holdout),
-            name=name_of(self.path),
+            name=name_of(self.place),
         )
 
     def came_from(self, cache: str) -> None:
@@ -89,7 +89,7 @@ class Stream:
 
     def _read(self, *, held_out: bool) -> Iterator[Data]:
         number = 0
-        for data in blocks(self.path, self.wanted, may_wait=True):
+        for data in blocks(self.place, self.wanted, may_wait=True):
             self.data = data
             if self._asks and not self._holds_zero:
                 self._holds_zero = bool((data.rows.indices == 0).any())

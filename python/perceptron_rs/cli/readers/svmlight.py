@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs._core import read_svmlight_part
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.readers.data import Data
+from perceptron_rs.cli.readers.source import name_of
 from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.common.rows.sparse import Csr
 from perceptron_rs.packed import MAX_RATIO
@@ -69,24 +70,24 @@ class SvmlightLines:
         return Data(rows, None if self._unlabelled else y, zero_based=is_zero_based)
 
 
-def read_svmlight(path: str, wanted: Wanted) -> Data:
-    """Return the examples of a whole file, on several threads."""
+def read_svmlight(paths: tuple[str, ...], wanted: Wanted) -> Data:
+    """Return the examples of whole files, on several threads."""
     try:
-        X, y, zero_based = _load(path, wanted)
+        X, y, zero_based = _load(paths, wanted)
     except ValueError as error:
-        _explain(error, path, wanted)
+        _explain(error, name_of(paths), wanted)
         if wanted.features is not None and "n_features" in str(error):
-            X, _, zero_based = _load(path, replace(wanted, features=None))
-            raise CommandError(_too_wide(path, X.shape[1], wanted, zero_based)) from error
+            X, _, zero_based = _load(paths, replace(wanted, features=None))
+            raise CommandError(_too_wide(name_of(paths), X.shape[1], wanted, zero_based)) from error
         raise
     return Data(X, y, zero_based=zero_based)
 
 
-def _load(path: str, wanted: Wanted) -> tuple[Any, NDArray[np.float64], bool]:
+def _load(paths: tuple[str, ...], wanted: Wanted) -> tuple[Any, NDArray[np.float64], bool]:
     from perceptron_rs.io.svmlight import load_with_base
 
     return load_with_base(
-        Path(path),
+        list(map(Path, paths)),
         n_features=wanted.features,
         zero_based=wanted.zero_based,
         max_ratio=wanted.max_ratio or MAX_RATIO,

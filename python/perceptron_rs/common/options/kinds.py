@@ -19,6 +19,7 @@ __all__ = [
     "SWITCH",
     "Command",
     "Option",
+    "add_data",
     "add_engine",
     "add_max_ratio",
     "add_threads",
@@ -104,6 +105,14 @@ def number(kind: Any, name: str = "X") -> dict[str, Any]:
 def one_of(*choices: str) -> dict[str, Any]:
     """Return what argparse is to know of an option that takes one of these words."""
     return {"choices": choices}
+
+
+def add_data(place: argparse._ActionsContainer, text: str, *, piped: bool = False) -> None:
+    """Add DATA, one or more words; if it is ``piped``, standard input without any."""
+    if piped:
+        place.add_argument("data", metavar="DATA", nargs="*", default=["-"], help=f"{text} (standard input)")
+    else:
+        place.add_argument("data", metavar="DATA", nargs="+", help=text)
 
 
 def add_threads(place: argparse._ActionsContainer) -> None:

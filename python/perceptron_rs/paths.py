@@ -1,0 +1,53 @@
+"""Names of files: one, several, a pattern, or a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any, TypeAlias
+
+__all__ = ["PathLike", "paths_of"]
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+def paths_of(path: PathLike | Sequence[PathLike]) -> list[str]:
+    """Return the files that a path, a list of them or a pattern such as "part-*.svm" names, in order.
+
+    A folder names the files in it, but those that are hidden or begin with an underscore, as programs write
+    them beside the data.
+    """
+    single = isinstance(path, str | bytes | os.PathLike)
+    if not single and not isinstance(path, Sequence):
+        raise TypeError(f"path must be a path or a list of paths, got {path!r}; pass the name of the file")
+    found: list[str] = []
+    items: Any = [path] if single else path
+    for item in items:
+        if not isinstance(item, str | bytes | os.PathLike):
+            raise TypeError(f"path must hold names of files, got {item!r}; pass str or path-like objects")
+        name = os.fsdecode(item)
+        if has_magic(name) and not Path(name).exists():
+            matching = sorted(glob(name))  # noqa: PTH207  of any folder
+            if not matching:
+                raise FileNotFoundError(f"no file matches {name!r}; check the pattern and the folder")
+            found += [file for match in matching for file in _in_folder(match)]
+        else:
+            found += _in_folder(name)
+    if not found:
+        raise ValueError("path must name at least one file, got an empty list")
+    return found
+
+
+def _in_folder(name: str) -> list[str]:
+    """Return the files in a folder; or the name itself, if it is none."""
+    if not Path(name).is_dir():
+        return [name]
+    inside = sorted(path for path in Path(name).iterdir() if not path.name.startswith((".", "_")))
+    folder = next((path for path in inside if path.is_dir()), None)
+    if folder is not None:
+        raise ValueError(f"{name}: holds the folder {folder.name!r}; name the folder of the files themselves")
+    if not inside:
+        raise ValueError(f"{name}: is a folder without files; name the one that holds the data")
+    return list(map(str, inside))
