@@ -178,8 +178,12 @@ def _read_row_groups(
             table = _Table(opened.schema_arrow, target, weight, columns, file, None)
             names = [*table.columns, target, *([] if weight is None else [weight])]
             group = opened.read_row_group(g, columns=names, use_threads=False).combine_chunks()
-        batches += map(table.batch, group.to_batches())
+        batches += map(table.batch, group.to_batches() or [_no_rows(group.schema)])
     return joined(batches)
+
+
+def _no_rows(schema: Any) -> Any:
+    return _module().RecordBatch.from_pylist([], schema=schema)
 
 
 def open_arrow(
