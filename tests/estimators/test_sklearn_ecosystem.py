@@ -41,15 +41,7 @@ def test_public_names():
         "StructuredPerceptron",
     }
     margins = {"InseparableError", "MarginInterval", "MarginResult", "MaxMarginClassifier", "MistakeBounds"}
-    margins |= {
-        "UndecidedError",
-        "VerificationError",
-        "hull_weights",
-        "is_separable",
-        "margin",
-        "max_margin",
-        "mistake_bounds",
-    }
+    margins |= {"VerificationError", "hull_weights", "is_separable", "margin", "max_margin", "mistake_bounds"}
     margins |= {"JointMargin", "joint_margin", "kernel_matrix"}
     others = {
         "ARITHMETIC_VERSION",

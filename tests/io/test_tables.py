@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import gzip
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.feather
 import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs import AveragedPerceptron, Perceptron, digest
+from perceptron_rs import AveragedPerceptron, Perceptron, digest, load
+from perceptron_rs.cli import main
+from perceptron_rs.cli.readers import examples
+from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.io import open_arrow, open_csv, open_parquet
 
 rng = np.random.default_rng(15)
@@ -22,6 +27,7 @@ X = np.round(rng.normal(size=(N, 4)), 2)
 Y = np.array(["ham", "spam"])[rng.integers(0, 2, N)]
 W = rng.integers(1, 4, N)
 TABLE = pa.table({"y": Y, **{f"c{i}": X[:, i] for i in range(4)}, "w": W})
+NAMED = pd.DataFrame(X, columns=[f"c{i}" for i in range(4)])
 SHORT = {"max_iter": 3, "tol": None, "shuffle": False}
 
 
@@ -47,13 +53,13 @@ OPEN = {"parquet": open_parquet, "arrow": open_arrow, "csv": open_csv, "csv.gz":
 @pytest.mark.parametrize("kind", OPEN)
 def test_files_give_the_bits_of_fit(tmp_path, kind):
     pattern = written(tmp_path, kind)
-    expected = AveragedPerceptron(**SHORT).fit(pd.DataFrame(X, columns=[f"c{i}" for i in range(4)]), Y)
+    expected = AveragedPerceptron(**SHORT).fit(NAMED, Y)
     source = OPEN[kind](pattern, target="y", columns=["c0", "c1", "c2", "c3"])
     found = AveragedPerceptron(**SHORT).fit_stream(source, block_size=9)
     assert digest(found) == digest(expected)
     assert found.feature_names_in_.tolist() == expected.feature_names_in_.tolist()
     weighted = OPEN[kind](pattern, target="y", sample_weight="w")
-    expected = AveragedPerceptron(**SHORT).fit(X, Y, sample_weight=W)
+    expected = AveragedPerceptron(**SHORT).fit(NAMED, Y, sample_weight=W)
     assert digest(AveragedPerceptron(**SHORT).fit_stream(weighted)) == digest(expected)
     cache = {"cache": tmp_path / "cache"}
     AveragedPerceptron(**SHORT).fit_stream(weighted, **cache)
@@ -72,7 +78,7 @@ def test_a_column_that_begins_with_whole_numbers(tmp_path):
 
 @pytest.mark.parametrize("convert", [lambda t: t, pl.from_arrow, lambda t: t.to_pandas()])
 def test_tables_of_any_library(convert):
-    expected = Perceptron(**SHORT).fit(X, Y, sample_weight=W)
+    expected = Perceptron(**SHORT).fit(NAMED, Y, sample_weight=W)
     source = open_arrow(convert(TABLE), target="y", sample_weight="w")
     assert digest(Perceptron(**SHORT).fit_stream(source, block_size=9)) == digest(expected)
 
@@ -107,10 +113,10 @@ def test_lists_are_sparse_rows_without_a_copy():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"c2": [None] * N}, "column 'c2' has missing values"),
-        ({"c2": ["a"] * N}, "column 'c2' holds string, not numbers"),
-        ({"y": [None, *Y[1:]]}, "column 'y' has missing values"),
-        ({"y": [b"b"] * N}, "column 'y' holds binary"),
+        ({"c2": [None] * N}, "row 1: column 'c2' has a missing value"),
+        ({"c2": ["a"] * N}, "the table: column 'c2' holds strings, not numbers"),
+        ({"y": [None, *Y[1:]]}, "row 1: the label in column 'y' is missing"),
+        ({"y": [b"b"] * N}, "labels in column 'y' are binary"),
     ],
 )
 def test_bad_columns_are_named(change, text):
@@ -122,9 +128,9 @@ def test_bad_columns_are_named(change, text):
 def test_bad_files(tmp_path):
     (tmp_path / "a.csv").write_text("y,b\nx,1\nz,2\n")
     (tmp_path / "b.csv").write_text("y,c\nx,1\n")
-    with pytest.raises(ValueError, match=r"a\.csv: has 0 columns 'label'; its columns are \['y', 'b'\]"):
+    with pytest.raises(ValueError, match=r"a\.csv: has no column .label.; its columns are y, b"):
         open_csv(tmp_path / "a.csv", target="label")
-    with pytest.raises(ValueError, match=r"b\.csv: has 0 columns 'b'"):
+    with pytest.raises(ValueError, match=r"b\.csv: has no column 'b'"):
         Perceptron().fit_stream(open_csv(tmp_path / "*.csv", target="y"))
     with pytest.raises(ValueError, match=r"a\.csv"):
         open_parquet(tmp_path / "a.csv", target="y")
@@ -137,3 +143,140 @@ def test_bad_files(tmp_path):
     (tmp_path / "a.csv").write_text("y,b\nx,1\nz,2,3\n")
     with pytest.raises(ValueError, match=r"a\.csv: .*[Cc]olumns"):
         Perceptron().fit_stream(open_csv(tmp_path / "a.csv", target="y"))
+
+
+INDICES = {
+    "numbers": pd.Index(range(N, 0, -1)),
+    "named": pd.Index([f"id{i}" for i in range(N)], name="id"),
+    "like a feature": pd.Index(range(7, N + 7), name="c1"),
+    "multi": pd.MultiIndex.from_product([range(8), list("abcde")], names=["a", None]),
+    "dates": pd.date_range("2020", periods=N, name="when"),
+    "range": pd.RangeIndex(N, name="range"),
+}
+
+
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize(
+    "kind", ["parquet", "feather", "frame", "table", "partitions", "command", "streamed"]
+)
+def test_an_index_of_pandas_is_never_learnt_from(tmp_path, index, kind):
+    """Nor is it the last column, which holds the labels: they are last."""
+    names = [f"c{i}" for i in range(4)]
+    frame = pd.DataFrame(X, columns=names, index=INDICES[index]).assign(y=Y)
+    expected = Perceptron(**SHORT).fit(frame[names], Y)
+    path = tmp_path / f"a.{kind}"
+    if kind in ("parquet", "partitions", "command", "streamed"):
+        path = path.with_suffix(".parquet")
+        frame.to_parquet(path)
+    if kind == "feather":
+        pa.feather.write_feather(pa.Table.from_pandas(frame), path)
+    if kind in ("command", "streamed"):
+        argv = ["train", path, "--model", tmp_path / "m", "--epochs", 3, "--tol", "none", "--quiet"]
+        argv += ["--no-shuffle"] if kind == "command" else ["--stream"]
+        assert main([str(word) for word in argv]) == 0
+        found = load(tmp_path / "m")
+    elif kind == "partitions":
+        (part,) = open_parquet(path, target="y").partitions()
+        found = Perceptron(**SHORT).fit(pd.DataFrame(part().X, columns=names), part().y)
+    else:
+        given = {"frame": frame, "table": pa.Table.from_pandas(frame)}.get(kind, path)
+        source = (open_parquet if kind == "parquet" else open_arrow)(given, target="y")
+        found = Perceptron(**SHORT).fit_stream(source)
+    assert found.feature_names_in_.tolist() == names
+    assert found.coef_.tobytes() == expected.coef_.tobytes()
+    assert found.classes_.tolist() == ["ham", "spam"]
+
+
+def test_an_index_is_taken_where_it_is_named():
+    frame = pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index([5, 9], name="id"))
+    (batch,) = open_arrow(frame, target="id").batches()
+    assert batch.y.tolist() == [5, 9]
+    (batch,) = open_arrow(frame.assign(y=[0, 1]), target="y", columns=["id", "x"]).batches()
+    assert batch.X.tolist() == [[5, 1], [9, 2]]
+    with pytest.raises(ValueError, match=r"drop= has no effect"):
+        open_arrow(frame, target="x", columns=["id"], drop=["x"])
+
+
+def test_decimals_are_the_nearest_numbers(tmp_path):
+    values = [Decimal(int(v)).scaleb(-10) for v in rng.integers(-(10**18), 10**18, 500)]
+    for kind in (pa.decimal128(30, 10), pa.decimal256(50, 10)):
+        table = pa.table({"x": pa.array(values, kind), "y": pa.array([Decimal(i % 3) for i in range(500)])})
+        pa.parquet.write_table(table, tmp_path / "a.parquet")
+        data = examples.load(str(tmp_path / "a.parquet"), Wanted())
+        for X_found, y in (
+            (data.X, data.y),
+            next(open_parquet(tmp_path / "a.parquet", target="y").batches())[:2],
+        ):
+            assert X_found.ravel().tolist() == [float(value) for value in values]
+            assert (y.dtype.kind, y.tolist()) == ("i", [i % 3 for i in range(500)])
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.float32(), 3), pa.list_(pa.float64()), pa.large_list(pa.int8())]
+)
+def test_lists_of_one_length_are_features(tmp_path, kind):
+    lists = rng.integers(-9, 9, (N, 3))
+    table = pa.table({"a": X[:, 0], "e": pa.array(lists.tolist(), kind), "y": Y})
+    pa.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=7)
+    names, expected = ["a", "e[0]", "e[1]", "e[2]"], np.column_stack([X[:, 0], lists])
+    sources = [open_parquet(tmp_path / "a.parquet", target="y"), open_arrow(table, target="y")]
+    for source in sources:
+        assert source.feature_names == tuple(names)
+        found = np.concatenate([batch.X for batch in source.batches()])
+        assert found.astype(float).tobytes() == expected.tobytes()
+    parts = sources[0].partitions()
+    assert np.concatenate([part().X for part in parts]).astype(float).tobytes() == expected.tobytes()
+    model = tmp_path / "m"
+    argv = ["--quiet", "--epochs", "3", "--tol", "none", "--no-shuffle"]
+    assert main(["train", str(tmp_path / "a.parquet"), "--model", str(model), *argv]) == 0
+    assert load(model).feature_names_in_.tolist() == names
+    assert load(model).coef_.tobytes() == Perceptron(**SHORT).fit(expected, Y).coef_.tobytes()
+    assert main(["evaluate", str(model), str(tmp_path / "a.parquet"), "--quiet"]) == 0
+    assert main(["predict", str(model), str(tmp_path / "a.parquet")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ([[1.0, 2.0], [3.0]], "row 2: column 'e' has a list of 1 numbers where others have 2"),
+        ([[1.0, 2.0], [3.0, 4.0, 5.0]], "row 2: column 'e' has a list of 3 numbers"),
+        ([[1.0, 2.0], None], "row 2: column 'e' has no list"),
+        ([[1.0, 2.0], [3.0, None]], "row 2: column 'e' has a missing value"),
+        ([["a"], ["b"]], "column 'e' holds strings, not numbers"),
+        ([[], []], "the lists of e are empty"),
+    ],
+)
+def test_lists_that_are_no_features(rows, text):
+    with pytest.raises(ValueError, match=text):
+        list(open_arrow(pa.table({"e": rows, "y": ["a", "b"]}), target="y").batches())
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "csv", "frame"])
+def test_a_missing_label_names_its_row_in_the_file(tmp_path, kind):
+    labels = ["a", "b"] * 10
+    table = pa.table({"x": [float(i) for i in range(20)], "y": [*labels[:13], None, *labels[14:]]})
+    path = tmp_path / f"a.{kind}"
+    if kind == "parquet":
+        pa.parquet.write_table(table, path, row_group_size=5)
+    elif kind == "arrow":
+        with pa.ipc.new_file(path, table.schema) as out:
+            out.write_table(table, max_chunksize=6)
+    elif kind == "csv":
+        table.to_pandas().to_csv(path, index=False)
+    opened = {"parquet": open_parquet, "csv": open_csv}.get(kind, open_arrow)
+    source = opened(table.to_pandas() if kind == "frame" else path, target="y")
+    with pytest.raises(ValueError, match="row 14: the label in column 'y' is missing"):
+        Perceptron().fit_stream(source)
+    if kind == "parquet":
+        with pytest.raises(ValueError, match="row 14: the label in column 'y' is missing"):
+            source.partitions()[2]()
+
+
+@pytest.mark.parametrize(
+    "kind", ["Int64", "boolean", "int64[pyarrow]", "bool[pyarrow]", "category", "string"]
+)
+def test_labels_keep_their_type(kind):
+    values = [True, False, True] if "bool" in kind else [2**53, 2**53 + 1, 2**53]
+    frame = pd.DataFrame({"x": [1.0, -1.0, 2.0], "y": pd.Series(values).astype(kind)})
+    (batch,) = open_arrow(frame, target="y").batches()
+    assert batch.y.tolist() == ([str(value) for value in values] if kind == "string" else values)

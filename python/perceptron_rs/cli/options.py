@@ -162,8 +162,6 @@ def _train(command: argparse.ArgumentParser) -> None:
     )
     if LEARNERS[_learner(command)].in_streams:
         add_stream(command)
-    if LEARNERS[_learner(command)].by_mistakes:
-        kinds.add_keep_on_interrupt(command)
     _learning(command)
     kinds.add_engine(command)
     _output(command)
@@ -224,20 +222,7 @@ def _parity(command: argparse.ArgumentParser) -> None:
 def _online(command: argparse.ArgumentParser) -> None:
     _data(command, model=True, piped=True)
     command.add_argument(
-        "--save",
-        metavar="OUT",
-        help="write what was learnt to the model file OUT in the end, also after Ctrl-C, SIGTERM or an error",
-    )
-    command.add_argument(
-        "--save-every",
-        type=kinds.positive,
-        metavar="N",
-        help="write it also in between, when N more examples have been learnt from",
-    )
-    command.add_argument(
-        "--skip-bad",
-        action="store_true",
-        help="leave out lines that cannot be read, and those of other classes; their number is told",
+        "--save", metavar="OUT", help="write what was learnt to the model file OUT in the end"
     )
     _output(command, "print one JSON object for each example")
 
@@ -295,7 +280,16 @@ def _data(command: argparse.ArgumentParser, *, model: bool, piped: bool = False)
         "--delimiter", type=kinds.character, metavar="C", help="what separates the columns of CSV (a comma)"
     )
     group.add_argument(
-        "--no-header", action="store_true", help="the first line of a CSV file is an example, not a header"
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first line of a CSV file holds the names of the columns (it does, and one that looks like "
+        "an example is refused)",
+    )
+    group.add_argument(
+        "--missing",
+        type=kinds.names,
+        metavar="WORD,...",
+        help="cells of CSV that stand for a missing value, such as NA (empty cells always do)",
     )
     if not model:
         group.add_argument(

@@ -136,7 +136,6 @@ class Source:
         n : int, default=None
             Number of parts, at least 1. Parquet files are cut between row groups, svmlight files between
             lines, tagged sentences between sentences, arrays between rows. None: each row group is a part.
-            Of more parts than there are lines, sentences or rows, some have no examples.
 
         Returns
         -------
@@ -328,10 +327,7 @@ def evenly(total: int, n: int) -> list[tuple[int, int]]:
 
 
 def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int, int]]]:
-    """Cut files of text into n ranges of about as many bytes: what files, from where, to where.
-
-    None of them is empty: where there are fewer bytes than ranges, some are of no file.
-    """
+    """Cut files of text into n ranges of about as many bytes: what files, from where, to where."""
     if n is None:
         raise ValueError("n must be given: text can be cut anywhere")
     for file in files:
@@ -343,7 +339,7 @@ def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int
         [
             (file, max(a - begin, 0), min(b, end) - begin)
             for file, (begin, end) in zip(files, pairwise(begins), strict=True)
-            if max(a, begin) < min(b, end)
+            if a < end and begin < b
         ]
         for a, b in evenly(begins[-1], n)
     ]

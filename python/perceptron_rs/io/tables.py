@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from perceptron_rs.io.cells import CellKinds, LabelKind
+from perceptron_rs.io.columns import arrow
+from perceptron_rs.io.delimited import CsvText
+from perceptron_rs.io.layout import Layout, located
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of
+from perceptron_rs.io.threads import in_order
 from perceptron_rs.packed import MAX_RATIO, check_ratio
 from perceptron_rs.text import open_text
 
 __all__ = ["open_arrow", "open_csv", "open_parquet"]
+
+#: Bytes of text that are parsed at once.
+_BLOCK = 1 << 20
 
 
 def open_csv(
@@ -24,10 +29,16 @@ def open_csv(
     target: str,
     sample_weight: str | None = None,
     columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
     delimiter: str = ",",
+    header: bool | None = None,
+    missing: Sequence[str] = (),
     max_ratio: float = MAX_RATIO,
 ) -> Source:
-    r"""Read CSV files with a header in parts, for ``fit_stream``. Needs pyarrow.
+    r"""Read CSV files in parts, for ``fit_stream``. Needs pyarrow.
+
+    What the cells stand for is said in :doc:`/guide/files`. A first pass finds whether the labels are
+    integers.
 
     Parameters
     ----------
@@ -40,8 +51,16 @@ def open_csv(
         Name of the column of weights of examples, if there is one.
     columns : list of str, default=None
         Names of the features, in their order. If None, all other columns of the first file.
+    drop : list of str, default=()
+        Names of columns that are no features.
     delimiter : str, default=","
         Character between two cells.
+    header : bool, default=None
+        Whether the first line of each file holds the names of the columns. If None, it does, and a line that
+        looks like an example is refused. If False, the columns are called "f0", "f1", ..., and the features
+        have no names.
+    missing : list of str, default=()
+        Cells that stand for a missing value, such as "NA". An empty cell always does.
     max_ratio : float, default=250.0
         How many times its size a compressed file may unpack to.
 
@@ -53,7 +72,8 @@ def open_csv(
     Raises
     ------
     ValueError
-        If a column is missing, or, when it is read, holds missing values or something other than numbers.
+        If a column is missing or has no name, if the first line looks like an example; or, when it is read,
+        if a record has too few or too many cells, or a cell holds neither a number nor a label.
     OSError
         If a file cannot be read.
     ImportError
@@ -72,22 +92,110 @@ def open_csv(
     >>> model.feature_names_in_
     array(['length', 'links'], dtype=object)
     """
-    csv, double = _module("csv"), _module().float64()
-    parse, max_ratio = csv.ParseOptions(delimiter=delimiter), check_ratio(max_ratio)
+    arrow()  # its absence is said here
+    files, max_ratio = paths_of(path), check_ratio(max_ratio)
+    _check_files(files)
+    if header not in (None, True, False):
+        raise ValueError(f"header must be True, False or None, got {header!r:.80}")
+    if not isinstance(delimiter, str) or len(delimiter.encode()) != 1 or delimiter in '"\r\n':
+        raise ValueError(
+            f"delimiter must be one character of ASCII, and no quote or line end, got {delimiter!r:.80}"
+        )
 
-    def opened(file: str, **options: Any) -> Any:
-        return csv.open_csv(open_text(file, max_ratio), parse_options=parse, **options)
+    def opened(file: str) -> tuple[CsvText, Iterator[bytes]]:
+        """Return a file whose names have been read, and the other text of it."""
+        text = CsvText(file, delimiter, header=header, missing=missing)
+        parts = _records(file, text, max_ratio)
+        first = b""
+        for part in parts:
+            first = text.begin(part)
+            if text.names:
+                break
+        if not text.names:
+            raise ValueError(f"{file}: is empty: it has not even a header")
+        text.refuse_example(target)
+        return text, _chain(first, parts)
 
-    def batches(file: str) -> Any:
-        # Else the first part of a file would decide whether a column holds whole numbers.
-        names = opened(file).schema.names
-        if columns is not None or target not in names:
-            names = columns or []
-        types = {name: double for name in names if name != target}
-        return opened(file, convert_options=csv.ConvertOptions(column_types=types))
+    def layout_of(file: str, text: CsvText, features: Sequence[str] | None, without: Sequence[str]) -> Layout:
+        return Layout(
+            text.schema,
+            file,
+            target=target,
+            weight=sample_weight,
+            columns=features,
+            drop=without,
+        )
 
-    how = f"csv, delimiter={delimiter!r}"
-    return _of_files(paths_of(path), batches, target, sample_weight, columns, how)
+    text, _ = opened(files[0])
+    layout = layout_of(files[0], text, columns, drop)
+    of_labels: list[LabelKind] = []
+
+    def label_kind() -> LabelKind:
+        kinds = CellKinds(target)
+        for file in files:
+            text, parts = opened(file)
+            rows = 0
+            with located(file, lambda: rows):  # noqa: B023  it is called within
+                for table in _tables(text, parts, [target], ()):
+                    kinds.add(table.column(0))
+                    rows += table.num_rows
+            if kinds.holds_name:
+                text.refuse_label(target)
+        with located(layout.name):
+            return kinds.label_kind(text.words)
+
+    def batches() -> Iterator[Batch]:
+        if not of_labels:
+            of_labels.append(label_kind())
+        for file in files:
+            text, parts = opened(file)
+            of_file = layout_of(file, text, layout.columns, ())
+            tables = _tables(text, parts, of_file.used, set(of_file.used) - {target})
+            yield from of_file.batches(tables, of_labels[0])
+
+    how = f"csv, delimiter={delimiter!r}, header={header}, missing={list(missing)}"
+    names = None if header is False else layout.names
+    return layout.source(
+        batches, files=tuple(map(Path, files)), reading=f"{how}, {layout}", feature_names=names
+    )
+
+
+def _check_files(files: Sequence[str]) -> None:
+    """Refuse what cannot be read twice; the errors for missing files name them."""
+    for file in files:
+        path = Path(file)
+        path.stat()
+        if not path.is_file():
+            raise ValueError(
+                f"{file}: can be read only once, but tables are read more than once; write it to a file"
+            )
+
+
+def _records(file: str, text: CsvText, max_ratio: float) -> Iterator[bytes]:
+    """Give whole records of a file."""
+    rest = b""
+    with open_text(file, max_ratio) as place:
+        while part := place.read(_BLOCK):
+            rest += part
+            end = text.records.end(rest)
+            if end:
+                yield rest[:end]
+            rest = rest[end:]
+        text.records.check_closed(rest)
+        if rest:
+            yield rest
+
+
+def _chain(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from others
+
+
+def _tables(
+    text: CsvText, parts: Iterable[bytes], wanted: Sequence[str], numbers: Iterable[str]
+) -> Iterator[Any]:
+    """Give some columns of a file, part by part."""
+    return in_order(partial(text.table, wanted=wanted, numbers=frozenset(numbers)), parts)
 
 
 def open_parquet(
@@ -96,6 +204,7 @@ def open_parquet(
     target: str,
     sample_weight: str | None = None,
     columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
 ) -> Source:
     """Read Parquet files in parts, for ``fit_stream``. Needs pyarrow.
 
@@ -108,7 +217,11 @@ def open_parquet(
     sample_weight : str, default=None
         Name of the column of weights of examples, if there is one.
     columns : list of str, default=None
-        Names of the features, in their order. If None, all other columns of the first file.
+        Names of the features, in their order. If None, all other columns of the first file, without those
+        that are the index of a pandas data frame. A column of lists of one length, such as embeddings, is
+        as many features: "name[0]", "name[1]", ...
+    drop : list of str, default=()
+        Names of columns that are no features.
 
     Returns
     -------
@@ -140,50 +253,76 @@ def open_parquet(
     >>> model.classes_.tolist()
     ['ham', 'spam']
     """
-    parquet = _module("parquet")
-
-    class Reader:
-        def __init__(self, file: str) -> None:
-            self.file = parquet.ParquetFile(file)
-            self.schema = self.file.schema_arrow
-
-        def __iter__(self) -> Iterator[Any]:
-            return iter(self.file.iter_batches())
-
     files = paths_of(path)
-    source = _of_files(files, Reader, target, sample_weight, columns, "parquet")
+    wanted = _Wanted(target, sample_weight, columns, drop)
+    source = _of_files(files, _Parquet, wanted, "parquet")
 
     def cut(n: int | None) -> list[Callable[[], Batch]]:
-        groups = [(file, g) for file in files for g in range(Reader(file).file.num_row_groups)]
+        groups = [(file, g) for file in files for g in range(_Parquet(file).file.num_row_groups)]
         if n is not None and n > len(groups):
             raise ValueError(
                 f"n must be at most the number of row groups, {len(groups)}, got {n}; write the files "
                 f"with smaller ones"
             )
         return [
-            partial(_read_row_groups, groups[a:b], target, sample_weight, columns)
+            partial(_read_row_groups, groups[a:b], wanted)
             for a, b in evenly(len(groups), len(groups) if n is None else n)
         ]
 
     return replace(source, cut=cut)
 
 
-def _read_row_groups(
-    groups: list[tuple[str, int]], target: str, weight: str | None, columns: Sequence[str] | None
-) -> Batch:
-    parquet = _module("parquet")
+class _Wanted(NamedTuple):
+    """What a caller has said of the columns."""
+
+    target: str
+    weight: str | None
+    columns: Sequence[str] | None
+    drop: Sequence[str]
+    n_features: int | None = None
+
+    def layout(self, schema: Any, name: str, first: Callable[[], Any]) -> Layout:
+        return Layout(schema, name, first=first, **self._asdict())
+
+
+class _Parquet:
+    """A Parquet file."""
+
+    def __init__(self, file: str) -> None:
+        self.file = arrow("parquet").ParquetFile(file)
+        self.schema = self.file.schema_arrow
+
+    def parts(self, columns: Sequence[str]) -> Iterator[Any]:
+        return iter(self.file.iter_batches(columns=columns))
+
+    def first(self) -> Any:
+        return next(self.file.iter_batches(batch_size=1), self.schema.empty_table())
+
+
+class _Ipc:
+    """A file of Arrow, mapped."""
+
+    def __init__(self, file: str) -> None:
+        self.file = arrow("ipc").open_file(arrow().memory_map(file))
+        self.schema = self.file.schema
+
+    def parts(self, _columns: Sequence[str]) -> Iterator[Any]:
+        return map(self.file.get_batch, range(self.file.num_record_batches))
+
+    def first(self) -> Any:
+        return next(self.parts(()), self.schema.empty_table())
+
+
+def _read_row_groups(groups: list[tuple[str, int]], wanted: _Wanted) -> Batch:
     batches: list[Batch] = []
     for file, g in groups:
-        with parquet.ParquetFile(file) as opened:
-            table = _Table(opened.schema_arrow, target, weight, columns, file, None)
-            names = [*table.columns, target, *([] if weight is None else [weight])]
-            group = opened.read_row_group(g, columns=names, use_threads=False).combine_chunks()
-        batches += map(table.batch, group.to_batches() or [_no_rows(group.schema)])
+        opened = _Parquet(file)
+        with opened.file:
+            layout = wanted.layout(opened.schema, file, opened.first)
+            before = sum(opened.file.metadata.row_group(i).num_rows for i in range(g))
+            group = opened.file.read_row_group(g, columns=layout.used, use_threads=False).combine_chunks()
+            batches += layout.batches(group.to_batches(), before=before)
     return joined(batches)
-
-
-def _no_rows(schema: Any) -> Any:
-    return _module().RecordBatch.from_pylist([], schema=schema)
 
 
 def open_arrow(
@@ -192,6 +331,7 @@ def open_arrow(
     target: str,
     sample_weight: str | None = None,
     columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
     n_features: int | None = None,
 ) -> Source:
     """Read Arrow data, for ``fit_stream``. Needs pyarrow.
@@ -206,9 +346,12 @@ def open_arrow(
     sample_weight : str, default=None
         Name of the column of weights of examples, if there is one.
     columns : list of str, default=None
-        Names of the features, in their order. If None, all other columns. They hold numbers; or there are
+        Names of the features, in their order. If None, all other columns, without those that are the index of
+        a pandas data frame. They hold numbers, or lists of one length, as for `open_parquet`; or there are
         two, ``indices`` and ``values``, that hold lists: the columns and values of the entries of a sparse
         row. These are read without a copy.
+    drop : list of str, default=()
+        Names of columns that are no features.
     n_features : int, default=None
         Number of features of sparse rows. If None, a first pass counts them.
 
@@ -237,158 +380,57 @@ def open_arrow(
     >>> Perceptron().fit_stream(open_arrow(table, target="label")).coef_
     array([[ 1. , -0.5,  0. ,  2. ]])
     """
-    pyarrow = _module()
-    if hasattr(data, "__arrow_c_stream__"):
-        once = isinstance(data, pyarrow.RecordBatchReader)
-        reader = pyarrow.RecordBatchReader.from_stream(data)
-        table = _Table(reader.schema, target, sample_weight, columns, "the table", n_features)
-        found = [reader]
+    pyarrow = arrow()
+    wanted = _Wanted(target, sample_weight, columns, drop, n_features)
+    if not hasattr(data, "__arrow_c_stream__"):
+        return _of_files(paths_of(data), _Ipc, wanted, "arrow")
+    once = isinstance(data, pyarrow.RecordBatchReader)
 
-        def batches() -> Iterator[Batch]:
-            stream = found.pop() if found else pyarrow.RecordBatchReader.from_stream(data)
-            return map(table.batch, stream)
+    def stream() -> Any:
+        return pyarrow.RecordBatchReader.from_stream(data)
 
-        return table.source(batches, again=not once)
+    def first() -> Any:
+        if once:
+            raise ValueError(
+                "the table: a stream that is read once must have its lists in columns of fixed-size lists; "
+                "cast them, or give a table"
+            )
+        return next(iter(stream()), None) or stream().schema.empty_table()
 
-    class Reader:
-        def __init__(self, file: str) -> None:
-            self.file = pyarrow.ipc.open_file(pyarrow.memory_map(file))
-            self.schema = self.file.schema
-
-        def __iter__(self) -> Iterator[Any]:
-            return map(self.file.get_batch, range(self.file.num_record_batches))
-
-    return _of_files(paths_of(data), Reader, target, sample_weight, columns, "arrow", n_features)
-
-
-def _module(name: str | None = None) -> Any:
-    """Return pyarrow, or a module of it."""
-    try:
-        from importlib import import_module
-
-        return import_module("pyarrow" if name is None else f"pyarrow.{name}")
-    except ImportError:
-        raise ImportError("tables are read by pyarrow, which is not installed: pip install pyarrow") from None
-
-
-def _of_files(
-    files: list[str],
-    opened: Callable[[str], Any],
-    target: str,
-    weight: str | None,
-    columns: Sequence[str] | None,
-    reading: str,
-    n_features: int | None = None,
-) -> Source:
-    """Return files as one source; each is opened as something with a schema that gives record batches."""
-    arrow = _module()
-
-    def open_one(file: str) -> Any:
-        Path(file).stat()  # its error names the file
-        try:
-            return opened(file)
-        except arrow.ArrowInvalid as error:
-            raise ValueError(f"{file}: {error}") from None
-
-    table = _Table(open_one(files[0]).schema, target, weight, columns, files[0], n_features)
+    found = [stream()]
+    layout = wanted.layout(found[0].schema, "the table", first)
 
     def batches() -> Iterator[Batch]:
+        return layout.batches(found.pop() if found else stream())
+
+    return layout.source(batches, again=not once)
+
+
+def _of_files(files: list[str], opened: type[_Parquet | _Ipc], wanted: _Wanted, reading: str) -> Source:
+    """Return files as one source."""
+    _check_files(files)
+
+    def open_one(file: str) -> Any:
+        try:
+            return opened(file)
+        except arrow().ArrowInvalid as error:
+            raise ValueError(f"{file}: {error}") from None
+
+    one = open_one(files[0])
+    layout = wanted.layout(one.schema, files[0], one.first)
+
+    def batches() -> Iterator[Batch]:
+        alike = wanted._replace(columns=layout.columns, drop=())
         for file in files:
-            of_file = _Table(open_one(file).schema, target, weight, table.columns, file, n_features)
+            one = open_one(file)
+            of_file = alike.layout(one.schema, file, one.first)
+            if len(of_file.features) != len(layout.features):
+                raise ValueError(
+                    f"{file}: has {len(of_file.features)} features, but {files[0]} has {len(layout.features)}"
+                )
             try:
-                for batch in open_one(file):
-                    yield of_file.batch(batch)
-            except arrow.ArrowInvalid as error:
+                yield from of_file.batches(one.parts(of_file.used))
+            except arrow().ArrowInvalid as error:
                 raise ValueError(f"{file}: {error}") from None
 
-    reading = f"{reading}, target={target!r}, sample_weight={weight!r}, columns={table.columns}"
-    return table.source(batches, files=tuple(map(Path, files)), reading=reading)
-
-
-class _Table:
-    """Which columns of a table are what."""
-
-    def __init__(
-        self,
-        schema: Any,
-        target: str,
-        weight: str | None,
-        columns: Sequence[str] | None,
-        name: str,
-        n_features: int | None,
-    ) -> None:
-        names = list(schema.names)
-        self.target, self.weight, self.name = target, weight, name
-        self.columns = [n for n in names if n not in (target, weight)] if columns is None else list(columns)
-        for wanted in (target, *([] if weight is None else [weight]), *self.columns):
-            if names.count(wanted) != 1:
-                raise ValueError(
-                    f"{name}: has {names.count(wanted)} columns {wanted!r}; its columns are {names!r:.300}"
-                )
-        types = _module("types")
-        self.is_sparse = set(self.columns) == {"indices", "values"} and all(
-            types.is_list(schema.field(n).type) or types.is_large_list(schema.field(n).type)
-            for n in self.columns
-        )
-        self.n_features = n_features if self.is_sparse else len(self.columns)
-        if not self.columns:
-            raise ValueError(f"{name}: has no columns but the labels {target!r}")
-
-    def source(self, batches: Callable[[], Iterator[Batch]], **options: Any) -> Source:
-        """Return the examples as a source."""
-        names = None if self.is_sparse else tuple(self.columns)
-        return Source(
-            batches=batches, n_features=self.n_features, feature_names=names, name=self.name, **options
-        )
-
-    def batch(self, given: Any) -> Batch:
-        """Return the examples of a record batch."""
-        X = self._sparse(given) if self.is_sparse else self._dense(given)
-        y = self._numbers(given, self.target, text=True)
-        return Batch(X, y, None if self.weight is None else self._numbers(given, self.weight))
-
-    def _dense(self, given: Any) -> NDArray[Any]:
-        columns = [self._numbers(given, name) for name in self.columns]
-        X = np.empty((given.num_rows, len(columns)), dtype=np.result_type(*columns))
-        for index, column in enumerate(columns):
-            X[:, index] = column
-        return X
-
-    def _sparse(self, given: Any) -> Any:
-        indices, values = (given.column(given.schema.get_field_index(n)) for n in ("indices", "values"))
-        ends = [np.asarray(column.offsets) for column in (indices, values)]
-        if indices.null_count or values.null_count or not np.array_equal(np.diff(ends[0]), np.diff(ends[1])):
-            raise ValueError(
-                f"{self.name}: indices and values must have lists of the same lengths in each row"
-            )
-        parts = []
-        for name, column, end in zip(("indices", "values"), (indices, values), ends, strict=True):
-            numbers = self._as_numbers(column.values, name)
-            parts.append(numbers[end[0] : end[-1]])
-        places, numbers = parts
-        if places.dtype.kind not in "iu":
-            raise ValueError(f"{self.name}: indices must hold whole numbers, got {places.dtype}")
-        if places.dtype.itemsize == 4 and places.dtype.kind == "u":
-            places = places.view(np.int32)  # those above 2^31 become negative, and are refused
-        width = int(places.max(initial=-1)) + 1 if self.n_features is None else self.n_features
-        from scipy.sparse import csr_matrix
-
-        X = csr_matrix((len(ends[0]) - 1, max(width, 1)), dtype=numbers.dtype)
-        X.data, X.indices, X.indptr = numbers, places, ends[0] - ends[0][0]
-        return X
-
-    def _numbers(self, given: Any, name: str, *, text: bool = False) -> NDArray[Any]:
-        return self._as_numbers(given.column(given.schema.get_field_index(name)), name, text=text)
-
-    def _as_numbers(self, column: Any, name: str, *, text: bool = False) -> NDArray[Any]:
-        """Return a column as an array of numbers; or, of labels, of strings."""
-        if column.null_count:
-            raise ValueError(f"{self.name}: column {name!r} has missing values; fill them or drop these rows")
-        array: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-        if array.dtype.kind in "biuf":
-            return array
-        if text and all(isinstance(value, str) for value in array.tolist()):
-            return array.astype(str)
-        raise ValueError(
-            f"{self.name}: column {name!r} holds {column.type}, not numbers; encode it, or leave it out"
-        )
+    return layout.source(batches, files=tuple(map(Path, files)), reading=f"{reading}, {layout}")

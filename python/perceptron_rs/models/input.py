@@ -91,6 +91,8 @@ class Input:
         How the columns were scaled.
     holdout : float or None
         The share of the examples that was not learnt from.
+    missing : tuple of str
+        Cells of a table that stand for a missing value.
     """
 
     format: str
@@ -99,6 +101,7 @@ class Input:
     texts: tuple[str, ...] | None = None
     scale: Scale | None = None
     holdout: float | None = None
+    missing: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -116,12 +119,13 @@ class Input:
                 "offset": None if scale.offset is None else list(scale.offset),
             },
             "holdout": self.holdout,
+            "missing": list(self.missing),
         }
 
     @classmethod
     def from_json(cls, description: Any, n_features: int) -> Input:
         """Return what ``to_json`` wrote of a model with so many columns; ValueError if it did not."""
-        names = ("format", "hash_bits", "columns", "texts", "scale", "holdout")
+        names = ("format", "hash_bits", "columns", "texts", "scale", "holdout", "missing")
         if not isinstance(description, dict) or set(description) != set(names):
             raise ValueError(f"its input must hold {', '.join(names)}")
         form, bits, holdout = (description[name] for name in ("format", "hash_bits", "holdout"))
@@ -142,6 +146,7 @@ class Input:
             _names(description["texts"]),
             _scale(description["scale"], n_features),
             holdout,
+            _names(description["missing"]) or (),
         )
 
 

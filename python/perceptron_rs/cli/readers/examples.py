@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.errors import CommandError, UsageError, about, one_line
+from perceptron_rs.cli.errors import CommandError, UsageError, about
 from perceptron_rs.cli.readers.data import Data, joined, same_columns
 from perceptron_rs.cli.readers.labels import read_labels, tidy
 from perceptron_rs.cli.readers.source import (
@@ -25,7 +24,6 @@ from perceptron_rs.cli.readers.source import (
 )
 from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.packed import SUFFIXES as PACKED
-from perceptron_rs.text import check_utf8
 
 __all__ = ["blocks", "format_of", "load"]
 
@@ -41,7 +39,8 @@ SUFFIXES = {
     ".npy": "npy",
     ".parquet": "parquet",
 }
-TABLES = ("csv", "tsv", "parquet")
+TEXT_TABLES = ("csv", "tsv")
+TABLES = (*TEXT_TABLES, "parquet")
 #: Those that are text, and so can be read line by line, and compressed.
 TEXTS = ("svmlight", "csv", "tsv", "lines")
 
@@ -66,109 +65,48 @@ def load(place: Place, wanted: Wanted) -> Data:
     return data
 
 
-#: Is told what is wrong with an example that cannot be read; raises an error, or has it left out.
-Bad: TypeAlias = Callable[[str], None]
-
-
-def blocks(
-    place: Place,
-    wanted: Wanted,
-    *,
-    may_wait: bool = False,
-    check: Callable[[Data], None] | None = None,
-    bad: Bad | None = None,
-) -> Iterator[Data]:
+def blocks(place: Place, wanted: Wanted, *, may_wait: bool = False) -> Iterator[Data]:
     """Give the examples of text as soon as their lines are read; of other formats, all at once.
 
     A model says how wide they are. If nothing says whether columns count from 0, all must be read to know.
     Where examples ``may_wait`` for later ones to be read, svmlight text is parsed on several threads.
-
-    ``check`` looks at examples and raises CommandError. What it or a reader cannot take is told to ``bad``,
-    line by line, when the examples before it have been given.
     """
     form = format_of(place, wanted)
     unknown = form == "svmlight" and wanted.zero_based == "auto"
     if form not in TEXTS or unknown or wanted.beside is not None:
-        data = load(place, wanted)
-        if check is not None:
-            check(data)
-        yield data
+        yield load(place, wanted)
         return
     check_file(place)
     first = None
     for path in files_of(place):
-        for data in _blocks(path, form, wanted, may_wait=may_wait, check=check, bad=bad):
+        for data in _blocks(path, form, wanted, may_wait=may_wait):
             first = first or (path, data)
             same_columns(*first, path, data)
             yield data
 
 
-def _blocks(
-    path: str,
-    form: str,
-    wanted: Wanted,
-    *,
-    may_wait: bool,
-    check: Callable[[Data], None] | None,
-    bad: Bad | None,
-) -> Iterator[Data]:
+def _blocks(path: str, form: str, wanted: Wanted, *, may_wait: bool) -> Iterator[Data]:
     """Give the examples of one file of text."""
     name, empty = name_of(path), True
     lines = _lines(form, name, wanted)
 
     def part(block: tuple[int, bytes]) -> Data:
         with about(name):
-            data = _checked(lines.part(*block), name, wanted)
-            if check is not None:
-                check(data)
-            return data
+            return _checked(lines.part(*block), name, wanted)
 
-    def without_bad(number: int, text: bytes) -> Iterator[Data]:
-        """Give the examples of what can be read, and tell of each line that cannot."""
-        nonlocal lines
-        try:
-            with about(name):
-                check_utf8(text, name, number - 1)
-            data = part((number, text))
-        except CommandError as error:
-            ends = [end.end() for end in re.finditer(rb"\n|.\Z", text, re.DOTALL)]
-            if len(ends) < 2:
-                assert bad is not None
-                bad(_of_line(one_line(error), name, number))
-                return
-        else:
-            yield data
-            return
-        if number == 1:
-            lines = _lines(form, name, wanted)  # it has seen the header
-        half = len(ends) // 2
-        yield from without_bad(number, text[: ends[half - 1]])
-        yield from without_bad(number + half, text[ends[half - 1] :])
-
+    alike = may_wait and wanted.labels and form == "svmlight"  # other readers learn from the first lines
+    records = lines.text.records if form in TABLES else None
     # The parser of svmlight text looks at every byte.
-    is_checked = form != "svmlight" and bad is None
-    texts = text_blocks(path, max_ratio=wanted.max_ratio, is_checked=is_checked)
-    if bad is not None:
-        found = (data for block in texts for data in without_bad(*block))
-    elif may_wait and wanted.labels and form == "svmlight":  # other readers learn from the first lines
+    texts = text_blocks(path, max_ratio=wanted.max_ratio, is_checked=form != "svmlight", records=records)
+    if alike:
         from perceptron_rs.io.threads import in_order
 
-        found = in_order(part, texts)
-    else:
-        found = map(part, texts)
-    for data in found:
+    for data in in_order(part, texts) if alike else map(part, texts):
         if len(data):
             empty = False
             yield data
     if empty:
         raise CommandError(f"{name}: contains no examples")
-
-
-def _of_line(text: str, name: str, number: int) -> str:
-    """Return what is wrong with a line, with its number."""
-    if f"line {number}" in text:
-        return text
-    return f"{name}, line {number}: {text.removeprefix(name).removeprefix(': ')}"
 
 
 def format_of(place: Place, wanted: Wanted) -> str:
@@ -216,6 +154,10 @@ def _read_all(paths: tuple[str, ...], form: str, wanted: Wanted) -> Data:
         from perceptron_rs.cli.readers.svmlight import read_svmlight
 
         return read_svmlight(paths, wanted)
+    if form in TEXT_TABLES:
+        from perceptron_rs.cli.readers.tables import with_kinds
+
+        wanted = with_kinds(paths, form, wanted)
     parts = []
     for path in paths:
         with about(path):
@@ -233,14 +175,14 @@ def _read(path: str, form: str, wanted: Wanted) -> Data:
 
         return Data(read_npy(path)) if form == "npy" else Data(*read_npz(path))
     if form in TABLES and path != STANDARD_INPUT:
-        from perceptron_rs.cli.readers.tables import read_table
+        from perceptron_rs.cli.readers.tables import read_csv, read_parquet
 
-        return read_table(path, form, wanted)
+        return read_parquet(path, path, wanted) if form == "parquet" else read_csv(path, form, wanted)
     if form == "parquet":
-        from perceptron_rs.cli.readers.tables import read_table
+        from perceptron_rs.cli.readers.tables import read_parquet
 
         with opened(path, wanted.max_ratio) as file:
-            return read_table(name_of(path), form, wanted, file.read())
+            return read_parquet(path, name_of(path), wanted, file.read())
     if form == "svmlight" and path != STANDARD_INPUT and wanted.labels:
         from perceptron_rs.cli.readers.svmlight import read_svmlight
 

@@ -7,12 +7,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.packed import MAX_RATIO, n_lines, unpacked
 from perceptron_rs.paths import paths_of
 from perceptron_rs.text import open_text
+
+if TYPE_CHECKING:  # importing it takes longer than reading a small file
+    from perceptron_rs.io.delimited import Records
 
 __all__ = [
     "BLOCK",
@@ -142,9 +145,16 @@ def _file(path: str) -> Any:
 
 
 def text_blocks(
-    path: str, size: int = BLOCK, *, max_ratio: float | None = None, is_checked: bool = True
+    path: str,
+    size: int = BLOCK,
+    *,
+    max_ratio: float | None = None,
+    is_checked: bool = True,
+    records: Records | None = None,
 ) -> Iterator[tuple[int, bytes]]:
     """Give whole lines, as many as have come, and the number of the first of them, from 1.
+
+    With ``records``, whole records: lines may end within quotes.
 
     A reader that waits for an answer before it sends more gets it: nothing is waited for but the end of a
     line.
@@ -158,6 +168,12 @@ def text_blocks(
             end = part.rfind(b"\n") + 1
             if not part:
                 text, rest = rest, b""
+                if records is not None:
+                    records.check_closed(text)
+            elif records is not None:
+                rest += part
+                end = records.end(rest)
+                text, rest = rest[:end], rest[end:]
             elif end:
                 text, rest = b"".join((rest, memoryview(part)[:end])), part[end:]
             else:

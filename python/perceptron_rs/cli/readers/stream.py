@@ -10,7 +10,7 @@ import numpy as np
 
 from perceptron_rs.cli.errors import UsageError
 from perceptron_rs.cli.readers.data import Data, is_held_out
-from perceptron_rs.cli.readers.examples import TABLES, blocks, format_of
+from perceptron_rs.cli.readers.examples import TABLES, TEXT_TABLES, blocks, format_of
 from perceptron_rs.cli.readers.source import Place, check_file, files_of, is_read_once, name_of
 from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.io import Batch, Source
@@ -40,14 +40,21 @@ class Stream:
         #: Whether the file is to tell if its columns count from 0: it is read as if they did.
         self._asks = self.form == "svmlight" and wanted.zero_based == "auto"
         self.wanted = replace(wanted, zero_based=True) if self._asks else wanted
-        is_table = self.form in TABLES and wanted.hash_bits is not None and wanted.texts is None
-        if is_read_once(place) and (is_table or scale is not None or holdout is not None):
+        is_text = self.form in TEXT_TABLES
+        #: Whether a pass must find what the labels are.
+        self._asks_labels = is_text and wanted.label_kind is None and wanted.beside is None
+        is_hashed = self.form in TABLES and wanted.hash_bits is not None and wanted.texts is None
+        if is_read_once(place) and (
+            is_hashed or self._asks_labels or scale is not None or holdout is not None
+        ):
             raise UsageError(
-                f"{name_of(place)} can be read only once, but --scale, --holdout and the strings of a hashed "
-                "table take a pass of their own; name a file"
+                f"{name_of(place)} can be read only once, but --scale, --holdout, the strings of a hashed "
+                f"table and whether the labels of a table are integers take a pass of their own; name a file"
             )
         check_file(place)
-        if is_table or scale is not None:
+        if is_hashed and is_text:
+            self._find_kinds()
+        if (is_hashed and not is_text) or scale is not None:
             self._first_pass(scale)
 
     @property
@@ -89,6 +96,8 @@ class Stream:
 
     def _read(self, *, held_out: bool) -> Iterator[Data]:
         number = 0
+        if self._asks_labels:
+            self._find_kinds()
         for data in blocks(self.place, self.wanted, may_wait=True):
             self.data = data
             if self._asks and not self._holds_zero:
@@ -101,6 +110,13 @@ class Stream:
             chosen = held if held_out else ~held
             if chosen.any():
                 yield data.chosen(chosen)
+
+    def _find_kinds(self) -> None:
+        """Find what the labels are, and which columns to hash hold text: all cells of the data say it."""
+        from perceptron_rs.cli.readers.tables import with_kinds
+
+        self._asks_labels = False
+        self.wanted = with_kinds(files_of(self.place), self.form, self.wanted)
 
     def _settle(self, is_shifted: bool, n_features: int) -> None:
         """Read on with columns that are counted as by the model."""
@@ -123,6 +139,8 @@ class Stream:
                 fit.add(data.X)
         self.wanted = replace(
             self.wanted,
-            texts=tuple(texts) if self.wanted.hash_bits is not None else None,
+            texts=tuple(texts)
+            if self.wanted.hash_bits is not None and not self.wanted.texts
+            else self.wanted.texts,
             scale=self.wanted.scale if fit is None else fit.scale(),
         )

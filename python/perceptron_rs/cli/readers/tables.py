@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.errors import CommandError, about
 from perceptron_rs.cli.readers.data import Data
-from perceptron_rs.cli.readers.formats import Column, Table, read_columns
+from perceptron_rs.cli.readers.formats import parquet_table, room_for_arrow, size_of
 from perceptron_rs.cli.readers.lines import hasher
+from perceptron_rs.cli.readers.source import text_blocks
 from perceptron_rs.cli.readers.wanted import Wanted
-from perceptron_rs.packed import MAX_RATIO
+from perceptron_rs.io.cells import COMMAND, CellKinds, LabelKind
+from perceptron_rs.io.columns import arrow, column_of, index_columns, is_text, shown, single
+from perceptron_rs.io.delimited import CsvText
+from perceptron_rs.io.layout import Layout, located
+from perceptron_rs.io.threads import in_order
 
-__all__ = ["TableLines", "read_table"]
+__all__ = ["TableLines", "read_csv", "read_parquet", "with_kinds"]
 
 
 class TableLines:
-    """Reads parts of a CSV file; the first line of the first part may be the header of all.
+    """Reads parts of a CSV file, which are whole records; the first line of it all may be the header.
 
     Parameters
     ----------
@@ -27,118 +35,206 @@ class TableLines:
     form : {"csv", "tsv"}
         What separates the columns, unless an option says so.
     wanted : Wanted
-        What the command and the model need of it.
+        What the command and the model need of it. If it does not say what the labels are, or which columns to
+        hash hold text, the part must be all of the file.
     """
 
     def __init__(self, name: str, form: str, wanted: Wanted) -> None:
-        self._name, self._form, self._wanted = name, form, wanted
-        self._header: bytes | None = None if wanted.header else b""
+        delimiter = wanted.delimiter or ("\t" if form == "tsv" else ",")
+        self.text = CsvText(name, delimiter, header=wanted.header, missing=wanted.missing, words=COMMAND)
+        self._name, self._wanted, self._rows = name, wanted, 0
+        self._layout: Layout | None = None
 
-    def part(self, first: int, text: bytes) -> Data:
-        """Return the examples in whole lines, the first of which has this number."""
-        if self._header is None:
-            self._header, _, text = text.partition(b"\n")
-            self._header += b"\n"
-        if first > 1 and not text.strip():
+    def part(self, _first: int, text: bytes) -> Data:
+        """Return the examples in whole records."""
+        text = self._begun(text)
+        if self._layout is None:
             return Data(np.zeros((0, self._wanted.features or 0)))
-        return read_table(self._name, self._form, self._wanted, self._header + text)
+        with located(self._name, lambda: self._rows):
+            table = self._table(text)
+            data = self._data(table)
+        self._rows += len(data)
+        return data
+
+    def whole(self, parts: Iterable[bytes]) -> Data:
+        """Return the examples of all of a file."""
+        rows, tables = 0, []
+        with located(self._name, lambda: rows):
+            for table in in_order(self._table, (text for text in map(self._begun, parts) if self._layout)):
+                rows += table.num_rows
+                tables.append(table)
+        if not tables:
+            raise CommandError(f"{self._name}: contains no examples")
+        with located(self._name):
+            return self._data(arrow().concat_tables(tables))
+
+    def look(self, parts: Iterable[bytes], kinds: dict[str, CellKinds]) -> str | None:
+        """Look at the cells of a file whose kinds are not known; return the name of the column of labels."""
+        rows, wanted = 0, self._wanted
+        for text in parts:
+            text = self._begun(text)
+            layout = self._layout
+            if layout is None:
+                continue
+            features = layout.columns if wanted.hash_bits is not None and wanted.texts is None else []
+            names = [*features, *([] if layout.target is None else [layout.target])]
+            with located(self._name, lambda: rows):  # noqa: B023  it is called within
+                table = self.text.table(text, names or layout.used, ())
+            rows += table.num_rows
+            for name in names:
+                kinds.setdefault(name, CellKinds(name)).add(table.column(name))
+        return None if self._layout is None else self._layout.target
+
+    def label_kind(self, kinds: CellKinds) -> LabelKind:
+        """Return what labels are; raise an error if the first line looks like an example."""
+        if kinds.holds_name and self._wanted.names is None:
+            self.text.refuse_label(kinds.name)
+        return kinds.label_kind(COMMAND)
+
+    def _begun(self, text: bytes) -> bytes:
+        """Return a part without the header, and know the columns."""
+        if not self.text.names:
+            text = self.text.begin(text)
+            if self.text.names:
+                self._layout = _layout(
+                    self.text.schema, self._name, self._wanted, self.text.header is not False, self.text
+                )
+        return text
+
+    def _table(self, text: bytes) -> Any:
+        """Return the columns that are needed, as numbers where it is known that they hold them."""
+        layout, wanted = self._layout, self._wanted
+        assert layout is not None
+        numbers = set(layout.columns)
+        if wanted.hash_bits is not None:
+            numbers = numbers - set(wanted.texts) if wanted.texts is not None else set()
+        used = layout.used if wanted.labels else layout.columns
+        return self.text.table(text, used, numbers)
+
+    def _data(self, table: Any) -> Data:
+        layout, wanted = self._layout, self._wanted
+        assert layout is not None
+        y = None
+        if layout.target is not None and wanted.labels:
+            kind: LabelKind | None = wanted.label_kind
+            if kind is None:
+                kinds = CellKinds(layout.target)
+                kinds.add(table.column(layout.target))
+                kind = self.label_kind(kinds)
+            y = layout.y(table, kind)
+        if wanted.hash_bits is not None:
+            texts = wanted.texts
+            if texts is None:
+                texts = tuple(name for name in layout.columns if _is_text(name, table))
+                table = self.text.converted(table, [name for name in layout.columns if name not in texts])
+            return _hashed(table, layout, wanted.hash_bits, y)
+        return Data(layout.X(table), y, layout.names if self.text.header is not False else None)
 
 
-def read_table(name: str, form: str, wanted: Wanted, text: bytes | None = None) -> Data:
-    """Return the examples of a table: of a file, or of text that was read from one."""
-    labels = (wanted.target,) if wanted.strings else ()
-    table = Table(
-        name,
-        form,
-        wanted.header,
-        wanted.delimiter or ("\t" if form == "tsv" else ","),
-        text,
-        (*labels, *(wanted.texts or ())),
-        wanted.max_ratio or MAX_RATIO,
+def with_kinds(paths: Sequence[str], form: str, wanted: Wanted) -> Wanted:
+    """Return what is wanted of CSV files, with what their labels are and which columns to hash hold text."""
+    kinds: dict[str, CellKinds] = {}
+    target: str | None = None
+    kind, texts = wanted.label_kind, wanted.texts
+    for path in paths:
+        lines = TableLines(path, form, wanted)
+        blocks = text_blocks(path, max_ratio=wanted.max_ratio, records=lines.text.records)
+        with about(path):
+            target = lines.look((text for _, text in blocks), kinds)
+    with about(paths[0]), located(paths[0]):
+        if target in kinds and kind is None:
+            kind = lines.label_kind(kinds[target])
+        if wanted.hash_bits is not None and texts is None:
+            texts = tuple(name for name in kinds if name != target and kinds[name].is_text(COMMAND))
+    return replace(wanted, label_kind=kind, texts=texts)
+
+
+def read_csv(path: str, form: str, wanted: Wanted) -> Data:
+    """Return the examples of a CSV file."""
+    lines = TableLines(path, form, wanted)
+    blocks = text_blocks(str(path), max_ratio=wanted.max_ratio, records=lines.text.records)
+    with room_for_arrow(size_of(path)):
+        return lines.whole(text for _, text in blocks)
+
+
+def read_parquet(path: str, name: str, wanted: Wanted, text: bytes | None = None) -> Data:
+    """Return the examples of a Parquet file, or of one that was read already."""
+    table = parquet_table(path, text)
+    layout = _layout(table.schema, name, wanted, True, None, first=lambda: table.slice(0, 1))
+    with located(name):
+        y = layout.y(table) if wanted.labels else None
+        if wanted.hash_bits is not None:
+            return _hashed(table, layout, wanted.hash_bits, y)
+        return Data(layout.X(table), y, layout.names)
+
+
+def _layout(
+    schema: Any, name: str, wanted: Wanted, named: bool, text: CsvText | None, first: Any = None
+) -> Layout:
+    """Return which columns are what; ``named`` says whether the names are the file's own."""
+    names, column = list(schema.names), column_of(schema)
+    index = index_columns(schema)
+    known = [n for n in names if n not in index]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    guess = wanted.target if wanted.target is not None or not known else known[-1]
+    is_known = wanted.names is not None and all(column(n) in names for n in wanted.names)
+    if text is not None and not is_known:
+        text.refuse_example(guess)
+    if twice is not None:
+        how = "" if text is None or text.header is not None else f"; or {text.how_to_say()}"
+        raise CommandError(f"{name}: two columns are called {twice!r}; give each a name of its own{how}")
+    said: tuple[tuple[str, Sequence[str]], ...] = (
+        ("--columns", wanted.columns or ()),
+        ("--drop", wanted.drop),
+        ("", (wanted.names or ()) if named else ()),
     )
-    columns = read_columns(table)
-    by_name = {column.name: column for column in columns}
-    is_parquet = form == "parquet"
-    named = is_parquet or wanted.header
-    if named and not is_parquet and all(_is_number(column) for column in by_name):
-        raise CommandError(
-            f"{name}: the names of all columns are numbers ({', '.join(list(by_name)[:3])}, ...); "
-            f"pass --no-header if the first line is an example"
-        )
-    if len(by_name) < len(columns):
-        twice = next(c.name for c in columns if sum(other.name == c.name for other in columns) > 1)
-        raise CommandError(f"{name}: two columns are called {twice!r}; give each a name of its own")
-    target = _target(name, by_name, wanted, named)
-    names = _features(name, by_name, target, wanted, named)
-    y = None if target is None else _labels(by_name[target], name)
-    chosen = [by_name[feature] for feature in names]
-    if wanted.hash_bits is not None:
-        texts = tuple(column.name for column in chosen if column.values.dtype.kind == "O")
-        return Data(_hashed(chosen, wanted.hash_bits), y, hashed=(tuple(names), texts))
-    return Data(_matrix(chosen, name), y, tuple(names) if named else None)
-
-
-def _features(
-    path: str, columns: dict[str, Column], target: str | None, wanted: Wanted, named: bool
-) -> list[str]:
-    """Return the names of the columns that are features."""
-    said = (("--columns", wanted.columns or ()), ("--drop", wanted.drop), ("", wanted.names or ()))
-    for option, names in said if named else said[:2]:
-        lacking = [name for name in names if name not in columns]
+    for option, these in said:
+        lacking = [n for n in these if column(n) not in names]
         if lacking and not option:
-            raise CommandError(f"{path}: lacks {len(lacking)} of the model's columns, {lacking[0]!r} first")
+            raise CommandError(f"{name}: lacks {len(lacking)} of the model's columns, {lacking[0]!r} first")
         if lacking:
-            known = ", ".join(list(columns)[:10]) + (", ..." if len(columns) > 10 else "")
-            raise CommandError(f"{path}: has no column {lacking[0]!r} for {option}; its columns are {known}")
-    if wanted.names is not None and named:
-        return list(wanted.names)
-    if wanted.columns is not None:
-        found = [name for name in wanted.columns if name != target]
-    else:
-        found = [name for name in columns if name != target and name not in wanted.drop]
-    if wanted.features is not None and wanted.hash_bits is None and len(found) != wanted.features:
+            raise CommandError(
+                f"{name}: has no column {lacking[0]!r} for {option}; its columns are {shown(names)}"
+            )
+    target = _target(name, known, wanted, named)
+    columns: Sequence[str] | None = wanted.names if named else None
+    if columns is None and wanted.columns is not None:
+        columns = [n for n in wanted.columns if n != target]
+    layout = Layout(
+        schema,
+        name,
+        target=target,
+        columns=columns,
+        drop=() if columns is not None else wanted.drop,
+        first=first,
+        words=COMMAND,
+    )
+    n = len(layout.features)
+    if wanted.features is not None and wanted.hash_bits is None and n != wanted.features:
         raise CommandError(
-            f"{path}: has {len(found)} features, but the model was trained with {wanted.features}; "
-            f"name the column of the labels with --target"
+            f"{name}: has {n} features, but the model was trained with {wanted.features}; name the column of "
+            f"the labels with --target"
         )
-    if not found:
-        raise CommandError(f"{path}: has no columns except the labels {target!r}")
-    return found
+    return layout
 
 
-def _hashed(columns: list[Column], bits: int) -> Any:
-    """Return the columns hashed as scikit-learn hashes dicts: of a string, its name and value are a feature.
-
-    A missing value is no feature.
-    """
-    n = len(columns[0].values)
-    rows: list[dict[str, Any]] = [{} for _ in range(n)]
-    for column in columns:
-        for row, value in zip(rows, column.values.tolist(), strict=True):
-            if value is not None and value == value:
-                row[column.name] = value
-    return hasher(bits, "dict").transform(rows)
-
-
-def _target(path: str, columns: dict[str, Column], wanted: Wanted, named: bool) -> str | None:
-    """Return the name of the column of labels; None if they are not in the table.
-
-    ``named`` says whether the names are the file's own.
-    """
+def _target(path: str, names: list[str], wanted: Wanted, named: bool) -> str | None:
+    """Return the name of the column of labels; None if they are not in the table."""
     if wanted.target is not None:
-        if wanted.target in columns:
+        if wanted.target in names:
             return wanted.target
         if not wanted.labels:
             return None
-        known = ", ".join(list(columns)[:10]) + (", ..." if len(columns) > 10 else "")
-        raise CommandError(f"{path}: has no column {wanted.target!r} for --target; its columns are {known}")
-    if wanted.beside is not None:
+        raise CommandError(
+            f"{path}: has no column {wanted.target!r} for --target; its columns are {shown(names)}"
+        )
+    if wanted.beside is not None or not names:
         return None
-    last = next(reversed(columns))
+    last = names[-1]
     if not wanted.labels:  # of data to predict, the last column may be one of the features
         if wanted.names is not None and named:
             return None
-        return last if len(columns) - 1 == wanted.features else None
+        return last if len(names) - 1 == wanted.features else None
     if wanted.names is not None and last in wanted.names and named:
         raise CommandError(
             f"{path}: its last column {last!r} is a feature of the model; name the column of the labels with "
@@ -147,42 +243,33 @@ def _target(path: str, columns: dict[str, Column], wanted: Wanted, named: bool) 
     return last
 
 
-def _matrix(columns: list[Column], path: str) -> NDArray[Any]:
-    """Return the columns beside each other, in the one type that holds all of them."""
-    for column in columns:
-        if column.missing:
-            raise CommandError(
-                f"{path}: column {column.name!r} has {column.missing} missing values; "
-                f"fill them or drop the rows"
-            )
-        if column.values.dtype.kind not in "biuf":
-            raise CommandError(
-                f"{path}: column {column.name!r} holds {column.kind}, not numbers; encode it or "
-                f"drop it (--hash-bits, --drop), or name it with --target if it holds the labels"
-            )
-    kind = np.result_type(*{column.values.dtype for column in columns})
-    X = np.empty((len(columns[0].values), len(columns)), dtype=kind)
-    for index, column in enumerate(columns):
-        X[:, index] = column.values
-    return X
+def _is_text(name: str, table: Any) -> bool:
+    """Whether a column of cells is one of text."""
+    kinds = CellKinds(name)
+    kinds.add(table.column(name))
+    return kinds.is_text(COMMAND)
 
 
-def _labels(column: Column, path: str) -> NDArray[Any]:
-    if column.missing:
-        raise CommandError(
-            f"{path}: the labels in column {column.name!r} have {column.missing} missing values; "
-            f"drop these rows"
-        )
-    if column.values.dtype.kind not in "biufOU":
-        raise CommandError(
-            f"{path}: the labels in column {column.name!r} are {column.kind}; they must be numbers or strings"
-        )
-    return column.values.astype(str) if column.values.dtype.kind == "O" else column.values
+def _hashed(table: Any, layout: Layout, bits: int, y: NDArray[Any] | None) -> Data:
+    """Return the columns hashed as scikit-learn hashes dicts: of a string, its name and value are a feature.
 
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
+    A missing value is no feature.
+    """
+    rows: list[dict[str, Any]] = [{} for _ in range(table.num_rows)]
+    texts = []
+    lists: dict[str, list[Any]] = {}
+    for feature in layout.features:
+        if feature.column not in lists:
+            column = single(table.column(feature.column))
+            lists[feature.column] = column.to_pylist()
+            if is_text(column.type):
+                texts.append(feature.name)
+        for row, value in zip(rows, lists[feature.column], strict=True):
+            if value is not None and feature.place is not None:
+                value = value[feature.place]
+            if isinstance(value, Decimal):
+                value = float(value)
+            if value is not None and value == value:
+                row[feature.name] = value
+    X = hasher(bits, "dict").transform(rows)
+    return Data(X, y, hashed=(tuple(feature.name for feature in layout.features), tuple(texts)))

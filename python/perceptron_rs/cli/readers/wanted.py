@@ -12,6 +12,7 @@ from perceptron_rs.cli.errors import UsageError
 from perceptron_rs.cli.modelfile import base_of, input_of
 
 if TYPE_CHECKING:
+    from perceptron_rs.io.cells import LabelKind
     from perceptron_rs.models.input import Scale
 
 __all__ = ["BITS", "Wanted", "wanted"]
@@ -28,8 +29,10 @@ class Wanted:
     format: str | None = None  # None: by the suffix
     usual: str | None = None  # the format of what has no suffix
     target: str | None = None
-    header: bool = True
+    #: Whether the first line of CSV holds names; None: it must, and what looks like an example is refused.
+    header: bool | None = None
     delimiter: str | None = None  # of a table; None: by its format
+    missing: tuple[str, ...] = ()  # cells of CSV that stand for nothing, beside empty ones
     columns: tuple[str, ...] | None = None  # of a table, that are features; None: all but the target
     drop: tuple[str, ...] = ()  # of a table, that are none
     hash_bits: int | None = None  # None: columns are taken as they are
@@ -37,12 +40,18 @@ class Wanted:
     beside: Path | None = None  # labels in a file of their own
     features: int | None = None
     names: tuple[str, ...] | None = None  # of the model's columns
-    strings: bool = False  # whether the model's classes are strings
+    #: The type of labels that are text in the file, as of the model's classes; None: by the file.
+    label_kind: LabelKind | None = None
     zero_based: bool | Literal["auto"] = "auto"
     base_of_model: bool = False  # whether the model says so, and not an option
     scale: Scale | None = None
     threads: int | None = None
     max_ratio: float | None = None  # how many times its size a .gz file may unpack to; None: the default
+
+    @property
+    def strings(self) -> bool:
+        """Whether the model's classes are strings."""
+        return self.label_kind == "U"
 
 
 def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> Wanted:
@@ -52,7 +61,8 @@ def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> W
         "labels": labels,
         "format": arguments.format,
         "target": arguments.target,
-        "header": not arguments.no_header,
+        "header": arguments.header,
+        "missing": arguments.missing or (),
         "delimiter": arguments.delimiter,
         "columns": arguments.columns,
         "drop": arguments.drop or (),
@@ -66,24 +76,26 @@ def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> W
     if arguments.columns is not None and arguments.drop is not None:
         raise UsageError("--columns says which columns are features, so --drop has no effect beside it")
     if model is not None:
-        given |= _of_model(model, given, labels)
+        given |= _of_model(model, given)
     if given["format"] == "lines" and given["hash_bits"] is None:
         given["hash_bits"] = BITS
     return Wanted(**given)
 
 
-def _of_model(model: Any, given: dict[str, Any], labels: bool) -> dict[str, Any]:
+def _of_model(model: Any, given: dict[str, Any]) -> dict[str, Any]:
     kept, base = input_of(model), base_of(model)
     names: Sequence[Any] | None = getattr(model, "feature_names_in_", None)
     found: dict[str, Any] = {
         "features": int(model.n_features_in_),
         "names": None if names is None else tuple(str(name) for name in names),
-        "strings": labels and model.classes_.dtype.kind in "OU",
+        "label_kind": {"O": "U", "U": "U", "b": "b"}.get(model.classes_.dtype.kind, "i"),
     }
     if given["zero_based"] == "auto" and base is not None:
         found |= {"zero_based": base == 0, "base_of_model": True}
     if kept is not None:
         found |= {"hash_bits": kept.hash_bits, "scale": kept.scale, "texts": kept.texts}
+        if not given["missing"]:
+            found["missing"] = kept.missing
         if given["columns"] is None and kept.columns is not None:
             found["columns"] = kept.columns
         found["usual"] = kept.format

@@ -1,0 +1,234 @@
+"""What the cells of a text table stand for: numbers, labels, missing values.
+
+The guide (files) has these rules as a table.
+
+A cell is judged by its own text, and a column by all of its cells: where a file is cut into parts, and how
+many there are, changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.io.columns import CellError, arrow, first_row
+
+__all__ = ["COMMAND", "PYTHON", "CellKinds", "LabelKind", "Words", "as_labels", "as_numbers", "is_number"]
+
+#: How labels become classes: integers, text, or, of a model that has them, booleans.
+LabelKind = Literal["i", "U", "b"]
+
+_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
+_NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+_OF_COMMA = r"^[+-]?[0-9][0-9.' ]*,[0-9]+$"
+_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
+_BLANKS = " \t"
+#: Words that often stand for nothing. They do so only if the caller says it: NA is a country, too.
+_ODD = ("NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-", "--", ".")
+
+
+class Words(NamedTuple):
+    """How errors name the options of a reader, in Python and on the command line."""
+
+    target: str
+    columns: str
+    drop: str  # with the name of a column
+    elsewhere: str  # what else can be done with a column that holds no numbers
+    delimiter: str  # with a character
+    missing: str  # with a word
+    header: str
+    no_header: str
+
+
+PYTHON = Words(
+    "target=",
+    "columns=",
+    "drop=[{!r}]",
+    "",
+    "delimiter={!r}",
+    "missing=[{!r}]",
+    "header=True",
+    "header=False",
+)
+COMMAND = Words(
+    "--target",
+    "--columns",
+    "--drop {!r}",
+    ", hash it (--hash-bits), or name it with --target if it holds the labels",
+    "--delimiter {!r}",
+    "--missing {}",
+    "--header",
+    "--no-header",
+)
+
+
+def _trimmed(column: Any) -> Any:
+    return arrow("compute").utf8_trim(column, characters=_BLANKS)
+
+
+def as_numbers(column: Any, name: str, words: Words) -> Any:
+    """Return a column of text as float64; raise `CellError` for a cell that is no number and not missing."""
+    pc, double = arrow("compute"), arrow().float64()
+    trimmed = _trimmed(column)
+    try:
+        found = trimmed.cast(double)
+    except arrow().ArrowInvalid:
+        for value, texts in (("1", _TRUE), ("0", _FALSE)):
+            trimmed = pc.if_else(pc.is_in(trimmed, value_set=arrow().array(texts)), value, trimmed)
+        row = first_row(pc.invert(pc.match_substring_regex(trimmed, _NUMBER)))
+        if row is not None:
+            raise CellError(row, _no_number(column[row].as_py(), name, words)) from None
+        found = trimmed.cast(double)
+    row = first_row(pc.invert(pc.is_finite(found)))
+    if row is not None:
+        raise CellError(row, _no_number(column[row].as_py(), name, words))
+    return found
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is written as a number, perhaps with blanks around."""
+    return re.match(_NUMBER, cell.strip(_BLANKS)) is not None
+
+
+def _no_number(cell: str, name: str, words: Words) -> str:
+    """Say what is wrong with a cell."""
+    text = f"column {name!r} holds {cell!r:.60}, which is not a "
+    if is_number(cell):
+        return text + "number of float64: it is too large"
+    if cell.strip(_BLANKS) in _ODD:
+        return text + f"number; if it stands for a missing value, pass {words.missing.format(cell)}"
+    for other in ";\t|":
+        if other in cell:
+            return text + f"number; if {other!r} separates the columns, pass {words.delimiter.format(other)}"
+    if re.match(_OF_COMMA, cell.strip(_BLANKS)):
+        return (
+            text + f"number: write a point for a decimal comma, and nothing between thousands; if the comma "
+            f"separates columns, pass {words.delimiter.format(',')}"
+        )
+    return text + f"number; encode the column, leave it out ({words.drop.format(name)}){words.elsewhere}"
+
+
+class CellKinds:
+    """What the cells of a column of text look like, of all parts of a file together.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        #: Whether there are cells of each kind. A plain number is neither an integer nor a whole decimal.
+        self.integer = self.decimal = self.number = self.switch = self.huge = self.holds_name = False
+        #: The first cell with a fraction, a word that may stand for nothing, and any other text.
+        self.fraction: str | None = None
+        self.odd: str | None = None
+        self.text: str | None = None
+
+    def add(self, column: Any) -> None:
+        """Look at some cells; missing ones are of no kind."""
+        pc, as_array = arrow("compute"), arrow().array
+        distinct = pc.unique(column).drop_null()
+        self.holds_name |= bool(pc.any(pc.equal(distinct, self.name)).as_py())
+        cells = _trimmed(distinct)
+        is_integer = pc.match_substring_regex(cells, _INTEGER)
+        integers, others = cells.filter(is_integer), cells.filter(pc.invert(is_integer))
+        self.integer |= len(integers) > 0
+        self._see_large(integers.filter(pc.greater(pc.utf8_length(integers), 18)).to_pylist())
+        is_number = pc.match_substring_regex(others, _NUMBER)
+        self._see_numbers(others.filter(is_number))
+        others = others.filter(pc.invert(is_number))
+        is_switch = pc.is_in(others, value_set=as_array([*_TRUE, *_FALSE]))
+        self.switch |= bool(pc.any(is_switch).as_py())
+        others = others.filter(pc.invert(is_switch))
+        is_odd = pc.is_in(others, value_set=as_array(_ODD))
+        for kind, found in (("odd", others.filter(is_odd)), ("text", others.filter(pc.invert(is_odd)))):
+            if getattr(self, kind) is None and len(found):
+                setattr(self, kind, found[0].as_py())
+
+    def _see_numbers(self, cells: Any) -> None:
+        """Look at numbers that are not written as integers."""
+        if not len(cells):
+            return
+        values = cells.cast(arrow().float64()).to_numpy()
+        is_decimal = arrow("compute").match_substring(cells, ".").to_numpy(zero_copy_only=False)
+        with np.errstate(invalid="ignore"):
+            is_whole = values == np.trunc(values)
+        if self.fraction is None and not is_whole.all():
+            self.fraction = cells[int(np.argmin(is_whole))].as_py()
+        whole = is_whole & is_decimal & np.isfinite(values)
+        self.decimal |= bool(whole.any())
+        self.number |= not whole.all()
+        self._see_large(cells[int(i)].as_py() for i in np.flatnonzero(whole & (np.abs(values) >= 1e17)))
+
+    def _see_large(self, cells: Any) -> None:
+        self.huge |= any(not -(2**63) <= int(Decimal(cell)) < 2**63 for cell in cells)
+
+    def label_kind(self, words: Words) -> LabelKind:
+        """Return what labels are; raise `CellError` if they are none, or if that cannot be known."""
+        if self.text is None and not self.switch:
+            if self.fraction is not None:
+                raise CellError(
+                    None,
+                    f"column {self.name!r} holds the label {self.fraction}; labels must be whole numbers or "
+                    f"strings, so round or bin a regression target first",
+                )
+            self._refuse_odd(words)
+            if not (self.number or self.huge or self.odd):
+                return "i"
+        return "U"
+
+    def is_text(self, words: Words) -> bool:
+        """Whether a column that is to be hashed holds text; raise `CellError` if that cannot be known."""
+        if self.text is None:
+            self._refuse_odd(words)
+        return not (self.text is None and self.odd is None)
+
+    def _refuse_odd(self, words: Words) -> None:
+        if self.odd is not None and (self.integer or self.decimal or self.number):
+            raise CellError(
+                None,
+                f"column {self.name!r} holds numbers and {self.odd!r}; if that stands for a missing value, "
+                f"pass {words.missing.format(self.odd)}",
+            )
+
+
+def as_labels(column: Any, name: str, kind: LabelKind) -> NDArray[Any]:
+    """Return a column of text as labels of a kind; as text if they are not all of it."""
+    pc = arrow("compute")
+    row = first_row(pc.is_null(column))
+    if row is not None:
+        raise CellError(row, f"the label in column {name!r} is missing; drop this row, or fill the label in")
+    if kind == "i":
+        trimmed = _trimmed(column)
+        try:
+            whole = _integers(trimmed)
+        except (CellError, ArithmeticError):
+            whole = None
+        if whole is not None:
+            return whole
+    if kind == "b":
+        trimmed = _trimmed(column)
+        true, false = (pc.is_in(trimmed, value_set=arrow().array(texts)) for texts in (_TRUE, _FALSE))
+        if pc.all(pc.or_(true, false)).as_py():
+            return np.asarray(true.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return np.array(column.to_pylist(), dtype=str)
+
+
+def _integers(column: Any) -> NDArray[np.int64] | None:
+    """Return whole numbers; None if a cell is none, or is not written as one."""
+    pc = arrow("compute")
+    if pc.all(pc.match_substring_regex(column, _INTEGER)).as_py():
+        return np.asarray(column.cast(arrow().int64()).to_numpy(), dtype=np.int64)
+    kinds = CellKinds("")
+    kinds.add(column)
+    if kinds.label_kind(PYTHON) != "i" or kinds.odd is not None:
+        return None
+    coded = pc.dictionary_encode(column)
+    values = np.array([int(Decimal(cell)) for cell in coded.dictionary.to_pylist()], dtype=np.int64)
+    return np.asarray(values[coded.indices.to_numpy()])

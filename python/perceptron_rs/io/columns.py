@@ -1,0 +1,239 @@
+"""Columns of Arrow tables as arrays, and which of them are features: never those of pandas' index."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "CellError",
+    "Feature",
+    "arrow",
+    "column_of",
+    "features_of",
+    "first_row",
+    "index_columns",
+    "is_lists",
+    "is_text",
+    "labels",
+    "matrix",
+    "numbers",
+    "shown",
+    "single",
+]
+
+
+def arrow(name: str | None = None) -> Any:
+    """Return pyarrow, or a module of it."""
+    try:
+        return import_module("pyarrow" if name is None else f"pyarrow.{name}")
+    except ImportError:
+        raise ImportError("tables are read by pyarrow, which is not installed: pip install pyarrow") from None
+
+
+class CellError(Exception):
+    """What is wrong with a cell, and in which row of the part that was read, from 0; None: in any."""
+
+    def __init__(self, row: int | None, text: str) -> None:
+        super().__init__(row, text)
+        self.row, self.text = row, text
+
+    def at(self, name: str, before: int) -> ValueError:
+        """Return the error for the reader of a file, of which so many rows came before."""
+        where = "" if self.row is None else f"row {before + self.row + 1}: "
+        return ValueError(f"{name}: {where}{self.text}")
+
+
+class Feature(NamedTuple):
+    """A feature: a column, or a place in the lists of a column, of so many numbers."""
+
+    name: str
+    column: str
+    place: int | None = None
+    width: int = 0
+
+
+def first_row(mask: Any) -> int | None:
+    """Return the first row of which something is true; None if there is none."""
+    row = int(arrow("compute").index(mask, True).as_py())
+    return None if row < 0 else row
+
+
+def index_columns(schema: Any) -> frozenset[str]:
+    """Return the columns that are the index of the pandas data frame that was written.
+
+    pandas leaves a note of them in the schema. A range as index has no column.
+    """
+    try:
+        noted = (schema.pandas_metadata or {}).get("index_columns", ())
+    except (ValueError, AttributeError):  # a note that is not pandas'
+        return frozenset()
+    return frozenset(name for name in noted if isinstance(name, str))
+
+
+def shown(names: Sequence[str], most: int = 10) -> str:
+    """Return names for an error; those that a reader would misread, such as with blanks around, in quotes."""
+    quoted = (name if name and name == name.strip() and name.isprintable() else repr(name) for name in names)
+    return ", ".join([*list(quoted)[:most], *(["..."] if len(names) > most else [])])
+
+
+def is_lists(kind: Any) -> bool:
+    """Whether a column holds lists."""
+    types = arrow("types")
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def column_of(schema: Any) -> Callable[[str], str]:
+    """Return what finds the column of a name: "name[0]" is a number in the lists of a column "name"."""
+    names = set(schema.names)
+
+    def column(name: str) -> str:
+        found = None if name in names else re.fullmatch(r"(.*)\[\d+\]", name, re.DOTALL)
+        is_place = found is not None and found[1] in names and is_lists(schema.field(found[1]).type)
+        return found[1] if found is not None and is_place else name
+
+    return column
+
+
+def features_of(schema: Any, names: Sequence[str], first: Callable[[], Any] | None) -> list[Feature]:
+    """Return the features of these names; ``first`` gives a part with rows that tells how long lists are."""
+    found: list[Feature] = []
+    places: dict[str, dict[str, Feature]] = {}
+    of_name = column_of(schema)
+    part: Any = None
+    for name in names:
+        column = of_name(name)
+        kind = schema.field(column).type
+        if not is_lists(kind):
+            found.append(Feature(name, name))
+            continue
+        if column not in places:
+            if arrow("types").is_fixed_size_list(kind):
+                width = kind.list_size
+            else:
+                part = first() if part is None and first is not None else part
+                lists = single(part.column(part.schema.get_field_index(column)))
+                width = len(lists[0]) if len(lists) and lists[0].is_valid else 0
+            each = (Feature(f"{column}[{i}]", column, i, width) for i in range(width))
+            places[column] = {feature.name: feature for feature in each}
+        if column == name:
+            found += places[column].values()
+        elif name in places[column]:
+            found.append(places[column][name])
+        else:
+            raise CellError(
+                None, f"column {column!r} has lists of {len(places[column])} numbers, not {name!r}"
+            )
+    return found
+
+
+def single(column: Any) -> Any:
+    """Return a column as one array, of the values themselves where they are codes of a dictionary."""
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+        if hasattr(column, "chunks"):  # of older versions of pyarrow
+            column = column.chunk(0) if column.num_chunks else arrow().array([], column.type)
+    if isinstance(column, arrow().ExtensionArray):
+        column = column.storage
+    return column.dictionary_decode() if arrow("types").is_dictionary(column.type) else column
+
+
+def matrix(table: Any, features: Sequence[Feature], advice: str) -> NDArray[Any]:
+    """Return features side by side, in the one type that holds all of them.
+
+    Raises
+    ------
+    CellError
+        If a value is missing, or is not a number; ``advice`` says what can be done with its column.
+    """
+    columns: dict[str, NDArray[Any]] = {}
+    for feature in features:
+        name = feature.column
+        if name in columns:
+            continue
+        column = single(table.column(table.schema.get_field_index(name)))
+        if feature.place is None:
+            columns[name] = numbers(column, name, advice)
+        else:
+            columns[name] = _lists(column, feature, advice)
+    kind = np.result_type(*{column.dtype for column in columns.values()})
+    X = np.empty((table.num_rows, len(features)), dtype=kind)
+    for index, feature in enumerate(features):
+        column = columns[feature.column]
+        X[:, index] = column if feature.place is None else column[:, feature.place]
+    return X
+
+
+def _lists(column: Any, feature: Feature, advice: str) -> NDArray[Any]:
+    """Return lists of equal lengths as a matrix."""
+    pc, name, width = arrow("compute"), feature.column, feature.width
+    row = first_row(pc.is_null(column))
+    if row is not None:
+        raise CellError(row, f"column {name!r} has no list; fill it in, or drop the row")
+    lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+    if (lengths != width).any():
+        row = int(np.argmax(lengths != width))
+        raise CellError(
+            row,
+            f"column {name!r} has a list of {lengths[row]} numbers where others have {width}; lists that are "
+            f"features must have one length",
+        )
+    try:
+        flat = numbers(column.flatten(), name, advice)
+    except CellError as error:
+        raise CellError(None if error.row is None else error.row // width, error.text) from None
+    return flat.reshape(-1, width)
+
+
+def numbers(column: Any, name: str, advice: str) -> NDArray[Any]:
+    """Return a column of numbers; raise `CellError` for one that is missing, or if it holds none."""
+    types, column = arrow("types"), single(column)
+    row = first_row(arrow("compute").is_null(column))
+    if row is not None:
+        raise CellError(row, f"column {name!r} has a missing value; fill it in, or drop the row")
+    if types.is_decimal(column.type):
+        # Arrow's own conversion is not always the nearest number; that of text is.
+        column = column.cast(arrow().string()).cast(arrow().float64())
+    if not (types.is_integer(column.type) or types.is_floating(column.type) or types.is_boolean(column.type)):
+        raise CellError(None, f"column {name!r} holds {_in_words(column.type)}, not numbers; {advice}")
+    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return found
+
+
+def labels(column: Any, name: str) -> NDArray[Any]:
+    """Return a column of labels that has a type: numbers, booleans or strings."""
+    types, column = arrow("types"), single(column)
+    row = first_row(arrow("compute").is_null(column))
+    if row is not None:
+        raise CellError(row, f"the label in column {name!r} is missing; drop this row, or fill the label in")
+    kind = column.type
+    if is_text(kind):
+        return np.array(column.to_pylist(), dtype=str)
+    if types.is_decimal(kind):
+        values = column.to_pylist()
+        odd = next((row for row, value in enumerate(values) if value != int(value)), None)
+        if odd is not None:
+            raise CellError(odd, f"the label {values[odd]} in column {name!r} is not a whole number")
+        return np.array([int(value) for value in values])
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+        raise CellError(
+            None, f"the labels in column {name!r} are {_in_words(kind)}; they must be numbers or strings"
+        )
+    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return found
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a column holds strings."""
+    types = arrow("types")
+    is_view = getattr(types, "is_string_view", lambda _: False)
+    return bool(types.is_string(kind) or types.is_large_string(kind) or is_view(kind))
+
+
+def _in_words(kind: Any) -> str:
+    return "strings" if is_text(kind) else str(kind)

@@ -1,0 +1,263 @@
+"""CSV text, from bytes to Arrow tables: whole records at a time, wherever the text is cut.
+
+All text of tables is read here, by the readers of files and by the command, also from pipes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from perceptron_rs.io.cells import PYTHON, Words, as_numbers, is_number
+from perceptron_rs.io.columns import CellError, arrow, shown, single
+
+__all__ = ["CsvText", "Records"]
+
+#: A quoted cell may be so long; beyond, its quote is taken for one that is never closed.
+_LONGEST = 1 << 24
+
+
+class Records:
+    """Cuts text between records: a line may end within quotes.
+
+    Parameters
+    ----------
+    name : str
+        What errors call the text.
+    delimiter : str
+        Character between two cells.
+    """
+
+    def __init__(self, name: str, delimiter: str) -> None:
+        self._name = name
+        mark = re.escape(delimiter.encode())
+        # A quote within a cell that does not begin with one is a character like others.
+        self._quoted = re.compile(rb"(?:\A|(?<=[\r\n]|" + mark + rb'))"[^"]*(?:""[^"]*)*("?)')
+
+    def end(self, text: bytes) -> int:
+        """Return where the last whole record of a text ends that begins with one; 0 if there is none.
+
+        Raises
+        ------
+        ValueError
+            If a quoted cell is so long that its quote must be a slip.
+        """
+        end, is_open = self._scanned(text)
+        if is_open and len(text) - end > _LONGEST:
+            raise ValueError(
+                f"{self._name}: {_beginning(text[end:])} opens a quote that is not closed within "
+                f"{_LONGEST >> 20} MB"
+            )
+        return end
+
+    def check_closed(self, text: bytes) -> None:
+        """Raise ValueError if a text, the last one of a file, ends within quotes."""
+        end, is_open = self._scanned(text + b"\n")
+        if is_open:
+            raise ValueError(f"{self._name}: {_beginning(text[end:])} opens a quote that is never closed")
+
+    def _scanned(self, text: bytes) -> tuple[int, bool]:
+        """Return the end of the last whole record, and whether what follows has an open quote."""
+        newline = b"\n" if b"\n" in text else b"\r"  # of files with the line ends of old Macintoshes
+        last = len(text) - (newline == b"\r")  # which may be half of "\r\n"
+        end = begin = 0
+        if b'"' in text:
+            for cell in self._quoted.finditer(text):
+                end = max(end, text.rfind(newline, begin, cell.start()) + 1)
+                if not cell[1] or cell.end() == len(text):  # the quote may be the first of two
+                    return end, not cell[1]
+                begin = cell.end()
+        return max(end, text.rfind(newline, begin, last) + 1), False
+
+
+def _beginning(text: bytes) -> str:
+    """Say where an open quote is, as somebody can find it."""
+    return f"the record that begins {text[:60].decode(errors='replace')!r}"
+
+
+class CsvText:
+    """Reads whole records, one part of a file after another; the first line names the columns.
+
+    Parameters
+    ----------
+    name : str
+        What errors call the file.
+    delimiter : str
+        Character between two cells.
+    header : bool or None
+        Whether the first line holds names; None: it must, and lines that look like examples are refused.
+    missing : tuple of str
+        Cells that stand for nothing, beside empty ones.
+    words : Words
+        How errors name these options.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        delimiter: str = ",",
+        *,
+        header: bool | None = None,
+        missing: Iterable[str] = (),
+        words: Words = PYTHON,
+    ) -> None:
+        self.name, self.delimiter, self.header, self.words = name, delimiter, header, words
+        self.records = Records(name, delimiter)
+        #: Of all columns; none, before the first record was read.
+        self.names: tuple[str, ...] = ()
+        self._missing = ["", *missing]
+        #: Columns that are read as text although they hold numbers: some are written as true and false.
+        self._as_text: frozenset[str] = frozenset()
+
+    def begin(self, text: bytes) -> bytes:
+        """Take the names from the first records of a file, and return the others."""
+        at = len(text) - len(text.lstrip(b"\r\n"))
+        end = at
+        while True:  # a name may hold a line end
+            ends = [found + 1 for found in (text.find(b"\n", end), text.find(b"\r", end)) if found >= 0]
+            if not ends:
+                end = len(text)
+                break
+            end = min(ends)
+            if self.records.end(text[at:end] + b"\n") == end + 1 - at:
+                break
+        line = io.StringIO(text[at:end].decode(), newline="")
+        cells = next(csv.reader(line, delimiter=self.delimiter), [])
+        if not cells:
+            return b""
+        for other in ";\t|,":
+            if len(cells) == 1 and other in cells[0]:
+                raise ValueError(
+                    f"{self.name}: has one column, {cells[0]!r:.80}; if {other!r} separates its columns, "
+                    f"pass {self.words.delimiter.format(other)}"
+                )
+        if self.header is False:
+            self.names = tuple(f"f{i}" for i in range(len(cells)))
+            return text[at:]
+        self.names = tuple(cells)
+        return text[end:]
+
+    @property
+    def schema(self) -> Any:
+        """The columns as a schema of Arrow, all of numbers."""
+        return arrow().schema([(name, arrow().float64()) for name in self.names])
+
+    def refuse_example(self, target: str | None) -> None:
+        """Refuse names that look like an example, unless somebody said that they are names."""
+        if self.header is not None:
+            return
+        features = [name for name in self.names if name != target] or list(self.names)
+        values = [name for name in self.names if is_number(name)]
+        if (set(features) <= set(values) and not _are_counted(features)) or any(
+            not name.isdigit() for name in values
+        ):
+            raise ValueError(
+                f"{self.name}: the first line looks like an example ({shown(self.names, 5)}); "
+                f"{self.how_to_say()}"
+            )
+
+    def refuse_label(self, target: str) -> None:
+        """Refuse a column of labels whose name is one of them, unless somebody said that it is a name."""
+        if self.header is None:
+            raise ValueError(
+                f"{self.name}: the column {target!r} is called like one of its labels; {self.how_to_say()}"
+            )
+
+    def how_to_say(self) -> str:
+        """Return how to say what the first line is."""
+        return (
+            f"pass {self.words.no_header} if the first line is an example, or {self.words.header} if it "
+            f"holds the names of the columns"
+        )
+
+    def table(self, text: bytes, wanted: Collection[str], numbers: Collection[str]) -> Any:
+        """Return some columns of whole records as an Arrow table: these as numbers, the others as text.
+
+        Raises
+        ------
+        CellError
+            If a record has too many or too few cells, or a cell that is to be a number is none.
+        """
+        kinds = {name: name in numbers and name not in self._as_text for name in self.names if name in wanted}
+        try:
+            table = self._read(text, kinds)
+            pc = arrow("compute")
+            if all(pc.all(pc.is_finite(table.column(n))).as_py() is not False for n in kinds if kinds[n]):
+                return self.converted(table, [name for name in kinds if name in numbers and not kinds[name]])
+        except arrow().ArrowInvalid as error:
+            if not any(kinds.values()):
+                raise ValueError(f"{self.name}: {error}") from None
+        # Some cell is unusual: all are looked at by the rules for text.
+        table = self._read(text, dict.fromkeys(kinds, False))
+        columns = self.converted(table, [name for name in kinds if name in numbers])
+        self._as_text |= {name for name in kinds if kinds[name] and not _is_plain(table.column(name))}
+        return columns
+
+    def converted(self, table: Any, numbers: Iterable[str]) -> Any:
+        """Return a table whose cells of text in these columns are numbers."""
+        for name in numbers:
+            place = table.schema.get_field_index(name)
+            column = single(table.column(place))
+            table = table.set_column(place, name, as_numbers(column, name, self.words))
+        return table
+
+    def _read(self, text: bytes, kinds: dict[str, bool]) -> Any:
+        """Return columns as numbers or, as they stand, as text."""
+        pyarrow, reader = arrow(), arrow("csv")
+        if not text.strip(b"\r\n"):
+            fields = [(n, pyarrow.float64() if kinds[n] else pyarrow.string()) for n in kinds]
+            return pyarrow.schema(fields).empty_table()
+        bad: list[Any] = []
+
+        def refused(row: Any) -> str:
+            bad.append(row)
+            return "error"
+
+        places = {name: str(self.names.index(name)) for name in kinds}
+        types = {
+            places[name]: pyarrow.float64() if is_number else pyarrow.string()
+            for name, is_number in kinds.items()
+        }
+        read = reader.ReadOptions(
+            use_threads=False, block_size=len(text) + 1, column_names=[str(i) for i in range(len(self.names))]
+        )
+        parse = reader.ParseOptions(
+            delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refused
+        )
+        convert = reader.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=self._missing,
+            strings_can_be_null=True,
+        )
+        try:
+            table = reader.read_csv(
+                pyarrow.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert
+            )
+        except pyarrow.ArrowInvalid:
+            if not bad:
+                raise
+            row, n = bad[0], len(self.names)
+            whose = "there are" if self.header is False else "the header names"
+            raise CellError(
+                row.number - 1,
+                f"has {row.actual_columns} cells, but {whose} {n} columns: {row.text!r:.100}",
+            ) from None
+        return table.rename_columns(list(places))
+
+
+def _is_plain(column: Any) -> bool:
+    """Whether Arrow takes all cells of a column of text for numbers."""
+    try:
+        arrow("compute").utf8_trim(column, characters=" \t").cast(arrow().float64())
+    except arrow().ArrowInvalid:
+        return False
+    return True
+
+
+def _are_counted(names: list[str]) -> bool:
+    """Whether names are numbers that count columns, from 0 or 1, as those of a data frame without names."""
+    return any(names == [str(i) for i in range(first, first + len(names))] for first in (0, 1))

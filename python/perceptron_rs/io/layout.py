@@ -1,0 +1,212 @@
+"""Which columns of a table are the labels, the weights and the features."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs.io.cells import PYTHON, LabelKind, Words, as_labels
+from perceptron_rs.io.columns import (
+    CellError,
+    arrow,
+    column_of,
+    features_of,
+    index_columns,
+    is_lists,
+    labels,
+    matrix,
+    numbers,
+    shown,
+    single,
+)
+from perceptron_rs.io.source import Batch, Source
+
+__all__ = ["Layout", "located"]
+
+#: What pandas calls a column whose name is empty in a CSV file.
+_UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?")
+
+
+class Layout:
+    """Which columns of a table are what.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Of the table.
+    name : str
+        What errors call it.
+    target, weight : str or None
+        Columns of labels and of weights.
+    columns : sequence of str or None
+        Features. If None, all other columns, but not those in ``drop``, nor the index of a pandas data frame.
+    drop : sequence of str
+        Columns that are no features.
+    first : callable or None
+        Returns some rows, from which is read how long lists are, if there may be any.
+    words : Words
+        How errors name these options.
+    n_features : int or None
+        Number of features of sparse rows.
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        name: str,
+        *,
+        target: str | None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
+        first: Callable[[], Any] | None = None,
+        words: Words = PYTHON,
+        n_features: int | None = None,
+    ) -> None:
+        self.target, self.weight, self.name, self.words = target, weight, name, words
+        if columns is not None and drop:
+            raise ValueError(
+                "columns= says which columns are features, so drop= has no effect; leave one out"
+            )
+        found = list(columns) if columns is not None else self._features(schema, drop)
+        lists = {n: schema.field(n).type for n in ("indices", "values") if list(schema.names).count(n) == 1}
+        self.is_sparse = set(found) == {"indices", "values"} and all(map(is_lists, lists.values()))
+        #: As they are named by callers, to find them in the next file.
+        self.columns = found
+        self._check(schema, found)
+        with located(name):
+            self.features = [] if self.is_sparse else features_of(schema, found, first)
+        self.n_features = n_features if self.is_sparse else len(self.features)
+        if not self.columns:
+            raise ValueError(f"{name}: has no columns except the labels {target!r}")
+        if not self.features and not self.is_sparse:
+            raise ValueError(f"{name}: the lists of {shown(found)} are empty")
+
+    @property
+    def used(self) -> list[str]:
+        """The columns to read."""
+        features = self.columns if self.is_sparse else [feature.column for feature in self.features]
+        return list(dict.fromkeys([*features, *(n for n in (self.target, self.weight) if n is not None)]))
+
+    def _features(self, schema: Any, drop: Sequence[str]) -> list[str]:
+        """Return the columns that are features unless somebody names them."""
+        names = list(schema.names)
+        for name in drop:
+            if name not in names:
+                raise ValueError(
+                    f"{self.name}: has no column {name!r} to drop; its columns are {shown(names)}"
+                )
+        others = {self.target, self.weight, *drop, *index_columns(schema)}
+        found = [name for name in names if name not in others]
+        for name in found:
+            if not name.strip() or _UNNAMED.fullmatch(name):
+                shown_name = f" ({name!r})" if name else ""
+                raise ValueError(
+                    f"{self.name}: column {names.index(name) + 1} has no name{shown_name}, like the index of "
+                    f"a pandas data frame that was written without index=False; leave it out "
+                    f"({self.words.drop.format(name)}), or give it a name"
+                )
+        return found
+
+    def _check(self, schema: Any, found: list[str]) -> None:
+        """Refuse names that no column has, or two."""
+        names = list(schema.names)
+        for wanted in (self.target, self.weight, *map(column_of(schema), found)):
+            n = names.count(wanted) if wanted is not None else 1
+            if n > 1:
+                raise ValueError(
+                    f"{self.name}: two columns are called {wanted!r}; give each a name of its own"
+                )
+            if n == 0:
+                raise ValueError(f"{self.name}: has no column {wanted!r}; its columns are {shown(names)}")
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the features, if they have any."""
+        return None if self.is_sparse else tuple(feature.name for feature in self.features)
+
+    def __str__(self) -> str:
+        return f"target={self.target!r}, sample_weight={self.weight!r}, columns={self.columns}"
+
+    def source(self, batches: Callable[[], Iterator[Batch]], **options: Any) -> Source:
+        """Return the examples as a source."""
+        given = {"feature_names": self.names} | options
+        return Source(batches=batches, n_features=self.n_features, name=self.name, **given)
+
+    def batches(
+        self, tables: Iterable[Any], label_kind: LabelKind | None = None, before: int = 0
+    ) -> Iterator[Batch]:
+        """Give the examples of the parts of a file, after so many rows.
+
+        ``label_kind`` is that of labels that are cells of text.
+        """
+        rows = before
+        with located(self.name, lambda: rows):
+            for table in tables:
+                yield self.batch(table, label_kind)
+                rows += table.num_rows
+
+    def batch(self, table: Any, label_kind: LabelKind | None = None) -> Batch:
+        """Return the examples of a table, or of a batch of records; `CellError` if a value is none."""
+        weight = None if self.weight is None else numbers(self._column(table, self.weight), self.weight, "")
+        return Batch(self.X(table), self.y(table, label_kind), weight)
+
+    def X(self, table: Any) -> Any:  # noqa: N802  as everywhere
+        """Return the features."""
+        if self.is_sparse:
+            return self._sparse(table)
+        return matrix(table, self.features, f"encode it, or leave it out ({self.words.drop.format('NAME')})")
+
+    def y(self, table: Any, label_kind: LabelKind | None = None) -> Any:
+        """Return the labels, if there are any."""
+        if self.target is None:
+            return None
+        column = self._column(table, self.target)
+        if label_kind is None:
+            return labels(column, self.target)
+        return as_labels(single(column), self.target, label_kind)
+
+    def _column(self, table: Any, name: str) -> Any:
+        return table.column(table.schema.get_field_index(name))
+
+    def _sparse(self, table: Any) -> Any:
+        indices, values = (single(self._column(table, name)) for name in ("indices", "values"))
+        types = arrow("types")
+        if types.is_fixed_size_list(indices.type) or types.is_fixed_size_list(values.type):
+            indices, values = (c.cast(arrow().large_list(c.type.value_type)) for c in (indices, values))
+        ends = [np.asarray(column.offsets) for column in (indices, values)]
+        if indices.null_count or values.null_count or not np.array_equal(np.diff(ends[0]), np.diff(ends[1])):
+            raise CellError(None, "indices and values must have lists of the same lengths in each row")
+        parts = []
+        for name, column, end in zip(("indices", "values"), (indices, values), ends, strict=True):
+            try:
+                parts.append(numbers(column.values[int(end[0]) : int(end[-1])], name, "they must be numbers"))
+            except CellError as error:
+                row = (
+                    None if error.row is None else int(np.searchsorted(end - end[0], error.row, "right")) - 1
+                )
+                raise CellError(row, error.text) from None
+        places, entries = parts
+        if places.dtype.kind not in "iu":
+            raise CellError(None, f"indices must hold whole numbers, got {places.dtype}")
+        if places.dtype.itemsize == 4 and places.dtype.kind == "u":
+            places = places.view(np.int32)  # those above 2^31 become negative, and are refused
+        width = int(places.max(initial=-1)) + 1 if self.n_features is None else self.n_features
+        from scipy.sparse import csr_matrix
+
+        X = csr_matrix((len(ends[0]) - 1, max(width, 1)), dtype=entries.dtype)
+        X.data, X.indices, X.indptr = entries, places, ends[0] - ends[0][0]
+        return X
+
+
+@contextmanager
+def located(name: str, rows: Callable[[], int] = int) -> Iterator[None]:
+    """Say of which file and row a bad cell is, after so many rows."""
+    try:
+        yield
+    except CellError as error:
+        raise error.at(name, rows()) from None
