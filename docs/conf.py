@@ -47,7 +47,7 @@ numpydoc_validation_checks = {"GL01", "GL03", "GL07", "GL08", "PR01", "PR02", "P
 # functions: they have attributes, no parameters. Tuples have ``count`` and ``index`` of Python.
 numpydoc_validation_exclude = {
     r"\.__init__$",
-    r"\.(MarginResult|MarginInterval|JointMargin|MistakeBounds|InseparableError)(\.|$)",
+    r"\.(MarginResult|MarginInterval|JointMargin|MistakeBounds|InseparableError|UndecidedError)(\.|$)",
     r"\.(Lecture|LeaveOneOut|Batch)(\.|$)",
 }
 

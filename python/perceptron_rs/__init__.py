@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from perceptron_rs.margins.maximum import is_separable, max_margin
     from perceptron_rs.margins.measure import margin
     from perceptron_rs.margins.mistakes import mistake_bounds
-    from perceptron_rs.margins.result import InseparableError, MarginInterval, MarginResult, MistakeBounds
+    from perceptron_rs.margins.result import (
+        InseparableError,
+        MarginInterval,
+        MarginResult,
+        MistakeBounds,
+        UndecidedError,
+    )
     from perceptron_rs.margins.verification import VerificationError, hull_weights, verify
     from perceptron_rs.models import load
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
@@ -62,6 +68,7 @@ __all__ = [
     "Step",
     "StructuredPerceptron",
     "Trace",
+    "UndecidedError",
     "VerificationError",
     "VotedPerceptron",
     "__version__",
@@ -95,6 +102,7 @@ _HOME = {
     "LeaveOneOut": "teaching.leave_one_out",
     "MultilayerPerceptron": "multilayer.perceptron",
     "InseparableError": "margins.result",
+    "UndecidedError": "margins.result",
     "MarginInterval": "margins.result",
     "MarginResult": "margins.result",
     "MaxMarginClassifier": "margins.classifier",

@@ -6,12 +6,13 @@ What a file is compressed by is told by its first bytes, as pipes have no names.
 from __future__ import annotations
 
 import io
+import os
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 
@@ -26,6 +27,7 @@ __all__ = [
     "unpacked",
 ]
 
+PathLike: TypeAlias = str | os.PathLike[str]
 #: How many times its size a file may unpack to, unless somebody says otherwise.
 MAX_RATIO = 250.0
 _SMALL = 1 << 24  # so much may be packed as tightly as it likes
@@ -76,17 +78,20 @@ def first_bytes(read: Callable[[int], bytes | None], marks: tuple[bytes, ...]) -
     return begin
 
 
-def unpacked(file: str | IO[bytes], max_ratio: float = MAX_RATIO, *, name: str | None = None) -> Unpacked:
+def unpacked(
+    file: PathLike | IO[bytes], max_ratio: float = MAX_RATIO, *, name: str | None = None
+) -> Unpacked:
     """Return what is in a file, compressed or not, of which what has come is given at once, as of a pipe.
 
     Reading it raises ValueError, which names the file, if it is damaged or more than ``max_ratio`` allows. A
     file that is given by its path is closed with it; ``name`` is what errors call another one.
     """
-    opened = Path(file).open("rb") if isinstance(file, str) else file  # noqa: SIM115  closed with the text
+    is_path = isinstance(file, (str, os.PathLike))
+    opened: Any = Path(file).open("rb") if is_path else file  # noqa: SIM115  closed with the text
     try:
-        return Unpacked(opened, str(file) if name is None else name, max_ratio, owns=opened is not file)
+        return Unpacked(opened, str(file) if name is None else name, max_ratio, owns=is_path)
     except BaseException:
-        if opened is not file:
+        if is_path:
             opened.close()
         raise
 

@@ -6,9 +6,9 @@ import codecs
 import io
 from typing import IO, Any
 
-from perceptron_rs.packed import MAX_RATIO, PACKINGS, Unpacked, first_bytes, n_lines, unpacked
+from perceptron_rs.packed import MAX_RATIO, PACKINGS, PathLike, Unpacked, first_bytes, n_lines, unpacked
 
-__all__ = ["open_text"]
+__all__ = ["check_utf8", "open_text"]
 
 _BUFFER = 1 << 17
 _MARKS = {
@@ -27,7 +27,7 @@ _NO_TEXT = {
 
 
 def open_text(
-    file: str | IO[bytes],
+    file: PathLike | IO[bytes],
     max_ratio: float = MAX_RATIO,
     *,
     name: str | None = None,
@@ -37,7 +37,7 @@ def open_text(
 
     Parameters
     ----------
-    file : str or binary file
+    file : str, path-like or binary file
         A path, which is closed with the text; or a file that is open, which stays so.
     max_ratio : float, default=250.0
         How many times its size a compressed file may unpack to.
@@ -66,6 +66,28 @@ def open_text(
     except BaseException:
         source.close()
         raise
+
+
+def check_utf8(text: bytes, name: str, lines_before: int | None) -> None:
+    """Raise ValueError, which names file and line, unless a text of whole lines is UTF-8."""
+    try:
+        text.isascii() or text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _refused(text, error.start, name, lines_before) from None
+
+
+def _refused(text: bytes, place: int, name: str, lines_before: int | None) -> ValueError:
+    """Return an error about a byte that is not UTF-8."""
+    number = None if lines_before is None else lines_before + text.count(b"\n", 0, place) + 1
+    line = "" if number is None else f", line {number}"
+    if 0 in text:
+        return ValueError(f"{name}{line}: is not text but binary data; check the format")
+    begin = max(text.rfind(b"\n", 0, place) + 1, place - 20)
+    shown = text[begin : place + 10].split(b"\n")[0]
+    return ValueError(
+        f"{name}{line}: is not UTF-8 text but, it seems, Latin-1 (or Windows-1252): {shown!r:.80}; save it "
+        f"as UTF-8, for instance by iconv -f LATIN1 -t UTF-8"
+    )
 
 
 class _Text(io.RawIOBase):
@@ -119,23 +141,11 @@ class _Text(io.RawIOBase):
             try:
                 self.decoder.decode(text, final=not text)
             except UnicodeDecodeError as error:
-                if error.end == len(rest + text) and not text:
+                if not text:
                     raise ValueError(
                         f"{self.name}: ends within a character of UTF-8: the file was cut; get it again"
                     ) from None
-                whole = rest + text
-                before = whole.count(b"\n", 0, error.start)
-                line = "" if self.lines is None else f", line {self.lines + before + 1}"
-                if 0 in whole:
-                    raise ValueError(
-                        f"{self.name}{line}: is not text but binary data; check the format"
-                    ) from None
-                begin = max(whole.rfind(b"\n", 0, error.start) + 1, error.start - 20)
-                shown = whole[begin : error.start + 10].split(b"\n")[0]
-                raise ValueError(
-                    f"{self.name}{line}: is not UTF-8 text but, it seems, Latin-1 (or Windows-1252): "
-                    f"{shown!r:.80}; save it as UTF-8, for instance by iconv -f LATIN1 -t UTF-8"
-                ) from None
+                raise _refused(rest + text, error.start, self.name, self.lines) from None
         if self.lines is not None:
             self.lines += n_lines(text)
 

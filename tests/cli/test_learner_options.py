@@ -308,3 +308,9 @@ def test_start_from_the_text_of_a_joint_model(call, tmp_path):
     assert call("train", path, *options, "--epochs", 1, "--init-text", text).status == 0
     whole = Perceptron(multi_class="joint", tol=None, shuffle=False, max_iter=3).fit(X, y)
     assert modelfile.load_model(tmp_path / "m").coef_.tobytes() == whole.coef_.tobytes()
+
+
+@pytest.mark.parametrize("name", LEARNER_NAMES)
+def test_who_can_keep_an_interrupted_fit(name):
+    has = "keep_on_interrupt" in LEARNERS[name].kind._get_param_names()
+    assert hasattr(parse(["train", name, "DATA", "--model", "m"]), "keep_on_interrupt") is has

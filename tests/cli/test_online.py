@@ -1,6 +1,7 @@
 """``online``, ``trace`` and ``completion``."""
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from perceptron_rs import PocketPerceptron, load, trace
+from perceptron_rs.cli.commands import online
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.cli.readers import source
 
@@ -97,3 +99,85 @@ def test_completion(call, shell):
 def test_completion_without_shtab(refused, monkeypatch):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert "pip install shtab" in refused("completion", "bash")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_what_was_learnt_is_saved_when_a_signal_ends_it(model, tmp_path, number, status):
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    expected = load(model)
+    expected.predict_then_learn(X[:4], -Y[:4])
+    argv = command("online", model, "--save", tmp_path / "m")
+    with subprocess.Popen(argv, env=environment(), text=True, **pipes) as child:
+        for line in svmlight(X[:4], -Y[:4]).splitlines(keepends=True):
+            child.stdin.write(line)
+            child.stdin.flush()
+            assert child.stdout.readline()
+        child.send_signal(number)
+        assert child.wait(timeout=60) == status
+        assert "4 examples" in child.stderr.read()
+    assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
+
+
+def test_what_was_learnt_before_a_bad_line_is_saved(call, stdin, model, tmp_path):
+    expected = load(model)
+    expected.predict_then_learn(X[:4], -Y[:4])
+    lines = svmlight(X, -Y).encode().splitlines(keepends=True)
+    for bad in (b"1 1;2\n", b"7 1:1\n", b"1 9:1\n", b"\xe9 1:1\n"):
+        stdin(b"".join([*lines[:4], bad, *lines[4:]]))
+        answer = call("online", model, "--save", tmp_path / "m")
+        assert answer.status == 1
+        assert len(answer.out.split()) == 4
+        assert "error: standard input, line 5" in answer.err
+        assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
+        (tmp_path / "m").unlink()
+    stdin(b"?" + lines[0])  # nothing was learnt
+    assert call("online", model, "--save", tmp_path / "m").status == 1
+    assert not (tmp_path / "m").exists()
+    assert "--save-every has no effect without --save" in call("online", model, "--save-every", 2).err
+
+
+def test_bad_lines_are_skipped_and_counted(call, stdin, model, tmp_path):
+    expected = load(model)
+    found, _ = expected.predict_then_learn(X, -Y)
+    lines = svmlight(X, -Y).encode().splitlines(keepends=True)
+    bad = [b"1 1;2\n", b"7 1:1\n", b"1 9:1\n", b"\xe9 1:1\n"]
+    mixed = [bad[0], *lines[:2], bad[1], *lines[2:4], bad[2], bad[3], *lines[4:]]
+    for options in ((), ("--save-every", 2)):
+        stdin(b"".join(mixed))
+        answer = call("online", model, "--skip-bad", "--save", tmp_path / "m", *options)
+        assert answer.status == 0, answer.err
+        assert answer.out.split() == [str(label) for label in found]
+        assert answer.err.splitlines()[-1].startswith(
+            "4 lines were skipped, the first: standard input, line 1, column 3: "
+        )
+        assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
+
+
+def test_bad_lines_of_a_table(call, tmp_path):
+    pytest.importorskip("pyarrow")
+    rows = [f"{a},{b},{y}\n" for a, b, y in ((1, 2, "x"), (-1, 1, "y"), (3, 3, "x"), (2, -1, "y"))]
+    (tmp_path / "a.csv").write_text("a,b,y\n" + "".join(rows))
+    assert call("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").status == 0
+    (tmp_path / "b.csv").write_text("a,b,y\n" + rows[0] + "1,?,x\n" + rows[1] + "1,1,z\n" + rows[2])
+    answer = call("online", tmp_path / "m", tmp_path / "b.csv", "--skip-bad")
+    assert (answer.status, len(answer.out.split())) == (0, 3), answer.err
+    assert "2 lines were skipped, the first: " in answer.err
+    assert "b.csv, line 3: " in answer.err
+    (tmp_path / "b.csv").write_text("b,y\n1,x\n")
+    assert "lacks 1 of the model's columns" in call("online", tmp_path / "m", tmp_path / "b.csv").err
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_each_save_is_of_what_was_learnt_until_then(call, stdin, model, tmp_path, monkeypatch, kept):
+    monkeypatch.setattr(source.text_blocks, "__defaults__", (1,))
+    saved = []
+    monkeypatch.setattr(online, "save_model", lambda model, path: saved.append(model.coef_.copy()))
+    stdin(svmlight(X, -Y).encode())
+    options = ("--save", tmp_path / "m", "--save-every", 2) if kept else ("--save", tmp_path / "m")
+    assert call("online", model, *options).status == 0
+    expected, at = load(model), []
+    for k in range(6):
+        expected.predict_then_learn(X[k : k + 1], -Y[k : k + 1])
+        at.append(expected.coef_.copy())
+    assert np.array_equal(saved, [at[1], at[3], at[5]] if kept else [at[5]])

@@ -1,6 +1,7 @@
 """What only a process shows: pipes that close, Ctrl-C, full disks, terminals."""
 
 import array
+import json
 import os
 import signal
 import subprocess
@@ -70,6 +71,26 @@ def test_output_is_utf8_whatever_the_locale(tmp_path, name):
     assert name in run("tag-evaluate", tmp_path / "tagger", tokens)
     failed = subprocess.run(command("predict", tmp_path / "ä", f"{name}.csv"), capture_output=True, env=where)
     assert name in failed.stderr.decode("utf-8")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("argv", [("train", "averaged"), ("train", "--stream"), ("tag-train",)], ids=str)
+def test_an_interrupted_training_is_kept_if_that_is_wanted(tmp_path, number, status, argv):
+    (tmp_path / "a.svm").write_text("1 1:1\n2 1:1\n3 1:1\n" * 1000)  # never without a mistake
+    (tmp_path / "a.tsv").write_text("the\tD\nthe\tN\n\n" * 500)
+    data = tmp_path / ("a.tsv" if "tag" in argv[0] else "a.svm")
+    argv = (*argv, data, "--model", tmp_path / "m", "--epochs", 10**9, "--json")
+    argv += () if "tag" in argv[0] else ("--tol", "none")
+    for keeps in ((), ("--keep-on-interrupt",)):
+        with start(*argv, *keeps, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+            assert "epoch 1" in child.stderr.readline()
+            child.send_signal(number)
+            out, _ = child.communicate(timeout=60)
+        assert child.returncode == status
+        assert (tmp_path / "m").exists() is bool(keeps)
+    assert json.loads(out)["interrupted"] is True
+    assert json.loads(out)["converged"] is False
+    assert modelfile.load_model(tmp_path / "m", sequences=None).keep_on_interrupt is False
 
 
 def test_head_in_a_shell(long):

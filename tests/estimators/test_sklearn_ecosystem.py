@@ -41,7 +41,15 @@ def test_public_names():
         "StructuredPerceptron",
     }
     margins = {"InseparableError", "MarginInterval", "MarginResult", "MaxMarginClassifier", "MistakeBounds"}
-    margins |= {"VerificationError", "hull_weights", "is_separable", "margin", "max_margin", "mistake_bounds"}
+    margins |= {
+        "UndecidedError",
+        "VerificationError",
+        "hull_weights",
+        "is_separable",
+        "margin",
+        "max_margin",
+        "mistake_bounds",
+    }
     margins |= {"JointMargin", "joint_margin", "kernel_matrix"}
     others = {
         "ARITHMETIC_VERSION",

@@ -42,7 +42,7 @@ def svmlight(tmp_path):
     return files
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 47, 400])
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 47, 400, 3000])  # the last are more than bytes
 def test_ranges_of_bytes(svmlight, n):
     parts = open_svmlight(svmlight, n_features=4, zero_based=True).partitions(n)
     rows, y, lengths = read(parts)
@@ -62,7 +62,7 @@ def test_a_range_may_begin_where_a_line_does(tmp_path):
 TAGGED = "\ufeff\n\nthe\tD\nwhale\u00e9\tN\n\n \t\n\u00a0\na\tD\r\n\r\nno\tX\nend\tN"
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 10, 83])
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 83, 500])
 def test_ranges_of_sentences(tmp_path, n):
     files = [tmp_path / name for name in ("a.tsv", "b.tsv", "c.tsv")]
     for file, text in zip(files, (TAGGED, "", "one\tI\n\ntwo\tI\n\n"), strict=True):
@@ -119,10 +119,24 @@ def test_ranges_of_arrays_and_of_files(tmp_path):
         assert lengths == [11, 12, 12, 12]
         np.testing.assert_array_equal(rows, X)
         assert y.tolist() == Y.tolist()
+    assert read(open_arrays(X, Y).partitions(60))[1].tolist() == Y.tolist()
     lengths = np.array([20, 2, 20, 5])
     parts = open_arrays(X, Y, None, lengths).partitions(2)
     assert [part().lengths.tolist() for part in parts] == [[20, 2], [20, 5]]
     assert read(parts)[2] == [22, 25]
+
+
+def test_a_row_group_without_rows(tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"x": X[:, 0], "y": Y})
+    with parquet.ParquetWriter(tmp_path / "a.parquet", table.schema) as file:
+        for part in (table[:0], table, table[:0]):
+            file.write_table(part)
+    parts = open_parquet(tmp_path / "a.parquet", target="y").partitions()
+    assert len(parts) == 3
+    _, y, lengths = read(parts)
+    assert lengths == [0, 47, 0]
+    assert y.tolist() == Y.tolist()
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def problems(draw, classes=2):
 
 def learn(X, y, seed, *, start=(None, None), **parameters):
     model = Perceptron(random_state=seed, tol=None, **{"max_iter": 60, **parameters})
-    return model.fit(X, y, *start)
+    return model.fit(X, y, coef_init=start[0], intercept_init=start[1])
 
 
 @EVERY

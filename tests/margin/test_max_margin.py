@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from perceptron_rs import MarginInterval, is_separable, margin, max_margin, verify
+from perceptron_rs import MarginInterval, UndecidedError, is_separable, margin, max_margin, verify
 
 SQUARE = np.array([[0.0, 0], [2, 0], [0, 4], [2, 4]])
 SIDES = np.array([-1, 1, -1, 1])
@@ -121,7 +121,9 @@ def test_a_budget_of_nothing_decides_nothing_and_lies_about_nothing(engine_name)
     verify(result, X, y)
     assert "not decided within max_steps" in str(result)
     assert "margin         at most " in str(result)
-    assert is_separable(X, y, max_steps=0, engine=engine_name) is None
+    with pytest.raises(UndecidedError) as error:
+        is_separable(X, y, max_steps=0, engine=engine_name)
+    assert error.value.result.status == "undecided"
 
 
 @pytest.mark.parametrize("bias", BIASES)

@@ -162,6 +162,8 @@ def _train(command: argparse.ArgumentParser) -> None:
     )
     if LEARNERS[_learner(command)].in_streams:
         add_stream(command)
+    if LEARNERS[_learner(command)].by_mistakes:
+        kinds.add_keep_on_interrupt(command)
     _learning(command)
     kinds.add_engine(command)
     _output(command)
@@ -222,7 +224,20 @@ def _parity(command: argparse.ArgumentParser) -> None:
 def _online(command: argparse.ArgumentParser) -> None:
     _data(command, model=True, piped=True)
     command.add_argument(
-        "--save", metavar="OUT", help="write what was learnt to the model file OUT in the end"
+        "--save",
+        metavar="OUT",
+        help="write what was learnt to the model file OUT in the end, also after Ctrl-C, SIGTERM or an error",
+    )
+    command.add_argument(
+        "--save-every",
+        type=kinds.positive,
+        metavar="N",
+        help="write it also in between, when N more examples have been learnt from",
+    )
+    command.add_argument(
+        "--skip-bad",
+        action="store_true",
+        help="leave out lines that cannot be read, and those of other classes; their number is told",
     )
     _output(command, "print one JSON object for each example")
 

@@ -80,15 +80,15 @@ def _run(argv: Sequence[str] | None) -> int:
             return status
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except KeyboardInterrupt:
-        _silence_stdout(argv)
-        _complain("interrupted")
-        return Status.INTERRUPTED
     except Terminated as end:
         _silence_stdout(argv)
         with suppress(OSError):  # with SIGHUP the terminal may be gone
             _complain(str(end))
         return end.status
+    except KeyboardInterrupt:
+        _silence_stdout(argv)
+        _complain("interrupted")
+        return Status.INTERRUPTED
     except BrokenPipeError:
         _silence_stdout(argv)
         return Status.CLOSED_PIPE

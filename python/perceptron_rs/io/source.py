@@ -136,6 +136,7 @@ class Source:
         n : int, default=None
             Number of parts, at least 1. Parquet files are cut between row groups, svmlight files between
             lines, tagged sentences between sentences, arrays between rows. None: each row group is a part.
+            Of more parts than there are lines, sentences or rows, some have no examples.
 
         Returns
         -------
@@ -327,7 +328,10 @@ def evenly(total: int, n: int) -> list[tuple[int, int]]:
 
 
 def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int, int]]]:
-    """Cut files of text into n ranges of about as many bytes: what files, from where, to where."""
+    """Cut files of text into n ranges of about as many bytes: what files, from where, to where.
+
+    None of them is empty: where there are fewer bytes than ranges, some are of no file.
+    """
     if n is None:
         raise ValueError("n must be given: text can be cut anywhere")
     for file in files:
@@ -339,7 +343,7 @@ def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int
         [
             (file, max(a - begin, 0), min(b, end) - begin)
             for file, (begin, end) in zip(files, pairwise(begins), strict=True)
-            if a < end and begin < b
+            if max(a, begin) < min(b, end)
         ]
         for a, b in evenly(begins[-1], n)
     ]

@@ -264,6 +264,9 @@ def _cut(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[
 
 
 def _read_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any]) -> Batch:
+    if not ranges:
+        values, columns, starts, y, *_ = _joined([], True)
+        return Batch(_csr(values, columns, starts, (0, options["n_features"])), y)
     return joined(
         [
             Batch(*load_svmlight(file, offset=begin, length=end - begin, **options))

@@ -321,8 +321,12 @@ def _read_row_groups(groups: list[tuple[str, int]], wanted: _Wanted) -> Batch:
             layout = wanted.layout(opened.schema, file, opened.first)
             before = sum(opened.file.metadata.row_group(i).num_rows for i in range(g))
             group = opened.file.read_row_group(g, columns=layout.used, use_threads=False).combine_chunks()
-            batches += layout.batches(group.to_batches(), before=before)
+            batches += layout.batches(group.to_batches() or [_no_rows(group.schema)], before=before)
     return joined(batches)
+
+
+def _no_rows(schema: Any) -> Any:
+    return arrow().RecordBatch.from_pylist([], schema=schema)
 
 
 def open_arrow(

@@ -26,6 +26,7 @@ from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import ENGINES, Engine, EngineName, KernelSpec, Rows, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, norm_squared
+from perceptron_rs.margins.exact.given import refuse_rounded
 from perceptron_rs.margins.kernel import KERNELS, Kernel, check_kernel, gram, kernel_result, scaled
 from perceptron_rs.margins.maximum import MAX_STEPS, solve
 from perceptron_rs.margins.problem import BIASES, SOLVERS, Bias, Problem, Solver, check_options, threads
@@ -254,6 +255,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
             self._check_parameters()
             options = check_options(self.bias, self.tol, self.max_steps, self.solver)
             engine = get_engine(self.engine)
+            refuse_rounded(X)
             data = examples(self, engine, X, reset=True)
             classes, index = encode_new(label_array(self, y, data.rows.shape[0]))
             begin_record(self)

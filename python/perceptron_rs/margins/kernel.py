@@ -22,19 +22,31 @@ from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.engines import EngineName, KernelSpec
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, novikoff, up, up_root
+from perceptron_rs.margins.exact.numbers import Matrix as ExactMatrix
 from perceptron_rs.margins.exact.numbers import integers
 from perceptron_rs.margins.exact.systems import solve
 from perceptron_rs.margins.problem import Bias, Problem, Solver, read
 from perceptron_rs.margins.result import MarginResult
 from perceptron_rs.typed import Gamma
 
-__all__ = ["KERNELS", "Kernel", "Space", "check_kernel", "gram", "kernel_matrix", "kernel_result", "scaled"]
+__all__ = [
+    "KERNELS",
+    "Kernel",
+    "Space",
+    "check_kernel",
+    "gram",
+    "kernel_matrix",
+    "kernel_result",
+    "scaled",
+    "whole_weights",
+]
 
 Kernel: TypeAlias = Literal["linear", "poly", "rbf", "precomputed"]
 KERNELS: tuple[Kernel, ...] = get_args(Kernel)
 Matrix = NDArray[np.float64]
 
 _ONE = 2**53
+_MOST_DEGREE = 32  # of exact powers
 _ROUNDING = 1e-9  # by how much of the largest value a matrix may fall short of symmetry
 _SMALL = 2.0**-40  # what is left of a squared length, of the largest, that is taken for rounding
 
@@ -104,6 +116,37 @@ class Space:
         numbers, exponent = integers(self.K.ravel())
         n, shift = len(self.K), exponent - min(exponent, 0)
         return [[k << shift for k in numbers[i * n : (i + 1) * n]] for i in range(n)], min(exponent, 0)
+
+    def meets_exactly(self, problem: Problem, weights: list[Fraction], *, has_bias: bool) -> bool:
+        """Whether rows with these weights meet in the space of the kernel itself, not only in rounded K.
+
+        Distinct points are independent in the space of "rbf", whatever their rounded kernel values are.
+        """
+        if self.spec.name not in ("rbf", "poly"):
+            return True
+        if has_bias and sum(weights, Fraction(0)) != 0:
+            return False
+        matrix = ExactMatrix(matrix_of(problem.data.stored, problem.data.rows.shape[1]))
+        points: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
+        for i, weight in enumerate(weights):
+            if weight:
+                (columns, numbers), exponent = matrix.row(i)
+                unit = Fraction(2) ** exponent
+                places = range(len(numbers)) if columns is None else columns
+                point = tuple((c, k * unit) for c, k in zip(places, numbers, strict=True) if k)
+                points[point] = points.get(point, Fraction(0)) + weight
+        left = [(dict(point), weight) for point, weight in points.items() if weight]
+        if self.spec.name == "rbf" or not left:
+            return not left
+        if self.spec.degree > _MOST_DEGREE:
+            return False
+        gamma, coef0 = Fraction(self.spec.gamma), Fraction(self.spec.coef0)
+        square = Fraction(0)
+        for x, a in left:
+            for z, b in left:
+                product = sum((value * z[c] for c, value in x.items() if c in z), Fraction(0))
+                square += a * b * (gamma * product + coef0) ** self.spec.degree
+        return square == 0
 
 
 def gram(problem: Problem, kernel: Kernel, gamma: Gamma, degree: int, coef0: float) -> Space:
@@ -216,11 +259,13 @@ def kernel_result(
             intercept = found["intercept"]
             status = "undecided" if found["status"] == "undecided" else "margin_at_most"
             shares = exact.meeting(support.tolist())
-            if shares is not None:
+            if shares is not None and space.meets_exactly(
+                problem, exact.spread(support.tolist(), shares), has_bias=bias != "none"
+            ):
                 status, proof, upper = "non_separable", "rational", -math.inf
                 support = support[np.array([share > 0 for share in shares])]
                 positive = [share for share in shares if share > 0]
-                weights = _whole(positive, exact.groups_of(support.tolist()))
+                weights = whole_weights(positive, exact.groups_of(support.tolist()))
         elif lower > upper:
             raise ValueError(
                 f"the kernel values must be inner products, but the margin is at least {lower} and at most "
@@ -265,7 +310,7 @@ def scaled(space: Space, labels: NDArray[np.uint32], result: MarginResult) -> tu
     return result.coef, result.intercept, result.lower
 
 
-def _whole(shares: list[Fraction], groups: list[int]) -> NDArray[np.int64]:
+def whole_weights(shares: list[Fraction], groups: list[int]) -> NDArray[np.int64]:
     """Return weights in units of 2**-53, each above 0, that sum to 2**53 in each group."""
     weights = [max(1, math.floor(share * _ONE)) for share in shares]
     for group in set(groups):
@@ -323,6 +368,13 @@ class _Exact:
         places = [j for j, c in enumerate(weights) if c]
         square = sum(weights[i] * sum(self.rows[i][j] * weights[j] for j in places) for i in places)
         return up_root(self._scaled(max(square, 0)) * Fraction(4) ** exponent)
+
+    def spread(self, support: list[int], shares: list[Fraction]) -> list[Fraction]:
+        """Return the weights with their signs, of all rows."""
+        found = [Fraction(0)] * len(self.y)
+        for i, share in zip(support, shares, strict=True):
+            found[i] = self.y[i] * share
+        return found
 
     def meeting(self, support: list[int]) -> list[Fraction] | None:
         """Return weights of these rows whose point is 0, in exact arithmetic; None if there are none."""

@@ -7,9 +7,10 @@ from typing import Any
 from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import novikoff
-from perceptron_rs.margins.kernel import Kernel, check_kernel, gram, kernel_result
+from perceptron_rs.margins.kernel import Kernel, Space, check_kernel, gram, kernel_result
 from perceptron_rs.margins.problem import Bias, Problem, Solver, check_options, read
-from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.margins.result import MarginResult, UndecidedError
+from perceptron_rs.margins.small import decided
 from perceptron_rs.typed import Gamma
 
 __all__ = ["MAX_STEPS", "is_separable", "max_margin", "solve"]
@@ -116,7 +117,8 @@ def max_margin(
     check_kernel(kernel, gamma, degree, coef0)
     with standard():
         problem = read(X, y, engine=engine, n_jobs=n_jobs)
-        return _solve(problem, "margin", (kernel, gamma, degree, coef0), options)
+        space = None if kernel == "linear" else gram(problem, kernel, gamma, degree, coef0)
+        return _solve(problem, "margin", space, options)
 
 
 def is_separable(
@@ -173,16 +175,19 @@ def is_separable(
 
     Returns
     -------
-    answer : bool or None
-        None if ``max_steps`` ended the search, or if the margin is at most a tiny number without a proof
-        that it is 0.
+    answer : bool
+        Proved: up to 200 examples are decided in exact arithmetic if the search has not decided them.
     result : MarginResult
         Only returned if ``explain=True``. If the answer is True, its ``coef`` and ``intercept`` are a
-        separating hyperplane. If it is False, `hull_weights` computes exact weights of the rows ``support``
-        that prove it. `verify` checks both.
+        separating hyperplane, unless none with float64 weights is known (its status then is not
+        "separable"). If it is False, `hull_weights` computes exact weights of the rows ``support`` that prove
+        it. `verify` checks both.
 
     Raises
     ------
+    UndecidedError
+        If ``max_steps`` ended the search, or if the margin is at most a tiny number without a proof that it
+        is 0. Its ``result`` holds what was found.
     ValueError
         If an argument has an invalid shape, length or value, or if y contains more than two classes.
     TypeError
@@ -203,15 +208,33 @@ def is_separable(
     check_kernel(kernel, gamma, degree, coef0)
     with standard():
         problem = read(X, y, engine=engine, n_jobs=n_jobs)
-        result = _solve(problem, "separable", (kernel, gamma, degree, coef0), options)
-    answer = {"separable": True, "one_class": True, "non_separable": False}.get(result.status)
+        space = None if kernel == "linear" else gram(problem, kernel, gamma, degree, coef0)
+        result = _solve(problem, "separable", space, options)
+        answer = _ANSWERS.get(result.status)
+        if answer is None:
+            answer, result = decided(problem, result, space)
+    if answer is None:
+        raise UndecidedError(
+            "it is not decided whether a hyperplane separates the classes: "
+            + (
+                f"the search ended at max_steps={max_steps}; raise max_steps"
+                if result.status == "undecided"
+                else f"its margin would be at most {result.upper!r}, and nothing proves that it is 0; scale "
+                "X, or ask about fewer examples"
+            ),
+            result,
+        )
     return (answer, result) if explain else answer
 
 
-def _solve(problem: Problem, goal: str, kernel: tuple[Any, ...], options: dict[str, Any]) -> MarginResult:
-    if kernel[0] == "linear":
+#: By the statuses that are proofs.
+_ANSWERS = {"separable": True, "one_class": True, "non_separable": False}
+
+
+def _solve(problem: Problem, goal: str, space: Space | None, options: dict[str, Any]) -> MarginResult:
+    if space is None:
         return solve(problem, goal=goal, **options)
-    return kernel_result(problem, gram(problem, *kernel), **options)
+    return kernel_result(problem, space, **options)
 
 
 def solve(problem: Problem, *, goal: str, bias: str, tol: float, max_steps: int, solver: str) -> MarginResult:

@@ -12,6 +12,7 @@ from perceptron_rs.common.labels import encode
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
+from perceptron_rs.margins.exact.given import refuse_rounded
 from perceptron_rs.margins.problem import read
 from perceptron_rs.margins.result import MarginInterval
 
@@ -176,6 +177,7 @@ def _numbers(name: str, value: Any) -> NDArray[np.float64]:
     array = np.asarray(value)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got the dtype {array.dtype}; convert it to float64")
+    refuse_rounded(value, name)
     numbers = np.require(array, np.float64, ["C", "A", "E"])
     if not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be finite, got {numbers[~np.isfinite(numbers)][0]}; clean it first")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import most_updates, norm_squared, novikoff, up_root
+from perceptron_rs.margins.exact.given import refuse_rounded
 from perceptron_rs.margins.maximum import MAX_STEPS, solve
 from perceptron_rs.margins.measure import planes
 from perceptron_rs.margins.problem import Bias, Problem, check_options, choice, read_classes
@@ -183,6 +184,7 @@ def _terms(threshold: Any, added: Any, eta0: Any) -> _Terms:
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, Real):
             raise TypeError(f"{name} must be a real number, got {value!r:.80}")
+        refuse_rounded(value, name)
         least = "above 0" if name == "eta0" else "at least 0"
         if not math.isfinite(value) or value < 0 or (name == "eta0" and value == 0):
             raise ValueError(f"{name} must be finite and {least}, got {value}; give that of the learner")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.margins.exact.given import refuse_rounded
 from perceptron_rs.typed import BaseEstimator
 
 __all__ = [
@@ -80,6 +81,7 @@ def read(X: Any, y: Any, *, engine: str, n_jobs: int | None) -> Problem:
     """Read the arguments of a function; ``y`` may hold one class or two."""
     core = get_engine(engine)
     caller = _Caller()
+    refuse_rounded(X)
     data = examples(caller, core, X, reset=True)
     labels, classes = two_classes(label_array(caller, y, data.rows.shape[0]))
     return Problem(core, data, labels, classes, threads(n_jobs))
@@ -89,6 +91,7 @@ def read_classes(X: Any, y: Any, *, engine: str, n_jobs: int | None) -> Problem:
     """Read the arguments of a function; ``y`` may hold any number of classes. Labels are their indices."""
     core = get_engine(engine)
     caller = _Caller()
+    refuse_rounded(X)
     data = examples(caller, core, X, reset=True)
     given = label_array(caller, y, data.rows.shape[0])
     if len(np.unique(given)) <= 2:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perceptron_rs.html import table
 from perceptron_rs.settings import KernelSpec
 
-__all__ = ["InseparableError", "MarginInterval", "MarginResult", "MistakeBounds"]
+__all__ = ["InseparableError", "MarginInterval", "MarginResult", "MistakeBounds", "UndecidedError"]
 
 STATUSES = ("separable", "non_separable", "margin_at_most", "undecided", "one_class")
 _SAID = {
@@ -205,6 +205,23 @@ class InseparableError(ValueError):
         super().__init__(text, result, label)
         self.result = result
         self.label = label
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class UndecidedError(ValueError):
+    """Raised by `is_separable` if the answer is neither proved to be True nor to be False.
+
+    Attributes
+    ----------
+    result : MarginResult
+        What the search has found.
+    """
+
+    def __init__(self, text: str, result: MarginResult) -> None:
+        super().__init__(text, result)
+        self.result = result
 
     def __str__(self) -> str:
         return str(self.args[0])

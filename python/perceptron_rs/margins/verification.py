@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.margins.exact.given import refuse_rounded
 from perceptron_rs.margins.exact.numbers import Matrix, Row, integers, product, square_root_floor
 from perceptron_rs.margins.exact.systems import has_positive_solution, solve
 from perceptron_rs.margins.result import STATUSES, MarginResult
@@ -132,6 +133,7 @@ class _Problem:
         if not isinstance(result, MarginResult):
             raise TypeError(f"result must be a MarginResult, got {result!r:.80}")
         self.result = result
+        refuse_rounded(X)
         self.matrix = Matrix(X)
         labels = np.asarray(y).reshape(-1).tolist()
         if len(labels) != self.matrix.shape[0]:

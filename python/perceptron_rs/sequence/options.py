@@ -54,6 +54,7 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
     """Add what tag-train takes."""
     kinds.add_data(command, "tagged sentences")
     command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
+    kinds.add_keep_on_interrupt(command)
     command.add_argument(
         "--continue",
         dest="continued",

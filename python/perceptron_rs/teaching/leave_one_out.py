@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, indexable
 
 from perceptron_rs.common.labels import label_array
+from perceptron_rs.margins.exact.given import refuse_rounded
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
@@ -76,6 +77,7 @@ def leave_one_out(estimator: Any, X: Any, y: Any) -> LeaveOneOut:
     True
     """
     _check(estimator)
+    refuse_rounded(X)
     y = label_array(estimator, y, None)
     model = clone(estimator).set_params(track_mistakes=True).fit(X, y)
     (X,) = indexable(X)

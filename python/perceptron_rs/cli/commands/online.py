@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.errors import CommandError, UsageError, one_line
 from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
 from perceptron_rs.cli.progress import Counts
+from perceptron_rs.cli.readers.data import Data
 from perceptron_rs.cli.readers.examples import blocks
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
@@ -21,7 +26,9 @@ __all__ = ["run"]
 
 
 def run(arguments: Namespace) -> int:
-    """Print one line for each example; at the end, perhaps write what was learnt."""
+    """Print one line for each example; in the end, however it comes, perhaps write what was learnt."""
+    if arguments.save_every is not None and arguments.save is None:
+        raise UsageError("--save-every has no effect without --save")
     model = load_model(Path(arguments.model))
     if not hasattr(model, "predict_then_learn"):
         raise CommandError(
@@ -30,25 +37,89 @@ def run(arguments: Namespace) -> int:
         )
     if arguments.save is not None:
         check_writable(Path(arguments.save), arguments.data)
-    wish = wanted(arguments, model=model)
-    names = vars(model).pop("feature_names_in_", None)  # the readers compare the names; X has none
-    kept = {name: vars(model)[name] for name in ("_column_base", "_input") if name in vars(model)}
-    if hasattr(model, "n_jobs"):
-        model.n_jobs = arguments.threads
-    texts = [label_text(label) for label in model.classes_]
-    records = [json.dumps({"label": plain(label)}) for label in model.classes_]
-    lines = [text + "\n" for text in (records if arguments.json else texts)]
-    counts = Counts(quiet=arguments.quiet)
-    for data in blocks(arguments.data, wish):
-        found, errors = model.predict_then_learn(data.X, data.labels)
-        answers = np.searchsorted(model.classes_, found).tolist()
-        sys.stdout.write("".join(map(lines.__getitem__, answers)))
-        sys.stdout.flush()
-        counts.add(len(data), errors)
-    counts.say()
-    if arguments.save is not None:
-        vars(model).update(kept)
-        if names is not None:
-            model.feature_names_in_ = names
-        save_model(model, Path(arguments.save))
+    learning = Learning(model, arguments)
+    try:
+        learning.all()
+    finally:  # such a run is meant to be ended by Ctrl-C
+        learning.end()
     return Status.SUCCESS
+
+
+class Learning:
+    """A model that goes through examples once."""
+
+    def __init__(self, model: Any, arguments: Namespace) -> None:
+        self.model, self.arguments = model, arguments
+        self.wish = wanted(arguments, model=model)
+        # The readers compare the names, and know how columns are counted; X has neither.
+        names = ("feature_names_in_", "_column_base", "_input")
+        self.kept = {name: vars(model)[name] for name in names if name in vars(model)}
+        vars(model).pop("feature_names_in_", None)
+        if hasattr(model, "n_jobs"):
+            model.n_jobs = arguments.threads
+        texts = [label_text(label) for label in model.classes_]
+        records = [json.dumps({"label": plain(label)}) for label in model.classes_]
+        self.lines = [text + "\n" for text in (records if arguments.json else texts)]
+        self.counts = Counts(quiet=arguments.quiet)
+        self.learnt = self.saved = 0  # examples
+        self.bad: list[str] = []
+
+    def all(self) -> None:
+        """Answer all examples, and learn from them."""
+        every = self.arguments.save_every
+        for data in blocks(self.arguments.data, self.wish, check=self.check, bad=self.refuse):
+            for part, answers, errors in self.answered(data):
+                self.learnt += len(part)
+                self.counts.add(len(part), errors)
+                sys.stdout.write("".join(map(self.lines.__getitem__, answers)))
+                sys.stdout.flush()
+            if every is not None and self.learnt - self.saved >= every:
+                self.save()
+
+    def answered(self, data: Data) -> Iterator[tuple[Data, list[int], int]]:
+        """Give the examples with the numbers of their answers; those that cannot be learnt from are bad."""
+        try:
+            found, errors = self.model.predict_then_learn(data.X, data.labels)
+        except ValueError as error:
+            if len(data) == 1:
+                self.refuse(one_line(error))
+                return
+        else:
+            yield data, np.searchsorted(self.model.classes_, found).tolist(), errors
+            return
+        half = len(data) // 2
+        for begin, end in ((0, half), (half, len(data))):
+            yield from self.answered(replace(data.part(begin, end), y=data.labels[begin:end]))
+
+    def check(self, data: Data) -> None:
+        """Raise CommandError for labels that are none of the model's."""
+        classes = self.model.classes_
+        unknown = ~np.isin(data.labels, classes)
+        if unknown.any():
+            known = ", ".join(label_text(label) for label in classes[:10]) + ", ..." * (len(classes) > 10)
+            raise CommandError(
+                f"the label {label_text(data.labels[unknown][0])!r} is none of the model's classes, {known}; "
+                f"train on all classes, or leave such examples out with --skip-bad"
+            )
+
+    def refuse(self, text: str) -> None:
+        """Count what is bad, or raise CommandError."""
+        if not self.arguments.skip_bad:
+            raise CommandError(text)
+        self.bad.append(text) if not self.bad else self.bad.append("")
+
+    def end(self) -> None:
+        """Say how it went, and write what was learnt, if there is anything new."""
+        self.counts.say()
+        if self.bad and not self.arguments.quiet and sys.stderr is not None:
+            print(f"{len(self.bad)} lines were skipped, the first: {self.bad[0]}", file=sys.stderr)
+        if self.learnt > self.saved:
+            self.save()
+
+    def save(self) -> None:
+        """Write the model, with what its file holds of the data."""
+        self.saved = self.learnt
+        if self.arguments.save is not None:
+            model = copy.copy(self.model)
+            vars(model).update(self.kept)
+            save_model(model, Path(self.arguments.save))

@@ -16,11 +16,15 @@ TEXT = {True: "separable", False: "not separable", None: "undecided"}
 
 def run(arguments: Namespace) -> int:
     """Print the answer in words, and return it as an exit status."""
-    from perceptron_rs import is_separable
+    from perceptron_rs import UndecidedError, is_separable
 
     options = search(arguments)
     X, y = read_two_classes(arguments)
-    answer, result = is_separable(X, y, explain=True, **options)
+    answer: bool | None = None
+    try:
+        answer, result = is_separable(X, y, explain=True, **options)
+    except UndecidedError as error:
+        result = error.result
     if arguments.json:
         print(json.dumps({"separable": answer, **result.to_dict()}))
     else:

@@ -18,6 +18,7 @@ from perceptron_rs.cli.modelfile import check_writable, save_model
 from perceptron_rs.cli.progress import reading
 from perceptron_rs.cli.readers.sentences import Sentence, sentences
 from perceptron_rs.cli.readers.source import is_read_once, name_of
+from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tagged_source
 from perceptron_rs.features import AttributeEncoder
@@ -37,12 +38,10 @@ def run(arguments: Namespace) -> int:
     before = None if arguments.continued is None else load_tagger(Path(arguments.continued), None)
     LEARNERS["sequence"].kind  # noqa: B018  imports scikit-learn, which is no part of reading
     times = [time.perf_counter()]
-    if in_blocks:
-        model, counts = _from_stream(arguments, before, times)
-    else:
-        model, counts = _from_memory(arguments, before, times)
+    with noted() as signals:
+        model, counts = (_from_stream if in_blocks else _from_memory)(arguments, before, times)
     # They belong to this run, not to the model.
-    model.set_params(verbose=0, n_jobs=None, warm_start=False)
+    model.set_params(verbose=0, n_jobs=None, warm_start=False, keep_on_interrupt=False)
     times.append(time.perf_counter())
     save_model(model, out)
     times.append(time.perf_counter())
@@ -53,6 +52,7 @@ def run(arguments: Namespace) -> int:
         "tags": model.classes_.tolist(),
         "n_iter": model.n_iter_,
         "converged": model.converged_,
+        "interrupted": bool(signals),
         "sentence_errors_per_epoch": model.sequence_errors_per_epoch_.tolist(),
         "token_errors_per_epoch": model.token_errors_per_epoch_.tolist(),
         "seconds": {
@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> int:
     if hasattr(model, "validation_scores_"):
         result["validation_scores"] = model.validation_scores_[:, 0].tolist()
     print(json.dumps(result) if arguments.json else _as_text(result), end="\n" if arguments.json else "")
-    return Status.SUCCESS
+    return 128 + signals[0] if signals else Status.SUCCESS
 
 
 def _check(arguments: Namespace) -> None:
@@ -223,13 +223,14 @@ def _or(value: int | None, default: int) -> int:
 
 
 def _as_text(result: dict[str, Any]) -> str:
-    last = result["token_errors_per_epoch"][-1]
+    tokens, sequences = (sum(result[f"{of}_errors_per_epoch"][-1:]) for of in ("token", "sentence"))
     end = "the last without a mistake" if result["converged"] else "not converged"
+    end = "interrupted" if result["interrupted"] else end
     rows = {
         "data": f"{result['n_sentences']} sentences, {result['n_tokens']} tokens, {len(result['tags'])} tags",
         "columns": f"{result['n_features']} attributes",
         "epochs": f"{result['n_iter']}, {end}",
-        "mistakes": f"{last} tokens of {result['sentence_errors_per_epoch'][-1]} sentences in the last epoch",
+        "mistakes": f"{tokens} tokens of {sequences} sentences in the last epoch",
         "seconds": ", ".join(f"{name} {value:.2f}" for name, value in result["seconds"].items()),
         "model": f"{result['model']}, {result['bytes']} bytes",
     }

@@ -31,6 +31,7 @@ from perceptron_rs.cli.readers.data import Data, held_out
 from perceptron_rs.cli.readers.examples import format_of, load
 from perceptron_rs.cli.readers.lines import hasher
 from perceptron_rs.cli.readers.wanted import Wanted, wanted
+from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.common.story import label_text, plain
 from perceptron_rs.models.input import Input, Scale
@@ -53,7 +54,7 @@ def run(arguments: Namespace) -> int:
     if wish.hash_bits is not None:
         hasher(wish.hash_bits, "string")
     begin = time.perf_counter()
-    with reading(arguments.data, quiet=arguments.quiet):
+    with reading(arguments.data, quiet=arguments.quiet), noted() as signals:
         fitted = (_from_stream if in_blocks else _from_memory)(arguments, wish, before)
     fit = time.perf_counter()
     model = fitted.model
@@ -62,12 +63,11 @@ def run(arguments: Namespace) -> int:
     save_model(model, out)
     save = time.perf_counter()
     seconds = {"read": fitted.seconds, "fit": fit - begin - fitted.seconds, "save": save - fit}
+    result = _as_json(fitted, arguments, seconds) | {"interrupted": bool(signals)}
     print(
-        json.dumps(_as_json(fitted, arguments, seconds))
-        if arguments.json
-        else _as_text(fitted, arguments, seconds)
+        json.dumps(result) if arguments.json else _as_text(fitted, arguments, seconds, is_whole=not signals)
     )
-    return Status.SUCCESS
+    return 128 + signals[0] if signals else Status.SUCCESS
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _from_memory(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
     model = audited(learner(arguments, data.labels, before), goes_on=before is not None)
     first = {} if start is None else _start_values(init_text, start, data)
     seconds = time.perf_counter() - begin
-    with watched(model, quiet=arguments.quiet, goes_on=before is not None):
+    with watched(arguments, model, goes_on=before is not None):
         model.fit(data.X, data.labels, **first)
     if data.names is not None:
         model.feature_names_in_ = np.array(data.names, dtype=object)
@@ -119,7 +119,7 @@ def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
     stream = Stream(arguments.data, wish, arguments.scale, arguments.holdout)
     model = audited(learner(arguments, None, before), goes_on=before is not None)
     seconds = time.perf_counter() - begin
-    with watched(model, quiet=arguments.quiet, goes_on=before is not None):
+    with watched(arguments, model, goes_on=before is not None):
         model.fit_stream(
             stream.source,
             classes=None if before is None else before.classes_,
@@ -168,18 +168,22 @@ def _judged(model: Any, parts: Iterable[Data]) -> dict[str, Any]:
 
 
 @contextmanager
-def watched(model: Any, *, quiet: bool, goes_on: bool) -> Iterator[None]:
+def watched(arguments: Namespace, model: Any, *, goes_on: bool) -> Iterator[None]:
     """Let a model be fitted, and show how it gets on; what belongs to this run is taken away again."""
     vars(model).pop("feature_names_in_", None)  # the readers compare the names; X has none
     warm_start, tells_epochs = model.warm_start, hasattr(model, "callback")
+    keeps = {}
+    if hasattr(model, "keep_on_interrupt"):
+        keeps = {"keep_on_interrupt": getattr(arguments, "keep_on_interrupt", False)}
     with (
-        progress(model.max_iter, quiet=quiet or not tells_epochs) as callback,
+        progress(model.max_iter, quiet=arguments.quiet or not tells_epochs) as callback,
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")
-        model.set_params(warm_start=goes_on, **({"callback": callback} if tells_epochs else {}))
+        model.set_params(warm_start=goes_on, **keeps, **({"callback": callback} if tells_epochs else {}))
         yield
-    model.set_params(warm_start=warm_start, **({"callback": None} if tells_epochs else {}))
+    model.set_params(warm_start=warm_start, **dict.fromkeys(keeps, False))
+    model.set_params(**({"callback": None} if tells_epochs else {}))
     for warning in caught:
         if warning.category.__name__ == "ConvergenceWarning":
             warnings.warn(
@@ -237,12 +241,12 @@ def _history(model: Any) -> dict[str, Any]:
     return story if scores is None else story | {"validation_scores": scores.tolist()}
 
 
-def _as_text(fitted: Fitted, arguments: Namespace, seconds: dict[str, float]) -> str:
+def _as_text(fitted: Fitted, arguments: Namespace, seconds: dict[str, float], *, is_whole: bool) -> str:
     model, held = fitted.model, fitted.held
     rows = {
         "learner": arguments.learner,
         "data": f"{_size(fitted.shape)}, {len(model.classes_)} classes",
-        **_epochs(model),
+        **_epochs(model, is_whole=is_whole),
         **({} if held is None else {"holdout": _of_holdout(held)}),
         "seconds": ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()),
         "model": f"{arguments.model}, {Path(arguments.model).stat().st_size} bytes",
@@ -254,12 +258,16 @@ def _of_holdout(held: dict[str, Any]) -> str:
     return f"accuracy {held['accuracy']:.4f}, {held['errors']} errors of {held['n_samples']} examples"
 
 
-def _epochs(model: Any) -> dict[str, str]:
+def _end(model: Any) -> str:
+    return "the last without a mistake" if model.converged_ else "not converged"
+
+
+def _epochs(model: Any, *, is_whole: bool) -> dict[str, str]:
     if hasattr(model, "loss_"):
         return {"epochs": str(model.n_iter_), "loss": f"{model.loss_:.6g} in the last epoch"}
-    last, planes = int(np.sum(model.mistakes_per_epoch_[-1])), model.mistakes_per_epoch_.shape[1]
+    last, planes = int(np.sum(model.mistakes_per_epoch_[-1:])), model.mistakes_per_epoch_.shape[1]
     whose = f" of {planes} hyperplanes" if planes > 1 else ""
     return {
-        "epochs": f"{model.n_iter_}, {'the last without a mistake' if model.converged_ else 'not converged'}",
+        "epochs": f"{model.n_iter_}, {_end(model) if is_whole else 'interrupted'}",
         "mistakes": f"{model.n_mistakes_}{whose}, {last} in the last epoch",
     }

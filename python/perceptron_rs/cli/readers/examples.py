@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from perceptron_rs.cli.errors import CommandError, UsageError, about
+from perceptron_rs.cli.errors import CommandError, UsageError, about, one_line
 from perceptron_rs.cli.readers.data import Data, joined, same_columns
 from perceptron_rs.cli.readers.labels import read_labels, tidy
 from perceptron_rs.cli.readers.source import (
@@ -24,6 +25,7 @@ from perceptron_rs.cli.readers.source import (
 )
 from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.packed import SUFFIXES as PACKED
+from perceptron_rs.text import check_utf8
 
 __all__ = ["blocks", "format_of", "load"]
 
@@ -65,48 +67,110 @@ def load(place: Place, wanted: Wanted) -> Data:
     return data
 
 
-def blocks(place: Place, wanted: Wanted, *, may_wait: bool = False) -> Iterator[Data]:
+#: Is told what is wrong with an example that cannot be read; raises an error, or has it left out.
+Bad: TypeAlias = Callable[[str], None]
+
+
+def blocks(
+    place: Place,
+    wanted: Wanted,
+    *,
+    may_wait: bool = False,
+    check: Callable[[Data], None] | None = None,
+    bad: Bad | None = None,
+) -> Iterator[Data]:
     """Give the examples of text as soon as their lines are read; of other formats, all at once.
 
     A model says how wide they are. If nothing says whether columns count from 0, all must be read to know.
     Where examples ``may_wait`` for later ones to be read, svmlight text is parsed on several threads.
+
+    ``check`` looks at examples and raises CommandError. What it or a reader cannot take is told to ``bad``,
+    line by line, when the examples before it have been given.
     """
     form = format_of(place, wanted)
     unknown = form == "svmlight" and wanted.zero_based == "auto"
     if form not in TEXTS or unknown or wanted.beside is not None:
-        yield load(place, wanted)
+        data = load(place, wanted)
+        if check is not None:
+            check(data)
+        yield data
         return
     check_file(place)
     first = None
     for path in files_of(place):
-        for data in _blocks(path, form, wanted, may_wait=may_wait):
+        for data in _blocks(path, form, wanted, may_wait=may_wait, check=check, bad=bad):
             first = first or (path, data)
             same_columns(*first, path, data)
             yield data
 
 
-def _blocks(path: str, form: str, wanted: Wanted, *, may_wait: bool) -> Iterator[Data]:
+def _blocks(
+    path: str,
+    form: str,
+    wanted: Wanted,
+    *,
+    may_wait: bool,
+    check: Callable[[Data], None] | None,
+    bad: Bad | None,
+) -> Iterator[Data]:
     """Give the examples of one file of text."""
     name, empty = name_of(path), True
     lines = _lines(form, name, wanted)
 
     def part(block: tuple[int, bytes]) -> Data:
         with about(name):
-            return _checked(lines.part(*block), name, wanted)
+            data = _checked(lines.part(*block), name, wanted)
+            if check is not None:
+                check(data)
+            return data
 
-    alike = may_wait and wanted.labels and form == "svmlight"  # other readers learn from the first lines
+    def without_bad(number: int, text: bytes) -> Iterator[Data]:
+        """Give the examples of what can be read, and tell of each line that cannot."""
+        nonlocal lines
+        try:
+            with about(name):
+                check_utf8(text, name, number - 1)
+            data = part((number, text))
+        except CommandError as error:
+            ends = [end.end() for end in re.finditer(rb"\n|.\Z", text, re.DOTALL)]
+            if len(ends) < 2:
+                assert bad is not None
+                bad(_of_line(one_line(error), name, number))
+                return
+        else:
+            yield data
+            return
+        if number == 1:
+            lines = _lines(form, name, wanted)  # it has seen the header
+        half = len(ends) // 2
+        yield from without_bad(number, text[: ends[half - 1]])
+        yield from without_bad(number + half, text[ends[half - 1] :])
+
     records = lines.text.records if form in TABLES else None
     # The parser of svmlight text looks at every byte.
-    texts = text_blocks(path, max_ratio=wanted.max_ratio, is_checked=form != "svmlight", records=records)
-    if alike:
+    is_checked = form != "svmlight" and bad is None
+    texts = text_blocks(path, max_ratio=wanted.max_ratio, is_checked=is_checked, records=records)
+    if bad is not None:
+        found = (data for block in texts for data in without_bad(*block))
+    elif may_wait and wanted.labels and form == "svmlight":  # other readers learn from the first lines
         from perceptron_rs.io.threads import in_order
 
-    for data in in_order(part, texts) if alike else map(part, texts):
+        found = in_order(part, texts)
+    else:
+        found = map(part, texts)
+    for data in found:
         if len(data):
             empty = False
             yield data
     if empty:
         raise CommandError(f"{name}: contains no examples")
+
+
+def _of_line(text: str, name: str, number: int) -> str:
+    """Return what is wrong with a line, with its number."""
+    if f"line {number}" in text:
+        return text
+    return f"{name}, line {number}: {text.removeprefix(name).removeprefix(': ')}"
 
 
 def format_of(place: Place, wanted: Wanted) -> str:

@@ -21,6 +21,7 @@ __all__ = [
     "Option",
     "add_data",
     "add_engine",
+    "add_keep_on_interrupt",
     "add_max_ratio",
     "add_threads",
     "amount",
@@ -134,6 +135,15 @@ def add_engine(place: argparse._ActionsContainer) -> None:
         choices=("rust", "reference"),
         default="rust",
         help="the compiled engine, or the readable reference (rust)",
+    )
+
+
+def add_keep_on_interrupt(place: argparse._ActionsContainer) -> None:
+    """Add the option --keep-on-interrupt, of all that learns by mistakes."""
+    place.add_argument(
+        "--keep-on-interrupt",
+        action="store_true",
+        help="on Ctrl-C or SIGTERM, write the model as it is then; the exit status tells the signal",
     )
 
 

@@ -1,0 +1,124 @@
+"""Problems of few rows that the solvers leave open, decided in exact arithmetic."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.rows.selection import matrix_of
+from perceptron_rs.margins.bounds import down, novikoff, up_root
+from perceptron_rs.margins.exact.numbers import Matrix
+from perceptron_rs.margins.exact.separation import MOST_ROWS, nearest
+from perceptron_rs.margins.kernel import Space, whole_weights
+from perceptron_rs.margins.problem import Problem
+from perceptron_rs.margins.result import MarginResult
+
+__all__ = ["decided"]
+
+#: Numbers of a point that are not 0, by their columns; column -1 is the constant feature.
+Point: TypeAlias = dict[int, int]
+
+
+def decided(problem: Problem, result: MarginResult, space: Space | None) -> tuple[bool | None, MarginResult]:
+    """Return whether a hyperplane separates the classes, and a result that says so; None: not decided.
+
+    ``space`` is that of a kernel.
+    """
+    n = problem.data.rows.shape[0]
+    if n > MOST_ROWS:
+        return None, result
+    signs = [1 if label == 1 else -1 for label in problem.labels.tolist()]
+    has_bias = result.bias != "none"
+    points: list[Point] = []
+    if space is None:
+        points, exponent = _points(problem, signs, has_bias=has_bias)
+        products = [[_product(one, other) for other in points] for one in points]
+    else:
+        values, exponent = space.whole
+        one = 1 << -exponent if has_bias else 0
+        products = [
+            [a * b * (k + one) for b, k in zip(signs, row, strict=True)]
+            for a, row in zip(signs, values, strict=True)
+        ]
+    found = nearest(products)
+    if found is None:
+        return None, result
+    weights, meets = found
+    if not meets:
+        return True, result if points == [] else _with_plane(result, points, exponent, weights)
+    if space is not None:
+        signed = [sign * weight for sign, weight in zip(signs, weights, strict=True)]
+        if not space.meets_exactly(problem, signed, has_bias=has_bias):
+            return None, result
+    groups = [sign if result.bias == "free" else 0 for sign in signs]
+    support = [i for i, weight in enumerate(weights) if weight]
+    scale = 2 if result.bias == "free" else 1  # the weights of each class are half of all
+    return False, replace(
+        result,
+        status="non_separable",
+        lower=-math.inf,
+        upper=-math.inf,
+        support=np.array(support, dtype=np.int64),
+        dual_weights=whole_weights([scale * weights[i] for i in support], [groups[i] for i in support]),
+        mistake_bound=math.inf,
+        best_mistake_bound=math.inf,
+        proof="rational",
+    )
+
+
+def _points(problem: Problem, signs: list[int], *, has_bias: bool) -> tuple[list[Point], int]:
+    """Return the points ``y_i (x_i, 1)`` as whole numbers, and the exponent of their unit."""
+    matrix = Matrix(matrix_of(problem.data.stored, problem.data.rows.shape[1]))
+    rows = list(matrix.rows())
+    least = min(0, *(exponent for _, exponent in rows))
+    points = []
+    for ((columns, numbers), exponent), sign in zip(rows, signs, strict=True):
+        places = range(len(numbers)) if columns is None else columns
+        shift = exponent - least
+        point = {c: sign * k << shift for c, k in zip(places, numbers, strict=True) if k}
+        points.append(point | ({-1: sign << -least} if has_bias else {}))
+    return points, least
+
+
+def _product(one: Point, other: Point) -> int:
+    return sum(number * other[column] for column, number in one.items() if column in other)
+
+
+def _with_plane(
+    result: MarginResult, points: list[Point], exponent: int, weights: list[Fraction]
+) -> MarginResult:
+    """Return the result with the plane of these weights, if it separates them with float64 weights, too."""
+    plane: dict[int, Fraction] = {}
+    for weight, point in zip(weights, points, strict=True):
+        for column, number in point.items() if weight else ():
+            plane[column] = plane.get(column, Fraction(0)) + weight * number
+    largest = max(map(abs, plane.values()))
+    rounded = {column: float(value / largest) for column, value in plane.items()}
+    coef: NDArray[np.float64] = np.zeros(len(result.coef))
+    for column in rounded.keys() - {-1}:
+        coef[column] = rounded[column]
+    whole = {column: Fraction(value) for column, value in rounded.items()}
+    scores = (sum((k * whole[c] for c, k in point.items()), Fraction(0)) for point in points)
+    worst = min(scores) * Fraction(2) ** exponent
+    square = sum(
+        (value**2 for c, value in whole.items() if c >= 0 or result.bias == "augmented"), Fraction(0)
+    )
+    lower = down(worst / Fraction(up_root(square))) if worst > 0 and square > 0 else 0.0
+    if not 0 < lower <= result.upper:
+        return result
+    intercept = rounded.get(-1, 0.0)
+    bound, best = novikoff(result.radius, lower, result.upper, coef, intercept, result.bias)
+    return replace(
+        result,
+        status="separable",
+        lower=lower,
+        coef=coef,
+        intercept=intercept,
+        mistake_bound=bound,
+        best_mistake_bound=best,
+    )
