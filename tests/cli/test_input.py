@@ -227,3 +227,65 @@ def test_an_input_as_json():
 def test_an_input_that_is_not_sound(change, text):
     with pytest.raises(ValueError, match=text):
         Input.from_json(GOOD.to_json() | change, 4)
+
+
+def test_what_a_line_of_text_is(call, refused, stdin, tmp_path):
+    """A text that holds a tab loses nothing; a label is one that the model knows, or that an option names."""
+    (tmp_path / "a.txt").write_text("ham\tmilk bread\nspam\twin money\nham\tbread\nspam\tmoney now\n")
+    model = tmp_path / "m"
+    assert call("train", tmp_path / "a.txt", "--tokens", "--model", model, "--quiet").status == 0
+
+    def scores(text, *options):
+        stdin(text)
+        answer = call("predict", model, "-", "--scores", *options)
+        assert answer.status == 0, answer.err
+        return answer.out
+
+    plain = scores(b"win money\nmilk\n")
+    assert scores(b"ham\twin money\nspam\tmilk\n") == plain
+    assert scores(b"?\twin money\n?\tmilk\n", "--labelled") == plain
+    assert scores(b"win\tmoney\nmilk\n", "--unlabelled") == plain
+    assert scores(b"ham\twin\n", "--unlabelled") == scores(b"ham win\n")
+    assert scores(b"ham\twin\tnow\n") == scores(b"win now\n")  # a tab within the text
+    for text, options, message in (
+        (
+            b"win\tmoney\n",
+            (),
+            "line 1 has a tab, and 'win' before it is none of the model's classes; say",
+        ),
+        (b"milk\nham\tmoney\n", (), "line 2 has a label, unlike the lines before"),
+        (b"ham\tmoney\nmilk\n", (), "line 2 has no label, unlike the lines before"),
+        (b"ham\tmoney\nmilk\n", ("--labelled",), "line 2 has no tab"),
+    ):
+        stdin(text)
+        assert message in refused("predict", model, "-", *options)
+    assert call("predict", model, "-", "--labelled", "--unlabelled").status == 2
+    assert "have no effect" in call("predict", model, "-", "--unlabelled", "--target", "a").err
+
+
+def test_classes_that_are_numbers_before_a_tab(call, refused, stdin, tmp_path):
+    (tmp_path / "a.txt").write_text("1\tmilk bread\n-1\twin money\n")
+    assert call("train", tmp_path / "a.txt", "--tokens", "--model", tmp_path / "m", "--quiet").status == 0
+    stdin(b"+1\tmilk\n-1.0\tmoney\n")
+    assert call("predict", tmp_path / "m", "-").out.split() == ["1", "-1"]
+    stdin(b"2\tmilk\n")
+    assert "'2' before it is none of the model's classes" in refused("predict", tmp_path / "m", "-")
+
+
+def test_other_formats_with_and_without_labels(call, stdin, model, tmp_path):
+    text = svmlight(X, Y)
+    bare = "".join(line.partition(" ")[2] + "\n" for line in text.splitlines())
+    stdin(text.encode())
+    expected = call("predict", model, "-", "--scores").out
+    for given, option in ((text, "--labelled"), (bare, "--unlabelled"), (bare, None)):
+        stdin(given.encode())
+        assert call("predict", model, "-", "--scores", *([option] if option else [])).out == expected
+    for given, option in ((text, "--unlabelled"), (bare, "--labelled")):
+        stdin(given.encode())
+        assert call("predict", model, "-", option).status == 1
+    pytest.importorskip("pyarrow")
+    rows = "a,b,c\n" + "".join(",".join(map(repr, row)) + "\n" for row in X.tolist())
+    stdin(rows.encode())
+    assert call("predict", model, "-", "--scores", "--format", "csv", "--unlabelled").out == expected
+    stdin(rows.encode())
+    assert call("predict", model, "-", "--format", "csv", "--labelled").status == 1  # two columns are left

@@ -312,5 +312,5 @@ def test_start_from_the_text_of_a_joint_model(call, tmp_path):
 
 @pytest.mark.parametrize("name", LEARNER_NAMES)
 def test_who_can_keep_an_interrupted_fit(name):
-    has = "keep_on_interrupt" in LEARNERS[name].kind._get_param_names()
+    has = "keep_on_interrupt" in REGISTRY[name].kind._get_param_names()
     assert hasattr(parse(["train", name, "DATA", "--model", "m"]), "keep_on_interrupt") is has

@@ -171,6 +171,21 @@ def _train(command: argparse.ArgumentParser) -> None:
 
 def _predict(command: argparse.ArgumentParser) -> None:
     _data(command, model=True)
+    labelled = command.add_mutually_exclusive_group()
+    labelled.add_argument(
+        "--labelled",
+        action="store_const",
+        const=True,
+        help="the examples have labels, which are not looked at (unless told, labels are those of the first "
+        "line of svmlight text, the column behind the features, or the classes of the model before a tab)",
+    )
+    labelled.add_argument(
+        "--unlabelled",
+        dest="labelled",
+        action="store_const",
+        const=False,
+        help="the examples have no labels: all of a line is text, all columns are features",
+    )
     command.add_argument("--scores", action="store_true", help="print the decision function after each label")
     _output(command, "print one JSON object for each example")
 

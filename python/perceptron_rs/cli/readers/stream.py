@@ -73,7 +73,8 @@ class Stream:
             is_shifted=None if self._asks else False,
             files=() if is_read_once(self.place) else tuple(map(Path, files_of(self.place))),
             again=not is_read_once(self.place),
-            reading=repr(replace(self.wanted, threads=None, max_ratio=None)) + repr(self.holdout),
+            reading=repr(replace(self.wanted, threads=None, max_ratio=None, classes=None))
+            + repr(self.holdout),
             name=name_of(self.place),
         )
 

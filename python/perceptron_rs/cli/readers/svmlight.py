@@ -39,7 +39,7 @@ class SvmlightLines:
 
     def __init__(self, name: str, wanted: Wanted) -> None:
         self._name, self._wanted = name, wanted
-        self._unlabelled: bool | None = None
+        self._unlabelled = None if wanted.labels or wanted.labelled is None else not wanted.labelled
 
     def part(self, first: int, text: bytes) -> Data:
         """Return the examples in whole lines, the first of which has this number."""

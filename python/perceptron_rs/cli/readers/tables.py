@@ -232,6 +232,8 @@ def _target(path: str, names: list[str], wanted: Wanted, named: bool) -> str | N
         return None
     last = names[-1]
     if not wanted.labels:  # of data to predict, the last column may be one of the features
+        if wanted.labelled is not None:
+            return last if wanted.labelled else None
         if wanted.names is not None and named:
             return None
         return last if len(names) - 1 == wanted.features else None

@@ -26,6 +26,8 @@ class Wanted:
     """What the command and the model need of a file."""
 
     labels: bool = True  # whether there must be labels
+    labelled: bool | None = None  # whether there are some nevertheless; None: as it looks
+    classes: Any = None  # of the model
     format: str | None = None  # None: by the suffix
     usual: str | None = None  # the format of what has no suffix
     target: str | None = None
@@ -72,7 +74,12 @@ def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> W
         "zero_based": named[arguments.zero_based],
         "threads": getattr(arguments, "threads", None),
         "max_ratio": arguments.max_ratio,
+        "labelled": getattr(arguments, "labelled", None),
     }
+    if given["labelled"] is False and (arguments.target is not None or arguments.labels is not None):
+        raise UsageError(
+            "--unlabelled says that there are no labels, so --target and --labels have no effect"
+        )
     if arguments.columns is not None and arguments.drop is not None:
         raise UsageError("--columns says which columns are features, so --drop has no effect beside it")
     if model is not None:
@@ -89,6 +96,7 @@ def _of_model(model: Any, given: dict[str, Any]) -> dict[str, Any]:
         "features": int(model.n_features_in_),
         "names": None if names is None else tuple(str(name) for name in names),
         "label_kind": {"O": "U", "U": "U", "b": "b"}.get(model.classes_.dtype.kind, "i"),
+        "classes": model.classes_,
     }
     if given["zero_based"] == "auto" and base is not None:
         found |= {"zero_based": base == 0, "base_of_model": True}
