@@ -9,6 +9,7 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from perceptron_rs import AveragedPerceptron, KernelPerceptron, Perceptron, load
+from perceptron_rs.cli.readers import source
 from perceptron_rs.models import describe
 from perceptron_rs.models.input import Input, Scale
 
@@ -289,3 +290,18 @@ def test_other_formats_with_and_without_labels(call, stdin, model, tmp_path):
     assert call("predict", model, "-", "--scores", "--format", "csv", "--unlabelled").out == expected
     stdin(rows.encode())
     assert call("predict", model, "-", "--format", "csv", "--labelled").status == 1  # two columns are left
+
+
+@pytest.mark.parametrize(("labels", "classes"), [("1 0", [0, 1]), ("01 2", ["01", "2"]), ("1 b", ["1", "b"])])
+def test_labels_of_text_are_text_unless_all_are_integers(call, tmp_path, monkeypatch, labels, classes):
+    monkeypatch.setattr(source.text_blocks, "__defaults__", (9,))
+    first, second = labels.split()
+    parts = (f"{first}\tsome words\n", f"{second}\tother words\n")
+    (tmp_path / "a.txt").write_text("".join(parts))
+    for number, text in enumerate(parts):
+        (tmp_path / f"part-{number}").write_text(text)
+    for data in (tmp_path / "a.txt", tmp_path / "part-*"):
+        for options in ((), ("--stream",)):
+            answer = call("train", data, "--tokens", "--model", tmp_path / "m", "--quiet", *options)
+            assert answer.status == 0, answer.err
+            assert load(tmp_path / "m").classes_.tolist() == classes

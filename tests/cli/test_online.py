@@ -157,14 +157,14 @@ def test_bad_lines_are_skipped_and_counted(call, stdin, model, tmp_path):
 def test_bad_lines_of_a_table(call, tmp_path):
     pytest.importorskip("pyarrow")
     rows = [f"{a},{b},{y}\n" for a, b, y in ((1, 2, "x"), (-1, 1, "y"), (3, 3, "x"), (2, -1, "y"))]
-    (tmp_path / "a.csv").write_text("a,b,y\n" + "".join(rows))
+    (tmp_path / "a.csv").write_text("a,b,kind\n" + "".join(rows))
     assert call("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").status == 0
-    (tmp_path / "b.csv").write_text("a,b,y\n" + rows[0] + "1,?,x\n" + rows[1] + "1,1,z\n" + rows[2])
+    (tmp_path / "b.csv").write_text("a,b,kind\n" + rows[0] + "1,?,x\n" + rows[1] + "1,1,z\n" + rows[2])
     answer = call("online", tmp_path / "m", tmp_path / "b.csv", "--skip-bad")
     assert (answer.status, len(answer.out.split())) == (0, 3), answer.err
     assert "2 lines were skipped, the first: " in answer.err
     assert "b.csv, line 3: " in answer.err
-    (tmp_path / "b.csv").write_text("b,y\n1,x\n")
+    (tmp_path / "b.csv").write_text("b,kind\n1,x\n")
     assert "lacks 1 of the model's columns" in call("online", tmp_path / "m", tmp_path / "b.csv").err
 
 

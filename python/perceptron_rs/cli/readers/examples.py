@@ -222,6 +222,10 @@ def _read_all(paths: tuple[str, ...], form: str, wanted: Wanted) -> Data:
         from perceptron_rs.cli.readers.tables import with_kinds
 
         wanted = with_kinds(paths, form, wanted)
+    if form == "lines" and wanted.labels and wanted.label_kind is None and wanted.beside is None:
+        from perceptron_rs.cli.readers.lines import with_label_kind
+
+        wanted = with_label_kind(paths, wanted)
     parts = []
     for path in paths:
         with about(path):

@@ -6,16 +6,26 @@ tab; or what stands before each tab is a class of the model. Anything else is re
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.readers.data import Data
+from perceptron_rs.cli.readers.source import text_blocks
 from perceptron_rs.cli.readers.wanted import Wanted
 
-__all__ = ["TextLines", "hasher"]
+if TYPE_CHECKING:
+    from perceptron_rs.io.cells import LabelKind
+
+__all__ = ["TextLines", "hasher", "with_label_kind"]
+
+_INTEGER = re.compile("0|-?[1-9][0-9]*")
 
 
 def hasher(bits: int, kind: str) -> Any:
@@ -37,8 +47,8 @@ class TextLines:
         labels, texts, wanted = [], [], self._wanted
         for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), first):
             label, tab, words = line.decode("utf-8").rstrip("\r").partition("\t")
-            if wanted.labels and wanted.beside is None:
-                has_label = True
+            if wanted.labels or wanted.beside is not None:
+                has_label = wanted.beside is None
             elif wanted.labelled is not None:
                 has_label = wanted.labelled
             else:
@@ -80,11 +90,25 @@ def _is_class(text: str, classes: NDArray[Any]) -> bool:
         return False
 
 
+def with_label_kind(paths: Sequence[str], wanted: Wanted) -> Wanted:
+    """Return what is wanted of raw text, with what its labels are: all lines say it."""
+    labels = (
+        line.partition(b"\t")[0]
+        for path in paths
+        for _, text in text_blocks(path, max_ratio=wanted.max_ratio)
+        for line in text.removesuffix(b"\n").split(b"\n")
+    )
+    return replace(wanted, label_kind=_kind(label.decode() for label in labels))
+
+
+def _kind(labels: Iterable[str]) -> LabelKind:
+    """Return what labels are, as of a table: text, unless all are integers; 01 is text."""
+    return "i" if all(map(_INTEGER.fullmatch, labels)) else "U"
+
+
 def _labels(texts: list[str], wanted: Wanted) -> NDArray[Any]:
-    """Return numbers if all labels are numbers, and the model has no strings."""
-    if not wanted.strings:
-        try:
+    """Return the labels as numbers or strings."""
+    if (wanted.label_kind or _kind(texts)) != "U":
+        with suppress(ValueError):  # a model of numbers has none of these classes
             return np.array([float(text) for text in texts])
-        except ValueError:
-            pass
     return np.array(texts)

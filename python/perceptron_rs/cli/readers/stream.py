@@ -11,6 +11,7 @@ import numpy as np
 from perceptron_rs.cli.errors import UsageError
 from perceptron_rs.cli.readers.data import Data, is_held_out
 from perceptron_rs.cli.readers.examples import TABLES, TEXT_TABLES, blocks, format_of
+from perceptron_rs.cli.readers.lines import with_label_kind
 from perceptron_rs.cli.readers.source import Place, check_file, files_of, is_read_once, name_of
 from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.io import Batch, Source
@@ -42,7 +43,8 @@ class Stream:
         self.wanted = replace(wanted, zero_based=True) if self._asks else wanted
         is_text = self.form in TEXT_TABLES
         #: Whether a pass must find what the labels are.
-        self._asks_labels = is_text and wanted.label_kind is None and wanted.beside is None
+        kind_is_unknown = wanted.label_kind is None and wanted.beside is None
+        self._asks_labels = (is_text or self.form == "lines") and kind_is_unknown
         is_hashed = self.form in TABLES and wanted.hash_bits is not None and wanted.texts is None
         if is_read_once(place) and (
             is_hashed or self._asks_labels or scale is not None or holdout is not None
@@ -114,9 +116,12 @@ class Stream:
 
     def _find_kinds(self) -> None:
         """Find what the labels are, and which columns to hash hold text: all cells of the data say it."""
+        self._asks_labels = False
+        if self.form == "lines":
+            self.wanted = with_label_kind(files_of(self.place), self.wanted)
+            return
         from perceptron_rs.cli.readers.tables import with_kinds
 
-        self._asks_labels = False
         self.wanted = with_kinds(files_of(self.place), self.form, self.wanted)
 
     def _settle(self, is_shifted: bool, n_features: int) -> None:
