@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs import AveragedPerceptron, MaxMarginClassifier, Perceptron
+from perceptron_rs import AveragedPerceptron, MaxMarginClassifier, Perceptron, digest
 from perceptron_rs.cli import modelfile
+from perceptron_rs.models import describe
 
 from .support import X, Y
 
@@ -38,6 +39,32 @@ def test_text(call, model):
         assert part in out
     assert f"weights for class 1, intercept {float(expected.intercept_[0])!r}\n" in out
     assert f"mistakes    {expected.n_mistakes_}; by epoch: " in out
+
+
+def test_the_record(call, tmp_path):
+    key = tmp_path / "key"
+    key.write_bytes(bytes(32))
+    model = Perceptron(audit=True, audit_key=key).fit(X, Y)
+    for row in range(3):
+        model.partial_fit(X[row : row + 1], Y[row : row + 1])
+    model.save(tmp_path / "m")
+    found, document = call("inspect", tmp_path / "m", "--json").json, describe(tmp_path / "m")
+    for name in ("format_version", "written_by", "arithmetic_version", "calls", "digests"):
+        assert found[name] == document[name]
+    assert found["digest"] == digest(model)
+    lines = call("inspect", tmp_path / "m").out.splitlines()
+    versions = f"{document['written_by']}, arithmetic {document['arithmetic_version']}"
+    assert lines[1:7] == [
+        f"digest      {digest(model)}",
+        f"versions    {versions}, format {document['format_version']}",
+        "record      fit of 6 examples with 3 columns",
+        "record      partial_fit of 3 examples with 3 columns, 3 calls",
+        f"digests     1 of 9 examples, with the key {document['digests']['key']}",
+        "estimator   Perceptron",
+    ]
+    model.set_params(audit=False, audit_key=None).partial_fit(X, Y).save(tmp_path / "m")
+    assert "record      none: the training cannot be repeated\n" in call("inspect", tmp_path / "m").out
+    assert call("inspect", tmp_path / "m", "--json").json["calls"] is None
 
 
 def test_names_classes_and_zeros(call, tmp_path):

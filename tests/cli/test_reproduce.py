@@ -41,7 +41,9 @@ def test_other_data(call, trained, tmp_path):
     data.write_text(svmlight(other, Y))
     answer = call("reproduce", model, data)
     assert answer.status == 1
-    assert answer.out.splitlines()[-1] == "different  other data: rows 0 to 5 differ in their entries"
+    assert (
+        answer.out.splitlines()[-1] == "different  other data: rows 0 to 5 differ in their entries or labels"
+    )
     found = call("reproduce", model, data, "--json").json
     assert found["equal"] is False
     assert found["reason"] == "data"
@@ -51,7 +53,7 @@ def test_other_data(call, trained, tmp_path):
     np.save(tmp_path / "y.npy", labels)
     data.write_text(svmlight(X, Y))
     answer = call("reproduce", model, data, "--labels", tmp_path / "y.npy")
-    assert "differ in their labels" in answer.out
+    assert "differ in their entries or labels" in answer.out
 
 
 def test_other_parameters(call, trained):

@@ -79,6 +79,7 @@ OTHERS = {
     "callback": "is told",
     "keep_on_interrupt": "Ctrl-C",
     "audit": "the record of the training",
+    "audit_key": "digests in the record",
 }
 
 LONG = {"max_iter": 60, "tol": 0.5}

@@ -85,6 +85,7 @@ def test_parameters_are_scikit_learns():
     assert set(ours) - set(peers) == {
         "added_feature",
         "audit",
+        "audit_key",
         "callback",
         "engine",
         "keep_on_interrupt",

@@ -22,7 +22,7 @@ def test_what_a_file_says(tools, tmp_path):
     model = tools.fitted(AveragedPerceptron, 3, audit=True, class_weight={1: 2.0}, eta0=0.5)
     model.set_params(eta0=1.0).save(tmp_path / "m")
     (call,) = describe(tmp_path / "m")["calls"]
-    digests = call.pop("blake3")
+    digests = describe(tmp_path / "m")["digests"]
     parameters = call.pop("parameters")
     assert call == {
         "method": "fit",
@@ -33,16 +33,13 @@ def test_what_a_file_says(tools, tmp_path):
     }
     assert parameters["eta0"] == 0.5
     assert parameters["class_weight"] == [[1, 2.0]]
-    assert {name: len(blocks) for name, blocks in digests.items()} == {
-        "entries": 1,
-        "labels": 1,
-        "lengths": 0,
-        "weights": 0,
-    }
+    assert digests["key"] is None
+    ((size, digest),) = digests["blocks"]
+    assert (size, len(digest)) == (40, 64)
     model.audit = False
     model.fit(*tools.data())
     model.save(tmp_path / "m")
-    assert "blake3" not in describe(tmp_path / "m")["calls"][0]
+    assert "digests" not in describe(tmp_path / "m")
     model.partial_fit(*tools.data())
     model.save(tmp_path / "m")
     assert "calls" not in describe(tmp_path / "m")
@@ -87,19 +84,6 @@ WRONG = {
     "weighted": (lambda calls: [calls[0] | {"weighted": 0}], "whether it was weighted"),
     "end": (lambda calls: [calls[0] | {"ended": ["tol", 1]}], "must have ended by one of"),
     "parameter": (lambda calls: [calls[0] | {"parameters": {"speed": 1}}], "no parameter 'speed'"),
-    "digests": (lambda calls: [calls[0] | {"blake3": {}}], "digests of a call must be those of"),
-    "too few": (
-        lambda calls: [calls[0] | {"blake3": calls[0]["blake3"] | {"labels": []}}],
-        "40 rows must have 1 digests of labels",
-    ),
-    "too many": (
-        lambda calls: [calls[0] | {"blake3": calls[0]["blake3"] | {"weights": ["0" * 64]}}],
-        "40 rows must have 0 digests of weights",
-    ),
-    "no digest": (
-        lambda calls: [calls[0] | {"blake3": calls[0]["blake3"] | {"labels": ["x" * 64]}}],
-        "64 hexadecimal digits",
-    ),
 }
 
 
@@ -113,8 +97,33 @@ def test_what_no_training_leaves_is_refused(tools, folder, parts, name):
     assert re.search(pattern, text), text
 
 
+WRONG_DIGESTS = {
+    "no object": ([], "must hold key and blocks"),
+    "less": ({"blocks": []}, "must hold key and blocks"),
+    "key": ({"key": "secret", "blocks": []}, "named by 16 hexadecimal digits"),
+    "no pairs": ({"key": None, "blocks": [40]}, "pairs of a count and a digest"),
+    "no digest": ({"key": None, "blocks": [[80, "x" * 64]]}, "64 hexadecimal digits"),
+    "nothing": ({"key": None, "blocks": [[0, None], [80, None]]}, "at least 1 example"),
+    "few": (
+        {"key": None, "blocks": [[40, "0" * 64], [40, None]]},
+        "1000 to 1999 examples, or of all, got 40",
+    ),
+    "others": ({"key": None, "blocks": [[40, None]]}, "must have the 80 examples of its calls"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_DIGESTS)
+def test_digests_that_no_training_leaves_are_refused(tools, folder, parts, name):
+    digests, pattern = WRONG_DIGESTS[name]
+    text = folder.refusal(tools.put_together(parts[0] | {"digests": digests}, parts[1]))
+    assert re.search(pattern, text), text
+    without = {part: value for part, value in parts[0].items() if part != "calls"}
+    assert "belong to no call" in folder.refusal(tools.put_together(without, parts[1]))
+
+
 def test_start_weights_without_their_call(tools, folder, parts):
     document, tensors = copy.deepcopy(parts)
+    del document["digests"]
     coef, both = {"start_of_record_coef": zeros(3, 4)}, {"start_of_record_intercept": zeros(3)}
     assert "must be the weights and intercepts" in folder.refusal(
         tools.put_together(document, tensors | coef)

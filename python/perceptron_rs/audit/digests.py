@@ -1,15 +1,15 @@
 """Digests of examples: the same for dense rows and CSR rows, for any storage type and index type.
 
-Examples are numbered in the order in which a model has seen them, and each `BLOCK` of them has digests: of
-the entries, of the labels, of the weights of examples, and of the lengths of sequences, which then are the
-examples. ARITHMETIC.md says which bytes are digested.
+Examples are numbered in the order in which a model has seen them, over all calls. They are cut into blocks,
+and each block has one digest: of entries, labels, weights, and of the lengths of sequences, which then are
+the examples. No digest covers fewer than `BLOCK` examples unless it covers all of them, so that nobody can
+find the labels of a few by trying. With a key, digests are keyed. ARITHMETIC.md says which bytes they are of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,25 +17,147 @@ from numpy.typing import NDArray
 from perceptron_rs import _core
 from perceptron_rs._core import Blake3, CsrRows, DenseRows, csr_rows, dense_rows
 
-__all__ = ["BLOCK", "PARTS", "Digester", "Digests", "Stored", "pieces", "row_digests", "with_row_digests"]
+__all__ = [
+    "BLOCK",
+    "Block",
+    "Comparison",
+    "Digester",
+    "Digests",
+    "Examples",
+    "Stored",
+    "key_name",
+    "row_digests",
+    "with_row_digests",
+]
 
-#: Examples in a block.
+#: Examples in a block, at least; a rest of fewer joins the block before.
 BLOCK = 1000
-PARTS = ("entries", "labels", "weights", "lengths")
 
 #: Rows as the engines read them: dense ``rows``, or ``rows_indptr``, ``rows_indices`` and ``rows_values``.
 Stored: TypeAlias = dict[str, NDArray[Any]]
+#: A number of examples, and their digest; None if they have none.
+Block: TypeAlias = tuple[int, str | None]
+
+
+class Examples:
+    """Examples that are digested: rows, or the tokens of sequences if there are ``lengths``."""
+
+    def __init__(
+        self,
+        stored: Stored | CsrRows | DenseRows,
+        columns: int,
+        labels: NDArray[np.uint32],
+        weights: NDArray[np.float64] | None = None,
+        lengths: NDArray[np.int64] | None = None,
+    ) -> None:
+        self.rows = _parsed(stored, columns)
+        self.labels, self.weights, self.lengths = labels, weights, lengths
+        self.ends = None if lengths is None else np.concatenate([[0], np.cumsum(lengths)])
+
+    def __len__(self) -> int:
+        return len(self.labels) if self.lengths is None else len(self.lengths)
+
+    def rows_of(self, begin: int, end: int) -> slice:
+        """Return which rows some of the examples are."""
+        return slice(begin, end) if self.ends is None else slice(int(self.ends[begin]), int(self.ends[end]))
+
+
+class _Part:
+    """Examples one after another, up to `BLOCK` of them."""
+
+    def __init__(self, blank: Blake3) -> None:
+        self.blank, self.size = blank, 0
+        self.entries, self.labels = blank.copy(), blank.copy()
+        self.weights: Blake3 | None = None
+        self.lengths: Blake3 | None = None
+
+    def copy(self) -> _Part:
+        other = _Part(self.blank)
+        other.size = self.size
+        for name in ("entries", "labels", "weights", "lengths"):
+            hasher = getattr(self, name)
+            setattr(other, name, None if hasher is None else hasher.copy())
+        return other
+
+    def add(self, examples: Examples, begin: int, end: int) -> None:
+        rows = examples.rows_of(begin, end)
+        self.entries.update_rows(examples.rows, rows.start, rows.stop)
+        self.labels.update(_bytes(examples.labels[rows], "<u4"))
+        if examples.weights is not None and self.weights is None:
+            self.weights = self.blank.copy()
+            self.weights.update(_bytes(np.ones(self.size), "<f8"))
+        if self.weights is not None:
+            weights = np.ones(end - begin) if examples.weights is None else examples.weights[rows]
+            self.weights.update(_bytes(weights, "<f8"))
+        if examples.lengths is not None:
+            self.lengths = self.lengths or self.blank.copy()
+            self.lengths.update(_bytes(examples.lengths[begin:end], "<i8"))
+        self.size += end - begin
+
+    def digest(self, columns: int) -> bytes:
+        """Return a digest that is not shown: whoever knows it can try what comes next."""
+        hashers = [self.entries, self.labels, self.weights, self.lengths]
+        numbers = [columns, self.size, self.weights is not None, self.lengths is not None]
+        parts = [hasher.digest() for hasher in hashers if hasher is not None]
+        return _digest(self.blank, _bytes(np.array(numbers), "<i8") + b"".join(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What the next examples are added to; nothing of it is ever written to a file or a pickle."""
+
+    blank: Blake3  # with the key, if there is one
+    last: bytes | None  # the digest of the last `BLOCK` examples, which the rest may yet join
+    rest: _Part
+
+    def block(self, columns: int) -> Block:
+        """Return the block that the examples so far are."""
+        size, parts = 0, b""
+        if self.last is not None:
+            size, parts = BLOCK, self.last
+        if self.rest.size:
+            size, parts = size + self.rest.size, parts + self.rest.digest(columns)
+        return size, _digest(self.blank, parts).hex()
 
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """Digests of the blocks of examples seen so far; the last block may not be full."""
+    """Digests of the blocks of all examples of a record.
 
-    rows: int = 0
-    entries: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
-    weights: tuple[str, ...] = ()
-    lengths: tuple[str, ...] = ()
+    Copies and comparisons are those of the blocks. A pickle, as a file, has the blocks alone: with what the
+    next examples are added to, the digest of a few more would tell what they are.
+    """
+
+    blocks: tuple[Block, ...] = ()
+    #: The name of the key; None: there is none.
+    key: str | None = None
+    _open: _Open | None = field(default=None, repr=False, compare=False)
+    #: Those of the blocks that are complete.
+    _done: tuple[Block, ...] = field(default=(), repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Digests, (self.blocks, self.key)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Self:
+        return self  # nothing in it changes
+
+    @property
+    def size(self) -> int:
+        """Number of examples."""
+        return sum(size for size, _ in self.blocks)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether some examples have a digest."""
+        return any(digest is not None for _, digest in self.blocks)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some examples have no digest."""
+        return any(digest is None for _, digest in self.blocks)
 
     def with_call(
         self,
@@ -44,32 +166,18 @@ class Digests:
         labels: NDArray[np.uint32],
         weights: NDArray[np.float64] | None = None,
         lengths: NDArray[np.int64] | None = None,
+        *,
+        key: bytes | None = None,
+        begins: bool = False,
     ) -> Digests:
-        """Return them with the examples of one more call."""
-        digester = Digester(self, columns)
-        digester.add(stored, labels, weights, lengths)
+        """Return them with the examples of one more call; what ``begins`` means, `Digester` says."""
+        digester = Digester(self, columns, key, begins=begins)
+        digester.add(Examples(stored, columns, labels, weights, lengths))
         return digester.end()
 
-    def _with_piece(self, rows: int, new: dict[str, bytes]) -> Digests:
-        goes_on = self.rows % BLOCK != 0
-        parts = {}
-        for name, digest in new.items():
-            done: tuple[str, ...] = getattr(self, name)
-            before = bytes.fromhex(done[-1]) if goes_on else b""
-            parts[name] = (*(done[:-1] if goes_on else done), _hashed(before + digest))
-        return replace(self, rows=self.rows + rows, **parts)
-
-
-@dataclass(slots=True)
-class _Piece:
-    """Examples of one call that are in one block."""
-
-    rows: int = 0
-    entries: Blake3 = field(default_factory=Blake3)
-    others: dict[str, Blake3] = field(default_factory=dict)
-
-    def add(self, name: str, values: NDArray[Any], dtype: str) -> None:
-        self.others.setdefault(name, Blake3()).update(values.astype(dtype, copy=False).tobytes())
+    def without(self, n: int) -> Digests:
+        """Return them with ``n`` examples more that have no digest."""
+        return Digests(_shown((*self.blocks, (n, None))), self.key)
 
 
 class Digester:
@@ -81,63 +189,101 @@ class Digester:
         Those of the calls before.
     columns : int
         Number of columns.
+    key : bytes or None
+        The key of all digests.
+    begins : bool
+        Whether to begin a new block, if the examples before have been enough for one.
     """
 
-    def __init__(self, before: Digests, columns: int) -> None:
-        self.columns, self._done, self._piece = columns, before, _Piece()
-
-    @property
-    def rows(self) -> int:
-        """Number of examples so far."""
-        return self._done.rows + self._piece.rows
-
-    def add(
-        self,
-        stored: Stored | CsrRows | DenseRows,
-        labels: NDArray[np.uint32],
-        weights: NDArray[np.float64] | None = None,
-        lengths: NDArray[np.int64] | None = None,
+    def __init__(
+        self, before: Digests, columns: int, key: bytes | None = None, *, begins: bool = False
     ) -> None:
-        """Take in examples; with ``lengths``, rows are tokens, and sequences are the examples."""
-        parsed = _parsed(stored, self.columns)
-        if lengths is None:
-            n, ends = len(labels), None
-        else:
-            n, ends = len(lengths), np.concatenate([[0], np.cumsum(lengths)])
-        for begin, end in pieces(self.rows, n):
-            rows = slice(begin, end) if ends is None else slice(int(ends[begin]), int(ends[end]))
-            self._piece.entries.update_rows(parsed, rows.start, rows.stop)
-            self._piece.add("labels", labels[rows], "<u4")
-            if weights is not None:
-                self._piece.add("weights", weights[rows], "<f8")
-            if lengths is not None:
-                self._piece.add("lengths", lengths[begin:end], "<i8")
-            self._piece.rows += end - begin
-            if self.rows % BLOCK == 0:
-                self.end()
+        self.columns, self.name, self.added = columns, key_name(key), 0
+        opened, self._done = before._open, before._done
+        if opened is None:  # of a file
+            blank = Blake3(key)
+            opened, self._done = _Open(blank, None, _Part(blank)), before.blocks
+        if begins and opened.last is not None:
+            self._done = (*self._done, opened.block(columns))
+            opened = _Open(opened.blank, None, _Part(opened.blank))
+        self._blank, self._last, self._rest = opened.blank, opened.last, opened.rest.copy()
 
-    @property
-    def whole(self) -> Digests:
-        """Those of the blocks that no example can be added to."""
-        return self._done
+    def add(self, examples: Examples, begin: int = 0, end: int | None = None) -> None:
+        """Take in examples."""
+        end = len(examples) if end is None else end
+        self.added += end - begin
+        while begin < end:
+            until = min(end, begin + BLOCK - self._rest.size)
+            self._rest.add(examples, begin, until)
+            begin = until
+            if self._rest.size == BLOCK:
+                if self._last is not None:
+                    self._done = (*self._done, (BLOCK, _digest(self._blank, self._last).hex()))
+                self._last, self._rest = self._rest.digest(self.columns), _Part(self._blank)
 
     def end(self) -> Digests:
         """Return the digests after the last example of the call."""
-        piece, self._piece = self._piece, _Piece()
-        if piece.rows:
-            new = {"entries": self.columns.to_bytes(8, "little") + piece.entries.digest()}
-            new |= {name: hasher.digest() for name, hasher in piece.others.items()}
-            self._done = self._done._with_piece(piece.rows, new)
-        return self._done
+        opened = _Open(self._blank, self._last, self._rest)
+        last = opened.block(self.columns)
+        blocks = _shown((*self._done, last) if last[0] else self._done)
+        return Digests(blocks, self.name, opened, self._done)
 
 
-def pieces(before: int, rows: int) -> Iterator[tuple[int, int]]:
-    """Cut the rows of a call at the borders of blocks, where so many rows came before."""
-    begin = 0
-    while begin < rows:
-        end = min(rows, begin + BLOCK - (before + begin) % BLOCK)
-        yield begin, end
-        begin = end
+class Comparison:
+    """Compares examples, which come in parts of any sizes, with the blocks of digests."""
+
+    def __init__(self, blocks: tuple[Block, ...], columns: int, key: bytes | None) -> None:
+        self.blocks, self.columns, self.key = blocks, columns, key
+        self.seen = 0  # examples before the block
+        self.number = 0
+        self._digester = self._begun()
+
+    def _begun(self) -> Digester:
+        return Digester(Digests(), self.columns, self.key)
+
+    def first_difference(
+        self, examples: Examples, begin: int = 0, end: int | None = None
+    ) -> tuple[int, int] | None:
+        """Take in examples; return the first and the last example of the first block that differs."""
+        end = len(examples) if end is None else end
+        while begin < end and self.number < len(self.blocks):
+            size, expected = self.blocks[self.number]
+            until = min(end, begin + size - self._digester.added)
+            self._digester.add(examples, begin, until)
+            begin = until
+            if self._digester.added == size:
+                ((_, found),) = self._digester.end().blocks
+                if expected is not None and found != expected:
+                    return self.seen, self.seen + size - 1
+                self.seen, self.number, self._digester = self.seen + size, self.number + 1, self._begun()
+        return None
+
+
+def key_name(key: bytes | None) -> str | None:
+    """Return what a key is called in a file: a digest with the key, which tells nothing else about it."""
+    return None if key is None else _digest(Blake3(key), b"perceptron-rs audit key").hex()[:16]
+
+
+def _shown(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """Return blocks without digests of few examples, unless these are all; gaps are joined."""
+    found: list[Block] = []
+    for size, digest in blocks:
+        shown = digest if size >= BLOCK or len(blocks) == 1 else None
+        if found and shown is None and found[-1][1] is None:
+            found[-1] = (found[-1][0] + size, None)
+        else:
+            found.append((size, shown))
+    return tuple(found)
+
+
+def _digest(blank: Blake3, data: bytes) -> bytes:
+    hasher = blank.copy()
+    hasher.update(data)
+    return hasher.digest()
+
+
+def _bytes(values: NDArray[Any], dtype: str) -> bytes:
+    return values.astype(dtype, copy=False).tobytes()
 
 
 def row_digests(stored: Stored, columns: int) -> NDArray[np.uint8]:
@@ -170,9 +316,3 @@ def _parsed(stored: Stored | CsrRows | DenseRows, columns: int) -> CsrRows | Den
     if "rows" in arrays:
         return dense_rows(arrays["rows"])
     return csr_rows(arrays["rows_indptr"], arrays["rows_indices"], arrays["rows_values"], columns)
-
-
-def _hashed(data: bytes) -> str:
-    hasher = Blake3()
-    hasher.update(data)
-    return hasher.digest().hex()

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
-from perceptron_rs.audit.digests import Digester, Digests, Stored
+from perceptron_rs.audit.digests import BLOCK, Digester, Digests, Examples, Stored, key_name
+from perceptron_rs.audit.key import key_of
 
 __all__ = [
     "RECORD",
@@ -37,7 +38,7 @@ __all__ = [
 #: The attribute.
 RECORD = "_calls"
 #: Parameters that belong to a process and not to a model.
-_NOT_KEPT = ("callback",)
+_NOT_KEPT = ("callback", "audit_key")
 #: Those that change with the process: they are kept as if nobody had set them.
 _OF_PROCESS = {"verbose": 0, "n_jobs": None}
 #: More values than that are digested on a thread of their own, while the engine learns.
@@ -62,6 +63,7 @@ class Call:
     #: Whether there were weights of examples.
     weighted: bool
     arithmetic: int = ARITHMETIC_VERSION
+    #: Of the examples of this call and of all before it. Only the last call has any.
     digests: Digests | None = None
     #: What ended the fit if the parameters did not: "callback" or "interrupt"; and after how many epochs.
     ended: tuple[str, int] | None = None
@@ -102,13 +104,17 @@ def recorded(
         yield
         _add(estimator, call, n, None)
         return
-    todo = (stored, call.columns, labels, weights, lengths)
+    key, begins = key_of(estimator.audit_key), method != "partial_fit" and n >= BLOCK
+
+    def digested() -> Digests:
+        return before.with_call(stored, call.columns, labels, weights, lengths, key=key, begins=begins)
+
     if not _is_large(stored):
-        digests = before.with_call(*todo)
+        digests = digested()
         yield
     else:
         with ThreadPoolExecutor(1, "perceptron-rs-audit") as aside:
-            working = aside.submit(before.with_call, *todo)
+            working = aside.submit(digested)
             yield
             digests = working.result()
     _add(estimator, call, n, digests)
@@ -127,7 +133,9 @@ def next_record(
     call, before = _begun(estimator, "partial_fit", None, weighted=weights is not None)
     if call is None or before is None:
         return None
-    return _with_call(calls, call, len(labels), before.with_call(stored, call.columns, labels, weights))
+    key = key_of(estimator.audit_key)
+    digests = before.with_call(stored, call.columns, labels, weights, key=key)
+    return _with_call(calls, call, len(labels), digests)
 
 
 class StreamRecord:
@@ -156,7 +164,9 @@ class StreamRecord:
         self.estimator = estimator
         call, before = _begun(estimator, "fit_stream", state, weighted=False)
         self.call = None if call is None else replace(call, block_size=block_size)
-        self.digester = None if before is None or call is None else Digester(before, call.columns)
+        self.digester = None
+        if before is not None and call is not None:
+            self.digester = Digester(before, call.columns, key_of(estimator.audit_key))
         self.seen, self.behind = 0, behind
         self.aside = ThreadPoolExecutor(1, "perceptron-rs-audit")
         self.working: deque[Future[None]] = deque()
@@ -190,7 +200,8 @@ class StreamRecord:
         if self.digester is not None and first == self.seen:
             self.seen += len(labels) if lengths is None else len(lengths)
             known = rows if isinstance(rows, CsrRows | DenseRows) else stored
-            self.working.append(self.aside.submit(self.digester.add, known, labels, weights, lengths))
+            examples = Examples(known, self.digester.columns, labels, weights, lengths)
+            self.working.append(self.aside.submit(self.digester.add, examples))
             if len(self.working) > self.behind:
                 self.working.popleft().result()
 
@@ -198,9 +209,9 @@ class StreamRecord:
         """Add the call to the record of the estimator: of ``n`` examples; None: nobody has counted them."""
         for done in self.working:
             done.result()
-        digests = None if self.digester is None else self.digester.end()
-        if n is None or (digests is not None and digests.rows != n):
-            digests = None  # Ctrl-C came before all were seen
+        digests = None
+        if self.digester is not None and self.digester.added == n:  # or Ctrl-C came before all were seen
+            digests = self.digester.end()
         _add(self.estimator, None if n is None else self.call, n or 0, digests)
 
 
@@ -210,6 +221,8 @@ def _begun(
     """Return the call to be added to the record, if any; and the digests of those before, if it needs any."""
     calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
     is_kept = calls is not None and method != "partial_fit" and _has_seed(estimator)
+    if not estimator.audit and estimator.audit_key is not None:
+        raise ValueError("audit_key has no effect without audit=True; set that, or leave the key out")
     if not estimator.audit and not is_kept:
         return None, None
     start = _start(state) if calls == () and state is not None else {}
@@ -228,8 +241,15 @@ def _begun(
             f"random_state must be an integer with audit=True, so that the run can be repeated; "
             f"got {estimator.random_state!r:.80}"
         )
-    earlier = calls[-1].digests if calls and _continues(calls[-1], call) else None
-    return call, Digests() if earlier is None else earlier
+    earlier = calls[-1].digests if calls else Digests()
+    if earlier is None:
+        earlier = Digests().without(sum(other.rows for other in calls))
+    if earlier.has_any and earlier.key != key_name(key_of(estimator.audit_key)):
+        raise ValueError(
+            "audit_key must be the key of the digests that the record has, or None if it has none; fit anew "
+            "with another one"
+        )
+    return call, earlier
 
 
 def _add(estimator: Any, call: Call | None, n: int, digests: Digests | None) -> None:
@@ -241,10 +261,14 @@ def _add(estimator: Any, call: Call | None, n: int, digests: Digests | None) -> 
 
 
 def _with_call(calls: tuple[Call, ...], call: Call, n: int, digests: Digests | None) -> tuple[Call, ...]:
-    if digests is not None and calls and _continues(calls[-1], call):
-        sizes = _with_size(calls[-1].sizes, n)
-        return (*calls[:-1], replace(calls[-1], digests=digests, sizes=sizes))
-    return (*calls, replace(call, digests=digests, sizes=((n, 1),)))
+    if not calls:
+        return (replace(call, digests=digests, sizes=((n, 1),)),)
+    last = calls[-1]
+    if digests is None and last.digests is not None:
+        digests = last.digests.without(n)
+    elif _continues(last, call):
+        return (*calls[:-1], replace(last, digests=digests, sizes=_with_size(last.sizes, n)))
+    return (*calls[:-1], replace(last, digests=None), replace(call, digests=digests, sizes=((n, 1),)))
 
 
 def _is_large(stored: Stored) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LEARNER_NAMES",
     "LINEAR_NAMES",
+    "audit_key",
     "audited",
     "chosen",
     "given",
@@ -94,15 +95,39 @@ def learner(arguments: Namespace, y: NDArray[Any] | None, before: Any = None) ->
     return kind(**parameters) if before is None else before.set_params(**parameters)
 
 
-def audited(model: Any, *, goes_on: bool) -> Any:
+def audited(model: Any, arguments: Namespace, *, goes_on: bool) -> Any:
     """Let a model keep digests of its examples: reading text costs more.
 
     One that goes on from what was learnt without a record cannot.
     """
+    from perceptron_rs.audit.digests import key_name
     from perceptron_rs.audit.record import RECORD
 
-    model.audit = not goes_on or hasattr(model, RECORD)
+    if arguments.no_audit and arguments.audit_key is not None:
+        raise UsageError("--audit-key has no effect with --no-audit")
+    key = audit_key(arguments)
+    calls = getattr(model, RECORD, ())
+    if goes_on and not calls and key is not None:
+        raise CommandError("--audit-key has no effect: the model goes on from one without a record")
+    model.audit = not arguments.no_audit and (not goes_on or bool(calls))
+    model.audit_key = key if model.audit else None
+    digests = calls[-1].digests if goes_on and calls else None
+    if model.audit and digests is not None and digests.has_any and digests.key != key_name(key):
+        had = "no key; leave it out" if digests.key is None else "another key; name its file"
+        raise CommandError(
+            f"--audit-key: the model goes on from one whose digests have {had}, or give --no-audit"
+        )
     return model
+
+
+def audit_key(arguments: Namespace) -> bytes | None:
+    """Return the key of digests that is given."""
+    from perceptron_rs.audit.key import key_of
+
+    try:
+        return key_of(arguments.audit_key)
+    except ValueError as error:
+        raise CommandError(str(error).replace("audit_key", "--audit-key", 1)) from None
 
 
 def is_stream(arguments: Namespace) -> bool:

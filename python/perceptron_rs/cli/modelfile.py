@@ -31,6 +31,7 @@ __all__ = [
     "learner_of",
     "load_model",
     "load_predictor",
+    "read_record",
     "read_text",
     "save_model",
 ]
@@ -142,6 +143,16 @@ def _article(name: str) -> str:
 def format_name() -> str:
     """Return the name of the format of model files."""
     return "safetensors"
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Return what a model file says of its versions and of the training: calls, and digests of examples."""
+    from perceptron_rs.models.container import read_document
+
+    with about(path):
+        document = read_document(path)
+    names = ("format_version", "written_by", "arithmetic_version", "calls", "digests")
+    return {name: document.get(name) for name in names}
 
 
 def dump_text(model: Any, file: TextIO) -> None:

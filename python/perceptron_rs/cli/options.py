@@ -14,7 +14,7 @@ from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of, 
 from perceptron_rs.cli.parsing import Parser
 from perceptron_rs.cli.status import EPILOG
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.shared import add_stream
+from perceptron_rs.common.options.shared import add_audit, add_audit_key, add_stream
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 
 __all__ = ["parse", "parser"]
@@ -166,6 +166,7 @@ def _train(command: argparse.ArgumentParser) -> None:
         kinds.add_keep_on_interrupt(command)
     _learning(command)
     kinds.add_engine(command)
+    add_audit(command)
     _output(command)
 
 
@@ -196,6 +197,19 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
 
 
 def _reproduce(command: argparse.ArgumentParser) -> None:
+    _again(command)
+    _output(command)
+
+
+def _evidence(command: argparse.ArgumentParser) -> None:
+    _again(command)
+    command.add_argument("--out", metavar="FILE", help="the JSON file to write (standard output)")
+    command.add_argument("--quiet", action="store_true", help="print no progress and no warnings")
+    command.set_defaults(json=False)
+
+
+def _again(command: argparse.ArgumentParser) -> None:
+    """Add what a model is trained again from."""
     _data(command, model=True)
     command.add_argument(
         "--tag-column",
@@ -206,7 +220,7 @@ def _reproduce(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--engine", choices=("rust", "reference"), help="what computes (as when the model was trained)"
     )
-    _output(command)
+    add_audit_key(command)
 
 
 def _inspect(command: argparse.ArgumentParser) -> None:
@@ -383,6 +397,7 @@ COMMANDS = (
         "parity", "train on DATA in every possible way and compare the bits", _parity, learners=LEARNER_NAMES
     ),
     _Command("reproduce", "train a model again on its DATA and compare the bits", _reproduce),
+    _Command("evidence", "train a model again on its DATA and write what came out, to be signed", _evidence),
     _Command("completion", "print a script that completes commands in a shell", _completion, about=""),
     _Command("demo", "train on data that comes with scikit-learn and compare both engines", _demo, about=""),
 )

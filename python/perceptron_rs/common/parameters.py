@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from perceptron_rs.audit.key import KEY_CONSTRAINT
 from perceptron_rs.common.mixing import MIXINGS, is_whole
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.engines import ENGINES
@@ -59,6 +60,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "callback": [callable, None],
     "keep_on_interrupt": ["boolean"],
     "audit": ["boolean"],
+    "audit_key": KEY_CONSTRAINT,
 }
 
 #: Of the learners that offer a joint decision.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.audit.digests import with_row_digests
+from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
@@ -131,6 +132,10 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
     audit : bool, default=False
         Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
         of examples that differs. ``random_state`` must be an integer.
+    audit_key : str, path object, bytes or None, default=None
+        Key of the digests: a file that holds it (32 bytes, or 64 hexadecimal digits), or 32 bytes. Without
+        the key nobody can test whether a model has learnt from some examples. It is not shown, and not
+        written to model files; pickles hold the name of the file alone.
 
     Attributes
     ----------
@@ -246,6 +251,7 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,
+        audit_key: KeyGiven = None,
     ) -> None:
         self.kernel = kernel
         self.budget = budget
@@ -274,6 +280,7 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
         self.audit = audit
+        self.audit_key = audit_key
 
     def _begin(self, planes: int) -> None:
         self._kept = nothing(planes, planes if is_joint(self) else 1)

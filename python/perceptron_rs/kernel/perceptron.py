@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE
 from perceptron_rs.common.planes import is_joint
@@ -150,6 +151,10 @@ class KernelPerceptron(KernelLearner):
     audit : bool, default=False
         Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
         of examples that differs. ``random_state`` must be an integer.
+    audit_key : str, path object, bytes or None, default=None
+        Key of the digests: a file that holds it (32 bytes, or 64 hexadecimal digits), or 32 bytes. Without
+        the key nobody can test whether a model has learnt from some examples. It is not shown, and not
+        written to model files; pickles hold the name of the file alone.
 
     Attributes
     ----------
@@ -274,6 +279,7 @@ class KernelPerceptron(KernelLearner):
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,
+        audit_key: KeyGiven = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -304,6 +310,7 @@ class KernelPerceptron(KernelLearner):
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
         self.audit = audit
+        self.audit_key = audit_key
 
     @property
     def n_vectors_(self) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.sparse_weights import SparseWeights, dense
@@ -111,6 +112,10 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
     audit : bool, default=False
         Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
         of examples that differs. ``random_state`` must be an integer.
+    audit_key : str, path object, bytes or None, default=None
+        Key of the digests: a file that holds it (32 bytes, or 64 hexadecimal digits), or 32 bytes. Without
+        the key nobody can test whether a model has learnt from some examples. It is not shown, and not
+        written to model files; pickles hold the name of the file alone.
 
     Attributes
     ----------
@@ -230,6 +235,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,
+        audit_key: KeyGiven = None,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -257,6 +263,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
         self.audit = audit
+        self.audit_key = audit_key
 
     @property
     def coef_(self) -> NDArray[np.float64]:

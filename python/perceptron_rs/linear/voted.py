@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.digests import with_row_digests
+from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
@@ -144,6 +145,10 @@ class VotedPerceptron(LinearLearner):
     audit : bool, default=False
         Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
         of examples that differs. ``random_state`` must be an integer.
+    audit_key : str, path object, bytes or None, default=None
+        Key of the digests: a file that holds it (32 bytes, or 64 hexadecimal digits), or 32 bytes. Without
+        the key nobody can test whether a model has learnt from some examples. It is not shown, and not
+        written to model files; pickles hold the name of the file alone.
 
     Attributes
     ----------
@@ -272,6 +277,7 @@ class VotedPerceptron(LinearLearner):
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,
+        audit_key: KeyGiven = None,
     ) -> None:
         self.prediction = prediction
         self.max_vectors = max_vectors
@@ -297,6 +303,7 @@ class VotedPerceptron(LinearLearner):
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
         self.audit = audit
+        self.audit_key = audit_key
 
     @property
     def coef_(self) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.audit.digests import with_row_digests
+from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
 from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
@@ -87,6 +88,10 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
     audit : bool, default=False
         Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
         of examples that differs. ``random_state`` must be an integer.
+    audit_key : str, path object, bytes or None, default=None
+        Key of the digests: a file that holds it (32 bytes, or 64 hexadecimal digits), or 32 bytes. Without
+        the key nobody can test whether a model has learnt from some examples. It is not shown, and not
+        written to model files; pickles hold the name of the file alone.
 
     Attributes
     ----------
@@ -177,6 +182,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         "n_jobs": [Integral, None],
         "engine": [StrOptions(set(ENGINES))],
         "audit": ["boolean"],
+        "audit_key": KEY_CONSTRAINT,
     }
 
     classes_: NDArray[Any]
@@ -206,6 +212,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         n_jobs: int | None = None,
         engine: EngineName = "rust",
         audit: bool = False,
+        audit_key: KeyGiven = None,
     ) -> None:
         self.bias = bias
         self.tol = tol
@@ -219,6 +226,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         self.n_jobs = n_jobs
         self.engine = engine
         self.audit = audit
+        self.audit_key = audit_key
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:

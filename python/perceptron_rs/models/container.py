@@ -30,7 +30,7 @@ from perceptron_rs.memory import probe_memory
 from perceptron_rs.models.files import open_regular
 from perceptron_rs.models.values import Tensors, decode, encode
 
-__all__ = ["FORMAT_VERSION", "content_digest", "pack", "unpack"]
+__all__ = ["FORMAT_VERSION", "content_digest", "pack", "read_document", "unpack"]
 
 #: Raised when a file of the new version cannot be read by a program that knows the old one.
 FORMAT_VERSION = 5
@@ -70,6 +70,13 @@ def pack(document: dict[str, Any], tensors: Tensors) -> bytes:
             f"shorten the feature names, or fit without them (on an array)"
         )
     return data
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the document of a model file that `unpack` has found sound, without its tensors."""
+    file, size = open_regular(path)
+    with file:
+        return _checked_header(file, size)[0]
 
 
 def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:

@@ -11,7 +11,7 @@ from perceptron_rs.models.values import plain
 __all__ = ["checked", "parameters_from_json", "parameters_to_json", "values_to_json"]
 
 #: Parameters that belong to a process and not to a model. A loaded estimator has their defaults.
-NOT_SAVED = ("callback",)
+NOT_SAVED = ("callback", "audit_key")
 
 
 def parameters_to_json(estimator: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from perceptron_rs.models.container import unpack
 from perceptron_rs.models.input import INPUT, Input
 from perceptron_rs.models.older import updated
 from perceptron_rs.models.parameters import checked, parameters_from_json
-from perceptron_rs.models.recorded import CALLS, publish_record
+from perceptron_rs.models.recorded import CALLS, DIGESTS, publish_record
 from perceptron_rs.models.values import Tensors
 from perceptron_rs.registry import LEARNERS
 
@@ -29,7 +29,7 @@ _KEYS = {
     "classes",
     "history",
 }
-_OPTIONAL = {"feature_names", "column_base", "input", CALLS}
+_OPTIONAL = {"feature_names", "column_base", "input", CALLS, DIGESTS}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -101,8 +101,8 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
         registry of learners), ``parameters``, ``classes``, ``history``, ``tensors`` and perhaps
         ``feature_names``, ``column_base`` (the number of the first column in an svmlight file),
-        ``input`` (how the command line made the columns of the data) and ``calls`` (the record of the
-        training, see :doc:`/guide/audits`), as in JSON.
+        ``input`` (how the command line made the columns of the data) and ``calls`` and ``digests`` (the
+        record of the training, see :doc:`/guide/audits`), as in JSON.
 
     Raises
     ------

@@ -8,20 +8,21 @@ from typing import Any, get_args
 
 import numpy as np
 
-from perceptron_rs.audit.digests import BLOCK, PARTS, Digests
+from perceptron_rs.audit.digests import BLOCK, Digests
 from perceptron_rs.audit.record import RECORD, Call, Method
 from perceptron_rs.models.parameters import parameters_from_json, values_to_json
 from perceptron_rs.models.values import Tensors, is_count
 
-__all__ = ["CALLS", "collect_record", "publish_record"]
+__all__ = ["CALLS", "DIGESTS", "collect_record", "publish_record"]
 
-#: The part of the description.
-CALLS = "calls"
+#: The parts of the description.
+CALLS, DIGESTS = "calls", "digests"
 _PREFIX = "start_of_record_"
 _NEEDED = {"method", "parameters", "n_features", "sizes", "weighted", "arithmetic_version"}
-_OPTIONAL = {"blake3", "ended", "block_size"}
+_OPTIONAL = {"ended", "block_size"}
 _ENDS = ("callback", "interrupt")
 _DIGEST = re.compile("[0-9a-f]{64}")
+_KEY = re.compile("[0-9a-f]{16}")
 
 
 def collect_record(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
@@ -30,7 +31,11 @@ def collect_record(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     if calls is None:
         return {}, {}
     tensors = {f"{_PREFIX}{name}": array for call in calls for name, array in call.start.items()}
-    return tensors, {CALLS: [_to_json(call) for call in calls]}
+    found: dict[str, Any] = {CALLS: [_to_json(call) for call in calls]}
+    digests = calls[-1].digests if calls else None
+    if digests is not None:
+        found[DIGESTS] = {"key": digests.key, "blocks": [list(block) for block in digests.blocks]}
+    return tensors, found
 
 
 def publish_record(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
@@ -41,6 +46,8 @@ def publish_record(estimator: Any, tensors: Tensors, document: dict[str, Any]) -
     if CALLS not in document:
         if start:
             raise ValueError(f"the tensor {_PREFIX}{min(start)} belongs to no call")
+        if DIGESTS in document:
+            raise ValueError("its digests belong to no call")
         return
     if not isinstance(document[CALLS], list) or not document[CALLS]:
         raise ValueError("its calls must be a list of one or more")
@@ -51,6 +58,9 @@ def publish_record(estimator: Any, tensors: Tensors, document: dict[str, Any]) -
         if any(array.dtype != np.float64 or not np.isfinite(array).all() for array in start.values()):
             raise ValueError(f"the tensors {_PREFIX}... must hold finite float64 numbers")
         calls[0].start.update(start)
+    if DIGESTS in document:
+        digests = _digests(document[DIGESTS], sum(call.rows for call in calls))
+        calls[-1] = replace(calls[-1], digests=digests)
     setattr(estimator, RECORD, tuple(calls))
 
 
@@ -65,8 +75,6 @@ def _to_json(call: Call) -> dict[str, Any]:
     }
     if call.block_size is not None:
         found["block_size"] = call.block_size
-    if call.digests is not None:
-        found["blake3"] = {part: list(getattr(call.digests, part)) for part in PARTS}
     if call.ended is not None:
         found["ended"] = list(call.ended)
     return found
@@ -89,7 +97,7 @@ def _from_json(description: Any, kind: type) -> Call:
         raise ValueError("a call must hold counts as n_features and arithmetic_version")
     if type(description["weighted"]) is not bool:
         raise ValueError("a call must hold whether it was weighted")
-    call = Call(
+    return Call(
         method,
         parameters_from_json(description["parameters"], kind),
         description["n_features"],
@@ -99,7 +107,6 @@ def _from_json(description: Any, kind: type) -> Call:
         ended=_end(description.get("ended")),
         block_size=block_size,
     )
-    return replace(call, digests=_digests(description["blake3"], call)) if "blake3" in description else call
 
 
 def _is_size(size: Any) -> bool:
@@ -114,15 +121,28 @@ def _end(ended: Any) -> tuple[str, int] | None:
     return ended[0], ended[1]
 
 
-def _digests(description: Any, call: Call) -> Digests:
-    if not isinstance(description, dict) or set(description) | {"lengths"} != set(PARTS):
-        raise ValueError(f"the digests of a call must be those of {', '.join(PARTS)}")
-    blocks = -(-call.rows // BLOCK)
-    for part, digests in description.items():
-        is_none = digests == [] if part == "lengths" else part == "weights" and not call.weighted
-        needed = 0 if is_none else blocks
-        if not isinstance(digests, list) or len(digests) != needed:
-            raise ValueError(f"a call of {call.rows} rows must have {needed} digests of {part}")
-        if not all(isinstance(digest, str) and _DIGEST.fullmatch(digest) for digest in digests):
+def _digests(description: Any, examples: int) -> Digests:
+    """Return the digests of so many examples."""
+    if not isinstance(description, dict) or set(description) != {"key", "blocks"}:
+        raise ValueError("its digests must hold key and blocks")
+    key, blocks = description["key"], description["blocks"]
+    if key is not None and not (isinstance(key, str) and _KEY.fullmatch(key)):
+        raise ValueError("the key of its digests must be named by 16 hexadecimal digits, or null")
+    if not isinstance(blocks, list) or not all(
+        isinstance(block, list) and len(block) == 2 for block in blocks
+    ):
+        raise ValueError("the blocks of its digests must be pairs of a count and a digest")
+    for size, digest in blocks:
+        if not is_count(size) or size == 0:
+            raise ValueError("a block of digests must have at least 1 example")
+        if digest is None:
+            continue
+        if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
             raise ValueError("a digest must be 64 hexadecimal digits")
-    return Digests(call.rows, **{part: tuple(digests) for part, digests in description.items()})
+        if not (BLOCK <= size < 2 * BLOCK or (size < BLOCK and len(blocks) == 1)):
+            raise ValueError(
+                f"a digest must be of {BLOCK} to {2 * BLOCK - 1} examples, or of all, got {size}"
+            )
+    if sum(size for size, _ in blocks) != examples:
+        raise ValueError(f"the blocks of its digests must have the {examples} examples of its calls")
+    return Digests(tuple((size, digest) for size, digest in blocks), key)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 
+from perceptron_rs.audit.key import KeyParameter
 from perceptron_rs.common.errors import FittedAttributes
 
 __all__ = ["Saved"]
 
 
 class Saved(FittedAttributes):
-    """The method ``save``."""
+    """The method ``save``; and the one parameter that no file holds as it was given."""
+
+    audit_key = KeyParameter()
 
     def _check_parameters(self) -> None:
         """Raise ValueError for values that scikit-learn's look at single parameters lets through."""

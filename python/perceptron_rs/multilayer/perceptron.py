@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
 from perceptron_rs.audit.record import Method, begin_record
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
@@ -89,6 +90,10 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
     audit : bool, default=False
         Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
         of examples that differs. ``random_state`` must be an integer.
+    audit_key : str, path object, bytes or None, default=None
+        Key of the digests: a file that holds it (32 bytes, or 64 hexadecimal digits), or 32 bytes. Without
+        the key nobody can test whether a model has learnt from some examples. It is not shown, and not
+        written to model files; pickles hold the name of the file alone.
 
     Attributes
     ----------
@@ -178,6 +183,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         "n_jobs": [Integral, None],
         "engine": [StrOptions(set(ENGINES))],
         "audit": ["boolean"],
+        "audit_key": KEY_CONSTRAINT,
     }
 
     classes_: NDArray[Any]
@@ -209,6 +215,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         n_jobs: int | None = None,
         engine: EngineName = "rust",
         audit: bool = False,
+        audit_key: KeyGiven = None,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -225,6 +232,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         self.n_jobs = n_jobs
         self.engine = engine
         self.audit = audit
+        self.audit_key = audit_key
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:

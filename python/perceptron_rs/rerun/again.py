@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeAlias
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.audit.digests import key_name
+from perceptron_rs.audit.key import KeyGiven, key_of
 from perceptron_rs.audit.record import RECORD, Call, same_value
 from perceptron_rs.engines import EngineName
 from perceptron_rs.features import AttributeEncoder
@@ -69,6 +71,7 @@ def reproduce(
     lengths: Any = None,
     encoder: AttributeEncoder | None = None,
     engine: EngineName | None = None,
+    audit_key: KeyGiven = None,
 ) -> Reproduction:
     """Train a model again from its record, and compare all that `digest` covers to the last bit.
 
@@ -98,6 +101,8 @@ def reproduce(
         anew, as for ``fit_encoded``.
     engine : {"rust", "reference"}, default=None
         Implementation to use. By default, that of the model; the other one is an independent check.
+    audit_key : str, path object, bytes or None, default=None
+        The key with which the digests were made, if there was one. By default, that of the model.
 
     Returns
     -------
@@ -130,7 +135,8 @@ def reproduce(
     check_is_fitted(model)
     calls = _calls(model)
     own = learnt(model).digest
-    given = given_of(model, calls, X, y, sample_weight, lengths, encoder)
+    key = _key(model, calls, audit_key)
+    given = given_of(model, calls, X, y, sample_weight, lengths, encoder, key)
     found = given.difference()
     if found is not None:
         return Reproduction(False, "data", f"other data: {found}", own, None)
@@ -150,12 +156,26 @@ def reproduce(
         message = f"other {reason}: {differences[reason]}"
         if reason != "numbers":
             message += f"; {numbers or 'all that was learnt is equal to the last bit'}"
-        if numbers is not None and any(call.digests is None for call in calls):
+        digests = calls[-1].digests
+        if numbers is not None and (digests is None or digests.has_gaps):
             message += _NO_DIGESTS
     return Reproduction(reason is None, reason, message, own, digest_again)
 
 
-_NO_DIGESTS = "; whether the data is the same is not known, as the model was trained without audit=True"
+_NO_DIGESTS = "; whether the data is the same is not known, as there are examples without a digest"
+
+
+def _key(model: Any, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
+    """Return the key of the digests; ValueError for another one."""
+    digests = calls[-1].digests
+    expected = None if digests is None else digests.key
+    key = key_of(given if given is not None else getattr(model, "audit_key", None))
+    if key_name(key) == expected or (given is None and expected is None):
+        return None if expected is None else key
+    if expected is None:
+        raise ValueError("audit_key must be None, as the digests of this model have no key")
+    got = "none" if key is None else "another one"
+    raise ValueError(f"audit_key must be the key with which the model was trained, got {got}")
 
 
 def _calls(model: Any) -> tuple[Call, ...]:
@@ -179,7 +199,7 @@ def _trained(model: Any, calls: tuple[Call, ...], given: Given, engine: str | No
     for call, begin in zip(calls, given.begins, strict=True):
         for name, value in call.parameters.items():
             setattr(again, name, value)
-        again.audit, again.verbose = False, 0
+        again.audit, again.audit_key, again.verbose = False, None, 0
         again.engine = model.engine if engine is None else engine
         if hasattr(model, "n_jobs"):
             again.n_jobs = model.n_jobs

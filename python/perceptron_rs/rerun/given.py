@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
-from perceptron_rs.audit.digests import BLOCK, PARTS, Digester, Digests
+from perceptron_rs.audit.digests import Block, Comparison, Examples
 from perceptron_rs.audit.record import Call
 from perceptron_rs.common.labels import encode, label_array
 from perceptron_rs.common.rows.examples import as_array, examples, read
-from perceptron_rs.common.rows.selection import part as cut
 from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
@@ -44,8 +43,10 @@ class Given(ABC):
     #: What has made columns of attributes, anew.
     encoder: AttributeEncoder | None = None
 
-    def __init__(self, model: Any, calls: tuple[Call, ...]) -> None:
+    def __init__(self, model: Any, calls: tuple[Call, ...], key: bytes | None) -> None:
         self.model, self.calls = model, calls
+        self.blocks: tuple[Block, ...] = () if calls[-1].digests is None else calls[-1].digests.blocks
+        self.comparison = Comparison(self.blocks, calls[0].columns, key)
 
     @property
     @abstractmethod
@@ -60,15 +61,30 @@ class Given(ABC):
     def learn(self, again: Any, call: Call, begin: int) -> None:
         """Make a call again, on another estimator."""
 
-    def other_block(self, call: Call, begin: int, found: Digests) -> str | None:
-        """Return which block of a call has other digests than ``found``, which may be of fewer blocks."""
-        assert call.digests is not None
-        for block in range(-(-found.rows // BLOCK)):
-            parts = [part for part in PARTS if _at(call.digests, part, block) != _at(found, part, block)]
-            if parts:
-                first, last = begin + block * BLOCK, begin + min(call.rows, (block + 1) * BLOCK) - 1
-                return f"{self.unit} {first} to {last} differ in their {' and '.join(parts)}"
-        return None
+    def other_block(self, given: Examples, begin: int = 0, end: int | None = None) -> str | None:
+        """Take in more examples; return in words which block of all so far differs, if one does."""
+        found = self.comparison.first_difference(given, begin, end)
+        if found is None:
+            return None
+        places: list[tuple[int, int]] = []  # where the block was given: it may be of several calls
+        start = 0
+        for call, begins in zip(self.calls, self.begins, strict=True):
+            first, last = max(found[0], start), min(found[1], start + call.rows - 1)
+            if first <= last:
+                first, last = (place - start + begins for place in (first, last))
+                goes_on = places and places[-1][1] + 1 == first
+                places = [*places[:-1], (places[-1][0], last)] if goes_on else [*places, (first, last)]
+            start += call.rows
+        which = " and ".join(f"{first} to {last}" for first, last in dict.fromkeys(places))
+        return f"{self.unit} {which} differ in their {self.parts}"
+
+    @property
+    def parts(self) -> str:
+        """What one digest is of, in words."""
+        if self.unit == "sequences":
+            return "entries, labels or lengths"
+        weighted = any(call.weighted for call in self.calls)
+        return "entries, labels or weights" if weighted else "entries or labels"
 
     def other_number(self, n: int) -> str | None:
         """Return in words that there are too few or too many of them."""
@@ -89,20 +105,21 @@ def given_of(
     sample_weight: Any,
     lengths: Any,
     encoder: AttributeEncoder | None,
+    key: bytes | None,
 ) -> Given:
     """Return the examples, as what they are."""
     of_sequences = {"lengths": lengths, "encoder": encoder}
     if isinstance(X, Source):
         _refuse(of_sequences | {"y": y, "sample_weight": sample_weight}, "with a source, which gives them")
-        return _OfSource(model, calls, X)
+        return _OfSource(model, calls, X, key)
     if y is None:
         raise ValueError("y must be given with X, unless X is a source; pass the labels")
     name = name_of(model)
     if name is not None and LEARNERS[name].data == "sequences":
         _refuse({"sample_weight": sample_weight}, "for sequences")
-        return _OfSequences(model, calls, X, y, lengths, encoder)
+        return _OfSequences(model, calls, X, y, lengths, encoder, key)
     _refuse(of_sequences, f"for {type(model).__name__}, which has not learnt from sequences")
-    return _OfArrays(model, calls, X, y, sample_weight)
+    return _OfArrays(model, calls, X, y, sample_weight, key)
 
 
 def _refuse(given: dict[str, Any], what: str) -> None:
@@ -114,8 +131,10 @@ def _refuse(given: dict[str, Any], what: str) -> None:
 class _OfArrays(Given):
     """Rows of a matrix."""
 
-    def __init__(self, model: Any, calls: tuple[Call, ...], X: Any, y: Any, sample_weight: Any) -> None:
-        super().__init__(model, calls)
+    def __init__(
+        self, model: Any, calls: tuple[Call, ...], X: Any, y: Any, sample_weight: Any, key: bytes | None
+    ) -> None:
+        super().__init__(model, calls, key)
         self.y, self.sample_weight = y, sample_weight
         self.probe = type(model)(**calls[0].parameters)
         self.data = examples(self.probe, get_engine("rust"), as_array(X), reset=True)
@@ -123,7 +142,7 @@ class _OfArrays(Given):
 
     @property
     def begins(self) -> list[int]:
-        return _begins(self.calls, self.data.rows.shape[0])
+        return _begins(self.calls, self.blocks, self.data.rows.shape[0])
 
     def difference(self) -> str | None:
         model, (n, columns) = self.model, self.data.rows.shape
@@ -143,22 +162,12 @@ class _OfArrays(Given):
             return f"the model was trained {had} sample_weight"
         labels = encode(y, model.classes_)
         weights = sample_weights(self.sample_weight, labels)
+        columns = self.calls[0].columns
         for call, begin in zip(self.calls, self.begins, strict=True):
-            if call.digests is not None:
-                found = self._digests(call, begin, labels, weights)
-                if (block := self.other_block(call, begin, found)) is not None:
-                    return block
+            given = Examples(self.data.stored, columns, labels, weights if call.weighted else None)
+            if (block := self.other_block(given, begin, begin + call.rows)) is not None:
+                return block
         return None
-
-    def _digests(
-        self, call: Call, begin: int, labels: NDArray[np.uint32], weights: NDArray[np.float64] | None
-    ) -> Digests:
-        found = Digests()
-        for rows in _parts(call, begin):
-            weight = weights[rows] if weights is not None and call.weighted else None
-            some = cut(self.data.stored, rows.start, rows.stop)
-            found = found.with_call(some, call.columns, labels[rows], weight)
-        return found
 
     def learn(self, again: Any, call: Call, begin: int) -> None:
         labels = encode(label_array(self.model, self.y, None), self.model.classes_)
@@ -189,8 +198,9 @@ class _OfSequences(Given):
         y: Any,
         lengths: Any,
         encoder: AttributeEncoder | None,
+        key: bytes | None,
     ) -> None:
-        super().__init__(model, calls)
+        super().__init__(model, calls, key)
         self.encoder = encoder
         if is_nested(X):
             tokens, lengths = flat_tokens(X)
@@ -211,7 +221,7 @@ class _OfSequences(Given):
 
     @property
     def begins(self) -> list[int]:
-        return _begins(self.calls, len(self.lengths))
+        return _begins(self.calls, self.blocks, len(self.lengths))
 
     def difference(self) -> str | None:
         columns = self.data.rows.shape[1]
@@ -222,16 +232,10 @@ class _OfSequences(Given):
         if (row := self.unknown_label(self.y)) is not None:
             return f"token {row} has the label {_shown(self.y, row)}, which is no class of the model"
         labels = encode(self.y, self.model.classes_)
+        given = Examples(self.data.stored, columns, labels, lengths=self.lengths)
         for call, begin in zip(self.calls, self.begins, strict=True):
-            if call.digests is not None:
-                found = Digests()
-                for some in _parts(call, begin):
-                    rows = self._rows(some)
-                    part = cut(self.data.stored, rows.start, rows.stop)
-                    lengths = self.lengths[some]
-                    found = found.with_call(part, call.columns, labels[rows], lengths=lengths)
-                if (block := self.other_block(call, begin, found)) is not None:
-                    return block
+            if (block := self.other_block(given, begin, begin + call.rows)) is not None:
+                return block
         return None if self.encoder is None else _other_attributes(self.model.encoder_, self.encoder)
 
     def _rows(self, some: slice) -> slice:
@@ -252,8 +256,8 @@ class _OfSequences(Given):
 class _OfSource(Given):
     """Blocks of a source, which are read again and again."""
 
-    def __init__(self, model: Any, calls: tuple[Call, ...], given: Source) -> None:
-        super().__init__(model, calls)
+    def __init__(self, model: Any, calls: tuple[Call, ...], given: Source, key: bytes | None) -> None:
+        super().__init__(model, calls, key)
         if any(call.method != "fit_stream" for call in calls):
             raise ValueError("a source is for models that fit_stream has trained; give X and y as arrays")
         if not given.again:
@@ -282,22 +286,17 @@ class _OfSource(Given):
             return f"the model has learnt from {call.columns} columns, got {facts.n_features}"
         if self.source.n_features is None:
             self.source = replace(self.source, n_features=call.columns)
-        digesters = [Digester(Digests(), call.columns) for call in self.calls]
-        n = 0
-        for batch in stream.batches():
-            data = read(get_engine("rust"), batch.X)
-            labels = encode(batch.y, self.model.classes_)
-            n += len(labels) if batch.lengths is None else len(batch.lengths)
-            for call, digester in zip(self.calls, digesters, strict=True):
-                if call.digests is not None:
-                    digester.add(data.stored, labels, batch.sample_weight, batch.lengths)
-                    if (block := self.other_block(call, 0, digester.whole)) is not None:
-                        return block
-        if (number := self.other_number(n)) is not None:
-            return number
-        for call, digester in zip(self.calls, digesters, strict=True):
-            if call.digests is not None and (block := self.other_block(call, 0, digester.end())) is not None:
-                return block
+        for _ in self.calls if self.blocks else self.calls[:1]:
+            n = 0
+            for batch in stream.batches():
+                labels = encode(batch.y, self.model.classes_)
+                stored = read(get_engine("rust"), batch.X).stored
+                given = Examples(stored, call.columns, labels, batch.sample_weight, batch.lengths)
+                n += len(given)
+                if (block := self.other_block(given)) is not None:
+                    return block
+            if (number := self.other_number(n)) is not None:
+                return number
         return None if self.encoder is None else _other_attributes(self.model.encoder_, self.encoder)
 
     def learn(self, again: Any, call: Call, begin: int) -> None:  # noqa: ARG002  all begin at 0
@@ -314,31 +313,41 @@ def _stream(again: Any, call: Call, source: Any, classes: NDArray[Any]) -> None:
         again.fit_stream(source, classes, shuffle="block", block_size=call.block_size, cache=cache)
 
 
-def _begins(calls: tuple[Call, ...], n: int) -> list[int]:
+def _begins(calls: tuple[Call, ...], blocks: tuple[Block, ...], n: int) -> list[int]:
     """Return at which of n examples those of each call begin; those of equal calls may be given once."""
     total = sum(call.rows for call in calls)
+    own = _blocks_of(calls, blocks)
     begins: list[int] = []
     end = 0
     for number, call in enumerate(calls):
         like = range(number) if n != total else ()
-        seen = next((k for k in like if _may_be_same(calls[k], call)), None)
+        seen = next(
+            (k for k in like if calls[k].rows == call.rows and _may_be_same(own[k], own[number])), None
+        )
         begins.append(end if seen is None else begins[seen])
         end = max(end, begins[-1] + call.rows)
     return begins
 
 
-def _may_be_same(a: Call, b: Call) -> bool:
-    unknown = a.digests is None or b.digests is None
-    return a.rows == b.rows and (unknown or a.digests == b.digests)
+def _blocks_of(calls: tuple[Call, ...], blocks: tuple[Block, ...]) -> list[tuple[Block, ...] | None]:
+    """Return the blocks of each call; None if it shares some with others, or has none."""
+    ends = np.cumsum([0, *(size for size, _ in blocks)]).tolist()
+    found: list[tuple[Block, ...] | None] = []
+    start = 0
+    for call in calls:
+        end = start + call.rows
+        is_whole = start in ends and end in ends
+        found.append(blocks[ends.index(start) : ends.index(end)] if is_whole else None)
+        start = end
+    return found
+
+
+def _may_be_same(a: tuple[Block, ...] | None, b: tuple[Block, ...] | None) -> bool:
+    return a is None or b is None or all(None in (x[1], y[1]) or x == y for x, y in zip(a, b, strict=False))
 
 
 def _shown(labels: NDArray[Any], place: int) -> str:
     return repr(labels[place : place + 1].tolist()[0])
-
-
-def _at(digests: Digests, part: str, block: int) -> str | None:
-    found: tuple[str, ...] = getattr(digests, part)
-    return found[block] if block < len(found) else None
 
 
 def _parts(call: Call, begin: int) -> Iterator[slice]:

@@ -6,7 +6,7 @@ import argparse
 
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.kinds import SWITCH, Command, Option, number, one_of
-from perceptron_rs.common.options.shared import PARTITIONS, add_stream
+from perceptron_rs.common.options.shared import PARTITIONS, add_audit, add_stream
 
 __all__ = ["COMMANDS"]
 
@@ -103,6 +103,7 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
     )
     kinds.add_threads(group)
     kinds.add_engine(group)
+    add_audit(command)
 
 
 def _tag(command: argparse.ArgumentParser) -> None:

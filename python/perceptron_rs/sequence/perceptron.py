@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
 from perceptron_rs.common.parameters import PARTITIONS
 from perceptron_rs.engines import ENGINES, EngineName, State
 from perceptron_rs.features import AttributeEncoder
@@ -105,6 +106,10 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
     audit : bool, default=False
         Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
         of examples that differs. ``random_state`` must be an integer.
+    audit_key : str, path object, bytes or None, default=None
+        Key of the digests: a file that holds it (32 bytes, or 64 hexadecimal digits), or 32 bytes. Without
+        the key nobody can test whether a model has learnt from some examples. It is not shown, and not
+        written to model files; pickles hold the name of the file alone.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits; the reference is slow, and written to be read.
 
@@ -201,6 +206,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         "callback": [callable, None],
         "keep_on_interrupt": ["boolean"],
         "audit": ["boolean"],
+        "audit_key": KEY_CONSTRAINT,
         "engine": [StrOptions(set(ENGINES))],
     }
 
@@ -243,6 +249,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         callback: Callback | None = None,
         keep_on_interrupt: bool = False,
         audit: bool = False,
+        audit_key: KeyGiven = None,
         engine: EngineName = "rust",
     ) -> None:
         self.max_iter = max_iter
@@ -267,6 +274,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         self.callback = callback
         self.keep_on_interrupt = keep_on_interrupt
         self.audit = audit
+        self.audit_key = audit_key
         self.engine = engine
 
     @fit_context(prefer_skip_nested_validation=True)

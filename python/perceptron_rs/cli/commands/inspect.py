@@ -6,15 +6,21 @@ import json
 import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.modelfile import dump_text, format_name, learner_of, load_model
+from perceptron_rs.cli.modelfile import dump_text, format_name, learner_of, load_model, read_record
 
 __all__ = ["run"]
 
+#: Calls of the record that the text shows.
+_CALLS = 20
+
 
 def run(arguments: Namespace) -> int:
-    """Print the format, the estimator, its parameters, its history, and its largest weights."""
+    """Print the format, digest and record, the estimator, its parameters and history, its largest weights."""
+    from perceptron_rs.learnt import digest
+
     path = Path(arguments.model)
     model = load_model(path, sequences=None)
     learner = learner_of(model)
@@ -28,8 +34,36 @@ def run(arguments: Namespace) -> int:
         return 0
     shown = learner.part("story")
     story = shown.describe(model, arguments.top) | {"format": format_name(), "bytes": path.stat().st_size}
+    story |= {"digest": digest(model)} | read_record(path)
     if arguments.json:
         print(json.dumps(story, default=str))
     else:
-        print(shown.as_text(story), end="")
+        first, _, rest = shown.as_text(story).partition("\n")
+        print("\n".join([first, *_record(story)]), rest, sep="\n", end="")
     return 0
+
+
+def _record(story: dict[str, Any]) -> list[str]:
+    """Return the lines of the digest, the versions and the record of calls."""
+    versions = f"{story['written_by']}, arithmetic {story['arithmetic_version']}"
+    lines = [
+        f"digest      {story['digest']}",
+        f"versions    {versions}, format {story['format_version']}",
+    ]
+    calls = story["calls"] or []
+    for call in calls[:_CALLS]:
+        number = sum(size * times for size, times in call["sizes"])
+        together = sum(times for _, times in call["sizes"])
+        line = f"record      {call['method']} of {number} examples with {call['n_features']} columns"
+        line += f", {together} calls" if together > 1 else ""
+        lines.append(line + (f", ended by {call['ended'][0]}" if "ended" in call else ""))
+    if len(calls) > _CALLS:
+        lines.append(f"record      and {len(calls) - _CALLS} more, which --json shows")
+    if not story["calls"]:
+        lines.append("record      none: the training cannot be repeated")
+    elif story["digests"] is not None:
+        sizes = [size for size, found in story["digests"]["blocks"] if found is not None]
+        key = story["digests"]["key"]
+        keyed = "" if key is None else f", with the key {key}"
+        lines.append(f"digests     {len(sizes)} of {sum(sizes)} examples{keyed}")
+    return lines

@@ -7,10 +7,12 @@ from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from perceptron_rs.audit.digests import key_name
 from perceptron_rs.audit.record import RECORD, Call
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.learning import audit_key
 from perceptron_rs.cli.modelfile import input_of, learner_of, load_model
 from perceptron_rs.cli.readers.data import held_out
 from perceptron_rs.cli.readers.examples import load
@@ -23,23 +25,15 @@ from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tagged_source
 from perceptron_rs.features import AttributeEncoder
 
-__all__ = ["run"]
+if TYPE_CHECKING:
+    from perceptron_rs.rerun import Reproduction
+
+__all__ = ["again", "run"]
 
 
 def run(arguments: Namespace) -> int:
     """Print whether the same model came out, or what is not the same."""
-    from perceptron_rs.rerun import reproduce
-
-    path = Path(arguments.model)
-    model = load_model(path, sequences=None)
-    if hasattr(model, "n_jobs"):
-        model.n_jobs = arguments.threads
-    calls: tuple[Call, ...] = getattr(model, RECORD, ())
-    if learner_of(model).data == "sequences":
-        given = _of_sentences(arguments, load_tagger(path, arguments.threads), calls)
-    else:
-        given = _of_examples(arguments, model, calls)
-    answer = reproduce(model, **given, engine=arguments.engine)
+    _, answer = again(arguments)
     if arguments.json:
         print(json.dumps(asdict(answer)))
     else:
@@ -48,6 +42,38 @@ def run(arguments: Namespace) -> int:
             print(f"again      {answer.digest_again}")
         print(f"{'reproduced' if answer else 'different '} {answer.message}")
     return Status.SUCCESS if answer else Status.FAILURE
+
+
+def again(arguments: Namespace) -> tuple[Any, Reproduction]:
+    """Return the model, and what came out when it was trained again."""
+    from perceptron_rs.rerun import reproduce
+
+    path = Path(arguments.model)
+    model = load_model(path, sequences=None)
+    if hasattr(model, "n_jobs"):
+        model.n_jobs = arguments.threads
+    calls: tuple[Call, ...] = getattr(model, RECORD, ())
+    key = _key(arguments, calls)
+    if learner_of(model).data == "sequences":
+        given = _of_sentences(arguments, load_tagger(path, arguments.threads), calls)
+    else:
+        given = _of_examples(arguments, model, calls)
+    return model, reproduce(model, **given, engine=arguments.engine, audit_key=key)
+
+
+def _key(arguments: Namespace, calls: tuple[Call, ...]) -> bytes | None:
+    """Return the key of the digests; CommandError for another one."""
+    key = audit_key(arguments)
+    digests = calls[-1].digests if calls else None
+    expected = None if digests is None else digests.key
+    if key_name(key) != expected:
+        if expected is None:
+            raise CommandError(f"--audit-key: the digests of {arguments.model} have no key; leave it out")
+        raise CommandError(
+            f"--audit-key: the digests of {arguments.model} have {'a' if key is None else 'another'} key; "
+            f"name its file"
+        )
+    return key
 
 
 def _is_streamed(calls: tuple[Call, ...]) -> bool:

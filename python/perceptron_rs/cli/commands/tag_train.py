@@ -215,7 +215,7 @@ def _learner(arguments: Namespace, before: Any) -> Any:
         given |= {"early_stopping": True, "validation_fraction": arguments.held_out}
     verbose = 0 if arguments.quiet or sys.stderr is None else 1
     model.set_params(**given, n_jobs=arguments.threads, verbose=verbose, warm_start=before is not None)
-    return audited(model, goes_on=before is not None)
+    return audited(model, arguments, goes_on=before is not None)
 
 
 def _or(value: int | None, default: int) -> int:

@@ -96,7 +96,7 @@ def _from_memory(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
     if arguments.scale is not None:
         scale = Scale.fitted(arguments.scale, data.X)
         data, whole = (replace(part, rows=scale.applied(part.X)) for part in (data, whole))
-    model = audited(learner(arguments, data.labels, before), goes_on=before is not None)
+    model = audited(learner(arguments, data.labels, before), arguments, goes_on=before is not None)
     first = {} if start is None else _start_values(init_text, start, data)
     seconds = time.perf_counter() - begin
     with watched(arguments, model, goes_on=before is not None):
@@ -117,7 +117,7 @@ def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
         raise UsageError("--init-text cannot be combined with --stream; --continue can")
     begin = time.perf_counter()
     stream = Stream(arguments.data, wish, arguments.scale, arguments.holdout)
-    model = audited(learner(arguments, None, before), goes_on=before is not None)
+    model = audited(learner(arguments, None, before), arguments, goes_on=before is not None)
     seconds = time.perf_counter() - begin
     with watched(arguments, model, goes_on=before is not None):
         model.fit_stream(

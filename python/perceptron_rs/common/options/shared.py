@@ -16,6 +16,8 @@ __all__ = [
     "PARTITIONS",
     "PREDICTION",
     "UPDATES",
+    "add_audit",
+    "add_audit_key",
     "add_stream",
     "epochs",
     "intercept",
@@ -37,6 +39,24 @@ def epochs(most: int, tol: str, patience: int) -> tuple[Option, ...]:
         ),
         Option("shuffle", "shuffle the examples in each epoch (the default)", SWITCH),
         Option("random_state", "seed of the random generator (0)", number(kinds.seed, "N"), name="seed"),
+    )
+
+
+def add_audit(command: argparse._ActionsContainer) -> None:
+    """Add whether a model keeps digests of its examples, and with which key."""
+    group = command.add_argument_group("audit")
+    group.add_argument(
+        "--no-audit", action="store_true", help="keep no digests of the examples in the model file"
+    )
+    add_audit_key(group)
+
+
+def add_audit_key(group: argparse._ActionsContainer) -> None:
+    """Add the key of digests."""
+    group.add_argument(
+        "--audit-key",
+        metavar="FILE",
+        help="key of the digests, without which nobody can test a guess: 32 bytes, or 64 hexadecimal digits",
     )
 
 

@@ -1,0 +1,96 @@
+"""The key of digests: where it comes from, and that it goes nowhere else.
+
+A key is given as a file, whose name is all that an estimator holds, or as bytes. Bytes are held in a box that
+shows nothing and refuses to be pickled. Neither is written to a model file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Any, NoReturn, Self, TypeAlias
+
+__all__ = ["KEY_CONSTRAINT", "AuditKey", "KeyGiven", "KeyParameter", "key_of"]
+
+_SIZE = 32
+_HEX = re.compile(rb"\s*([0-9a-fA-F]{64})\s*")
+
+
+class AuditKey:
+    """The bytes of a key, which only `key_of` takes out again."""
+
+    __slots__ = ("_bytes",)
+
+    def __init__(self, key: bytes) -> None:
+        self._bytes = key
+
+    def __repr__(self) -> str:
+        return "<a key>"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an audit_key of bytes is not pickled; set audit_key to the name of a file that holds it, or None"
+        )
+
+
+#: What the parameter may be.
+KeyGiven: TypeAlias = "str | os.PathLike[str] | bytes | AuditKey | None"
+KEY_CONSTRAINT: list[Any] = [str, os.PathLike, AuditKey, None]
+
+
+class KeyParameter:
+    """The attribute ``audit_key`` of an estimator: bytes are put away into an `AuditKey`."""
+
+    def __get__(self, estimator: Any, kind: Any = None) -> Any:
+        if estimator is None:
+            return self
+        return vars(estimator).get("audit_key")
+
+    def __set__(self, estimator: Any, value: Any) -> None:
+        is_bytes = isinstance(value, bytes | bytearray | memoryview)
+        vars(estimator)["audit_key"] = AuditKey(bytes(value)) if is_bytes else value
+
+
+def key_of(given: Any) -> bytes | None:
+    """Return the 32 bytes of a key; ValueError if that is none."""
+    if given is None:
+        return None
+    if isinstance(given, AuditKey):
+        key = given._bytes
+    elif isinstance(given, bytes | bytearray | memoryview):
+        key = bytes(given)
+    elif isinstance(given, str | os.PathLike):
+        return _read(Path(given))
+    else:
+        raise TypeError(
+            f"audit_key must be the name of a file, {_SIZE} bytes or None, got {type(given).__name__}"
+        )
+    if len(key) != _SIZE:
+        raise ValueError(
+            f"audit_key must have {_SIZE} bytes, got {len(key)}; take those of os.urandom({_SIZE})"
+        )
+    return key
+
+
+def _read(path: Path) -> bytes:
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError(f"audit_key {str(path)!r} must be a regular file")
+    with path.open("rb") as file:
+        data = file.read(4 * _SIZE)
+    found = _HEX.fullmatch(data)
+    if found is not None:
+        return bytes.fromhex(found[1].decode())
+    if len(data) != _SIZE:
+        raise ValueError(
+            f"audit_key {str(path)!r} must hold {_SIZE} bytes, or {2 * _SIZE} hexadecimal digits; make one "
+            f"by openssl rand -hex {_SIZE}"
+        )
+    return data
