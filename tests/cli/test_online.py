@@ -163,6 +163,10 @@ def test_bad_lines_of_a_table(call, tmp_path):
     answer = call("online", tmp_path / "m", tmp_path / "b.csv", "--skip-bad")
     assert (answer.status, len(answer.out.split())) == (0, 3), answer.err
     assert "2 lines were skipped, the first: " in answer.err
+    (tmp_path / "b.csv").write_text('a,b,more,y\n1,2,"p\nq",x\n1,2,"\n","x",\n3,3,"\n?\n",x\n')
+    answer = call("online", tmp_path / "m", tmp_path / "b.csv", "--skip-bad")
+    assert (answer.status, len(answer.out.split())) == (0, 2), answer.err
+    assert "has 5 cells, but the header names 4 columns" in answer.err
     assert "b.csv, line 3: " in answer.err
     (tmp_path / "b.csv").write_text("b,kind\n1,x\n")
     assert "lacks 1 of the model's columns" in call("online", tmp_path / "m", tmp_path / "b.csv").err

@@ -266,10 +266,10 @@ def test_a_file_without_a_header_loses_nothing(tmp_path):
         ("5,0,4,label\n5,6,7,a\n8,9,7,b\n", True),
         ("39, 77516, <=50K\n50, 83311, <=50K\n28, 338409, >50K\n", True),
         ("0,0,1\n1,0,0\n", True),
-        ("a,b,2\n1,2,x\n3,4,2\n", True),
+        ("a,b,2\n1,2,x\n3,4,2\n", False),  # a is no number, so this is no example
         ("a,b,c\n1,2,x\n3,4,z\n", False),
-        ("a1,-2,c\n1,2,x\n3,4,z\n", True),
-        ("a,b,x\n1,2,x\n3,4,z\n", True),
+        ("a1,-2,c\n1,2,x\n3,4,z\n", False),
+        ("a,b,x\n1,2,x\n3,4,z\n", False),
     ],
 )
 @pytest.mark.parametrize("streams", [False, True])
@@ -381,3 +381,25 @@ def test_labels_of_several_files_are_of_one_kind(tmp_path, monkeypatch, last):
     for read in (by_source, by_stream):
         X, y = read(paths, monkeypatch, 7)
         assert (y.tolist(), y.dtype.kind, X.tolist()) == (*expected, [[1], [2], [4]])
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refused"),
+    [
+        ("39,State-gov,<=50K\n50,Private,<=50K\n28,Private,>50K\n", True),
+        ("red,big,yes\nblue,small,no\nred,small,yes\n", True),
+        ("1.5,big,yes\n2,small,no\n3,small,maybe\n", True),
+        ("size,color,a\n2,red,a\n3,blue,b\n", False),  # a column of numbers has a name
+        ("2020,color,kind\n2,red,a\n3,blue,b\n", False),
+    ],
+)
+@pytest.mark.parametrize("streams", [False, True])
+def test_first_lines_with_text_that_look_like_examples(tmp_path, capsys, text, is_refused, streams):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    argv = ["train", str(path), "--hash-bits", "5", "--model", str(tmp_path / "m"), "--quiet"]
+    assert main([*argv, *(["--stream"] if streams else [])]) == int(is_refused)
+    if is_refused:
+        assert "pass --no-header if the first line is an example" in capsys.readouterr().err
+        assert main([*argv, "--no-header", "--json"]) == 0
+        assert '"n_samples": 3' in capsys.readouterr().out

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -52,6 +53,17 @@ class Records:
                 f"{_LONGEST >> 20} MB"
             )
         return end
+
+    def ends(self, text: bytes) -> list[int]:
+        """Return where each record of a text ends, also the last one, which may lack its line end."""
+        cells = [cell.span() for cell in self._quoted.finditer(text)] if b'"' in text else []
+        begins = [begin for begin, _ in cells]
+        found = []
+        for end in re.finditer(rb"\n|.\Z", text, re.DOTALL):
+            before = bisect_right(begins, end.start()) - 1
+            if before < 0 or end.start() >= cells[before][1] or end.end() == len(text):
+                found.append(end.end())
+        return found
 
     def check_closed(self, text: bytes) -> None:
         """Raise ValueError if a text, the last one of a file, ends within quotes."""
@@ -145,23 +157,28 @@ class CsvText:
         """The columns as a schema of Arrow, all of numbers."""
         return arrow().schema([(name, arrow().float64()) for name in self.names])
 
-    def refuse_example(self, target: str | None) -> None:
-        """Refuse names that look like an example, unless somebody said that they are names."""
+    def refuse_example(self, target: str | None, *, with_text: bool = False) -> None:
+        """Refuse names that look like an example, unless somebody said that they are names.
+
+        ``with_text`` says that features may be text, too: else a name that is no number is a name.
+        """
         if self.header is not None:
             return
         features = [name for name in self.names if name != target] or list(self.names)
         values = [name for name in self.names if is_number(name)]
-        if (set(features) <= set(values) and not _are_counted(features)) or any(
-            not name.isdigit() for name in values
-        ):
+        is_example = set(features) <= set(values) and not _are_counted(features)
+        if is_example or (with_text and not all(name.isdigit() for name in values)):
             raise ValueError(
                 f"{self.name}: the first line looks like an example ({shown(self.names, 5)}); "
                 f"{self.how_to_say()}"
             )
 
-    def refuse_label(self, target: str) -> None:
-        """Refuse a column of labels whose name is one of them, unless somebody said that it is a name."""
-        if self.header is None:
+    def refuse_label(self, target: str, numbers: Iterable[str]) -> None:
+        """Refuse a column of labels whose name is one of them, if the first line may be an example.
+
+        It may if the columns of ``numbers`` have numbers as names.
+        """
+        if self.header is None and all(is_number(name) or not name for name in numbers):
             raise ValueError(
                 f"{self.name}: the column {target!r} is called like one of its labels; {self.how_to_say()}"
             )

@@ -140,7 +140,7 @@ def open_csv(
                     kinds.add(table.column(0))
                     rows += table.num_rows
             if kinds.holds_name:
-                text.refuse_label(target)
+                text.refuse_label(target, layout.columns)
         with located(layout.name):
             return kinds.label_kind(text.words)
 

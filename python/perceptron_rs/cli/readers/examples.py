@@ -117,6 +117,8 @@ def _blocks(
     name, empty = name_of(path), True
     lines = _lines(form, name, wanted)
 
+    records = lines.text.records if form in TABLES else None
+
     def part(block: tuple[int, bytes]) -> Data:
         with about(name):
             data = _checked(lines.part(*block), name, wanted)
@@ -132,7 +134,10 @@ def _blocks(
                 check_utf8(text, name, number - 1)
             data = part((number, text))
         except CommandError as error:
-            ends = [end.end() for end in re.finditer(rb"\n|.\Z", text, re.DOTALL)]
+            if records is None:
+                ends = [end.end() for end in re.finditer(rb"\n|.\Z", text, re.DOTALL)]
+            else:
+                ends = records.ends(text)
             if len(ends) < 2:
                 assert bad is not None
                 bad(_of_line(one_line(error), name, number))
@@ -146,7 +151,6 @@ def _blocks(
         yield from without_bad(number, text[: ends[half - 1]])
         yield from without_bad(number + half, text[ends[half - 1] :])
 
-    records = lines.text.records if form in TABLES else None
     # The parser of svmlight text looks at every byte.
     is_checked = form != "svmlight" and bad is None
     texts = text_blocks(path, max_ratio=wanted.max_ratio, is_checked=is_checked, records=records)
@@ -170,7 +174,8 @@ def _of_line(text: str, name: str, number: int) -> str:
     """Return what is wrong with a line, with its number."""
     if f"line {number}" in text:
         return text
-    return f"{name}, line {number}: {text.removeprefix(name).removeprefix(': ')}"
+    text = re.sub(r"^row \d+: ", "", text.removeprefix(name).removeprefix(": "))  # of those that were read
+    return f"{name}, line {number}: {text}"
 
 
 def format_of(place: Place, wanted: Wanted) -> str:

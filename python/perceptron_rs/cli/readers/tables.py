@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -85,10 +85,11 @@ class TableLines:
                 kinds.setdefault(name, CellKinds(name)).add(table.column(name))
         return None if self._layout is None else self._layout.target
 
-    def label_kind(self, kinds: CellKinds) -> LabelKind:
+    def label_kind(self, kinds: CellKinds, texts: Collection[str]) -> LabelKind:
         """Return what labels are; raise an error if the first line looks like an example."""
+        assert self._layout is not None
         if kinds.holds_name and self._wanted.names is None:
-            self.text.refuse_label(kinds.name)
+            self.text.refuse_label(kinds.name, [n for n in self._layout.columns if n not in texts])
         return kinds.label_kind(COMMAND)
 
     def _begun(self, text: bytes) -> bytes:
@@ -114,19 +115,19 @@ class TableLines:
     def _data(self, table: Any) -> Data:
         layout, wanted = self._layout, self._wanted
         assert layout is not None
+        texts = wanted.texts if wanted.hash_bits is not None else ()
+        if texts is None:
+            texts = tuple(name for name in layout.columns if _is_text(name, table))
+            table = self.text.converted(table, [name for name in layout.columns if name not in texts])
         y = None
         if layout.target is not None and wanted.labels:
             kind: LabelKind | None = wanted.label_kind
             if kind is None:
                 kinds = CellKinds(layout.target)
                 kinds.add(table.column(layout.target))
-                kind = self.label_kind(kinds)
+                kind = self.label_kind(kinds, texts)
             y = layout.y(table, kind)
         if wanted.hash_bits is not None:
-            texts = wanted.texts
-            if texts is None:
-                texts = tuple(name for name in layout.columns if _is_text(name, table))
-                table = self.text.converted(table, [name for name in layout.columns if name not in texts])
             return _hashed(table, layout, wanted.hash_bits, y)
         return Data(layout.X(table), y, layout.names if self.text.header is not False else None)
 
@@ -142,10 +143,10 @@ def with_kinds(paths: Sequence[str], form: str, wanted: Wanted) -> Wanted:
         with about(path):
             target = lines.look((text for _, text in blocks), kinds)
     with about(paths[0]), located(paths[0]):
-        if target in kinds and kind is None:
-            kind = lines.label_kind(kinds[target])
         if wanted.hash_bits is not None and texts is None:
             texts = tuple(name for name in kinds if name != target and kinds[name].is_text(COMMAND))
+        if target in kinds and kind is None:
+            kind = lines.label_kind(kinds[target], texts or ())
     return replace(wanted, label_kind=kind, texts=texts)
 
 
@@ -179,7 +180,7 @@ def _layout(
     guess = wanted.target if wanted.target is not None or not known else known[-1]
     is_known = wanted.names is not None and all(column(n) in names for n in wanted.names)
     if text is not None and not is_known:
-        text.refuse_example(guess)
+        text.refuse_example(guess, with_text=wanted.hash_bits is not None)
     if twice is not None:
         how = "" if text is None or text.header is not None else f"; or {text.how_to_say()}"
         raise CommandError(f"{name}: two columns are called {twice!r}; give each a name of its own{how}")
