@@ -18,4 +18,4 @@ pub mod text;
 mod python;
 
 /// Raised by one whenever any learned bit changes.
-pub const ARITHMETIC_VERSION: u32 = 1;
+pub const ARITHMETIC_VERSION: u32 = 2;

@@ -248,13 +248,16 @@ fn fit<T: Drawn + Default>(case: &Case) {
                 Some("epoch") => Check::Epoch,
                 _ => Check::Run,
             };
+            let average = case.tokens.get("average").is_some_and(|average| average == "1");
             let learner: Box<dyn Learner> = match case.file {
                 "averaged" => Box::new(Averaged {
                     coef: start(2, planes * columns),
                     intercept: start(3, planes),
                     fit_intercept,
                 }),
-                "pocket" => Box::new(Pocket::new(check, fit_intercept, &state, &()).expect("memory")),
+                "pocket" => {
+                    Box::new(Pocket::new(check, average, fit_intercept, &state, &()).expect("memory"))
+                }
                 "voted" => Box::new(Voted::new(planes).expect("memory")),
                 _ => Box::new(Perceptron),
             };

@@ -9,7 +9,17 @@ use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::{self, Flow, Monitor, Problem};
 use perceptron_rs::rows::{Dense, Examples};
 
-const CHECKS: [Check; 4] = [Check::Run, Check::Ratchet, Check::Update, Check::Epoch];
+/// Each with and without averages.
+const CHECKS: [(Check, bool); 8] = [
+    (Check::Run, false),
+    (Check::Ratchet, false),
+    (Check::Update, false),
+    (Check::Epoch, false),
+    (Check::Run, true),
+    (Check::Ratchet, true),
+    (Check::Update, true),
+    (Check::Epoch, true),
+];
 
 /// Breaks once, when it is asked for this time; a run that goes on would be noticed.
 struct BreakOnce {
@@ -23,12 +33,17 @@ impl Monitor for BreakOnce {
     }
 }
 
-fn fit(case: &Case, check: Check, keep_on_interrupt: bool, monitor: &dyn Monitor) -> Result<Report, Error> {
+fn fit(
+    case: &Case,
+    (check, average): (Check, bool),
+    keep_on_interrupt: bool,
+    monitor: &dyn Monitor,
+) -> Result<Report, Error> {
     let rows = Dense::new(&case.x, case.n, case.d).expect("shape");
     assert_eq!(rows.block(1), 16, "wide rows make many blocks");
     let (settings, state) = (case.settings(), case.state());
     let problem = Problem::new(&rows, &case.labels, None, &settings).expect("a problem");
-    let pocket = Box::new(Pocket::new(check, true, &state, &()).expect("memory"));
+    let pocket = Box::new(Pocket::new(check, average, true, &state, &()).expect("memory"));
     drive(&problem, state, pocket, Schedule { keep_on_interrupt, ..Schedule::epochs(3) }, monitor)
 }
 

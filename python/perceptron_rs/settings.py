@@ -38,7 +38,7 @@ __all__ = [
 #: averaged    and the sums u: coef_u (K, d), intercept_u (K,)
 #: penalty     and the examples whose penalty on each weight is pending: ages int64 (K, d)
 #: pocket      returns also coef_pocket, intercept_pocket, pocket_errors (K,), pocket_run int64 (K,), and a
-#:             list of swaps: swap_plane, swap_epoch, swap_t int64, swap_errors
+#:             list of swaps: swap_plane, swap_epoch, swap_t int64, swap_errors, swap_average int64 (0 or 1)
 #: voted       returns also the log of the run, plane by plane: log_start int64 (K + 1,), where the M entries
 #:             of each begin and end; log_row, log_t int64 (M,), log_step (M,)
 #: kernel      starts from sums (K, n), S of each example, intercept, norm (K,), N, and seen; returns
@@ -186,6 +186,8 @@ class Linear(Settings):
         Whether all pending penalties are applied at the end of each epoch. If not, they stay in the state.
     check : "run", "ratchet", "update" or "epoch"
         When the pocket perceptron counts errors.
+    average : bool
+        Whether the pocket perceptron counts those of the average, too, at the end of each epoch.
     track_mistakes : bool
         Whether to count the mistakes made on each example.
     track_activations : bool
@@ -209,6 +211,7 @@ class Linear(Settings):
     penalty: tuple[float, float] | None = None
     settle: bool = True
     check: str = "run"
+    average: bool = False
     track_mistakes: bool = False
     track_activations: bool = False
     partition: int = 0
@@ -235,7 +238,7 @@ class Linear(Settings):
             )
         if self.margin_threshold or self.added_feature or self.max_mistakes_per_example is not None:
             self._check_tolerance()
-        if self.check != "run":
+        if self.check != "run" or self.average:
             self._check_moments()
         if self.joint is not None:
             self._check_joint()
@@ -257,7 +260,10 @@ class Linear(Settings):
 
     def _check_moments(self) -> None:
         if self.learner != "pocket":
-            raise ValueError(f'check must be "run" for the learner {self.learner!r}, got {self.check!r}')
+            raise ValueError(
+                f'check must be "run" and average False for the learner {self.learner!r}, '
+                f"got {self.check!r} and {self.average}"
+            )
         if self.check not in CHECKS:
             raise ValueError(f"check must be one of {CHECKS}, got {self.check!r}")
 
@@ -329,7 +335,7 @@ class KernelSpec:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Kernel(Linear):
-    """A kernel perceptron: parameters are those of `Linear` but for its penalty and check, and these.
+    """A kernel perceptron: parameters are those of `Linear` but for penalty, check and average, and these.
 
     Parameters
     ----------
@@ -345,6 +351,7 @@ class Kernel(Linear):
     penalty: None = field(default=None, init=False)
     settle: bool = field(default=True, init=False)
     check: str = field(default="run", init=False)
+    average: bool = field(default=False, init=False)
     kernel: KernelSpec
     cache_bytes: int
     ask: AskForRow | None = None
@@ -379,6 +386,7 @@ class Budget(Linear):
     penalty: None = field(default=None, init=False)
     settle: bool = field(default=True, init=False)
     check: str = field(default="run", init=False)
+    average: bool = field(default=False, init=False)
     kernel: KernelSpec
     budget: int
     policy: str

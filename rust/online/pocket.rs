@@ -5,24 +5,27 @@
 //! - Update rule: the perceptron's. At certain moments ([`Check`]) the errors of the vector of that
 //!   moment are counted; with strictly fewer than those of the pocket's it takes its place. The
 //!   start vector is in the pocket at first. Runs are compared by the weights of their examples, like
-//!   errors.
+//!   errors. With `average`, the mean of all vectors since the start of the run is counted at the end
+//!   of each epoch, too. It has no run: what [`Check::Ratchet`] compares with stays that of a vector.
 //! - Given: what the perceptron is given.
 //! - Result: the pocket's vector, its errors, its run (how many examples in a row it had got right
-//!   when it was put there), and the swaps; the last `(w, b)` beside them.
+//!   when it was put there; 0 of an average), and the swaps; the last `(w, b)` beside them.
 //! - Paper: Gallant 1990, Perceptron-based learning algorithms (the pocket algorithm, and with
-//!   [`Check::Ratchet`] the pocket algorithm with ratchet).
+//!   [`Check::Ratchet`] the pocket algorithm with ratchet; without `average` exactly these).
 
 use std::ops::Range;
 
+use super::averaged::average;
 use super::count::count;
 use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
 use super::threads::share_out;
+use crate::arith::average::timed;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, boxed, collected};
+use crate::memory::{Grow, boxed, collected, filled};
 use crate::monitor::{Monitor, copied};
 use crate::rows::{Head, Mistake, Rows, Visit};
 
@@ -46,6 +49,8 @@ pub struct Swap {
     /// Examples seen when it was counted.
     pub t: u64,
     pub errors: f64,
+    /// Whether it was an average.
+    pub average: bool,
 }
 
 /// The pocket of each plane.
@@ -80,11 +85,26 @@ struct PlanePocket {
     /// Its run when it was put there.
     run: Run,
     swaps: Vec<Swap>,
+    sums: Option<Sums>,
+}
+
+/// What makes the average of a run: the sums u, and the examples seen before it.
+struct Sums {
+    u: (Vec<f64>, f64),
+    started: u64,
+    /// False after a t*c that overflowed: a row without entries would hide it.
+    finite: bool,
 }
 
 impl Pocket {
     /// Of a run that begins with this state.
-    pub fn new(check: Check, fit_intercept: bool, state: &State, monitor: &dyn Monitor) -> Result<Self> {
+    pub fn new(
+        check: Check,
+        average: bool,
+        fit_intercept: bool,
+        state: &State,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
         let columns = state.coef.len() / state.intercept.len().max(1);
         let mut planes = Vec::new();
         for k in 0..state.intercept.len() {
@@ -96,6 +116,9 @@ impl Pocket {
                 Ok(coef)
             };
             let intercept = start(state.intercept[k]);
+            let sums = || -> Result<Sums> {
+                Ok(Sums { u: (filled(0.0, columns)?, 0.0), started: state.seen[k], finite: true })
+            };
             planes.try_push(PlanePocket {
                 now: (coef()?, intercept),
                 counted: true,
@@ -108,6 +131,7 @@ impl Pocket {
                 errors: f64::INFINITY,
                 run: Run::default(),
                 swaps: Vec::new(),
+                sums: average.then(sums).transpose()?,
             })?;
         }
         Ok(Self { check, fit_intercept, planes })
@@ -161,10 +185,30 @@ impl PocketRule<'_> {
         let found = count(self.problem, self.k, now, plane.errors, monitor)?;
         plane.counted = true;
         if let Some(errors) = found {
-            plane.swaps.try_push(Swap { epoch: plane.epoch, t, errors })?;
+            plane.swaps.try_push(Swap { epoch: plane.epoch, t, errors, average: false })?;
             plane.pocket.0.copy_from_slice(&plane.now.0);
             plane.pocket.1 = plane.now.1;
             (plane.errors, plane.run) = (errors, run);
+        }
+        Ok(())
+    }
+
+    /// Counts the errors of the average after `t` examples, and swaps if they are fewer.
+    fn consider_average(&mut self, t: u64, monitor: &dyn Monitor) -> Result<()> {
+        let plane = &mut *self.plane;
+        let Some(sums) = &plane.sums else { return Ok(()) };
+        let (columns, seen) = (plane.now.0.len(), [t - sums.started]);
+        let (mut coef, mut intercept) = (filled(0.0, columns)?, [0.0]);
+        average([&plane.now.0, &sums.u.0], &seen, columns, monitor, &mut coef)?;
+        average([&[plane.now.1], &[sums.u.1]], &seen, 1, monitor, &mut intercept)?;
+        let [intercept] = intercept;
+        if !(all_finite(&coef) && intercept.is_finite()) {
+            return Err(Error::Overflow { epoch: plane.epoch });
+        }
+        if let Some(errors) = count(self.problem, self.k, (&coef, intercept), plane.errors, monitor)? {
+            plane.swaps.try_push(Swap { epoch: plane.epoch, t, errors, average: true })?;
+            (plane.pocket, plane.errors) = ((coef, intercept), errors);
+            plane.run.examples = 0;
         }
         Ok(())
     }
@@ -216,6 +260,14 @@ impl Rule for PocketRule<'_> {
             if self.fit_intercept {
                 self.plane.now.1 += c;
             }
+            if let Some(sums) = &mut self.plane.sums {
+                let tc = timed(t - sums.started, c);
+                sums.finite &= tc.is_finite();
+                self.rows.axpy(row as usize, tc, &mut sums.u.0);
+                if self.fit_intercept {
+                    sums.u.1 += tc;
+                }
+            }
             (self.plane.counted, self.plane.going, self.plane.at) = (false, Run::default(), pos + 1);
             if self.check == Check::Update {
                 self.consider(t, Run::default(), monitor)?;
@@ -227,11 +279,15 @@ impl Rule for PocketRule<'_> {
     fn end_epoch(&mut self, visit: &Visit, seen: u64, monitor: &dyn Monitor) -> Result<()> {
         self.extend(visit, visit.len(), monitor)?;
         self.plane.seen = seen;
-        self.consider(seen, self.plane.going, monitor)
+        self.consider(seen, self.plane.going, monitor)?;
+        self.consider_average(seen, monitor)
     }
 
     fn is_finite(&self) -> bool {
-        all_finite(&self.plane.pocket.0) && self.plane.pocket.1.is_finite()
+        let of_sums = |sums: &Sums| sums.finite && all_finite(&sums.u.0) && sums.u.1.is_finite();
+        all_finite(&self.plane.pocket.0)
+            && self.plane.pocket.1.is_finite()
+            && self.plane.sums.as_ref().is_none_or(of_sums)
     }
 }
 
@@ -289,6 +345,7 @@ impl Learner for Pocket {
             ("swap_epoch", Numbers::new_integers(self.of_swaps(|_, swap| swap.epoch as i64)?)?),
             ("swap_t", Numbers::new_integers(self.of_swaps(|_, swap| swap.t as i64)?)?),
             ("swap_errors", Numbers::new_floats(self.of_swaps(|_, swap| swap.errors)?)?),
+            ("swap_average", Numbers::new_integers(self.of_swaps(|_, swap| i64::from(swap.average))?)?),
         ];
         collected(memory.into_iter())
     }

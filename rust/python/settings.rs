@@ -37,6 +37,7 @@ pub(super) struct Linear<'py> {
     penalty: Option<(f64, f64)>,
     settle: bool,
     pub check: String,
+    pub average: bool,
     track_mistakes: bool,
     track_activations: bool,
     pub keep_on_interrupt: bool,

@@ -70,9 +70,9 @@ FIT_VOTED = """\
     u = 0, after the first half (rounded down) of the entries of each plane
 """
 FIT_POCKET = """\
-  check (an input): when errors are counted
+  check (an input): when errors are counted; average (an input): 1 if the average is a candidate, too
   pocket_coef (K x d), pocket_intercept, pocket_errors, pocket_run (K): the pocket
-  swap_plane, swap_epoch, swap_t, swap_errors: what was put there, plane after plane
+  swap_plane, swap_epoch, swap_t, swap_errors, swap_average: what was put there, plane after plane
 """
 SEQUENCES = """
 Inputs. X (n x d) = draw(type, seed, n*d, zeros); labels z mod classes, from SplitMix64(seed + 1). The same
@@ -154,6 +154,7 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         seed=None if case["shuffle"] == "none" else int(case["shuffle"]),
         track_mistakes=True,
         check=case.get("check", "run"),
+        average=case.get("average") == "1",
     )
     schedule = Schedule(
         first_epoch=int(case["first_epoch"]),
@@ -183,7 +184,8 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
     if learner == "pocket":
         answer |= {f"pocket_{name}": bits(after[f"{name}_pocket"]) for name in ("coef", "intercept")}
         answer |= {name: bits(after[name]) for name in ("pocket_errors", "swap_errors")}
-        answer |= {name: whole(after[name]) for name in ("pocket_run", "swap_plane", "swap_epoch", "swap_t")}
+        integers = ("pocket_run", "swap_plane", "swap_epoch", "swap_t", "swap_average")
+        answer |= {name: whole(after[name]) for name in integers}
     if learner == "voted":
         bias = after["log_step"] * (case["fit_intercept"] == "1")
         answer |= log(engine, X, state, after | {"log_bias": bias})
@@ -346,13 +348,17 @@ def fit_cases() -> Iterator[Case]:
 
 
 def pocket_cases() -> Iterator[Case]:
-    """Return those of the others, with each check in turn and more rows; then each check on the same."""
+    """Return those of the others, with each check in turn and more rows; then each check on the same.
+
+    The average is a candidate in two of three, and in half of these.
+    """
     checks = ("run", "ratchet", "update", "epoch")
     cases = list(fit_cases())
-    for case, check in zip(cases, itertools.cycle(checks)):
-        yield case | {"n": str(max(40, int(case["n"]))), "check": check}
-    for seed, check in itertools.product(("900", "901"), checks):
-        yield cases[0] | {"n": "60", "d": "5", "max_iter": "12", "seed": seed, "shuffle": "4", "check": check}
+    for case, check, average in zip(cases, itertools.cycle(checks), itertools.cycle("011")):
+        yield case | {"n": str(max(40, int(case["n"]))), "check": check, "average": average}
+    for seed, check, average in itertools.product(("900", "901"), checks, "01"):
+        change = {"n": "60", "d": "5", "max_iter": "12", "seed": seed, "shuffle": "4"}
+        yield cases[0] | change | {"check": check, "average": average}
 
 
 def sequence_cases() -> Iterator[Case]:

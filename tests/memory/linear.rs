@@ -22,11 +22,16 @@ enum Rule {
     Plain,
     Averaged,
     Voted,
-    Pocket(Check),
+    Pocket(Check, bool),
 }
 
-const RULES: [Rule; 5] =
-    [Rule::Plain, Rule::Averaged, Rule::Voted, Rule::Pocket(Check::Run), Rule::Pocket(Check::Update)];
+const RULES: [Rule; 5] = [
+    Rule::Plain,
+    Rule::Averaged,
+    Rule::Voted,
+    Rule::Pocket(Check::Run, true),
+    Rule::Pocket(Check::Update, false),
+];
 
 fn learner(rule: Rule, state: &State) -> Result<Box<dyn Learner>> {
     Ok(match rule {
@@ -37,7 +42,7 @@ fn learner(rule: Rule, state: &State) -> Result<Box<dyn Learner>> {
             fit_intercept: true,
         })?,
         Rule::Voted => boxed(Voted::new(state.intercept.len())?)?,
-        Rule::Pocket(check) => boxed(Pocket::new(check, true, state, &())?)?,
+        Rule::Pocket(check, average) => boxed(Pocket::new(check, average, true, state, &())?)?,
     })
 }
 

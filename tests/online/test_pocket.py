@@ -1,5 +1,6 @@
-"""The pocket perceptron against its text, one example after the other, in plain integers."""
+"""The pocket perceptron against its text, one example after the other, in plain numbers."""
 
+import itertools
 from functools import cache
 
 import numpy as np
@@ -17,7 +18,19 @@ FOUR = [[1, 1], [2, 2], [1, 2], [2, 1]], [1, 1, 0, 0]
 class Oracle:
     """A run whose every step follows the sentence that asks for it."""
 
-    def __init__(self, X, labels, check, *, tie="mistake", intercept=True, s=None, start=None, seen=0):
+    def __init__(
+        self,
+        X,
+        labels,
+        check,
+        *,
+        tie="mistake",
+        intercept=True,
+        s=None,
+        start=None,
+        seen=0,
+        average=False,
+    ):
         self.X, self.y = X, [1 if label else -1 for label in labels]
         self.s = s or [1] * len(X)
         self.check, self.tie, self.intercept = check, tie, intercept
@@ -28,9 +41,14 @@ class Oracle:
         self.errors = self.count(self.w)
         self.tried = True  # the vector of now
         self.swaps = []
+        self.all = [self.w] if average else None  # the vectors after 0, 1, 2, ... examples
 
     def activation(self, w, i):
-        return sum(p * q for p, q in zip(w, [*self.X[i], 1], strict=True))
+        lanes = [0.0] * 8  # rule 3: whole numbers have the same sum in any order, averages have not
+        for j, (p, q) in enumerate(zip(w[:-1], self.X[i], strict=True)):
+            lanes[j % 8] += p * q
+        t = [lanes[j] + lanes[j + 4] for j in range(4)]
+        return (t[0] + t[2]) + (t[1] + t[3]) + w[-1]
 
     def wrong(self, w, i):
         a = self.activation(w, i)
@@ -56,7 +74,15 @@ class Oracle:
         if errors < self.errors:
             self.pocket, self.errors = list(self.w), errors
             self.pocket_run, self.pocket_length = self.run, self.length
-            self.swaps.append((epoch, self.t, errors))
+            self.swaps.append((epoch, self.t, errors, 0))
+
+    def put_average(self, epoch):
+        """The sum of all vectors, divided once: exact whole numbers, so the average is rounded once."""
+        average = [sum(column) / len(self.all) for column in zip(*self.all, strict=True)]
+        errors = self.count(average)
+        if errors < self.errors:
+            self.pocket, self.errors, self.pocket_run = average, errors, 0
+            self.swaps.append((epoch, self.t, errors, 1))
 
     def end_run(self, epoch):
         if self.check == "run" and self.length > self.longest:
@@ -73,16 +99,20 @@ class Oracle:
                 self.run, self.length = self.run + 1, self.length + self.length_of(i)
                 if self.check == "ratchet" and self.length > self.pocket_length:
                     self.put(number)
-                continue
-            mistakes += 1
-            self.end_run(number)
-            step = self.y[i] * self.s[i]
-            self.w = [p + step * q for p, q in zip(self.w, [*self.X[i], self.intercept], strict=True)]
-            self.visited.append(self.w)
-            self.run, self.length, self.tried = 0, 0, False
-            if self.check == "update":
-                self.put(number)
+            else:
+                mistakes += 1
+                self.end_run(number)
+                step = self.y[i] * self.s[i]
+                self.w = [p + step * q for p, q in zip(self.w, [*self.X[i], self.intercept], strict=True)]
+                self.visited.append(self.w)
+                self.run, self.length, self.tried = 0, 0, False
+                if self.check == "update":
+                    self.put(number)
+            if self.all is not None:
+                self.all.append(self.w)
         self.put(number)
+        if self.all is not None:
+            self.put_average(number)
         return mistakes
 
     def fit(self, epochs, orders=None):
@@ -93,13 +123,16 @@ class Oracle:
         return self
 
 
+SWAP = ("epoch", "t", "errors", "average")
+
+
 def pocket_of(state, k=0):
     return [*state["coef_pocket"][k].tolist(), state["intercept_pocket"][k]]
 
 
 def swaps_of(state, k=0):
     own = state["swap_plane"] == k
-    return list(zip(*(state[f"swap_{name}"][own].tolist() for name in ("epoch", "t", "errors")), strict=True))
+    return list(zip(*(state[f"swap_{name}"][own].tolist() for name in SWAP), strict=True))
 
 
 def compare(state, oracle, k=0):
@@ -170,6 +203,7 @@ def problems(draw):
         "labels": draw(st.lists(st.integers(0, classes - 1), min_size=n, max_size=n)),
         "planes": list(range(classes)) if classes > 2 else [1],
         "check": draw(st.sampled_from(CHECKS)),
+        "average": draw(st.booleans()),
         "tie": draw(st.sampled_from(["mistake", "positive"])),
         "intercept": draw(st.booleans()),
         "sample": draw(st.none() | st.lists(st.integers(0, 3), min_size=n, max_size=n)),
@@ -205,7 +239,7 @@ def test_equals_the_text(trainer, problem):
         positive=planes,
         state=state,
         max_iter=problem["epochs"],
-        **{name: problem[name] for name in ("check", "tie", "seed", "threads")},
+        **{name: problem[name] for name in ("check", "average", "tie", "seed", "threads")},
         fit_intercept=problem["intercept"],
     )
     weights = [
@@ -235,6 +269,7 @@ def test_equals_the_text(trainer, problem):
             s=weights[place],
             start=problem["start"],
             seen=problem["seen"],
+            average=problem["average"],
         )
         compare(report["state"], oracle.fit(problem["epochs"], orders), place)
 
@@ -366,11 +401,24 @@ def test_what_would_not_be_judged_by_the_activation_alone_is_refused(trainer, ch
 def test_unknown_checks(trainer):
     with pytest.raises(ValueError, match=r"check must be .*got ['\"]often"):
         trainer.fit(np.eye(2), [0, 1], learner="pocket", check="often")
-    with pytest.raises(ValueError, match=r"check must be \"run\" for the learner ['\"]averaged"):
-        trainer.fit(np.eye(2), [0, 1], learner="averaged", check="update")
+    for change in ({"check": "update"}, {"average": True}):
+        with pytest.raises(ValueError, match=r"check must be \"run\" and average False for the learner"):
+            trainer.fit(np.eye(2), [0, 1], learner="averaged", **change)
     state = trainer.start(2) | {"ages": np.zeros((1, 2), dtype=np.int64)}
     with pytest.raises(ValueError, match="penalty must be None"):
         trainer.fit(np.eye(2), [0, 1], learner="pocket", state=state, penalty=(0.0, 0.1))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_averages_that_overflow(trainer, sparse):
+    """The last vector is finite, but (T + 1) w is not; nothing is counted with that, whatever is stored."""
+    X = np.array([[0.0, 1.0], [0.0, 1.0]])
+    start = trainer.start(2, coef=[[1e308, 0.0]])
+    X = sp.csr_matrix(X) if sparse else X
+    done = trainer.fit(X, [0, 1], learner="pocket", state=start)["state"]
+    assert done["coef"][0, 0] == 1e308
+    with pytest.raises(OverflowError, match="epoch 0"):
+        trainer.fit(X, [0, 1], learner="pocket", state=start, average=True)
 
 
 def test_errors_that_overflow_as_a_sum(trainer):
@@ -398,7 +446,8 @@ def test_the_callback_sees_the_pocket_so_far_and_changes_nothing(trainer):
         "tol": 1e-3,
         "n_iter_no_change": 2,
     }
-    for check in CHECKS:
+    for check, average in itertools.product(CHECKS, (False, True)):
+        arguments["average"] = average
         alone = trainer.fit(X, labels, check=check, **arguments)
         seen.clear()
         watched = trainer.fit(

@@ -47,6 +47,9 @@ _CHECK = Option(
     "when the pocket counts training errors (auto)",
     one_of("auto", "run", "ratchet", "update", "epoch"),
 )
+_AVERAGE = Option(
+    "average", "also try the average of the weights for the pocket, after each epoch (the default)", SWITCH
+)
 _VECTORS = (
     Option(
         "prediction",
@@ -64,6 +67,6 @@ _VECTORS = (
 OPTIONS = {
     "perceptron": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE, *PARTITIONS, *_PENALTY),
     "averaged": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE, *PARTITIONS),
-    "pocket": (*epochs(1000, "0.001", 100), *UPDATES, intercept(True), *_STOPPING, _CHECK),
+    "pocket": (*epochs(1000, "0.001", 100), *UPDATES, intercept(True), *_STOPPING, _CHECK, _AVERAGE),
     "voted": (*_ALL, *_STOPPING, *NOISE, ADDED_FEATURE, *_VECTORS),
 }

@@ -47,4 +47,4 @@ __all__ = [
 ]
 
 #: Raised by one whenever any learned bit changes.
-ARITHMETIC_VERSION = 1
+ARITHMETIC_VERSION = 2

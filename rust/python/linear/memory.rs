@@ -32,7 +32,7 @@ pub fn read_learner(
         })?),
         "pocket" => {
             let (check, signals) = (parse_check(&given.check)?, Signals::new());
-            let pocket = Pocket::new(check, fit_intercept, begin, &signals);
+            let pocket = Pocket::new(check, given.average, fit_intercept, begin, &signals);
             Ok(boxed(signals.settle(pocket, state.py(), false)?)?)
         }
         "voted" => Ok(boxed(Voted::new(planes)?)?),

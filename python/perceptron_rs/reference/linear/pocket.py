@@ -18,15 +18,19 @@ Update rule
     - "update": after every update;
     - "epoch": never but at the end of an epoch.
 
-    The vector at the end of an epoch is counted in any case.
+    The vector at the end of an epoch is counted in any case. With ``average``, so is then the average of all
+    vectors since the start of the run. It has no run, and the next vector of the run that "ratchet" counts
+    must still have a longer one than the last vector of the run that was put into the pocket.
 Given
-    What the perceptron is given, and ``check``.
+    What the perceptron is given, ``check``, and ``average``.
 Result
-    The pocket's vector, its errors, and its run when it was put there; the swaps: what was put there, in
-    which epoch, after how many examples, with how many errors. Beside them the last w, b.
+    The pocket's vector, its errors, and its run when it was put there, 0 of an average; the swaps: what was
+    put there, in which epoch, after how many examples, with how many errors, and whether it was an average.
+    Beside them the last w, b.
 Paper
     S. I. Gallant, "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks 1(2),
-    1990: the pocket algorithm, and for "ratchet" the pocket algorithm with ratchet.
+    1990: the pocket algorithm, and for "ratchet" the pocket algorithm with ratchet; without ``average``
+    exactly these. The average is that of the averaged perceptron.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
+from perceptron_rs.reference.linear.averaged import mean
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
 from perceptron_rs.reference.rows import activations
 from perceptron_rs.settings import Linear, State
@@ -59,9 +64,11 @@ class Pocket(Learner):
         self.number = -1  # of the epoch
         self.best: tuple[NDArray[np.float64], float] = plane.w.copy(), plane.b
         self.of_zero = 1.0 if settings.tie == "positive" else -1.0  # what an activation of 0 predicts
-        self.errors = self.count(x)
+        self.errors = self.count(x, *self.best)
         self.run, self.recorded = 0, 0.0  # of the pocket's vector: its run in examples, and its length
-        self.swaps: list[tuple[int, int, float]] = []
+        self.swaps: list[tuple[int, int, float, bool]] = []
+        self.start = plane.t  # of the run
+        self.u = Plane(np.zeros_like(plane.w), 0.0, plane.fit_intercept) if settings.average else None
 
     def epoch(self, number: int, x: Any, order: list[int], log: Log) -> None:
         """Take in an epoch."""
@@ -73,6 +80,8 @@ class Pocket(Learner):
                 if self.check == "run":
                     self.end_run(x, self.t - 1)
                 self.plane.update(made[i], x[i])
+                if self.u is not None:
+                    self.u.update((self.t - self.start) * made[i], x[i])
                 self.born, self.length, self.counted = self.t, 0.0, False
                 if self.check == "update":
                     self.consider(x, self.t)
@@ -81,6 +90,8 @@ class Pocket(Learner):
                 if self.check == "ratchet" and self.length > self.recorded:
                     self.consider(x, self.t)
         self.consider(x, self.t)
+        if self.u is not None:
+            self.consider_average(x, self.u)
 
     def end(self, x: Any) -> None:
         """End the last run, too."""
@@ -98,16 +109,31 @@ class Pocket(Learner):
         if self.counted:
             return
         self.counted = True
-        errors = self.count(x)
-        if errors < self.errors:
-            self.best, self.errors = (self.plane.w.copy(), self.plane.b), errors
+        if self.swap(x, self.plane.w.copy(), self.plane.b, is_average=False):
             self.run, self.recorded = t - self.born, self.length
-            self.swaps.append((self.number, self.t, errors))
 
-    def count(self, x: Any) -> float:
-        """Weights of the examples that the vector gets wrong, added in row order."""
-        m = self.y * activations(x, self.plane.w, self.plane.b)
-        has_sides = self.plane.w.any() or self.plane.b != 0
+    def consider_average(self, x: Any, u: Plane) -> None:
+        """Do the same with the average; FloatingPointError if it is not finite."""
+        T = np.int64(self.t - self.start)
+        average = Plane(mean(self.plane.w, u.w, T), float(mean(self.plane.b, u.b, T)), u.fit_intercept)
+        if not (u.is_finite() and average.is_finite()):
+            raise FloatingPointError
+        if self.swap(x, average.w, average.b, is_average=True):
+            self.run = 0
+
+    def swap(self, x: Any, w: NDArray[np.float64], b: float, *, is_average: bool) -> bool:
+        """Put a vector into the pocket if it has fewer errors; return whether it has."""
+        errors = self.count(x, w, b)
+        if not errors < self.errors:
+            return False
+        self.best, self.errors = (w, b), errors
+        self.swaps.append((self.number, self.t, errors, is_average))
+        return True
+
+    def count(self, x: Any, w: NDArray[np.float64], b: float) -> float:
+        """Weights of the examples that a vector gets wrong, added in row order."""
+        m = self.y * activations(x, w, b)
+        has_sides = w.any() or b != 0
         right = has_sides & ((m > 0) | ((m == 0) & (self.y == self.of_zero)))
         return arith.total(self.s[(self.s != 0) & ~right])
 
@@ -123,7 +149,7 @@ class Pocket(Learner):
 def pocket_arrays(pockets: list[Pocket]) -> State:
     """Return the pockets of all planes as arrays, and the swaps, plane after plane."""
     swaps = [(k, *swap) for k, pocket in enumerate(pockets) for swap in pocket.swaps]
-    plane, epoch, t = (np.array([swap[i] for swap in swaps], dtype=np.int64) for i in range(3))
+    plane, epoch, t, average = (np.array([swap[i] for swap in swaps], dtype=np.int64) for i in (0, 1, 2, 4))
     return {
         "coef_pocket": np.array([pocket.best[0] for pocket in pockets]),
         "intercept_pocket": np.array([pocket.best[1] for pocket in pockets]),
@@ -133,4 +159,5 @@ def pocket_arrays(pockets: list[Pocket]) -> State:
         "swap_epoch": epoch,
         "swap_t": t,
         "swap_errors": np.array([swap[3] for swap in swaps], dtype=np.float64),
+        "swap_average": average,
     }
