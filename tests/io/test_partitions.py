@@ -83,9 +83,11 @@ def test_a_wrong_line_of_a_range_of_sentences_is_named(tmp_path):
     file.write_text("a\tX\n\n" * 20 + "b\tc\tX\n\n" * 20)  # right by themselves
     parts = open_sentences(file, attributes=column_attributes).partitions(4)
     assert len(parts[0]().X) > 5
-    with pytest.raises(ValueError, match=r"a\.tsv, line (5|6|7)\d: has 3 columns, but 2 are needed") as error:
+    with pytest.raises(
+        ValueError, match=r"a\.tsv: line (5|6|7)\d has 3 columns, but it needs, .* 2;"
+    ) as error:
         parts[3]()
-    line = int(str(error.value).split("line ")[1].split(":")[0])
+    line = int(str(error.value).split("line ")[1].split()[0])
     assert file.read_text().split("\n")[line - 1] == "b\tc\tX"
     assert file.read_text().split("\n")[line - 2] == ""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
+from perceptron_rs.io.conll import ConllParser, Layout, Sentence
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, paths_of
 from perceptron_rs.packed import MAX_RATIO, check_ratio
 from perceptron_rs.text import open_text
@@ -33,8 +34,10 @@ def open_sentences(
     ----------
     path : str, path-like, or list of them
         Text files in UTF-8, read as if they were one; patterns such as ``"part-*.tsv.gz"`` name several. A
-        line holds the columns of a token, separated by tabs, or by blanks if the line has no tab. Empty lines
-        end sentences.
+        line holds the columns of a token, separated by tabs, or by blanks if the first token of the file has
+        no tab. Empty lines end sentences. Lines that are no tokens are left out, as by the command
+        ``perceptron-rs tag-train``: ``-DOCSTART-``; lines that begin with # and have no tab, where tabs
+        separate columns; and the comments, words of several tokens and empty nodes of CoNLL-U.
     attributes : callable
         Returns the attributes of the tokens of a sentence, given the columns of each but for the tag, such as
         `perceptron_rs.features.column_attributes`.
@@ -51,8 +54,8 @@ def open_sentences(
     Raises
     ------
     ValueError
-        When it is read, if a line has another number of columns than the first, or is not UTF-8. The message
-        names the file and the line.
+        When it is read, if a line has another number of columns than the first, or an empty one, or is not
+        UTF-8. The message names the file and the line.
     OSError
         If a file is missing, or when it cannot be read.
 
@@ -142,45 +145,44 @@ def _sentences(
     file: Path, tag_column: int, max_ratio: float, begin: int = 0, end: int | None = None
 ) -> Iterator[list[list[str]]]:
     """Give the columns of the tokens of each sentence; of a file that is not compressed, between places."""
-    sentence: list[list[str]] = []
-    width, before, number = None, 0, 0  # columns; lines in front of the range; the last line that was read
-    opening = ""  # the first column of the line that all others must be like
-    if begin > 0:
-        first: list[list[str]] = next(_sentences(file, tag_column, max_ratio), [[]])
-        width, before = len(first[0]) or None, _lines_before(file, begin)
-        opening = first[0][0] if width else ""
-    with open_text(str(file), max_ratio) as lines:
+    least = max(2, tag_column + 1 if tag_column >= 0 else -tag_column)
+    options: dict[str, Any] = {"expected": "it needs, with the tag,", "least": least}
+    if end is not None:
+        options |= {"layout": _layout(file, options), "before": _lines_before(file, begin)}
+    parser = ConllParser(str(file), **options)
+    with open_text(str(file), max_ratio) as text:
         if begin > 0:
-            lines.seek(begin)
-        place = lines.tell()
-        for number, line in enumerate(lines, before + 1):
-            if end is not None and place >= end:
+            text.seek(begin)
+        for lines in _whole_lines(text, None if end is None else end - text.tell()):
+            yield from _of_tokens(parser.read(lines))
+    yield from _of_tokens(parser.end())
+
+
+def _of_tokens(sentences: list[Sentence]) -> Iterator[list[list[str]]]:
+    return (sentence.tokens for sentence in sentences if sentence.tokens)
+
+
+def _whole_lines(text: IO[bytes], n_bytes: int | None) -> Iterator[bytes]:
+    """Give whole lines, of so many bytes together, which end where a line does, or of all."""
+    rest = b""
+    while part := text.read(_CHUNK if n_bytes is None else min(_CHUNK, n_bytes)):
+        n_bytes = None if n_bytes is None else n_bytes - len(part)
+        lines, end, rest = (rest + part).rpartition(b"\n")
+        if end:
+            yield lines + end
+    if rest:
+        yield rest
+
+
+def _layout(file: Path, options: dict[str, Any]) -> Layout:
+    """Return what the beginning of a file tells of its lines."""
+    parser = ConllParser(str(file), **options)
+    with open_text(str(file)) as text:
+        for line in text:
+            parser.read(line)
+            if parser.layout.columns is not None:
                 break
-            place += len(line)
-            text = line.decode("utf-8").rstrip("\r\n")
-            if not text.strip():
-                if sentence:
-                    yield sentence
-                sentence = []
-                continue
-            columns = text.split("\t") if "\t" in text else text.split()
-            if width is None:
-                width, opening = len(columns), columns[0]
-            if len(columns) != width or not -width <= tag_column < width or width < 2:
-                raise ValueError(
-                    f"{file}, line {number}: has {len(columns)} columns, but {max(width, 2)} are needed, "
-                    f"one of which is the tag; put an empty line between sentences"
-                    + _about_comments(columns[0], opening)
-                )
-            sentence.append(columns)
-    if sentence:
-        yield sentence
-
-
-def _about_comments(*cells: str) -> str:
-    """Say more of a wrong number of columns if one of these first cells may begin a comment."""
-    comment = next((cell for cell in cells if cell.startswith("#")), None)
-    return "" if comment is None else f", and remove comments: a line begins with {comment!r:.40}"
+    return parser.layout
 
 
 def _lines_before(file: Path, place: int) -> int:

@@ -1,0 +1,179 @@
+"""Tokens in columns, as the files of the CoNLL shared tasks have them: the one parser of sentences.
+
+One token a line, an empty line behind each sentence. Tabs separate columns, or blanks if the first line that
+can tell has no tab. Lines that are no tokens belong to the sentence that they stand in:
+
+- ``-DOCSTART-``, between the documents of CoNLL-2002 and 2003;
+- where tabs separate columns, lines that begin with # and have no tab: comments;
+- in CoNLL-U (ten columns, the first of which is a number, or a line ``# global.columns = ID ...``) every line
+  that begins with #, and tokens whose number is a range or has a point: words of several tokens, empty nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+__all__ = ["BOM", "ConllParser", "Layout", "Sentence"]
+
+BOM = b"\xef\xbb\xbf"
+
+_DOCSTART = "-DOCSTART-"
+_WIDTH = 10  # of CoNLL-U
+_NUMBER = re.compile(rb"\d+([-.]\d+)?")  # of a word of CoNLL-U, in its first column
+_NO_WORD = re.compile(r"\d+[-.]\d+")
+_GLOBAL_COLUMNS = re.compile(rb"^#\s*global\.columns\s*=\s*ID\b", re.MULTILINE)
+#: A line that tells how columns are separated: neither -DOCSTART- nor what may be a comment.
+_TELLING = re.compile(rb"^(?!#|-DOCSTART-)[^\n]*[^\s][^\n]*$", re.MULTILINE)
+#: The blanks of ASCII alone: a word may hold others.
+_BLANKS = re.compile(r"[ \t\x0b\x0c]+")
+_AROUND = " \t\x0b\x0c"
+
+
+@dataclass(slots=True)
+class Sentence:
+    """The columns of each token; and all lines, with whether each is a token."""
+
+    tokens: list[list[str]] = field(default_factory=list)
+    lines: list[tuple[str, bool]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Layout:
+    """What the beginning of a file tells of all its lines; None, or "", where nothing has been told yet."""
+
+    columns: int | None = None  #: how many each token has
+    tabs: bool | None = None  #: whether tabs separate them
+    is_conll_u: bool = False
+    first: str = ""  #: the first column of the token that all others must be like
+
+
+class ConllParser:
+    """Makes sentences of lines, some lines at a time; ValueError with file and line if they are unsound.
+
+    Parameters
+    ----------
+    name : str
+        What errors call the file.
+    expected : str
+        Who wants so many columns, for the error.
+    least : int, default=1
+        How many columns the first token must have at least.
+    keep_lines : bool, default=False
+        Whether to keep the lines themselves.
+    layout : Layout, default=None
+        What is known of the file already.
+    before : int, default=0
+        How many lines of the file lie before the first that will be read.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        expected: str = "the lines before have",
+        *,
+        least: int = 1,
+        keep_lines: bool = False,
+        layout: Layout | None = None,
+        before: int = 0,
+    ) -> None:
+        self._name, self._expected, self._least = name, expected, least
+        self._keep_lines = keep_lines
+        self.layout = Layout() if layout is None else replace(layout)
+        self._waiting = b""  # until a line tells the layout
+        self.number = before  #: of the last line
+        self._sentence = Sentence()
+
+    def read(self, text: bytes) -> list[Sentence]:
+        """Return the sentences that end in these lines, also those without a token."""
+        if self.layout.tabs is None:
+            self._waiting += text
+            lines = (found[0] for found in _TELLING.finditer(self._waiting))
+            telling = next((line for line in lines if line.decode("utf-8", "replace").strip()), None)
+            if telling is None:
+                return []
+            self._set_layout(telling)
+            text, self._waiting = self._waiting, b""
+        done = []
+        for line in text.removesuffix(b"\n").split(b"\n"):
+            self.number += 1
+            try:
+                words = line.rstrip(b"\r").decode("utf-8")
+            except UnicodeDecodeError:
+                raise ValueError(f"{self._name}: line {self.number} is not UTF-8; convert the file") from None
+            if words.strip():
+                self._add(words)
+            elif self._sentence.tokens or self._sentence.lines:
+                done.append(self._sentence)
+                self._sentence = Sentence()
+        return done
+
+    def end(self) -> list[Sentence]:
+        """Return the sentence that no empty line has ended."""
+        if self.layout.tabs is None and self._waiting.strip():
+            self._set_layout(next(line for line in self._waiting.splitlines() if line.strip()))
+            text, self._waiting = self._waiting, b""
+            return self.read(text.rstrip(b"\n") + b"\n\n")
+        last, self._sentence = self._sentence, Sentence()
+        return [last] if last.tokens or last.lines else []
+
+    def _set_layout(self, line: bytes) -> None:
+        cells = line.split(b"\t")
+        self.layout.tabs = len(cells) > 1
+        self.layout.is_conll_u = self.layout.tabs and (
+            (len(cells) == _WIDTH and _NUMBER.fullmatch(cells[0]) is not None)
+            or _GLOBAL_COLUMNS.search(self._waiting) is not None
+        )
+
+    def _add(self, line: str) -> None:
+        if "\r" in line:
+            raise ValueError(
+                f"{self._name}: line {self.number} has a carriage return within; end lines by line feeds"
+            )
+        token = line.split("\t") if self.layout.tabs else _BLANKS.split(line.strip(_AROUND))
+        is_token = not self._is_other(token)
+        if is_token:
+            self._check(token)
+            self._sentence.tokens.append(token)
+        if self._keep_lines:
+            self._sentence.lines.append((line, is_token))
+
+    def _is_other(self, token: list[str]) -> bool:
+        """Whether a line is no token."""
+        first = token[0]
+        if first == _DOCSTART or first.startswith(f"{_DOCSTART} "):
+            return True
+        if self.layout.is_conll_u:
+            return first.startswith("#") or _NO_WORD.fullmatch(first) is not None
+        is_comment = len(token) == 1 and first.startswith("#")
+        return is_comment and self.layout.tabs is True and self.layout.columns != 1
+
+    def _check(self, token: list[str]) -> None:
+        place, layout = f"{self._name}: line {self.number}", self.layout
+        if layout.columns is None:
+            layout.columns, layout.first = len(token), token[0]
+            if len(token) < self._least:
+                raise ValueError(
+                    f"{place} has {len(token)} columns, but {self._expected} {self._least}"
+                    f"{_about_comments(token[0])}"
+                )
+        if len(token) != layout.columns:
+            raise ValueError(
+                f"{place} has {len(token)} columns, but {self._expected} {layout.columns}; "
+                f"give each token the same number, and put an empty line between sentences"
+                f"{_about_comments(token[0], layout.first)}"
+            )
+        if not all(map(str.strip, token)):
+            empty = next(j for j, cell in enumerate(token, 1) if not cell.strip())
+            raise ValueError(f"{place} has an empty column {empty}; fill it, for instance with _")
+
+
+def _about_comments(*cells: str) -> str:
+    """Say more of a wrong number of columns if one of these first cells may begin a comment."""
+    comment = next((cell for cell in cells if cell.startswith("#")), None)
+    if comment is None:
+        return ""
+    return (
+        f"; if the line that begins with {comment!r:.40} is a comment, remove it, or separate columns by "
+        f"tabs: then a line that begins with # and has no tab is one"
+    )
