@@ -261,7 +261,7 @@ def test_bad_places(refused, tagged, tagger, tmp_path, stdin):
     with pytest.raises(
         CommandError, match=r"has 1 columns, but it needs 3; if the line that begins with '#'"
     ):
-        list(sentences(tmp_path / "words", expected="it needs", least=3))
+        list(sentences(str(tmp_path / "words"), expected="it needs", least=3))
     stdin(b"a\nb c\n")
     assert refused("tag", tagger).startswith("standard input: line 2 has 2 columns")
 

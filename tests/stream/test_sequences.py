@@ -92,7 +92,7 @@ def test_files_of_columns(tmp_path, suffix):
         (b"a\n", r"bad: line 1 has 1 columns, but it needs, with the tag, 2"),
         (b"a\tN\n# b\tN\tx\n", r"line 2 has 3 .*; if the line that begins with '# b' is a comment"),
         (b"#c d e\na N\n", r"bad: line 2 has 2 .*; if the line that begins with '#c' is a comment"),
-        (b"a N\nb \xff\n", r"bad: line 2 is not UTF-8"),
+        (b"a N\nb \xff\n", r"bad, line 2: is not UTF-8"),
         (b"a\tN\nb\t\n", r"bad: line 2 has an empty column 2; fill it"),
         (b"a N\rb N\r", r"bad: line 1 has a carriage return within; end lines by line feeds"),
         (b"\n\n", "contains no examples"),

@@ -14,9 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-__all__ = ["BOM", "ConllParser", "Layout", "Sentence"]
-
-BOM = b"\xef\xbb\xbf"
+__all__ = ["ConllParser", "Layout", "Sentence"]
 
 _DOCSTART = "-DOCSTART-"
 _WIDTH = 10  # of CoNLL-U
@@ -85,7 +83,7 @@ class ConllParser:
         self._sentence = Sentence()
 
     def read(self, text: bytes) -> list[Sentence]:
-        """Return the sentences that end in these lines, also those without a token."""
+        """Return the sentences that end in these lines of `open_text`, also those without a token."""
         if self.layout.tabs is None:
             self._waiting += text
             lines = (found[0] for found in _TELLING.finditer(self._waiting))
@@ -97,10 +95,7 @@ class ConllParser:
         done = []
         for line in text.removesuffix(b"\n").split(b"\n"):
             self.number += 1
-            try:
-                words = line.rstrip(b"\r").decode("utf-8")
-            except UnicodeDecodeError:
-                raise ValueError(f"{self._name}: line {self.number} is not UTF-8; convert the file") from None
+            words = line.rstrip(b"\r").decode("utf-8")
             if words.strip():
                 self._add(words)
             elif self._sentence.tokens or self._sentence.lines:
