@@ -11,7 +11,6 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import SequencePerceptron
-from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.options import parse
 from perceptron_rs.cli.readers.sentences import sentences
 from perceptron_rs.features import column_attributes
@@ -258,9 +257,7 @@ def test_bad_places(refused, tagged, tagger, tmp_path, stdin):
     message = refused("tag-evaluate", tagger, tmp_path / "words")
     assert "line 1 has 1 columns" in message
     assert "if the line that begins with '#' is a comment, remove it" in message
-    with pytest.raises(
-        CommandError, match=r"has 1 columns, but it needs 3; if the line that begins with '#'"
-    ):
+    with pytest.raises(ValueError, match=r"has 1 columns, but it needs 3; if the line that begins with '#'"):
         list(sentences(str(tmp_path / "words"), expected="it needs", least=3))
     stdin(b"a\nb c\n")
     assert refused("tag", tagger).startswith("standard input: line 2 has 2 columns")

@@ -148,3 +148,13 @@ def test_drawn_files(tmp_path):
         kinds += ["# text", "#\twith tabs\t", "", " ", "-DOCSTART-", "-DOCSTART- O"]
         text = kinds[0] + "\n" + "".join(rng.choice(kinds) + "\n" for _ in range(rng.randrange(20)))
         assert parsed(text, rng.randrange(1, 9)) == oracle(text, 10)
+
+
+def test_files_read_as_one_have_the_columns_of_the_first(tmp_path):
+    for name, text in {"a": "", "b": "x\ty\tN\n", "c": "x\tV\n"}.items():
+        (tmp_path / name).write_text(text)
+    source = open_sentences([tmp_path / "a", tmp_path / "b", tmp_path / "c"], attributes=list)
+    with pytest.raises(ValueError, match=r"c: line 1 has 2 columns, but the lines before have 3"):
+        list(source.batches())
+    with pytest.raises(ValueError, match=r"c: line 1 has 2 columns, but the lines before have 3"):
+        [part() for part in source.partitions(3)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -80,8 +81,10 @@ def open_sentences(
     def batches() -> Iterator[Batch]:
         X: list[list[Any]] = []
         y: list[list[str]] = []
+        columns = None
         for file in files:
-            for sentence in _sentences(file, tag_column, max_ratio):
+            for sentence in _sentences(file, tag_column, max_ratio, columns):
+                columns = len(sentence[0])
                 y.append([columns.pop(tag_column) for columns in sentence])
                 X.append(attributes(sentence))
                 if len(X) == _SENTENCES:
@@ -103,6 +106,8 @@ def _cut(
     files: Sequence[Path], attributes: Attributes, tag_column: int, n: int | None
 ) -> list[Callable[[], Batch]]:
     """Cut files into n ranges of sentences, at the first empty lines behind ranges of bytes."""
+    ranges = byte_ranges([str(file) for file in files], n)
+    columns = next((found for file in files if (found := _layout(file).columns)), None)
     return [
         partial(
             _read_ranges,
@@ -112,8 +117,9 @@ def _cut(
             ],
             attributes,
             tag_column,
+            columns,
         )
-        for part in byte_ranges([str(file) for file in files], n)
+        for part in ranges
     ]
 
 
@@ -130,26 +136,35 @@ def _after_empty_line(file: str, place: int) -> int:
         return lines.tell()
 
 
-def _read_ranges(ranges: list[tuple[str, int, int]], attributes: Attributes, tag_column: int) -> Batch:
+def _read_ranges(
+    ranges: list[tuple[str, int, int]], attributes: Attributes, tag_column: int, columns: int | None
+) -> Batch:
     """Read the sentences between places in files."""
     X: list[list[Any]] = []
     y: list[list[str]] = []
     for file, begin, end in ranges:
-        for sentence in _sentences(Path(file), tag_column, MAX_RATIO, begin, end):
+        for sentence in _sentences(Path(file), tag_column, MAX_RATIO, columns, begin, end):
             y.append([columns.pop(tag_column) for columns in sentence])
             X.append(attributes(sentence))
     return Batch(X, y)
 
 
 def _sentences(
-    file: Path, tag_column: int, max_ratio: float, begin: int = 0, end: int | None = None
+    file: Path,
+    tag_column: int,
+    max_ratio: float,
+    columns: int | None,
+    begin: int = 0,
+    end: int | None = None,
 ) -> Iterator[list[list[str]]]:
     """Give the columns of the tokens of each sentence; of a file that is not compressed, between places."""
-    least = max(2, tag_column + 1 if tag_column >= 0 else -tag_column)
-    options: dict[str, Any] = {"expected": "it needs, with the tag,", "least": least}
-    if end is not None:
-        options |= {"layout": _layout(file, options), "before": _lines_before(file, begin)}
-    parser = ConllParser(str(file), **options)
+    parser = ConllParser(
+        str(file),
+        "the lines before have" if columns else "it needs, with the tag,",
+        least=max(2, tag_column + 1 if tag_column >= 0 else -tag_column),
+        layout=replace(Layout() if end is None else _layout(file), columns=columns),
+        before=_lines_before(file, begin),
+    )
     with open_text(str(file), max_ratio) as text:
         if begin > 0:
             text.seek(begin)
@@ -174,9 +189,9 @@ def _whole_lines(text: IO[bytes], n_bytes: int | None) -> Iterator[bytes]:
         yield rest
 
 
-def _layout(file: Path, options: dict[str, Any]) -> Layout:
+def _layout(file: Path) -> Layout:
     """Return what the beginning of a file tells of its lines."""
-    parser = ConllParser(str(file), **options)
+    parser = ConllParser(str(file))
     with open_text(str(file)) as text:
         for line in text:
             parser.read(line)
@@ -186,5 +201,7 @@ def _layout(file: Path, options: dict[str, Any]) -> Layout:
 
 
 def _lines_before(file: Path, place: int) -> int:
+    if place == 0:
+        return 0
     with file.open("rb") as text:
         return sum(text.read(min(_CHUNK, place - at)).count(b"\n") for at in range(0, place, _CHUNK))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.readers.source import (
     STANDARD_INPUT,
     Place,
@@ -40,7 +39,7 @@ def batches(
     keep_lines: bool = True,
     max_ratio: float | None = None,
 ) -> Iterator[list[Sentence]]:
-    """Give sentences as soon as their last lines have come; CommandError with file and line if unsound.
+    """Give sentences as soon as their last lines have come; ValueError with file and line if unsound.
 
     Parameters
     ----------
@@ -67,15 +66,8 @@ def batches(
         layout = Layout(columns=columns)
         parser = ConllParser(name_of(path), expected, least=least, keep_lines=keep_lines, layout=layout)
         for _, text in text_blocks(path, max_ratio=max_ratio):
-            if done := _sound(parser.read, text):
+            if done := parser.read(text):
                 yield done
-        if done := _sound(parser.end):
+        if done := parser.end():
             yield done
         columns = parser.layout.columns
-
-
-def _sound(read: Callable[..., list[Sentence]], *text: bytes) -> list[Sentence]:
-    try:
-        return read(*text)
-    except ValueError as error:
-        raise CommandError(str(error)) from None
