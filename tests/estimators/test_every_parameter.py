@@ -146,7 +146,11 @@ OWN: dict[Any, dict[str, tuple[Any, dict[str, Any]]]] = {
         "learning_rate_init": (0.1, {}),
         "n_iter_no_change": (1, {"max_iter": 40, "tol": 0.5}),
     },
-    PocketPerceptron: {"tol": (0.5, {"max_iter": 60, "n_iter_no_change": 5})},
+    PocketPerceptron: {
+        "average": (False, {"max_iter": 1}),
+        "check": ("epoch", {"average": False}),
+        "tol": (0.5, {"max_iter": 60, "n_iter_no_change": 5}),
+    },
     SequencePerceptron: {
         "beam_width": (1, {"decode": "beam"}),
         "decode": ("beam", {"beam_width": 1}),
