@@ -2,13 +2,17 @@
 
 import gzip
 import io
+import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
 
-from perceptron_rs import packed
+from perceptron_rs import load, packed
 from perceptron_rs.cli import modelfile
 from perceptron_rs.cli.readers import source
 
@@ -161,3 +165,115 @@ def test_a_coprocess_gets_an_answer_before_it_sends_more(call, model, tmp_path, 
             assert child.stdout.readline() == f"{label}\n"
         child.stdin.close()
         assert child.wait(timeout=60) == 0
+
+
+ONE_PASS = {
+    "svmlight": (TEXT, ("--features", 3, "--zero-based", "no")),
+    "csv": (CSV.encode(), ("--features", 3)),
+    "lines": (b"-1\ta b\n1\tb c\n" * 3, ()),
+}
+
+
+@pytest.fixture
+def fifo(tmp_path):
+    """A named pipe, which a thread writes to once."""
+
+    def put(data, name="pipe"):
+        os.mkfifo(tmp_path / name)
+        threading.Thread(target=(tmp_path / name).write_bytes, args=(data,), daemon=True).start()
+        return tmp_path / name
+
+    return put
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+@pytest.mark.parametrize("form", ONE_PASS)
+def test_one_pass_of_a_pipe_into_a_new_model(call, fifo, stdin, tmp_path, form):
+    if form == "csv":
+        pytest.importorskip("pyarrow")
+    data, options = ONE_PASS[form]
+    (tmp_path / "file").write_bytes(data)
+    argv = ("--format", form, "--stream", "--epochs", 1, "--quiet", "--model")
+    assert call("train", tmp_path / "file", *argv, tmp_path / "whole").status == 0
+    argv = (*argv, tmp_path / "m", "--classes", "-1,1", *options)
+    for data_of in (lambda: fifo(data), lambda: stdin(data) or "-"):
+        answer = call("train", data_of(), *argv)
+        assert answer.status == 0, answer.err
+        found, whole = load(tmp_path / "m"), load(tmp_path / "whole")
+        assert found.coef_.tobytes() == whole.coef_.tobytes()
+        assert found.classes_.tolist() == whole.classes_.tolist()
+        assert call("reproduce", tmp_path / "m", tmp_path / "file", "--format", form).status == 0
+        assert call("predict", tmp_path / "m", fifo(data, "bare")).status == 0  # the model knows the format
+        (tmp_path / "bare").unlink()
+        (tmp_path / "pipe").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "lacking"),
+    [
+        ((), "--epochs 1, --classes LABEL,..., --features N, --zero-based yes or no"),
+        (("--epochs", 1, "--features", 3), "--classes LABEL,..., --zero-based yes or no"),
+        (
+            (
+                "--epochs",
+                1,
+                "--features",
+                3,
+                "--zero-based",
+                "no",
+                "--classes",
+                "a,b",
+                "--class-weight",
+                "balanced",
+            ),
+            "another --class-weight than balanced",
+        ),
+    ],
+)
+def test_what_needs_a_second_pass_says_so_before_it_begins(call, tmp_path, monkeypatch, options, lacking):
+    monkeypatch.setattr(sys, "stdin", None)  # it would be said that it is closed
+    answer = call("train", "-", "--format", "svmlight", "--stream", "--model", tmp_path / "m", *options)
+    assert answer.status == 2
+    assert "standard input can be read only once" in answer.err
+    assert f"keep what is read with --cache FILE, or make it one pass, with {lacking}" in answer.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+def test_commands_on_named_pipes(call, fifo, model, text_file, tmp_path):
+    expected = load(model).coef_.tobytes()
+    for suffix, data in ((".svm", TEXT), (".svm.gz", gzip.compress(TEXT)), (".npz", npz())):
+
+        def pipe(use, suffix=suffix, data=data):
+            return fifo(data, f"{use}{suffix}")
+
+        assert call("train", pipe("t"), "--model", tmp_path / "m", "--quiet").status == 0
+        assert load(tmp_path / "m").coef_.tobytes() == expected
+        assert call("predict", model, pipe("p")).out.split() == [str(label) for label in Y]
+        assert call("evaluate", model, pipe("e"), "--json").json["errors"] == 0
+        assert call("reproduce", model, pipe("r")).status == 0
+        assert call("margin", pipe("g"), "--json").status == 0
+    cached = call(
+        "train", fifo(TEXT, "c.svm"), "--stream", "--cache", tmp_path / "c", "--model", tmp_path / "s"
+    )
+    assert cached.status == 0, cached.err
+    answer = call("reproduce", tmp_path / "s", fifo(b"", "again.svm"))
+    assert (answer.status, "can be read only once" in answer.err) == (2, True)
+    pipe = fifo(b"1 9:1\n", "wide.svm")
+    assert "has 9 features, counted from 1" in call("evaluate", model, pipe).err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+@pytest.mark.parametrize(
+    "argv", [("train",), ("train", "--stream", "--cache", "CACHE"), ("predict",), ("online",)], ids=str
+)
+def test_ctrl_c_while_a_pipe_has_nothing_to_give(model, tmp_path, argv):
+    os.mkfifo(tmp_path / "pipe.svm")
+    name, *options = [tmp_path / "cache" if word == "CACHE" else word for word in argv]
+    options += ["--model", tmp_path / "m"] if name == "train" else []
+    places = [tmp_path / "pipe.svm"] if name == "train" else [model, tmp_path / "pipe.svm"]
+    child = subprocess.Popen(command(name, *places, *options), env=environment(), stderr=subprocess.PIPE)
+    with (tmp_path / "pipe.svm").open("wb"):  # it has been opened
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=60) == 130
+    child.stderr.close()

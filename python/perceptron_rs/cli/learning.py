@@ -135,7 +135,7 @@ def is_stream(arguments: Namespace) -> bool:
     known = vars(arguments)
     if known.get("stream", False):
         return True
-    for option in ("block_size", "cache", "checkpoint", "resume"):
+    for option in ("block_size", "cache", "checkpoint", "classes", "resume"):
         if known.get(option):
             raise UsageError(f"--{option.replace('_', '-')} has no effect without --stream")
     return False

@@ -347,7 +347,7 @@ def _data(command: argparse.ArgumentParser, *, model: bool, piped: bool = False)
             "--features",
             type=kinds.positive,
             metavar="N",
-            help="number of columns of svmlight text (as found in DATA)",
+            help="number of features (as found in DATA)",
         )
     group.add_argument(
         "--zero-based",

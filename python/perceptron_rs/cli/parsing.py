@@ -15,6 +15,8 @@ __all__ = ["Parser"]
 _CHOICE = re.compile(
     r"(?P<what>.*): invalid choice: '(?P<given>.*)' \(choose from (?P<known>.*)\)", re.DOTALL
 )
+#: A value that begins with a minus and is no option: numbers, also several, as of --classes -1,1.
+_NEGATIVE = re.compile(r"-[0-9.][-+0-9.,eE]*")
 
 
 class Parser(argparse.ArgumentParser):
@@ -29,6 +31,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, prog: str, elsewhere: Mapping[str, str] | None = None, **options: Any) -> None:
         super().__init__(prog, **{"allow_abbrev": False} | options)
         self._elsewhere = elsewhere or {}
+        self._negative_number_matcher = _NEGATIVE
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None

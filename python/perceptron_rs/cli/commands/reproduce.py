@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.audit.digests import key_name
 from perceptron_rs.audit.record import RECORD, Call
-from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audit_key
 from perceptron_rs.cli.modelfile import input_of, learner_of, load_model
 from perceptron_rs.cli.readers.data import held_out
 from perceptron_rs.cli.readers.examples import load
 from perceptron_rs.cli.readers.labels import same_kind
 from perceptron_rs.cli.readers.sentences import Sentence, sentences
-from perceptron_rs.cli.readers.source import name_of
+from perceptron_rs.cli.readers.source import is_read_once, name_of
 from perceptron_rs.cli.readers.stream import Stream
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
@@ -53,6 +53,11 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
     if hasattr(model, "n_jobs"):
         model.n_jobs = arguments.threads
     calls: tuple[Call, ...] = getattr(model, RECORD, ())
+    if is_read_once(arguments.data) and (_is_streamed(calls) or learner_of(model).data == "sequences"):
+        raise UsageError(
+            f"{name_of(arguments.data)} can be read only once, but this model learnt in several passes; name "
+            "a file"
+        )
     key = _key(arguments, calls)
     if learner_of(model).data == "sequences":
         given = _of_sentences(arguments, load_tagger(path, arguments.threads), calls)

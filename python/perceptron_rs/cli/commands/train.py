@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptron_rs.bare import want
 from perceptron_rs.cli.errors import CommandError, UsageError
@@ -27,9 +28,10 @@ from perceptron_rs.cli.modelfile import (
     save_model,
 )
 from perceptron_rs.cli.progress import progress, reading
+from perceptron_rs.cli.readers import source
 from perceptron_rs.cli.readers.data import Data, held_out
 from perceptron_rs.cli.readers.examples import format_of, load
-from perceptron_rs.cli.readers.lines import hasher
+from perceptron_rs.cli.readers.lines import hasher, kind_of_labels
 from perceptron_rs.cli.readers.wanted import Wanted, wanted
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import Status
@@ -116,13 +118,19 @@ def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
     if getattr(arguments, "init_text", None) is not None:
         raise UsageError("--init-text cannot be combined with --stream; --continue can")
     begin = time.perf_counter()
-    stream = Stream(arguments.data, wish, arguments.scale, arguments.holdout)
+    classes = None if before is None else before.classes_
+    if arguments.classes is not None:
+        classes = _classes(arguments)
+        wish = replace(wish, label_kind="U" if classes.dtype.kind == "U" else "i")
     model = audited(learner(arguments, None, before), arguments, goes_on=before is not None)
+    if source.is_read_once(arguments.data) and arguments.cache is None:
+        _check_one_pass(arguments, wish, model, classes)
+    stream = Stream(arguments.data, wish, arguments.scale, arguments.holdout)
     seconds = time.perf_counter() - begin
     with watched(arguments, model, goes_on=before is not None):
         model.fit_stream(
             stream.source,
-            classes=None if before is None else before.classes_,
+            classes=classes,
             **of_stream(arguments),
         )
     if arguments.cache is not None:
@@ -134,6 +142,37 @@ def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
     how = Input(stream.form, wish.hash_bits, columns, wish.texts, wish.scale, arguments.holdout, wish.missing)
     result = None if arguments.holdout is None else _judged(model, stream.held_out(model.n_features_in_))
     return Fitted(model, (stream.rows, model.n_features_in_), stream.zero_based, how, result, seconds)
+
+
+def _classes(arguments: Namespace) -> NDArray[Any]:
+    """Return the labels of --classes: integers, if all are, as those of data."""
+    texts: tuple[str, ...] = arguments.classes
+    if arguments.continued is not None:
+        raise UsageError("--classes is kept in the model, so it cannot be combined with --continue")
+    if len(set(texts)) < 2 or len(set(texts)) < len(texts):
+        raise UsageError(f"--classes {','.join(texts)}: name two or more labels, each once")
+    return np.array([int(text) for text in texts] if kind_of_labels(texts) == "i" else texts)
+
+
+def _check_one_pass(arguments: Namespace, wish: Wanted, model: Any, classes: NDArray[Any] | None) -> None:
+    """Raise UsageError if what can be read only once needs a second pass; before anything is read."""
+    form = format_of(arguments.data, wish)
+    if getattr(model, "class_weight", None) == "balanced":
+        lacking = ["another --class-weight than balanced"]
+    else:
+        needed = {
+            "--epochs 1": model.max_iter == 1,
+            "--classes LABEL,...": classes is not None,
+            "--features N": wish.features is not None or wish.hash_bits is not None,
+            "--zero-based yes or no": form != "svmlight" or wish.zero_based != "auto",
+        }
+        lacking = [option for option, there in needed.items() if not there]
+    if lacking:
+        name = source.name_of(arguments.data)
+        raise UsageError(
+            f"{name} can be read only once, and this takes more passes: keep what is read with --cache FILE, "
+            f"or make it one pass, with {', '.join(lacking)}"
+        )
 
 
 def _continued(arguments: Namespace) -> Any:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.readers.source import STANDARD_INPUT, name_of, opened
+from perceptron_rs.cli.readers.source import is_read_once, name_of, opened
 
 __all__ = ["read_npy", "read_npz"]
 
@@ -19,7 +19,7 @@ _PARTS = ("data", "indices", "indptr", "shape")
 
 def read_npy(path: str) -> NDArray[Any]:
     """Return the matrix in a .npy file, mapped into memory and not read; that of standard input is read."""
-    if path == STANDARD_INPUT:
+    if is_read_once(path):
         X = np.load(_whole(path), allow_pickle=False)
     else:
         X = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -31,7 +31,7 @@ def read_npy(path: str) -> NDArray[Any]:
 
 def read_npz(path: str) -> tuple[Any, NDArray[Any] | None]:
     """Return the matrix in a .npz file, and its labels if there are any."""
-    place: Any = _whole(path) if path == STANDARD_INPUT else path
+    place: Any = _whole(path) if is_read_once(path) else path
     archive, path = np.load(place, allow_pickle=False), name_of(path)
     if isinstance(archive, np.ndarray):
         raise CommandError(f"{path}: is a .npy file; rename it to .npy")

@@ -14,10 +14,10 @@ from perceptron_rs.cli.errors import CommandError, UsageError, about, one_line
 from perceptron_rs.cli.readers.data import Data, joined, same_columns
 from perceptron_rs.cli.readers.labels import read_labels, tidy
 from perceptron_rs.cli.readers.source import (
-    STANDARD_INPUT,
     Place,
     check_file,
     files_of,
+    is_read_once,
     name_of,
     opened,
     opened_text,
@@ -198,11 +198,11 @@ def format_of(place: Place, wanted: Wanted) -> str:
 
 
 def _by_suffix(path: str, wanted: Wanted) -> str:
-    if path == STANDARD_INPUT:
-        if wanted.usual is None:
-            raise UsageError("standard input has no suffix that says its format; add --format")
-        return wanted.usual
     suffix = Path(path).suffix.lower()
+    if suffix not in (*SUFFIXES, *PACKED) and is_read_once(path):
+        if wanted.usual is None:
+            raise UsageError(f"{name_of(path)} has no suffix that says its format; add --format")
+        return wanted.usual
     if suffix in PACKED:
         inner = SUFFIXES.get(Path(Path(path).stem).suffix.lower())
         if inner in TEXTS:
@@ -219,7 +219,7 @@ def _by_suffix(path: str, wanted: Wanted) -> str:
 
 def _read_all(paths: tuple[str, ...], form: str, wanted: Wanted) -> Data:
     """Return the examples of several files, as if they were of one."""
-    if form == "svmlight" and wanted.labels:
+    if form == "svmlight" and wanted.labels and not is_read_once(paths):
         from perceptron_rs.cli.readers.svmlight import read_svmlight
 
         return read_svmlight(paths, wanted)
@@ -247,7 +247,7 @@ def _read(path: str, form: str, wanted: Wanted) -> Data:
         from perceptron_rs.cli.readers.arrays import read_npy, read_npz
 
         return Data(read_npy(path)) if form == "npy" else Data(*read_npz(path))
-    if form in TABLES and path != STANDARD_INPUT:
+    if form in TABLES and not is_read_once(path):
         from perceptron_rs.cli.readers.tables import read_csv, read_parquet
 
         return read_parquet(path, path, wanted) if form == "parquet" else read_csv(path, form, wanted)
@@ -256,7 +256,7 @@ def _read(path: str, form: str, wanted: Wanted) -> Data:
 
         with opened(path, wanted.max_ratio) as file:
             return read_parquet(path, name_of(path), wanted, file.read())
-    if form == "svmlight" and path != STANDARD_INPUT and wanted.labels:
+    if form == "svmlight" and not is_read_once(path) and wanted.labels:
         from perceptron_rs.cli.readers.svmlight import read_svmlight
 
         return read_svmlight((path,), wanted)

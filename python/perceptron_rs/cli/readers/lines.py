@@ -23,7 +23,7 @@ from perceptron_rs.cli.readers.wanted import Wanted
 if TYPE_CHECKING:
     from perceptron_rs.io.cells import LabelKind
 
-__all__ = ["TextLines", "hasher", "with_label_kind"]
+__all__ = ["TextLines", "hasher", "kind_of_labels", "with_label_kind"]
 
 _INTEGER = re.compile("0|-?[1-9][0-9]*")
 
@@ -98,17 +98,17 @@ def with_label_kind(paths: Sequence[str], wanted: Wanted) -> Wanted:
         for _, text in text_blocks(path, max_ratio=wanted.max_ratio)
         for line in text.removesuffix(b"\n").split(b"\n")
     )
-    return replace(wanted, label_kind=_kind(label.decode() for label in labels))
+    return replace(wanted, label_kind=kind_of_labels(label.decode() for label in labels))
 
 
-def _kind(labels: Iterable[str]) -> LabelKind:
+def kind_of_labels(labels: Iterable[str]) -> LabelKind:
     """Return what labels are, as of a table: text, unless all are integers; 01 is text."""
     return "i" if all(map(_INTEGER.fullmatch, labels)) else "U"
 
 
 def _labels(texts: list[str], wanted: Wanted) -> NDArray[Any]:
     """Return the labels as numbers or strings."""
-    if (wanted.label_kind or _kind(texts)) != "U":
+    if (wanted.label_kind or kind_of_labels(texts)) != "U":
         with suppress(ValueError):  # a model of numbers has none of these classes
             return np.array([float(text) for text in texts])
     return np.array(texts)

@@ -51,7 +51,8 @@ class Stream:
         ):
             raise UsageError(
                 f"{name_of(place)} can be read only once, but --scale, --holdout, the strings of a hashed "
-                f"table and whether the labels of a table are integers take a pass of their own; name a file"
+                f"table and whether all labels are integers take a pass of their own; say the labels with "
+                f"--classes, or name a file"
             )
         check_file(place)
         if is_hashed and is_text:
@@ -71,7 +72,7 @@ class Stream:
         """The examples that are learnt from."""
         return Source(
             batches=self._learnt,
-            n_features=self.wanted.features,
+            n_features=self.wanted.features or (1 << bits if (bits := self.wanted.hash_bits) else None),
             is_shifted=None if self._asks else False,
             files=() if is_read_once(self.place) else tuple(map(Path, files_of(self.place))),
             again=not is_read_once(self.place),

@@ -151,6 +151,12 @@ def add_stream(command: argparse.ArgumentParser) -> None:
         "shuffled blocks",
     )
     group.add_argument(
+        "--classes",
+        type=kinds.names,
+        metavar="LABEL,...",
+        help="all labels, which a pass finds out otherwise; with --epochs 1 and --features, a pipe will do",
+    )
+    group.add_argument(
         "--block-size",
         type=kinds.positive,
         metavar="N",
