@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Perceptron as Peer
 
-from perceptron_rs import AveragedPerceptron, Perceptron, load
+from perceptron_rs import AveragedPerceptron, Perceptron, load, margin, mistake_bounds
 from perceptron_rs.models import dump_text
 
 LEARNERS = (Perceptron, AveragedPerceptron)
@@ -157,3 +158,15 @@ def test_an_error_leaves_them_sparse(pair, y):
         pair[1].partial_fit(X, y, sample_weight=-np.ones(60))
     assert sp.issparse(pair[1].coef_)
     assert learnt(pair[0]) == learnt(pair[1])
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_matrix, sp.coo_array])
+def test_sparse_weights_are_taken_where_weights_are(kind):
+    X, y = RNG.normal(size=(60, 8)), Y[2]
+    model = Perceptron(max_iter=3, tol=None).fit(X, y)
+    coef, b = model.coef_, model.intercept_
+    assert margin(X, y, kind(coef), b) == margin(X, y, coef, b)
+    found, expected = (mistake_bounds(X, y, w, b, coef_init=w, intercept_init=b) for w in (kind(coef), coef))
+    assert repr(found) == repr(expected)
+    fits = [clone(model).fit(X, y, coef_init=w, intercept_init=b) for w in (kind(coef), coef)]
+    assert fits[0].coef_.tobytes() == fits[1].coef_.tobytes()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.storage import is_masked
+from perceptron_rs.common.sparse_weights import dense
 
 __all__ = [
     "assert_finite_weights",
@@ -129,7 +130,7 @@ def assert_same_planes(columns: int | None, /, **arrays: Any) -> None:
 def start_value(value: Any, name: str, shape: tuple[int, ...]) -> Floats:
     """Return start weights of the given shape as new float64 numbers, none of them -0.0."""
     with naming(name):
-        given = np.asarray(value)
+        given = dense(value)
         if given.dtype.kind not in "biufO":
             raise TypeError(f"{name} must hold real numbers, got the dtype {given.dtype}")
         if shape[0] == 1:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.labels import encode
 from perceptron_rs.common.predictor import hyperplanes
+from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.given import refuse_rounded
@@ -174,7 +175,7 @@ def plane(
 
 
 def _numbers(name: str, value: Any) -> NDArray[np.float64]:
-    array = np.asarray(value)
+    array = dense(value)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got the dtype {array.dtype}; convert it to float64")
     refuse_rounded(value, name)
