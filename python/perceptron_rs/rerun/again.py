@@ -130,7 +130,7 @@ def reproduce(
     True
     >>> X[3, 0] += 0.1
     >>> print(reproduce(model, X, y).message)
-    other data: rows 0 to 149 differ in their entries
+    other data: rows 0 to 149 differ in their entries or labels
     """
     check_is_fitted(model)
     calls = _calls(model)
