@@ -231,7 +231,6 @@ COMMENT = (
         (b"", "the file is empty"),
         (b"\n \n", "contains no tokens"),
         (b"a\nb\n", "has 1 column, but needs two or more"),
-        (b"a\tN\nb\tN\n", "the only tag is 'N'; at least two are needed"),
         (gzip.compress(b"a\tN\nb\tV\n" * 99, mtime=0)[:-9], "the gzip data ends early"),
         (b"\x1f\x8bno gzip at all", "the gzip data is damaged or none"),
     ],
@@ -243,6 +242,18 @@ def test_bad_files(refused, tmp_path, text, message):
     assert line.startswith((f"{path}: ", f"{path}, line "))
     assert message in line
     assert not (tmp_path / "m").exists()
+
+
+def test_one_tag_is_warned_of(call, tmp_path):
+    (tmp_path / "a.tsv").write_text("a\tN\tx\nb\tV\tx\n")
+    for stream in ((), ("--stream",)):
+        answer = call("tag-train", tmp_path / "a.tsv", "--model", tmp_path / "m", *stream)
+        assert answer.status == 0
+        assert (
+            f"{tmp_path / 'a.tsv'}: the only tag is 'x'; if it is in another column, name that by"
+            in answer.err
+        )
+    assert call("tag-evaluate", tmp_path / "m", tmp_path / "a.tsv", "--json").json["token_errors"] == 0
 
 
 def test_bad_places(refused, tagged, tagger, tmp_path, stdin):

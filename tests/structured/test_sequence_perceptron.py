@@ -180,19 +180,17 @@ def test_clone_params_pickle_repr():
 X, Y, LENGTHS = numbers(sequences=3)
 BAD = [
     (X, Y, [1], "lengths must add up to the number of rows of X"),
-    (X, Y, [0, len(X)], "lengths must be at least 1, got 0 for sequence 0"),
-    (X, Y, [len(X) + 1, -1], "lengths must be at least 1, got -1 for sequence 1"),
+    (X, Y, [len(X) + 1, -1], "lengths must be at least 0, got -1 for sequence 1"),
     (X, Y, [1.5], "lengths must be a vector of whole numbers"),
     (X, Y[1:], LENGTHS, "inconsistent numbers of samples"),
     (np.where(X == 2, np.nan, X), Y, LENGTHS, "contains NaN"),
     (np.where(X == 2, np.inf, X), Y, LENGTHS, "contains infinity"),
     (np.full_like(X, 1e300), Y, LENGTHS, "overflowed in epoch"),
-    (X, np.zeros(len(X)), LENGTHS, "number of classes has to be greater than one"),
     (ATTRIBUTES, TAGS, [3], "lengths must be None for a list of sequences"),
     (ATTRIBUTES, TAGS[1:], None, "y must have as many sequences as X, 5, got 4"),
     (ATTRIBUTES, [TAGS[0][:2], *TAGS[1:]], None, "sequence 0 of y must have a label for each of 3 tokens"),
-    ([*ATTRIBUTES, []], [*TAGS, []], None, "sequence 5 of X is empty; leave empty sequences out"),
-    (WORDS, TAGS, None, "is the string 'the'; give its attributes"),
+    ([*ATTRIBUTES, []], [*TAGS, ["D"]], None, "sequence 5 of y must have a label for each of 0 tokens"),
+    (WORDS, TAGS, None, "is the string 'the'; give the attributes of each token"),
     (
         [[{"a": float("nan")}, {"a": 1.0}]],
         [["x", "y"]],

@@ -66,14 +66,16 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
     return cast("NDArray[Any]", y)
 
 
-def encode_new(y: NDArray[Any], name: str = "y", n_samples: int | None = None) -> tuple[NDArray[Any], Labels]:
+def encode_new(
+    y: NDArray[Any], name: str = "y", n_samples: int | None = None, *, least: int = 2
+) -> tuple[NDArray[Any], Labels]:
     """Return the sorted distinct labels of y and the index of each label among them.
 
-    Of ``n_samples`` examples, y may hold the labels that occur alone.
+    Of ``n_samples`` examples, y may hold the labels that occur alone. There must be ``least`` labels or more.
     """
     with naming(name):
         classes, labels = _encode_new(y)
-        if len(classes) < 2:
+        if len(classes) < least:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {len(classes)} class: "
                 f"{name} holds {classes.tolist()} alone"
@@ -132,7 +134,7 @@ def _shifted(y: NDArray[Any], low: int) -> NDArray[np.int64]:
     return np.asarray(y.astype(np.int64) - low)
 
 
-def new_classes(classes: Any, estimator: Any) -> NDArray[Any]:
+def new_classes(classes: Any, estimator: Any, *, least: int = 2) -> NDArray[Any]:
     """Return the sorted distinct classes for a call of partial_fit."""
     known = getattr(estimator, "classes_", None)
     if classes is None:
@@ -143,7 +145,7 @@ def new_classes(classes: Any, estimator: Any) -> NDArray[Any]:
         # For a small block scikit-learn's look at a list takes longer than learning.
         if known is not None and isinstance(classes, list) and classes == known.tolist():
             return cast("NDArray[Any]", known)
-        given = encode_new(label_array(estimator, classes, None, "classes"), "classes")[0]
+        given = encode_new(label_array(estimator, classes, None, "classes"), "classes", least=least)[0]
         if known is not None and not np.array_equal(given, known):
             raise ValueError(
                 f"classes={given.tolist()!r:.200} is not the same as on last call to partial_fit, "
@@ -152,9 +154,9 @@ def new_classes(classes: Any, estimator: Any) -> NDArray[Any]:
         return given
 
 
-def encode(y: NDArray[Any], classes: NDArray[Any]) -> Labels:
+def encode(y: NDArray[Any], classes: NDArray[Any], *, least: int = 2) -> Labels:
     """Return the index of each label of y in ``classes``; refuse labels that are not there."""
-    check_classes(classes)
+    check_classes(classes, least=least)
     if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):
         _refuse_unknown(y, classes)
     if y.dtype.kind != classes.dtype.kind and _is_beyond_floats(classes):
@@ -180,11 +182,11 @@ def _is_beyond_floats(classes: NDArray[Any]) -> bool:
     return classes.dtype.kind in "iuf" and max(abs(int(classes[0])), abs(int(classes[-1]))) >= 2**53
 
 
-def check_classes(classes: NDArray[Any], planes: int | None = None) -> None:
-    """Refuse ``classes_`` that a caller has assigned, unless there are at least two, or as many as planes."""
+def check_classes(classes: NDArray[Any], planes: int | None = None, *, least: int = 2) -> None:
+    """Refuse ``classes_`` that a caller has assigned, unless there are enough, or as many as planes."""
     n = len(classes)
-    if n < 2 or planes not in ((None, 1, 2) if n == 2 else (None, n)):
-        needed = "at least 2" if planes is None else max(2, planes)
+    if n < least or planes not in ((None, 1, 2) if n == 2 else (None, n)):
+        needed = f"at least {least}" if planes is None else max(least, planes)
         raise ValueError(
             f"classes_ must hold {needed} labels, as after a fit, got {np.asarray(classes).tolist()!r:.200}"
         )

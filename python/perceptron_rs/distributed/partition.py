@@ -100,7 +100,7 @@ class Partition:
             if not len(self.parsed.labels):  # whose type nobody may know
                 stored = {"rows": np.zeros((0, columns))}
             else:
-                labels = encode(self.parsed.labels, encoding.classes)
+                labels = encode(self.parsed.labels, encoding.classes, least=1)
                 if encoding.columns is not None:
                     stored = renumbered(stored, encoding.columns)
                 if may_be_few and "rows_indices" in stored:

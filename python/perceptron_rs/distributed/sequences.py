@@ -19,7 +19,7 @@ from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch
 from perceptron_rs.sequence.fitting import beam_of, cold, publish, publish_state
-from perceptron_rs.sequence.input import check_lengths, flat_labels, flat_tokens, is_nested
+from perceptron_rs.sequence.input import check_lengths, flat_labels, flat_tokens, in_lists, is_nested
 from perceptron_rs.sequence.perceptron import SequencePerceptron
 from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.settings import Chain
@@ -29,7 +29,7 @@ __all__ = ["SEQUENCES"]
 
 def parse(batch: Batch, hash_columns: int | None) -> Parsed:
     """Read sequences. Attributes get columns of this partition alone, unless they are hashed."""
-    X, y, sample_weight, lengths = batch
+    X, y, sample_weight, lengths = batch._replace(X=in_lists(batch.X))
     if sample_weight is not None:
         raise ValueError("sample_weight is not for sequences; a block must be (X, y[, None, lengths])")
     attributes: tuple[str, ...] | None = None
@@ -41,6 +41,7 @@ def parse(batch: Batch, hash_columns: int | None) -> Parsed:
         encoder = AttributeEncoder(n_columns=hash_columns)
         X, y = encoder.fit_transform(tokens), flat_labels(y, lengths)
         attributes = tuple(encoder.vocabulary_)
+    lengths = check_lengths(lengths, X.shape[0])
     model = SequencePerceptron()  # whose checks these are
     data = examples(model, get_engine("rust"), X, reset=True)
     names = getattr(model, "feature_names_in_", None)
@@ -50,7 +51,7 @@ def parse(batch: Batch, hash_columns: int | None) -> Parsed:
         None if names is None else tuple(map(str, names)),
         label_array(model, y, X.shape[0]),
         None,
-        check_lengths(lengths, X.shape[0]),
+        lengths[lengths > 0],
         attributes,
     )
 
@@ -72,7 +73,7 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
             encoder.n_columns_ = len(encoder.vocabulary_)
             columns = [columns_of(fact, encoder.vocabulary_) for fact in facts]
         estimator.encoder_, estimator.n_features_in_ = encoder, encoder.n_columns_
-    classes, _ = encode_new(all_labels(facts)[0], "the labels of all partitions")
+    classes, _ = encode_new(all_labels(facts)[0], "the labels of all partitions", least=1)
     estimator.classes_ = classes
     return Plan(
         state=cold(estimator.n_features_in_, len(classes), pair=bool(estimator.transition_features)),

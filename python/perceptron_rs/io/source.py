@@ -271,6 +271,8 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
                 f"inconsistent numbers of samples: X has {X.shape[0]} rows, "
                 f"but {name} has {part.shape[0] if part.shape else 'no'} entries"
             )
+    if lengths is not None and lengths.size and lengths.min() == 0:
+        lengths = lengths[lengths > 0]  # of no tokens there is nothing to learn
     ends = None if lengths is None else np.concatenate([[0], np.cumsum(lengths)])
     if ends is not None and ends[-1] != X.shape[0]:
         raise ValueError(f"lengths must add up to the number of rows of X, {X.shape[0]}, got {ends[-1]}")

@@ -36,13 +36,13 @@ def classes_to_json(classes: Any) -> dict[str, Any]:
     return {"type": name, "values": [plain(label) for label in classes.tolist()]}
 
 
-def classes_from_json(description: Any) -> NDArray[Any]:
+def classes_from_json(description: Any, *, least: int = 2) -> NDArray[Any]:
     """Return the array that the description says; ValueError for one that no fit can have made."""
     if not isinstance(description, dict) or set(description) != {"type", "values"}:
         raise ValueError("its classes need a type and values")
     name, values = description["type"], description["values"]
-    if not isinstance(values, list) or len(values) < 2:
-        raise ValueError("its classes must be a list of two or more")
+    if not isinstance(values, list) or len(values) < least:
+        raise ValueError(f"its classes must be a list of {least} or more")
     if name in ("str", "object"):
         needed: type = str
     elif name == "bool":

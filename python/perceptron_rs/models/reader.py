@@ -151,7 +151,7 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
         )
     estimator = learner.kind(**parameters_from_json(document["parameters"], learner.kind))
     checked(estimator)
-    estimator.classes_ = classes_from_json(document["classes"])
+    estimator.classes_ = classes_from_json(document["classes"], least=getattr(files, "LEAST_CLASSES", 2))
     tensors = dict(tensors)
     publish_record(estimator, tensors, document)
     files.publish(estimator, tensors, document)

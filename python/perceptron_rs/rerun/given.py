@@ -29,7 +29,7 @@ from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source, as_source
 from perceptron_rs.registry import LEARNERS, name_of
 from perceptron_rs.sequence.fitting import encoded
-from perceptron_rs.sequence.input import flat_labels, flat_tokens, is_nested, read_sequences
+from perceptron_rs.sequence.input import flat_labels, flat_tokens, in_lists, is_nested, read_sequences
 from perceptron_rs.stream.fit import Options, open_stream
 
 __all__ = ["Given", "given_of"]
@@ -160,7 +160,7 @@ class _OfArrays(Given):
         if (self.sample_weight is not None) != any(call.weighted for call in self.calls):
             had = "without" if self.sample_weight is not None else "with"
             return f"the model was trained {had} sample_weight"
-        labels = encode(y, model.classes_)
+        labels = encode(y, model.classes_, least=1)
         weights = sample_weights(self.sample_weight, labels)
         columns = self.calls[0].columns
         for call, begin in zip(self.calls, self.begins, strict=True):
@@ -170,7 +170,7 @@ class _OfArrays(Given):
         return None
 
     def learn(self, again: Any, call: Call, begin: int) -> None:
-        labels = encode(label_array(self.model, self.y, None), self.model.classes_)
+        labels = encode(label_array(self.model, self.y, None), self.model.classes_, least=1)
         y, weights = self.model.classes_[labels], sample_weights(self.sample_weight, labels)
         more = {f"{name}_init": array for name, array in call.start.items()}
         for rows in _parts(call, begin):
@@ -202,9 +202,14 @@ class _OfSequences(Given):
     ) -> None:
         super().__init__(model, calls, key)
         self.encoder = encoder
+        X = in_lists(X)
         if is_nested(X):
             tokens, lengths = flat_tokens(X)
-            y = flat_labels(y, lengths)
+            y, X, lengths = (
+                flat_labels(y, lengths),
+                [sequence for sequence in X if sequence],
+                lengths[lengths > 0],
+            )
             self.encoder = AttributeEncoder(
                 calls[0].parameters["min_count"], calls[0].parameters["hash_columns"]
             )
@@ -215,7 +220,8 @@ class _OfSequences(Given):
             needed = "attributes" if self.encoder is None else "a matrix"
             raise ValueError(f"X must be {needed}, as the model has learnt from; or give encoder=")
         probe = type(model)(**calls[0].parameters)
-        self.data, self.lengths = read_sequences(probe, X, lengths, reset=True)
+        self.data, lengths = read_sequences(probe, X, lengths, reset=True)
+        self.lengths = lengths[lengths > 0]
         self.X, self.y = X, label_array(model, y, self.data.rows.shape[0])
         self.ends = np.concatenate([[0], np.cumsum(self.lengths)])
 
@@ -231,7 +237,7 @@ class _OfSequences(Given):
             return number
         if (row := self.unknown_label(self.y)) is not None:
             return f"token {row} has the label {_shown(self.y, row)}, which is no class of the model"
-        labels = encode(self.y, self.model.classes_)
+        labels = encode(self.y, self.model.classes_, least=1)
         given = Examples(self.data.stored, columns, labels, lengths=self.lengths)
         for call, begin in zip(self.calls, self.begins, strict=True):
             if (block := self.other_block(given, begin, begin + call.rows)) is not None:
@@ -242,7 +248,7 @@ class _OfSequences(Given):
         return slice(int(self.ends[some.start]), int(self.ends[some.stop]))
 
     def learn(self, again: Any, call: Call, begin: int) -> None:
-        y = self.model.classes_[encode(self.y, self.model.classes_)]
+        y = self.model.classes_[encode(self.y, self.model.classes_, least=1)]
         for some in _parts(call, begin):
             rows, lengths = self._rows(some), self.lengths[some]
             part = self.X if rows == slice(0, len(self.y)) else _safe_indexing(self.X, rows)
@@ -289,7 +295,7 @@ class _OfSource(Given):
         for _ in self.calls if self.blocks else self.calls[:1]:
             n = 0
             for batch in stream.batches():
-                labels = encode(batch.y, self.model.classes_)
+                labels = encode(batch.y, self.model.classes_, least=1)
                 stored = read(get_engine("rust"), batch.X).stored
                 given = Examples(stored, call.columns, labels, batch.sample_weight, batch.lengths)
                 n += len(given)

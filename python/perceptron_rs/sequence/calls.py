@@ -19,7 +19,7 @@ from perceptron_rs.engines import State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
 from perceptron_rs.sequence.fitting import begin, learn, start_state
-from perceptron_rs.sequence.input import flat_labels, is_nested, read_sequences
+from perceptron_rs.sequence.input import flat_labels, in_lists, is_nested, read_sequences
 
 __all__ = ["fit_sequences", "pass_over", "warn_of_interrupt"]
 
@@ -35,6 +35,7 @@ def fit_sequences(model: Model, X: Any, y: Any, lengths: Any, encoder: Attribute
             if goes_on and vars(encoder) != vars(getattr(model, "encoder_", None) or encoder):
                 raise ValueError("encoder must be that of the model, encoder_, with warm_start=True")
             vars(model).pop("encoder_", None)  # X is a matrix
+        X = in_lists(X)
         data, lengths = read_sequences(model, X, lengths, reset=not goes_on)
         if encoder is not None:
             if encoder.n_columns_ != data.rows.shape[1]:
@@ -46,33 +47,34 @@ def fit_sequences(model: Model, X: Any, y: Any, lengths: Any, encoder: Attribute
         labels = flat_labels(y, lengths) if is_nested(X) else y
         labels = label_array(model, labels, data.rows.shape[0])
         if goes_on:
-            labels = encode(labels, model.classes_)
+            labels = encode(labels, model.classes_, least=1)
         else:
-            model.classes_, labels = encode_new(labels)
+            model.classes_, labels = encode_new(labels, least=1)
         state = start_state(model, data.rows.shape[1], goes_on=goes_on)
-        _learn(model, data, labels, lengths, state, one_pass=False)
+        _learn(model, data, labels, lengths[lengths > 0], state, one_pass=False)
     return model
 
 
 def pass_over(
     model: Any, X: Any, y: Any, lengths: Any, classes: Any, *, track_answers: bool = False
 ) -> tuple[Report, NDArray[np.uint32], NDArray[np.int64]]:
-    """Make one pass; return its report, the class indices of the tokens, and the lengths."""
+    """Make one pass; return its report, the class indices of the tokens, and the lengths; X is `in_lists`."""
     with restored_on_error(model), standard():
         model._check_parameters()
         if model.early_stopping:
             raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
         refuse_partitions(model.n_partitions)
         first = not hasattr(model, "classes_")
-        given = new_classes(classes, model)
+        given = new_classes(classes, model, least=1)
         data, lengths = read_sequences(model, X, lengths, reset=first)
         y = label_array(model, flat_labels(y, lengths) if is_nested(X) else y, data.rows.shape[0])
         if first:
             model.classes_ = given
             begin_record(model)
         state = start_state(model, data.rows.shape[1], goes_on=not first)
-        labels = encode(y, model.classes_)
-        report = _learn(model, data, labels, lengths, state, one_pass=True, track_answers=track_answers)
+        labels = encode(y, model.classes_, least=1)
+        some = lengths[lengths > 0]
+        report = _learn(model, data, labels, some, state, one_pass=True, track_answers=track_answers)
     return report, labels, lengths
 
 

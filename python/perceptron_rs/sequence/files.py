@@ -17,8 +17,10 @@ from perceptron_rs.models.taken import refuse_left, take
 from perceptron_rs.models.values import is_count
 from perceptron_rs.sequence.fitting import predicting
 
-__all__ = ["OWN_PARTS", "collect", "publish"]
+__all__ = ["LEAST_CLASSES", "OWN_PARTS", "collect", "publish"]
 
+#: A tagger of one tag predicts that.
+LEAST_CLASSES = 1
 #: Parts of a file's description that other families have not.
 OWN_PARTS: frozenset[str] = frozenset({"encoder", "template"})
 

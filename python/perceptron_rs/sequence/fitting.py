@@ -19,7 +19,7 @@ from perceptron_rs.common.rows.selection import chosen, part, rows_of
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch, Source, as_source
-from perceptron_rs.sequence.input import flat_labels, flat_tokens, is_nested
+from perceptron_rs.sequence.input import flat_labels, flat_tokens, in_lists, is_nested
 from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.settings import Chain, Sequences, State
 from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
@@ -92,7 +92,7 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options) -> Repo
                 f"classes is {classes!r:.200}; leave it out, or set warm_start=False"
             )
         classes = model.classes_
-    stream = open_stream(encoded(model, source_of(given), goes_on=goes_on), classes, options)
+    stream = open_stream(encoded(model, source_of(given), goes_on=goes_on), classes, options, least=1)
     publish_columns(model, stream, reset=not goes_on)
     model.classes_ = stream.facts.classes
     state = start_state(model, stream.facts.n_features, goes_on=goes_on)
@@ -145,8 +145,8 @@ def start_state(model: Any, columns: int, *, goes_on: bool) -> State:
 
 def source_of(given: Any) -> Source:
     """Return a source, also of a tuple (X, y) of lists of sequences."""
-    if isinstance(given, tuple) and given and is_nested(given[0]):
-        return Source(batches=lambda: iter([given]), name="the sequences")
+    if isinstance(given, tuple) and given and is_nested(X := in_lists(given[0])):
+        return Source(batches=lambda: iter([(X, *given[1:])]), name="the sequences")
     return as_source(given)
 
 
@@ -156,7 +156,7 @@ def encoded(model: Any, source: Source, *, goes_on: bool) -> Source:
     first = next((batch for batch in batches if not _holds_nothing(batch)), None)
     if not source.again and first is not None:
         source = replace(source, batches=lambda: chain([first], batches))
-    nested = first is not None and is_nested(first[0])
+    nested = first is not None and is_nested(in_lists(first[0]))
     if goes_on and first is not None and nested != hasattr(model, "encoder_"):
         needed = "matrices" if nested else "attributes"
         raise ValueError(f"{source.name} must give {needed}, as the model has learnt from; fit anew")
@@ -169,14 +169,14 @@ def encoded(model: Any, source: Source, *, goes_on: bool) -> Source:
                 f"{source.name} can be read only once, but the vocabulary takes a pass of its own; "
                 "set hash_columns"
             )
-        tokens = (token for batch in source.batches() for token in flat_tokens(batch[0])[0])
+        tokens = (token for batch in source.batches() for token in flat_tokens(in_lists(batch[0]))[0])
         model.encoder_ = encoder.fit(() if model.hash_columns is not None else tokens)
     encoder = model.encoder_
 
     def change(batch: Batch) -> Batch:
         if batch.sample_weight is not None:
             raise ValueError("a batch of lists of sequences must be (X, y), without sample_weight")
-        tokens, lengths = flat_tokens(batch.X)
+        tokens, lengths = flat_tokens(in_lists(batch.X))
         return Batch(encoder.transform(tokens), flat_labels(batch.y, lengths), None, lengths)
 
     names = "\0".join(encoder.vocabulary_).encode("utf-8", "surrogatepass")  # none, if they are hashed

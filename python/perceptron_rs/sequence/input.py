@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -15,9 +15,12 @@ from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 
 __all__ = [
+    "Answers",
     "check_encoder",
     "flat_labels",
+    "in_lists",
     "is_nested",
+    "listed",
     "read_sequences",
     "split_labels",
 ]
@@ -33,6 +36,8 @@ def read_sequences(model: Any, X: Any, lengths: Any, *, reset: bool) -> tuple[Ex
         if lengths is not None:
             raise ValueError("lengths must be None for a list of sequences, which tells them itself")
         tokens, found = flat_tokens(X)
+        if not tokens:
+            raise ValueError(f"X must hold at least one token, got {len(found)} sequences without any")
         if reset:
             model.encoder_ = AttributeEncoder(min_count=model.min_count, n_columns=model.hash_columns)
             matrix = model.encoder_.fit_transform(tokens)
@@ -62,17 +67,75 @@ def check_encoder(model: Any, encoder: Any) -> None:
         )
 
 
+def in_lists(X: Any) -> Any:
+    """Return a list of lists of tokens if X is sequences of tokens with attributes; a matrix as it is.
+
+    Sequences, their tokens and the attributes of a token may also come from generators, in tuples, and in
+    arrays or Series of objects.
+    """
+    X = listed(X)
+    if type(X) is not list or not any(map(_is_sequence, X)):
+        _refuse_single(X)
+        return X
+    found = []
+    for sequence in map(listed, X):
+        if type(sequence) is list and not all(type(token) in _PLAIN for token in sequence):
+            found.append(list(map(listed, sequence)))
+        else:
+            found.append(sequence)
+    return found
+
+
+_PLAIN = (list, dict, float, int)  # tokens, or numbers of a matrix, that are as they should be
+
+
+def listed(given: Any) -> Any:
+    """Return a list of what can be iterated over but once, or holds objects; anything else as it is."""
+    return list(given) if isinstance(given, (Iterator, tuple)) or _holds_objects(given) else given
+
+
+def _is_sequence(given: Any) -> bool:
+    return isinstance(given, (list, tuple, Iterator)) or _holds_objects(given)
+
+
+def _holds_objects(given: Any) -> bool:
+    kind = getattr(getattr(given, "dtype", None), "kind", "")
+    return kind == "O" and getattr(given, "ndim", 0) == 1
+
+
+_REMEDY = (
+    "give the attributes of each token, for instance by X = [word_attributes(words) for words in sentences] "
+    "with perceptron_rs.features.word_attributes, where words is a list of strings; or, if X is the tokens "
+    "of one sequence, write [X]"
+)
+
+
+def _refuse_single(X: Any) -> None:
+    """Raise TypeError for the tokens of one sequence, or for plain words, in the place of sequences."""
+    first = next(iter(X), None) if isinstance(X, list) else None
+    if isinstance(first, (Mapping, set, frozenset)):
+        raise TypeError(
+            "X must be a list of sequences, got the tokens of one; write [X], and [y] for its labels"
+        )
+    if (
+        isinstance(X, str)
+        or isinstance(first, str)
+        or getattr(getattr(X, "dtype", None), "kind", "") in ("U", "T")
+    ):
+        raise TypeError(f"X must be a list of sequences of tokens, got strings, {X!r:.60}; {_REMEDY}")
+
+
 def is_nested(X: Any) -> bool:
-    """Whether X is a list of sequences of tokens with attributes, not a matrix."""
+    """Whether X, as of `in_lists`, is sequences of tokens with attributes, not a matrix."""
     if not isinstance(X, (list, tuple)):
         return False
     sequence = next(
         (sequence for sequence in X if isinstance(sequence, (list, tuple)) and len(sequence)), None
     )
     if sequence is None:
-        return len(X) > 0 and all(isinstance(sequence, (list, tuple)) for sequence in X)
+        return all(isinstance(sequence, (list, tuple)) for sequence in X)
     token = sequence[0]
-    return isinstance(token, (str, dict, set, frozenset)) or (
+    return isinstance(token, (str, Mapping, set, frozenset)) or (
         isinstance(token, (list, tuple)) and (len(token) == 0 or isinstance(token[0], str))
     )
 
@@ -87,11 +150,9 @@ def check_lengths(lengths: Any, rows: int) -> NDArray[np.int64]:
             f"lengths must be a vector of whole numbers, got shape {array.shape} and dtype {array.dtype}"
         )
     array = array.astype(np.int64)
-    if array.size and array.min() < 1:
-        i = int(np.argmax(array < 1))
-        raise ValueError(
-            f"lengths must be at least 1, got {array[i]} for sequence {i}; leave empty sequences out"
-        )
+    if array.size and array.min() < 0:
+        i = int(np.argmax(array < 0))
+        raise ValueError(f"lengths must be at least 0, got {array[i]} for sequence {i}")
     total = int(np.cumsum(array)[-1]) if array.size else 0
     if total != rows:
         raise ValueError(f"lengths must add up to the number of rows of X, {rows}, got {total}")
@@ -103,15 +164,10 @@ def flat_tokens(X: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     for i, sequence in enumerate(X):
         if not isinstance(sequence, (list, tuple)):
             raise TypeError(f"sequence {i} of X must be a list of tokens, got {sequence!r:.80}")
-        if len(sequence) == 0:
-            raise ValueError(f"sequence {i} of X is empty; leave empty sequences out")
     tokens = list(chain.from_iterable(X))
     for i, token in enumerate(tokens):
         if isinstance(token, str):
-            raise TypeError(
-                f"token {i} of X is the string {token!r:.80}; give its attributes, for instance by "
-                "perceptron_rs.features.word_attributes"
-            )
+            raise TypeError(f"token {i} of X is the string {token!r:.80}; {_REMEDY}")
     return tokens, np.fromiter(map(len, X), dtype=np.int64, count=len(X))
 
 
@@ -119,8 +175,12 @@ def flat_labels(y: Any, lengths: NDArray[np.int64]) -> Any:
     """Return the labels of all tokens of a list of sequences of labels."""
     if y is None or (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object):
         raise ValueError("y must be a list with a list of labels for each sequence, as X is")
+    y = listed(y)
+    if not hasattr(y, "__len__") or isinstance(y, str):
+        raise ValueError("y must be a list with a list of labels for each sequence, as X is")
     if len(y) != len(lengths):
         raise ValueError(f"y must have as many sequences as X, {len(lengths)}, got {len(y)}")
+    y = [listed(labels) for labels in y]
     for i, (labels, length) in enumerate(zip(y, lengths.tolist(), strict=True)):
         if isinstance(labels, str) or not hasattr(labels, "__len__") or len(labels) != length:
             raise ValueError(
@@ -132,7 +192,22 @@ def flat_labels(y: Any, lengths: NDArray[np.int64]) -> Any:
     return np.array(flat)
 
 
-def split_labels(labels: NDArray[Any], lengths: NDArray[np.int64]) -> list[list[Any]]:
+class Answers(list[Any]):
+    """Predicted structures, such as lists of labels.
+
+    NumPy makes an array of as many objects of it, whatever their lengths: so `cross_val_predict` takes it.
+    """
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if all(map(np.isscalar, self)):
+            return np.array(list(self), dtype=dtype)
+        array = np.empty(len(self), dtype=object)
+        for i, labels in enumerate(self):
+            array[i] = labels
+        return array if dtype is None else array.astype(dtype)
+
+
+def split_labels(labels: NDArray[Any], lengths: NDArray[np.int64]) -> Answers:
     """Return the labels of each sequence."""
     flat, ends = labels.tolist(), np.cumsum(lengths).tolist()
-    return [flat[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    return Answers(flat[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=False))

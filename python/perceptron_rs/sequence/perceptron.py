@@ -23,6 +23,7 @@ from perceptron_rs.sequence.fitting import beam_of, dense, learn_stream
 from perceptron_rs.sequence.input import (
     check_encoder,
     flat_labels,
+    in_lists,
     is_nested,
     split_labels,
 )
@@ -285,11 +286,12 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         ----------
         X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
             The tokens of all sequences, one after another; or, for each sequence, a list of the attributes
-            of its tokens, each a list of strings or a dict (see ``AttributeEncoder``).
+            of its tokens, each a list of strings or a dict (see ``AttributeEncoder``). Lists may also be
+            generators. Sequences without a token are left out before anything is counted or drawn.
         y : array-like of shape (n_tokens,), or list of sequences of labels
-            Labels, in the same form.
+            Labels, in the same form. They may all be equal.
         lengths : array-like of shape (n_sequences,), default=None
-            Number of rows of each sequence if X is a matrix. If None, all rows are one sequence.
+            Number of rows of each sequence, at least 0, if X is a matrix. If None, all rows are one sequence.
 
         Returns
         -------
@@ -389,7 +391,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         TypeError
             As ``fit``.
         """
-        pass_over(self, X, y, lengths, classes)
+        pass_over(self, in_lists(X), y, lengths, classes)
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -435,6 +437,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         >>> model.predict_then_learn(X, y, classes=["A", "B"])
         ([['A', 'A'], ['B', 'B']], 2)
         """
+        X = in_lists(X)
         report, labels, lengths = pass_over(self, X, y, lengths, classes, track_answers=True)
         answers = report.tracked["answers"]
         predicted = self.classes_[answers]
@@ -459,8 +462,10 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_tokens,), or list of lists of labels
-            Predicted labels, in the form of X.
+            Predicted labels, in the form of X; of a sequence without a token an empty list. NumPy makes an
+            array of lists of a list of lists, so `sklearn.model_selection.cross_val_predict` takes it.
         """
+        X = in_lists(X)
         labels, _, lengths = decode(self, X, lengths, allowed, forbidden)
         y = self.classes_[labels]
         return split_labels(y, lengths) if is_nested(X) else y
@@ -480,7 +485,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         scores : ndarray of shape (n_sequences,)
             Sums of weights, not normalized.
         """
-        return decode(self, X, lengths, None, None)[1]
+        return decode(self, in_lists(X), lengths, None, None)[1]
 
     def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
         """Return the fraction of tokens that are labelled correctly.
@@ -501,10 +506,13 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         float
             Token accuracy.
         """
+        X = in_lists(X)
         labels, _, lengths = decode(self, X, lengths, None, None)
         truth = np.asarray(flat_labels(y, lengths) if is_nested(X) else y)
         if truth.shape != labels.shape:
             raise ValueError(f"y must have a label for each of {len(labels)} tokens, got shape {truth.shape}")
+        if not len(truth):
+            raise ValueError("X must hold at least one token, got none")
         return float(np.count_nonzero(self.classes_[labels] == truth) / len(truth))
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

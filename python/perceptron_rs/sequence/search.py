@@ -14,7 +14,7 @@ from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.engines import get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.sequence.fitting import beam_of
-from perceptron_rs.sequence.input import read_sequences
+from perceptron_rs.sequence.input import is_nested, read_sequences
 
 __all__ = ["decode"]
 
@@ -22,15 +22,17 @@ __all__ = ["decode"]
 def decode(
     model: Any, X: Any, lengths: Any, allowed: Any, forbidden: Any
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the class indices of all tokens, and the score and the length of each sequence."""
+    """Return the class indices of all tokens, score and length of each sequence; X is as of `in_lists`."""
     check_is_fitted(model)
-    check_classes(model.classes_, len(model._weights["start"]))
+    check_classes(model.classes_, len(model._weights["start"]), least=1)
+    if is_nested(X) and not any(map(len, X)):
+        return np.zeros(0, dtype=np.uint32), np.zeros(len(X)), np.zeros(len(X), dtype=np.int64)
     with standard():
         data, lengths = read_sequences(model, X, lengths, reset=False)
         try:
-            labels, scores = get_engine(model.engine).sequence_decode(
+            labels, found = get_engine(model.engine).sequence_decode(
                 data.rows,
-                lengths,
+                lengths[lengths > 0],
                 weights=model.predictor_,
                 threads=n_threads(model),
                 beam=beam_of(model),
@@ -40,6 +42,8 @@ def decode(
         except OverflowError as error:
             data.assert_finite(model)
             raise ValueError(str(error)) from None
+    scores = np.zeros(len(lengths))  # of nothing 0
+    scores[lengths > 0] = found
     return labels, scores, lengths
 
 

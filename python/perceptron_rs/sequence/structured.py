@@ -18,6 +18,7 @@ from perceptron_rs.common.errors import FittedAttributes, restored_on_error
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
 from perceptron_rs.float_mode import foreign, standard
+from perceptron_rs.sequence.input import Answers, listed
 from perceptron_rs.settings import Epoch, Settings, State
 from perceptron_rs.typed import BaseEstimator, fit_context
 
@@ -187,7 +188,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of inputs
+        X : sequence or iterator of inputs
             Inputs, of any type that ``joint_feature`` and ``inference`` accept.
         y : sequence of structures
             True structure of each input.
@@ -271,6 +272,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         self, X: Sequence[Any], y: Sequence[Any], *, max_iter: int, seed: int | None, going_on: bool
     ) -> list[Any]:
         """Run epochs, and return the answers of the last one in its order."""
+        X, y = listed(X), listed(y)
         if len(X) != len(y):
             raise ValueError(f"X and y must have equal lengths, got {len(X)} and {len(y)}")
         if len(X) == 0:
@@ -325,7 +327,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
             The structures that ``inference`` returns.
         """
         check_is_fitted(self)
-        return [self.inference(x, _readonly(self.coef_)) for x in X]
+        return Answers(self.inference(x, _readonly(self.coef_)) for x in X)
 
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
         """Return the fraction of inputs whose structure is predicted correctly.
@@ -342,6 +344,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         float
             Accuracy, from 0 to 1.
         """
+        X, y = listed(X), listed(y)
         if len(X) != len(y) or len(X) == 0:
             raise ValueError(f"X and y must have equal lengths above 0, got {len(X)} and {len(y)}")
         right = [self._loss(truth, z) == 0 for truth, z in zip(y, self.predict(X), strict=True)]

@@ -267,12 +267,12 @@ def plain(given: Any) -> Batch:
             lengths.dtype.kind not in "iu"
             or lengths.ndim != 1
             or lengths.sum() != X.shape[0]
-            or (lengths < 1).any()
+            or (lengths < 0).any()
         ):
             raise ValueError(
-                f"lengths must be whole numbers of at least 1 that add up to the rows of X, {X.shape[0]}"
+                f"lengths must be whole numbers of at least 0 that add up to the rows of X, {X.shape[0]}"
             )
-        lengths = lengths.astype(np.int64)
+        lengths = lengths[lengths > 0].astype(np.int64)  # of no tokens there is nothing to learn
     return Batch(X, y, weights, lengths)
 
 
@@ -398,8 +398,8 @@ def shifted(batch: Batch, facts: Facts) -> Batch:
 class Survey:
     """What a first pass finds out about a source."""
 
-    def __init__(self, source: Source, classes: NDArray[Any] | None) -> None:
-        self.source, self.classes = source, classes
+    def __init__(self, source: Source, classes: NDArray[Any] | None, least: int = 2) -> None:
+        self.source, self.classes, self.least = source, classes, least
         self.labels: list[NDArray[Any]] = []
         self.counts: list[NDArray[np.int64]] = []
         self.n_rows, self.width, self.holds_zero = 0, 0, False
@@ -430,9 +430,9 @@ class Survey:
         _same_kind(self.labels)
         every = np.concatenate(self.labels)
         if classes is None:
-            classes = encode_new(every, n_samples=self.n_rows)[0]
+            classes = encode_new(every, n_samples=self.n_rows, least=self.least)[0]
         counts = np.zeros(len(classes), dtype=np.int64)
-        np.add.at(counts, encode(every, classes), np.concatenate(self.counts))
+        np.add.at(counts, encode(every, classes, least=self.least), np.concatenate(self.counts))
         return Facts(source.n_features or width, classes, is_shifted, self.n_rows, counts)
 
 

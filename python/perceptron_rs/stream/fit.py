@@ -84,14 +84,17 @@ def refuse_in_stream(estimator: Any) -> None:
             raise ValueError(f"{name}={value!r} is not available with fit_stream: {remedy}; set {name}={off}")
 
 
-def open_stream(given: Any, classes: Any, options: Options, *, counts: bool = False) -> Stream:
+def open_stream(
+    given: Any, classes: Any, options: Options, *, counts: bool = False, least: int = 2
+) -> Stream:
     """Return the examples as a stream whose facts are known: after a first pass, if it takes one.
 
-    ``counts`` says whether the numbers of examples are among the facts.
+    ``counts`` says whether the numbers of examples are among the facts, ``least`` how many classes there must
+    be.
     """
     source = of_same_columns(as_source(given))
     if classes is not None:
-        classes = encode_new(label_array(None, classes, None, "classes"), "classes")[0]
+        classes = encode_new(label_array(None, classes, None, "classes"), "classes", least=least)[0]
     if options.cache is not None:
         small = compacted(source)
         unread = Stream(small, _block_size(small, options))
@@ -105,7 +108,7 @@ def open_stream(given: Any, classes: Any, options: Options, *, counts: bool = Fa
     if classes is not None and width is not None and source.is_shifted is not None and not counts:
         stream.facts = Facts(int(width), classes, source.is_shifted, source.n_rows)
         return stream
-    survey = Survey(source, classes)
+    survey = Survey(source, classes, least)
     with ahead(stream.raw()) as batches:
         for batch in batches:
             survey.add(batch)

@@ -291,7 +291,7 @@ class StreamRun:
     def _block(self, number: int, batch: Batch) -> Block:
         first, facts = number * self.stream.size, self.stream.facts
         data = read(self.engine, batch.X)
-        labels = encode(batch.y, facts.classes)
+        labels = encode(batch.y, facts.classes, least=1 if isinstance(self.settings, Chain) else 2)
         weights, visited = batch.sample_weight, None
         if isinstance(self.settings, Chain) and (batch.lengths is None or weights is not None):
             raise ValueError(

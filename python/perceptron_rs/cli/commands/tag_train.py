@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import warnings
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
@@ -139,6 +140,7 @@ def _from_stream(arguments: Namespace, before: Any, times: list[float]) -> tuple
     times.append(time.perf_counter())
     with reading(arguments.data, quiet=arguments.quiet), redirect_stdout(sys.stderr):
         model.fit_stream(source, **of_stream(arguments))
+    _check_tags(arguments, set(model.classes_.tolist()), before)
     model.template_ = template
     return model, counts
 
@@ -171,7 +173,11 @@ def _first(arguments: Namespace, data: Iterator[Sentence]) -> Sentence:
 def _check_tags(arguments: Namespace, tags: set[str], before: Any) -> None:
     name = name_of(arguments.data)
     if before is None and len(tags) < 2:
-        raise CommandError(f"{name}: the only tag is {tags.pop()!r}; at least two are needed")
+        warnings.warn(
+            f"{name}: the only tag is {min(tags)!r}; if it is in another column, name that by --tag-column",
+            UserWarning,
+            stacklevel=1,
+        )
     if before is not None and (new := tags - set(before.classes_.tolist())):
         raise CommandError(f"{name}: the tag {min(new)!r} is none of the model's; train on all data anew")
 
