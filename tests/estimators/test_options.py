@@ -1,10 +1,7 @@
-"""Joint decisions, noise tolerance, penalties and early stopping, as options of the estimators.
+"""Joint decisions, noise tolerance and penalties, as options of the estimators.
 
 Which learner has which option is the table in test_combinations.py.
 """
-
-import itertools
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +9,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import Perceptron as Peer
-from sklearn.model_selection import StratifiedShuffleSplit
 
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 from perceptron_rs.testing import assert_parity
@@ -175,103 +171,3 @@ def test_what_a_joint_decision_does_not_have(options, method, engine_name):
 def test_contradictions_converge_with_an_added_feature(learner, engine_name):
     model = learner(added_feature=1.0, tol=None, engine=engine_name).fit([[1.0]] * 4, [0, 1, 0, 1])
     assert model.converged_
-
-
-class TestEarlyStopping:
-    """Against a loop that fits, scores and compares after every epoch."""
-
-    @pytest.mark.parametrize(
-        ("learner", "multi_class"),
-        [
-            *itertools.product(LEARNERS, ["ovr", "joint"]),
-            (VotedPerceptron, "ovr"),
-            # With another check, the run that goes on is counted where the loop ends its fit, but not here.
-            (partial(PocketPerceptron, check="epoch"), "ovr"),
-            (partial(PocketPerceptron, check="update"), "ovr"),
-        ],
-    )
-    @pytest.mark.parametrize("weighted", [False, True])
-    def test_against_a_loop(self, learner, multi_class, weighted, digits, engine_name):
-        X, y = digits[0][:100], digits[1][:100] % 3
-        options = {"engine": engine_name, "random_state": 4, "tol": 0.01}
-        if multi_class == "joint":
-            options["multi_class"] = multi_class
-        model = learner(early_stopping=True, n_iter_no_change=3, validation_fraction=0.25, **options)
-        weight = np.linspace(0, 2, len(y)) if weighted else np.ones(len(y))
-        model.fit(X, y, sample_weight=weight if weighted else None)
-
-        split = StratifiedShuffleSplit(test_size=0.25, random_state=4)
-        part = np.sort(next(split.split(X, y))[1])
-        learnt_from = weight.copy()
-        learnt_from[part] = 0
-        n = 1 if multi_class == "joint" else 3
-        best, idle, stop = [-np.inf] * n, [0] * n, [None] * n
-        for epochs in range(1, model.n_iter_ + 1):
-            loop = learner(max_iter=epochs, **options | {"tol": None}).fit(X, y, sample_weight=learnt_from)
-            scores = loop.decision_function(X[part])
-            for k in range(n):
-                if stop[k] is not None:
-                    continue
-                if multi_class == "joint":
-                    right = scores.argmax(axis=1) == y[part]
-                else:
-                    right = (scores[:, k] > 0) == (y[part] == k)
-                won = total = 0.0
-                for hit, w in zip(right, weight[part], strict=True):
-                    won, total = won + w * hit, total + w
-                accuracy = won / total
-                assert model.validation_scores_[epochs - 1, k] == accuracy
-                idle[k] = idle[k] + 1 if accuracy < best[k] + 0.01 else 0
-                best[k] = max(best[k], accuracy)
-                if idle[k] == 3:
-                    stop[k] = loop.coef_ if n == 1 else loop.coef_[k]
-        for k in range(n):
-            if stop[k] is not None:
-                assert (model.coef_ if n == 1 else model.coef_[k]).tobytes() == stop[k].tobytes()
-        assert any(weights is not None for weights in stop)
-
-    @pytest.mark.parametrize("learner", ALL)
-    def test_tol_none_never_stops(self, learner, digits, engine_name):
-        model = learner(early_stopping=True, tol=None, max_iter=12, engine=engine_name).fit(*digits)
-        assert len(model.validation_scores_) == model.n_iter_ == 12
-
-    @pytest.mark.parametrize("learner", [*LEARNERS, VotedPerceptron])
-    def test_it_is_no_option_of_partial_fit(self, learner, digits, engine_name):
-        model = learner(early_stopping=True, engine=engine_name)
-        with pytest.raises(ValueError, match="early_stopping should be False with partial_fit"):
-            model.partial_fit(*digits, classes=np.arange(10))
-
-    @pytest.mark.parametrize("learner", ALL)
-    @pytest.mark.parametrize("fraction", [1e-9, 0.999])
-    def test_too_few_examples(self, learner, digits, fraction, engine_name):
-        model = learner(early_stopping=True, validation_fraction=fraction, engine=engine_name)
-        with pytest.raises(ValueError, match="validation_fraction="):
-            model.fit(*digits)
-        assert not hasattr(model, "classes_")
-
-    @pytest.mark.parametrize("learner", ALL)
-    def test_weights_of_0_in_the_validation_part(self, learner, engine_name):
-        X, y = np.arange(80.0).reshape(40, 2), np.arange(40) % 2
-        held_out = next(StratifiedShuffleSplit(test_size=0.25, random_state=0).split(X, y))[1]
-        records = []
-        model = learner(
-            early_stopping=True, validation_fraction=0.25, max_iter=2, tol=None, engine=engine_name
-        )
-        model.set_params(callback=records.append)
-        weights = np.ones(40)
-        weights[held_out[:4]] = 0
-        model.fit(X, y, sample_weight=weights)
-        assert (records[0].n_examples, model.n_seen_.tolist()) == (30, [60])
-        for others, text in ((np.ones(40), "finite sum above 0, got 0"), (np.zeros(40), "nothing to learn")):
-            others[held_out] = 1 - others[held_out]
-            with pytest.raises(ValueError, match=text):
-                clone(model).fit(X, y, sample_weight=others)
-        with pytest.raises(ValueError, match="finite sum above 0, got inf"):
-            clone(model).set_params(eta0=1e-300).fit(X, y, sample_weight=np.full(40, 1e308))
-
-    @pytest.mark.parametrize("learner", ALL)
-    def test_a_nan_in_the_validation_part(self, learner, engine_name):
-        X, y = np.ones((40, 2)), np.arange(40) % 2
-        X[next(StratifiedShuffleSplit(test_size=0.1, random_state=0).split(X, y))[1][0], 1] = np.nan
-        with pytest.raises(ValueError, match="Input X contains NaN"):
-            learner(early_stopping=True, engine=engine_name).fit(X, y)

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import SequencePerceptron, load
 from perceptron_rs.features import AttributeEncoder, word_attributes
+from tests.validation import validation_part
 
 SENTENCES = [
     [("the", "D"), ("dog", "N"), ("barks", "V")],
@@ -139,7 +140,7 @@ def test_early_stopping_keeps_the_best_epoch(engine_name, changes):
     assert model.n_iter_ == best + 1 + model.n_iter_no_change
     # What is held out is not learnt from, and is judged by the weights that would predict.
     held_out = np.zeros(60, dtype=bool)
-    held_out[np.random.RandomState(0).permutation(60)[:18]] = True
+    held_out[validation_part([0] * 60, 0.3, 0)] = True
     rows = np.repeat(held_out, lengths)
     for epoch in range(model.n_iter_):
         upto = SequencePerceptron(max_iter=epoch + 1, **parameters).fit(X, y, lengths=lengths)
@@ -219,7 +220,7 @@ BAD_PARAMETERS = [
     ({"beam_width": 0}, "beam_width"),
     ({"decode": "greedy"}, "decode"),
     ({"hash_columns": 8, "min_count": 2}, "min_count must be 1 with hash_columns"),
-    ({"early_stopping": True, "validation_fraction": 0.95}, "leaves nothing to learn from"),
+    ({"early_stopping": True, "validation_fraction": 0.95}, "which leaves none to learn from"),
 ]
 
 

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.best import Best
 from perceptron_rs.engines import Engine, Run
 from perceptron_rs.settings import Data, Epoch, Linear, Settings, State
 
@@ -36,6 +37,7 @@ __all__ = [
 Watch: TypeAlias = Callable[[int, NDArray[np.int64], NDArray[np.float64], Run], bool | NDArray[np.bool_]]
 
 #: Given what has been learnt, says how much each decision loses on examples that are not learnt from, (D,).
+#: The result of a run is then what each decision had learnt when it lost least, for the first time.
 HeldOut: TypeAlias = Callable[[State], NDArray[np.float64]]
 
 
@@ -56,9 +58,6 @@ class Schedule:
     n_iter_no_change : int
     until_clean : bool
         Whether an epoch without a mistake ends a decision.
-    keep_best : bool
-        Whether the result is what the run had learnt when its loss on what is held out was least, not what
-        it has learnt in the end. For runs of one decision.
     """
 
     first_epoch: int = 0
@@ -66,12 +65,15 @@ class Schedule:
     tol: float | None = None
     n_iter_no_change: int = 5
     until_clean: bool = True
-    keep_best: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """What was learnt, and the story of the run: E epochs (of the decision that learnt longest), K planes."""
+    """What was learnt, and the story of the run: E epochs (of the decision that learnt longest), K planes.
+
+    If examples are held out, each decision of the state is as it was after its best epoch; the story is that
+    of all epochs.
+    """
 
     state: State
     mistakes: NDArray[np.int64]  # (E, D): 0 after a decision has ended
@@ -180,7 +182,7 @@ def follow(
     n_iter = np.zeros(len(judges), dtype=np.int64)  # and after how many epochs
     goes_on = list(range(len(judges)))
     epochs: list[Epoch] = []
-    best: State | None = None
+    best = Best()
     try:
         while goes_on:
             number = schedule.first_epoch + len(epochs)
@@ -193,11 +195,13 @@ def follow(
             if held_out is not None:
                 state = run.state()
                 judged = held_out(state)
+            better = np.zeros(len(judges), dtype=np.bool_)
             for k, lost in enumerate(judged.tolist()):
                 if not stopped[k]:
                     stopped[k] = judges[k].reason_to_end(m[k], lost)
-            if schedule.keep_best and judges[0].is_best:
-                best = state
+                    better[k] = judges[k].is_best
+            if state is not None:
+                best.take(state, better)
             del state  # it would be there beside that of the next epoch
             if watch is not None:
                 ends = np.broadcast_to(watch(number, made.copy(), loss.copy(), run), len(judges))
@@ -216,7 +220,7 @@ def follow(
         run.end(k)
     D = len(judges)
     return Report(
-        state=run.state() if best is None else best,
+        state=run.state() if best.state is None else best.state,
         mistakes=np.array([epoch.mistakes for epoch in epochs], dtype=np.int64).reshape(-1, D),
         losses=np.array([epoch.losses for epoch in epochs], dtype=np.float64).reshape(-1, D),
         n_iter=n_iter,

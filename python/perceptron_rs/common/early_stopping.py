@@ -1,53 +1,102 @@
-"""Early stopping: a part of the examples is not learnt from, and says when to stop."""
+"""Early stopping: a part of the examples is not learnt from, and says when to stop and which epoch was best.
+
+Which examples these are is drawn by the generator of rule 7, here for all learners and both engines.
+ARITHMETIC.md has the rule.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.planes import is_joint
-from perceptron_rs.engines import Engine, Rows, State
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.selection import chosen, rows_of
+from perceptron_rs.engines import Engine, State
 
-__all__ = ["Validation", "split"]
+__all__ = ["Judge", "Validation", "selected", "split"]
+
+#: The epoch of rule 7 that draws validation parts; no order is drawn from it.
+_OF_VALIDATION = 2**64 - 3
+
+#: Gives what each example of the validation part gets in a state: activations or votes (m, K).
+Judge: TypeAlias = Callable[[State], NDArray[np.float64]]
 
 
-def split(estimator: Any, labels: NDArray[np.uint32]) -> NDArray[np.intp]:
-    """Return the rows of the validation part, in order: stratified, drawn by ``random_state``."""
-    from sklearn.model_selection import StratifiedShuffleSplit
+def split(
+    engine: Engine, labels: NDArray[np.uint32], rows: NDArray[Any] | None, fraction: float, seed: int
+) -> NDArray[np.intp]:
+    """Return the examples of the validation part, in their order, drawn of these ``rows`` (None: all).
 
-    fraction = estimator.validation_fraction
-    splitter = StratifiedShuffleSplit(test_size=fraction, random_state=estimator.random_state)
-    try:
-        train, validation = next(splitter.split(np.zeros((len(labels), 1)), labels))
-    except ValueError as error:
+    It has the same share of each class, as far as that goes up, and leaves at least one example of each.
+
+    Raises
+    ------
+    ValueError
+        If the fraction leaves less than that.
+    """
+    if rows is None:
+        rows = np.arange(len(labels))
+    of = [rows[labels[rows] == k] for k in range(int(labels.max(initial=0)) + 1)]
+    counts = np.array([len(own) for own in of], dtype=np.int64)
+    n, m, classes = len(rows), math.ceil(float(fraction) * len(rows)), int(np.count_nonzero(counts))
+    if n - m < max(classes, 1):
+        left = "less than one of each class" if classes > 1 else "none"
         raise ValueError(
-            f"validation_fraction={fraction} does not leave examples of each class for both training and "
-            f"validation: {error}"
-        ) from None
-    if len(train) == 0 or len(validation) == 0:
-        raise ValueError(
-            f"validation_fraction={fraction} leaves no examples for training or for validation, of "
-            f"{len(labels)}"
+            f"validation_fraction={fraction} sets aside {m} of {n} examples, which leaves {left} to learn "
+            f"from; lower it, or set early_stopping=False"
         )
-    return np.sort(validation)
+    taken = _apportioned(counts.tolist(), m)
+    drawn = [
+        own[engine.permutation(len(own), seed=seed, epoch=_OF_VALIDATION, partition=k)[:most]]
+        for k, (own, most) in enumerate(zip(of, taken, strict=True))
+        if most
+    ]
+    return np.sort(np.concatenate(drawn))
+
+
+def _apportioned(counts: list[int], m: int) -> list[int]:
+    """Return how many of the examples of each class are among m of all, in exact numbers."""
+    n = sum(counts)
+    taken = [count * m // n for count in counts]
+    while sum(taken) < m:
+        # n times what each class lacks; one that has but one example left gives none.
+        lacks = [count * m - k * n if k < count - 1 else -1 for count, k in zip(counts, taken, strict=True)]
+        taken[lacks.index(max(lacks))] += 1
+    return taken
+
+
+def selected(engine: Engine, data: Examples, rows: NDArray[Any]) -> Examples:
+    """Return some of the examples, as copies."""
+    stored = chosen(data.stored, rows)
+    values = stored["rows" if "rows" in stored else "rows_values"]
+    return Examples(rows_of(engine, stored, data.rows.shape[1]), values, stored.get("rows_indptr"), stored)
 
 
 class Validation:
-    """The accuracies of planes on the validation part; called with a state, it returns them as losses.
+    """The accuracies of decisions on the validation part; called with a state, it returns them as losses.
 
-    A joint decision has one accuracy.
+    Parameters
+    ----------
+    judge : callable
+    labels : uint32 array of shape (m,)
+    weight : float64 array of shape (m,), or None
+        Weights of the examples.
+    positive : uint32 array of shape (K,), or None
+        The class of each plane that judges by itself; None: the class with the largest number is the answer.
+    tie : "mistake" or "positive"
     """
 
     def __init__(
         self,
-        estimator: Any,
-        engine: Engine,
-        rows: Rows,
+        judge: Judge,
         labels: NDArray[np.uint32],
-        weight: NDArray[np.float64] | None,
-        positive: NDArray[np.uint32],
+        weight: NDArray[np.float64] | None = None,
+        positive: NDArray[np.uint32] | None = None,
+        tie: str = "mistake",
     ) -> None:
         with np.errstate(over="ignore"):
             total = 1.0 if weight is None else np.cumsum(weight)[-1]
@@ -56,19 +105,19 @@ class Validation:
                 f"sample_weight of the {len(labels)} examples of the validation part must have a finite sum "
                 f"above 0, got {total}; give other weights, or another random_state"
             )
-        self.estimator, self.engine, self.rows = estimator, engine, rows
-        self.labels, self.weight, self.positive = labels, weight, positive
+        self.judge, self.labels, self.weight = judge, labels, weight
+        self.positive, self.tie = positive, tie
         self.scores: list[NDArray[np.float64]] = []
 
     def accuracy(self, state: State) -> NDArray[np.float64]:
-        """Return the accuracy of each plane, or of the joint decision."""
-        activations = self.estimator._activations(self.engine, state, self.rows)
-        if not np.isfinite(activations).all():
+        """Return the accuracy of each decision."""
+        given = self.judge(state)
+        if not np.isfinite(given).all():
             raise OverflowError("a validation example has an activation that is not finite")
-        if is_joint(self.estimator):
-            right = (activations.argmax(axis=1) == self.labels)[:, np.newaxis]
+        if self.positive is None:
+            right = (given.argmax(axis=1) == self.labels)[:, np.newaxis]
         else:
-            positive = activations >= 0 if self.estimator.tie == "positive" else activations > 0
+            positive = given >= 0 if self.tie == "positive" else given > 0
             right = positive == (self.labels[:, np.newaxis] == self.positive)
         if self.weight is None:
             return np.atleast_1d(np.count_nonzero(right, axis=0) / len(right)).astype(np.float64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.storage import is_masked
 
-__all__ = ["check_classes", "encode", "encode_new", "label_array", "new_classes"]
+__all__ = ["check_classes", "encode", "encode_again", "encode_new", "label_array", "new_classes"]
 
 Labels = NDArray[np.uint32]
 _SORT_BELOW = 512  # below, sorting costs less than the passes
@@ -154,11 +154,22 @@ def new_classes(classes: Any, estimator: Any, *, least: int = 2) -> NDArray[Any]
         return given
 
 
-def encode(y: NDArray[Any], classes: NDArray[Any], *, least: int = 2) -> Labels:
+def encode_again(y: NDArray[Any], classes: NDArray[Any], *, least: int = 2) -> Labels:
+    """Return the index of each label for a fit that goes on; y need not hold all classes."""
+    return encode(y, classes, "set warm_start=False to learn all classes anew", least=least)
+
+
+def encode(
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    remedy: str = "pass all classes in the first call of partial_fit",
+    *,
+    least: int = 2,
+) -> Labels:
     """Return the index of each label of y in ``classes``; refuse labels that are not there."""
     check_classes(classes, least=least)
     if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):
-        _refuse_unknown(y, classes)
+        _refuse_unknown(y, classes, remedy)
     if y.dtype.kind != classes.dtype.kind and _is_beyond_floats(classes):
         y, classes = y.astype(object), classes.astype(object)
     if len(classes) == 2:
@@ -172,7 +183,7 @@ def encode(y: NDArray[Any], classes: NDArray[Any], *, least: int = 2) -> Labels:
             found = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         known = classes[found] == y
     if not known.all():
-        _refuse_unknown(y[~known], classes)
+        _refuse_unknown(y[~known], classes, remedy)
     labels: Labels = found.astype(np.uint32)
     return labels
 
@@ -207,10 +218,9 @@ def _table_of(y: NDArray[Any], classes: NDArray[Any]) -> Labels | None:
     return found
 
 
-def _refuse_unknown(unknown: NDArray[Any], classes: NDArray[Any]) -> None:
+def _refuse_unknown(unknown: NDArray[Any], classes: NDArray[Any], remedy: str) -> None:
     names = np.unique(unknown)
     shown = ", ".join(repr(name) for name in names[:5].tolist()) + (", ..." if len(names) > 5 else "")
     raise ValueError(
-        f"y contains labels that are not in classes_ {classes.tolist()!r:.200}: {shown}; "
-        f"pass all classes in the first call of partial_fit"
+        f"y contains labels that are not in classes_ {classes.tolist()!r:.200}: {shown}; {remedy}"
     )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
+from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.storage import is_masked
 from perceptron_rs.common.sparse_weights import dense
 
 __all__ = [
+    "Weighed",
     "assert_finite_weights",
     "assert_same_planes",
     "class_counts",
@@ -20,9 +23,46 @@ __all__ = [
     "sample_weights",
     "start_value",
     "unvisited",
+    "weighed",
 ]
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """What the n examples of a call weigh. Those that weigh nothing in any plane are as if not given.
+
+    They are taken out here, before anything is counted, drawn or cut: see ``rows`` and ``n_examples``.
+    """
+
+    sample: Floats | None  # (n,); None: all 1
+    planes: Floats  # (K, 2): class weights
+    idle: NDArray[np.bool_] | None  # (n,): which weigh nothing in any plane; None: none
+
+    @property
+    def rows(self) -> NDArray[np.intp] | None:
+        """Numbers of the examples that weigh something; None: all."""
+        return None if self.idle is None else np.flatnonzero(~self.idle)
+
+    def n_examples(self, n: int) -> int:
+        """Return how many of n examples weigh something."""
+        return n if self.idle is None else n - int(np.count_nonzero(self.idle))
+
+    def without(self, rows: NDArray[np.intp], n: int) -> Weighed:
+        """Return it with these of the n examples taken out, too."""
+        sample = np.ones(n) if self.sample is None else self.sample.copy()
+        idle = np.zeros(n, dtype=np.bool_) if self.idle is None else self.idle.copy()
+        sample[rows], idle[rows] = 0.0, True
+        return Weighed(sample, self.planes, idle)
+
+
+def weighed(estimator: Any, labels: NDArray[np.uint32], sample_weight: Any, n_planes: int) -> Weighed:
+    """Return what examples weigh by ``sample_weight`` and the ``class_weight`` of the estimator."""
+    sample, classes = sample_weights(sample_weight, labels), estimator.classes_
+    counts = class_counts(estimator.class_weight, labels, sample, len(classes))
+    planes = class_weights(estimator.class_weight, classes, counts, n_planes)
+    return Weighed(sample, planes, unvisited(sample, planes, labels, is_joint(estimator)))
 
 
 def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | None:
@@ -52,15 +92,16 @@ def refuse_odd_weights(sample_weight: Any) -> None:
 def class_weights(
     class_weight: Any, classes: NDArray[Any], counts: NDArray[np.int64] | None, n_planes: int
 ) -> Floats:
-    """Return the weights (K, 2) of each plane's negatives and positives; "balanced" needs the counts."""
+    """Return the weights (K, 2) of each plane's negatives and positives.
+
+    "balanced" needs the counts of the examples; a class without any has the weight 1, that of no example.
+    """
     if class_weight is None:
         values = np.ones(len(classes))
     elif isinstance(class_weight, str):
         assert counts is not None
-        if not counts.all():
-            none = classes[counts == 0].tolist()[0]
-            raise ValueError(f"class_weight {class_weight!r} needs examples of class {none!r}; give a dict")
-        values = int(counts.sum()) / (len(classes) * counts.astype(np.float64))
+        values = int(counts.sum()) / (len(classes) * np.maximum(counts, 1).astype(np.float64))
+        values[counts == 0] = 1.0
     else:
         from sklearn.utils import compute_class_weight
 
@@ -75,11 +116,14 @@ def class_weights(
     return np.stack([np.ones(len(classes)), values], axis=1)
 
 
-def class_counts(class_weight: Any, labels: NDArray[np.uint32], n_classes: int) -> NDArray[np.int64] | None:
-    """Return the number of examples of each class, if ``class_weight`` needs it."""
+def class_counts(
+    class_weight: Any, labels: NDArray[np.uint32], sample: Floats | None, n_classes: int
+) -> NDArray[np.int64] | None:
+    """Return the number of examples of each class whose weight is above 0, if ``class_weight`` needs it."""
     if not isinstance(class_weight, str):
         return None
-    return np.bincount(labels, minlength=n_classes).astype(np.int64)
+    counted = labels if sample is None else labels[sample > 0]
+    return np.bincount(counted, minlength=n_classes).astype(np.int64)
 
 
 def unvisited(

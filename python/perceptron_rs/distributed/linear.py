@@ -10,7 +10,7 @@ import numpy as np
 
 from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.driver import Report, Schedule, publish_report
-from perceptron_rs.common.labels import encode_new, label_array
+from perceptron_rs.common.labels import encode_again, encode_new, label_array
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.planes import is_joint, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
@@ -58,7 +58,10 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
     if first.names is not None:
         estimator.feature_names_in_ = np.array(first.names, dtype=object)
     labels, each = all_labels(facts)
-    classes, indices = encode_new(labels, "the labels of all partitions")
+    if state is None:
+        classes, indices = encode_new(labels, "the labels of all partitions")
+    else:
+        classes, indices = estimator.classes_, encode_again(labels, estimator.classes_)
     counts = np.zeros(len(classes), dtype=np.int64)
     np.add.at(counts, indices, each)
     if state is None:

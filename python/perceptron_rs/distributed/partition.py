@@ -49,7 +49,7 @@ class Facts(NamedTuple):
     columns: int
     names: tuple[str, ...] | None
     classes: NDArray[Any]  # labels that occur, sorted
-    counts: NDArray[np.int64]  # how often
+    counts: NDArray[np.int64]  # how often, examples of weight 0 left out
     entries: int
     digest: str
     attributes: tuple[str, ...] | None
@@ -116,6 +116,7 @@ class Partition:
 def facts_of(parsed: Parsed) -> Facts:
     """Look at a partition."""
     classes, labels = np.unique(parsed.labels, return_inverse=True)
+    counted = labels.reshape(-1) if parsed.weights is None else labels.reshape(-1)[parsed.weights != 0]
     digests = Digests().with_call(
         parsed.stored, parsed.columns, labels.reshape(-1).astype(np.uint32), parsed.weights
     )
@@ -129,7 +130,7 @@ def facts_of(parsed: Parsed) -> Facts:
         columns=parsed.columns,
         names=parsed.names,
         classes=classes,
-        counts=np.bincount(labels.reshape(-1), minlength=len(classes)).astype(np.int64),
+        counts=np.bincount(counted, minlength=len(classes)).astype(np.int64),
         entries=int(values_of(parsed.stored).size),
         digest=sha256(repr(told).encode()).hexdigest(),
         attributes=parsed.attributes,

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import check_classes, encode_new, label_array
+from perceptron_rs.common.labels import check_classes, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.rows.examples import Examples, examples
@@ -22,7 +22,7 @@ from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
-from perceptron_rs.kernel.fitting import OF_KERNEL, Train, check_terms, learn, start
+from perceptron_rs.kernel.fitting import OF_KERNEL, Train, check_terms, learn
 from perceptron_rs.kernel.values import KERNELS, check_kernel
 from perceptron_rs.kernel.vectors import counts_of, state_of, stored
 from perceptron_rs.models.saved import Saved
@@ -30,7 +30,7 @@ from perceptron_rs.typed import BaseEstimator, fit_context
 
 __all__ = ["KernelLearner"]
 
-_LEFT_OUT = ("early_stopping", "validation_fraction", "fit_intercept", "added_feature")
+_LEFT_OUT = ("fit_intercept", "added_feature")
 
 
 class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
@@ -56,7 +56,9 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
     multi_class: str
     warm_start: bool
     shuffle: bool
+    early_stopping: bool
     n_seen_: NDArray[np.int64]
+    validation_scores_: NDArray[np.float64]
     _vectors: State
     _spec: KernelSpec  # with its gamma settled
     _seed: int  # of the last call that learnt
@@ -116,23 +118,22 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
             self._check_parameters()
             warm = bool(self.warm_start) and hasattr(self, "classes_")
             data = examples(self, get_engine(self.engine), X, reset=not warm)
-            classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
-            if warm and not np.array_equal(classes, self.classes_):
-                raise ValueError(
-                    f"warm_start=True continues a fit with the classes {self.classes_.tolist()!r:.200}, "
-                    f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
-                )
-            if not warm:
-                start(self, data, classes)
+            given = label_array(self, y, data.rows.shape[0])
+            if warm:
+                labels = encode_again(given, self.classes_)
+            else:
+                self.classes_, labels = encode_new(given)
             report = learn(
                 self,
                 data,
                 labels,
                 sample_weight,
+                first=not warm,
                 method="fit",
                 max_iter=int(self.max_iter),
                 tol=None if self.tol is None else float(self.tol),
                 shuffle=bool(self.shuffle),
+                early_stopping=bool(self.early_stopping),
             )
             self._n_epochs += self.n_iter_
             self._warn(report.stopped)
@@ -182,13 +183,12 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
         first: bool,
         track_activations: bool = False,
     ) -> Report:
-        if first:
-            start(self, data, self.classes_)
         return learn(
             self,
             data,
             labels,
             sample_weight,
+            first=first,
             method="partial_fit",
             max_iter=1,
             tol=None,

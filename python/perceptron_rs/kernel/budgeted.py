@@ -93,6 +93,13 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
         Seed of the shuffling and of ``budget_policy="random"``. An int in [0, 2**32 - 1] is used in every
         call. Otherwise, each call that learns draws its seed from the given generator, or from NumPy's
         global one if None.
+    early_stopping : bool, default=False
+        Whether to stop by the accuracy on a validation set instead of the training loss, and to keep what was
+        learnt by the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples, drawn by
+        ``random_state``. Training stops for a class when its validation accuracy has not improved on the best
+        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/course/epochs`.
+    validation_fraction : float, default=0.1
+        Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=5
         Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
         ``tol``.
@@ -167,7 +174,10 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
         Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
-        Number of examples visited for each class since the last cold start, over all calls.
+        Number of examples visited for each class since the last cold start, over all calls; with
+        ``early_stopping``, those up to the best epoch.
+    validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64
+        Accuracy on the validation set after each epoch. Only available with ``early_stopping=True``.
     predictor_ : dict of str to ndarray
         What predicts: all arrays that a prediction is computed from, by name. The log of mistakes,
         the rows that it names and the gamma of their kernel.
@@ -238,6 +248,8 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
         eta0: float = 1.0,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         class_weight: ClassWeight | None = None,
         warm_start: bool = False,
@@ -267,6 +279,8 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
         self.eta0 = eta0
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
         self.warm_start = warm_start

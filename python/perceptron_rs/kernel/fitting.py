@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
+from perceptron_rs.common.early_stopping import Judge, Validation, selected, split
 from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples, read
-from perceptron_rs.common.weights import class_counts, class_weights, sample_weights, unvisited
+from perceptron_rs.common.weights import class_weights, weighed
 from perceptron_rs.engines import Rows, get_engine
+from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.values import kernel_spec
 from perceptron_rs.kernel.vectors import begun
 from perceptron_rs.settings import Data, Linear, State
@@ -24,18 +27,16 @@ from perceptron_rs.stream.run import Learner
 
 __all__ = ["OF_KERNEL", "Train", "check_terms", "learn", "learn_stream", "start", "terms"]
 
-#: Learns from examples, with other rows that the state names, a state and settings.
+#: Learns from examples, given other rows that the state names, a state and settings.
 Train: TypeAlias = Callable[[Rows | None, State, Linear], Report]
 
 #: The parameters of each kernel that has some.
 OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
 
 
-def start(model: Any, data: Examples, classes: NDArray[Any]) -> None:
-    """Start from the vector 0."""
-    planes = n_planes(model, classes)
-    model.classes_ = classes
-    data.assert_finite(model)
+def start(model: Any, data: Examples) -> None:
+    """Start from the vector 0; these examples settle gamma."""
+    planes = n_planes(model, model.classes_)
     model._spec = kernel_spec(model, get_engine(model.engine), data.rows)
     model._vectors = begun(planes, None if model.kernel == "precomputed" else model.n_features_in_)
     model.n_seen_ = np.zeros(planes, dtype=np.int64)
@@ -51,42 +52,69 @@ def learn(
     labels: NDArray[np.uint32],
     sample_weight: Any,
     *,
+    first: bool,
     method: Method,
     max_iter: int,
     tol: float | None,
     shuffle: bool,
+    early_stopping: bool = False,
     track_activations: bool = False,
 ) -> Report:
-    """Run the engine once, publish what comes of it, and return it."""
+    """Run the engine once, from the vector 0 if it is the ``first`` call; publish what comes of it."""
     data.assert_finite(model)
+    engine, n = get_engine(model.engine), len(labels)
+    positive = positive_labels(n_planes(model, model.classes_))
+    of_call = weighs = weighed(model, labels, sample_weight, len(positive))
+    if first:
+        start(model, data if weighs.rows is None else selected(engine, data, weighs.rows))
     check_terms(model)
-    engine, planes = get_engine(model.engine), len(model.n_seen_)
-    weights = sample_weights(sample_weight, labels)
-    counts = class_counts(model.class_weight, labels, len(model.classes_))
-    class_weight = class_weights(model.class_weight, model.classes_, counts, planes)
-    idle = unvisited(weights, class_weight, labels, is_joint(model))
-    n_examples = len(labels) if idle is None else int((~idle).sum())
-    observer = Observer(model, n_examples, publish=lambda model, state: model._keep(data, state))
-    model._seed = seed = draw_seed(model.random_state)
     if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
         raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}")
-    shared = settings_of(model, class_weight, seed if shuffle else None) | {
+    model._seed = seed = draw_seed(model.random_state)
+    held_out = None
+    if early_stopping:
+        others = split(engine, labels, weighs.rows, model.validation_fraction, seed)
+        held_out = Validation(
+            judge_of(model, data, selected(engine, data, others)),
+            labels[others],
+            None if weighs.sample is None else weighs.sample[others],
+            None if is_joint(model) else positive,
+            str(model.tie),
+        )
+        weighs = weighs.without(others, n)
+    observer = Observer(model, weighs.n_examples(n), publish=lambda model, state: model._keep(data, state))
+    shared = settings_of(model, weighs.planes, seed if shuffle else None) | {
         "track_activations": track_activations
     }
     schedule = Schedule(model._n_epochs if shuffle else 0, max_iter, tol, int(model.n_iter_no_change))
+    watch = observer if observer.is_needed else None
 
     def train(stored_rows: Rows | None, state: State, settings: Linear) -> Report:
-        examples = Data(data.rows, labels, weights, stored_rows)
-        return drive(engine, examples, state, settings, schedule, observer if observer.is_needed else None)
+        examples = Data(data.rows, labels, weighs.sample, stored_rows)
+        return drive(engine, examples, state, settings, schedule, watch, held_out)
 
-    with recorded(model, method, data.stored, labels, weights):
+    with recorded(model, method, data.stored, labels, of_call.sample):
         try:
             report: Report = model._run(engine, data, seed, shared, train)
         except OverflowError as error:
             raise ValueError(str(error)) from None
     note_end(model, report.stopped, int(report.n_iter.max()))
     publish_report(model, report, is_fit=method == "fit")
+    vars(model).pop("validation_scores_", None)
+    if held_out is not None:
+        model.validation_scores_ = np.array(held_out.scores)
     return report
+
+
+def judge_of(model: Any, data: Examples, others: Examples) -> Judge:
+    """Return what tells how the model would answer to the ``others``, as it is in a state of a run."""
+
+    def judge(state: State) -> NDArray[np.float64]:
+        then = copy.copy(model)
+        then._keep(data, state)
+        return answers(then, get_engine(model.engine), others, then._answer())
+
+    return judge
 
 
 def settings_of(model: Any, class_weight: NDArray[np.float64], seed: int | None) -> dict[str, Any]:
@@ -120,7 +148,8 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options, learner
     engine = get_engine(model.engine)
     stream = open_stream(given, classes, options, counts=isinstance(model.class_weight, str))
     publish_columns(model, stream, reset=True)
-    start(model, read(engine, np.zeros((0, stream.facts.n_features))), stream.facts.classes)
+    model.classes_ = stream.facts.classes
+    start(model, read(engine, np.zeros((0, stream.facts.n_features))))
     class_weight = class_weights(model.class_weight, model.classes_, stream.facts.counts, len(model.n_seen_))
     model._seed = seed = draw_seed(model.random_state)
     shared = settings_of(model, class_weight, seed if options.shuffle else None)

@@ -9,6 +9,7 @@ from perceptron_rs.common.options.shared import (
     JOINT,
     NOISE,
     PREDICTION,
+    STOPPING,
     UPDATES,
     epochs,
     intercept,
@@ -19,6 +20,7 @@ __all__ = ["OPTIONS"]
 
 _ALL = (
     *epochs(10, "none", 5),
+    *STOPPING,
     *UPDATES,
     *JOINT,
     *NOISE,

@@ -55,10 +55,10 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         Otherwise, each ``fit`` that shuffles draws its seed from the given generator, or from NumPy's
         global one if None.
     early_stopping : bool, default=False
-        Whether to stop by the accuracy on a validation set instead of the training loss. If True, ``fit``
-        sets aside a stratified fraction of the examples, and training stops for a class when its validation
-        accuracy has not improved on the best one by at least ``tol`` for ``n_iter_no_change`` consecutive
-        epochs.
+        Whether to stop by the accuracy on a validation set instead of the training loss, and to keep what was
+        learnt by the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples, drawn by
+        ``random_state``. Training stops for a class when its validation accuracy has not improved on the best
+        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/course/epochs`.
     validation_fraction : float, default=0.1
         Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=5
@@ -147,7 +147,8 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
     mistakes_per_example_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes), int64
         Number of mistakes on each example in the last call. Only available with ``track_mistakes=True``.
     n_seen_ : ndarray of shape (1,) or (n_classes,), int64
-        Number of examples visited for each class since the last cold start, over all calls.
+        Number of examples visited for each class since the last cold start, over all calls; with
+        ``early_stopping``, those up to the best epoch.
     t_ : int
         Maximum of ``n_seen_``, plus 1.
     validation_scores_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), float64

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import RECORD, begin_record, next_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error, turns
-from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array
+from perceptron_rs.common.labels import check_classes, encode, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, are_accepted, n_threads
 from perceptron_rs.common.planes import n_planes
@@ -130,9 +130,12 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         state = read_state(self) if self.warm_start and hasattr(self, "classes_") else None
         X = as_array(X)
         data = examples(self, engine, X, reset=True)
-        classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
+        given = label_array(self, y, data.rows.shape[0])
         if state is not None and (coef_init is None or intercept_init is None):
+            classes, labels = self.classes_, encode_again(given, self.classes_)
             check_same_problem(self, state, classes)
+        else:
+            classes, labels = encode_new(given)
         if state is None or coef_init is not None or intercept_init is not None:
             state = start_state(self, classes, state, coef_init, intercept_init)
             self._n_epochs = 0

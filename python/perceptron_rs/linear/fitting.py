@@ -11,25 +11,18 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, follow, publish_report
-from perceptron_rs.common.early_stopping import Validation, split
+from perceptron_rs.common.early_stopping import Validation, selected, split
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.mixing import Mixed, bounds, in_threads
+from perceptron_rs.common.mixing import Mixed, cuts, in_threads
 from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.common.rows.selection import chosen, part, rows_of
+from perceptron_rs.common.rows.selection import part, rows_of
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.weights import (
-    assert_same_planes,
-    class_counts,
-    class_weights,
-    sample_weights,
-    start_value,
-    unvisited,
-)
+from perceptron_rs.common.weights import assert_same_planes, class_weights, start_value, weighed
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.linear.penalty import forget_pending, publish, strengths, take_pending
 from perceptron_rs.settings import Data, Linear, State
@@ -95,16 +88,16 @@ def partitions(
     data: Examples,
     labels: NDArray[np.uint32],
     weights: NDArray[np.float64] | None,
-    cuts: NDArray[np.int64],
+    ends: NDArray[np.int64],
 ) -> list[Data]:
-    """Cut the examples into partitions."""
+    """Cut the examples into partitions, which begin at ``ends``."""
     return [
         Data(
             rows_of(engine, part(data.stored, begin, end), data.rows.shape[1]),
             labels[begin:end],
             None if weights is None else weights[begin:end],
         )
-        for begin, end in pairwise(cuts.tolist())
+        for begin, end in pairwise(ends.tolist())
     ]
 
 
@@ -155,50 +148,48 @@ def learn(
 
     ``task`` tells scikit-learn's callbacks.
     """
-    classes = estimator.classes_
-    given = weights = sample_weights(sample_weight, labels)
-    positive = positive_labels(n_planes(estimator, classes))
-    counts = class_counts(estimator.class_weight, labels, len(classes))
-    planes = class_weights(estimator.class_weight, classes, counts, len(positive))
-    idle = unvisited(weights, planes, labels, is_joint(estimator))
-    if idle is not None:
-        data.assert_finite_in(idle, estimator)  # the engine does not meet these rows
-
-    n_examples, held_out = len(labels) if idle is None else int((~idle).sum()), None
-    own = estimator._own_settings(n_examples)
+    n, positive = len(labels), positive_labels(n_planes(estimator, estimator.classes_))
+    of_call = weighs = weighed(estimator, labels, sample_weight, len(positive))
+    if weighs.idle is not None:
+        data.assert_finite_in(weighs.idle, estimator)  # the engine does not meet these rows
+    needs_seed = shuffle or estimator._draws or early_stopping
+    seed = draw_seed(estimator.random_state) if needs_seed else None
+    held_out = None
     if early_stopping:
-        others = split(estimator, labels)
-        validation = rows_of(engine, chosen(data.stored, others), data.rows.shape[1])
-        weight = None if weights is None else weights[others]
-        held_out = Validation(estimator, engine, validation, labels[others], weight, positive)
-        weights = np.ones(len(labels)) if weights is None else weights.copy()
-        weights[others] = 0  # an example of weight 0 is not visited
-        idle = unvisited(weights, planes, labels, is_joint(estimator))
-        n_examples = len(labels) if idle is None else int((~idle).sum())
-    observer = Observer(estimator, n_examples, task, publish)
-    seed = draw_seed(estimator.random_state) if shuffle or estimator._draws else None
+        assert seed is not None
+        others = split(engine, labels, weighs.rows, estimator.validation_fraction, seed)
+        validation = selected(engine, data, others).rows
+        held_out = Validation(
+            lambda state: estimator._activations(engine, state, validation),
+            labels[others],
+            None if weighs.sample is None else weighs.sample[others],
+            None if is_joint(estimator) else positive,
+            str(estimator.tie),
+        )
+        weighs = weighs.without(others, n)
+    observer = Observer(estimator, weighs.n_examples(n), task, publish)
     estimator._begin(engine, data, state, seed)
     settings = settings_of(
         estimator,
         positive,
-        planes,
+        weighs.planes,
         seed if shuffle else None,
         settle=settle,
         track_activations=track_activations,
-        **own,
+        **estimator._own_settings(weighs.n_examples(n)),
     )
     method: Method = "fit" if settle else "partial_fit"
-    with recorded(estimator, method, data.stored, labels, given, state):
+    with recorded(estimator, method, data.stored, labels, of_call.sample, state):
         try:
             state = take_pending(estimator, state)
             schedule = Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change))
             watch = observer if observer.is_needed else None
-            cuts = bounds(getattr(estimator, "n_partitions", 1) if settle else 1, len(labels))
-            if len(cuts) == 2:
-                whole = Data(data.rows, labels, weights)
+            ends = cuts(getattr(estimator, "n_partitions", 1) if settle else 1, n, weighs.rows)
+            if len(ends) == 2:
+                whole = Data(data.rows, labels, weighs.sample)
                 report = drive(engine, whole, state, settings, schedule, watch, held_out)
             else:
-                parts = partitions(engine, data, labels, weights, cuts)
+                parts = partitions(engine, data, labels, weighs.sample, ends)
                 alone = replace(settings, threads=1)
                 rounds = in_threads(engine, parts, alone, str(estimator.mixing), n_threads(estimator))
                 report = follow(Mixed(state, rounds), settings, schedule, watch, held_out)
@@ -219,9 +210,11 @@ def learn_stream(estimator: Any, given: Any, classes: Any, options: Options) -> 
     refuse_in_stream(estimator)
     engine = get_engine(estimator.engine)
     balanced = isinstance(estimator.class_weight, str)
+    goes_on = bool(estimator.warm_start) and hasattr(estimator, "classes_")
+    if goes_on and classes is None:
+        classes = estimator.classes_
     stream = open_stream(given, classes, options, counts=balanced)
     classes = stream.facts.classes
-    goes_on = bool(estimator.warm_start) and hasattr(estimator, "classes_")
     publish_columns(estimator, stream, reset=not goes_on)
     if goes_on:
         state = read_state(estimator)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.kinds import SWITCH, Option, number, one_of
+from perceptron_rs.common.options.kinds import Option, number, one_of
 from perceptron_rs.common.options.shared import (
     ADDED_FEATURE,
     JOINT,
     NOISE,
     PARTITIONS,
     PREDICTION,
+    STOPPING,
     UPDATES,
     epochs,
     intercept,
@@ -18,15 +19,6 @@ from perceptron_rs.common.options.shared import (
 __all__ = ["OPTIONS"]
 
 _ALL = (*epochs(1000, "0.001", 5), *UPDATES, intercept(True))
-_STOPPING = (
-    Option("early_stopping", "stop when the score on a validation set stops improving", SWITCH),
-    Option(
-        "validation_fraction",
-        "share of the examples in the validation set (0.1)",
-        number(kinds.fraction),
-        needs={"early_stopping": (True,)},
-    ),
-)
 _PENALTY = (
     Option("penalty", "regularization of the weights (none)", one_of("l2", "l1", "elasticnet")),
     Option(
@@ -65,8 +57,8 @@ _VECTORS = (
 
 #: By the names of the learners.
 OPTIONS = {
-    "perceptron": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE, *PARTITIONS, *_PENALTY),
-    "averaged": (*_ALL, *_STOPPING, *JOINT, *NOISE, ADDED_FEATURE, *PARTITIONS),
-    "pocket": (*epochs(1000, "0.001", 100), *UPDATES, intercept(True), *_STOPPING, _CHECK, _AVERAGE),
-    "voted": (*_ALL, *_STOPPING, *NOISE, ADDED_FEATURE, *_VECTORS),
+    "perceptron": (*_ALL, *STOPPING, *JOINT, *NOISE, ADDED_FEATURE, *PARTITIONS, *_PENALTY),
+    "averaged": (*_ALL, *STOPPING, *JOINT, *NOISE, ADDED_FEATURE, *PARTITIONS),
+    "pocket": (*epochs(1000, "0.001", 100), *UPDATES, intercept(True), *STOPPING, _CHECK, _AVERAGE),
+    "voted": (*_ALL, *STOPPING, *NOISE, ADDED_FEATURE, *_VECTORS),
 }

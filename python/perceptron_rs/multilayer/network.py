@@ -76,7 +76,7 @@ def weights_together(
     """Return the weight of each example times that of its class; None if all are 1."""
     if weights is None and model.class_weight is None:
         return None
-    counts = class_counts(model.class_weight, labels, len(model.classes_))
+    counts = class_counts(model.class_weight, labels, weights, len(model.classes_))
     planes = class_weights(model.class_weight, model.classes_, counts, model.n_outputs_)
     of_classes = planes[0] if len(planes) == 1 else planes[:, 1]
     with np.errstate(over="ignore", under="ignore"):

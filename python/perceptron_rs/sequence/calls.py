@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import encode, encode_new, label_array, new_classes
+from perceptron_rs.common.labels import encode, encode_again, encode_new, label_array, new_classes
 from perceptron_rs.common.parameters import refuse_partitions
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import State
@@ -47,7 +47,7 @@ def fit_sequences(model: Model, X: Any, y: Any, lengths: Any, encoder: Attribute
         labels = flat_labels(y, lengths) if is_nested(X) else y
         labels = label_array(model, labels, data.rows.shape[0])
         if goes_on:
-            labels = encode(labels, model.classes_, least=1)
+            labels = encode_again(labels, model.classes_, least=1)
         else:
             model.classes_, labels = encode_new(labels, least=1)
         state = start_state(model, data.rows.shape[1], goes_on=goes_on)

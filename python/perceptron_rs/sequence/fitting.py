@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, follow
-from perceptron_rs.common.mixing import Mixed, bounds, in_threads
+from perceptron_rs.common.early_stopping import split
+from perceptron_rs.common.mixing import Mixed, cuts, in_threads
 from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, part, rows_of
@@ -42,7 +43,10 @@ def learn(
     seed = None if one_pass or not (model.shuffle or model.early_stopping) else draw_seed(model.random_state)
     some, held_out = None, None
     if model.early_stopping:
-        some, others = split(model, len(lengths), seed)
+        assert seed is not None
+        one_class = np.zeros(len(lengths), dtype=np.uint32)  # sequences are not told apart by their tags
+        others = split(engine, one_class, None, model.validation_fraction, seed).astype(np.uint32)
+        some = np.setdiff1d(np.arange(len(lengths), dtype=np.uint32), others)
         held_out = HeldOutPart(model, engine, data, labels, lengths, others)
     n_sequences = len(lengths) if some is None else len(some)
     observer = SequenceObserver(
@@ -61,16 +65,15 @@ def learn(
         max_iter=1 if one_pass else int(model.max_iter),
         tol=None if held_out is None else 1.0,  # a token
         n_iter_no_change=int(model.n_iter_no_change),
-        keep_best=held_out is not None,
     )
     watch = observer if observer.is_needed else None
     method: Method = "partial_fit" if one_pass else "fit"
     with recorded(model, method, data.stored, labels, lengths=lengths):
-        cuts = bounds(1 if one_pass else model.n_partitions, len(lengths))
-        if len(cuts) == 2:
+        ends = cuts(1 if one_pass else model.n_partitions, len(lengths), some)
+        if len(ends) == 2:
             run = engine.start(Sequences(data.rows, labels, lengths=lengths, chosen=some), state, settings)
         else:
-            parts = partitions(engine, data, labels, lengths, some, cuts)
+            parts = partitions(engine, data, labels, lengths, some, ends)
             run = Mixed(state, in_threads(engine, parts, settings, str(model.mixing), n_threads(model)))
         report = follow(run, settings, schedule, watch, held_out)
     note_end(model, report.stopped, int(report.n_iter.max()))
@@ -220,12 +223,12 @@ def partitions(
     labels: NDArray[np.uint32],
     lengths: NDArray[np.int64],
     some: NDArray[np.uint32] | None,
-    cuts: NDArray[np.int64],
+    ends: NDArray[np.int64],
 ) -> list[Sequences]:
-    """Cut the sequences, of which ``some`` are learnt from, into partitions."""
+    """Cut the sequences, of which ``some`` are learnt from, into partitions, which begin at ``ends``."""
     rows = np.concatenate([[0], np.cumsum(lengths)])
     found = []
-    for begin, end in pairwise(cuts.tolist()):
+    for begin, end in pairwise(ends.tolist()):
         first, last = int(rows[begin]), int(rows[end])
         own = None if some is None else some[(some >= begin) & (some < end)] - np.uint32(begin)
         stored = part(data.stored, first, last)
@@ -273,18 +276,6 @@ class HeldOutPart:
         wrong = int(np.count_nonzero(path != self.labels))
         self.scores.append((len(self.labels) - wrong) / len(self.labels))
         return np.array([float(wrong)])
-
-
-def split(model: Any, n: int, seed: int | None) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the numbers of the sequences to learn from, and the others."""
-    count = max(1, round(n * float(model.validation_fraction)))
-    if count >= n:
-        raise ValueError(
-            f"validation_fraction={model.validation_fraction} leaves nothing to learn from {n} sequences"
-        )
-    is_held_out = np.zeros(n, dtype=np.bool_)
-    is_held_out[np.random.RandomState(seed).permutation(n)[:count]] = True
-    return np.flatnonzero(~is_held_out).astype(np.uint32), np.flatnonzero(is_held_out).astype(np.uint32)
 
 
 def beam_of(model: Any) -> int | None:

@@ -47,7 +47,8 @@ class Facts:
     n_features: int
     classes: NDArray[Any]
     is_shifted: bool = False  # the columns are counted from 1
-    #: Numbers of examples (or sequences), and of those of each class, where a pass has counted them.
+    #: Numbers of examples (or sequences), and of those of each class that have a weight above 0, where a pass
+    #: has counted them.
     n_rows: int | None = None
     counts: NDArray[np.int64] | None = None
 
@@ -406,9 +407,11 @@ class Survey:
 
     def add(self, batch: Batch) -> None:
         """Look at a batch."""
-        labels, counts = np.unique(batch.y, return_counts=True)
+        labels, index = np.unique(batch.y, return_inverse=True)
+        if batch.sample_weight is not None:
+            index = index.reshape(-1)[np.asarray(batch.sample_weight) != 0]
         self.labels.append(labels)
-        self.counts.append(counts)
+        self.counts.append(np.bincount(index.reshape(-1), minlength=len(labels)))
         if self.n_rows and not is_sparse(batch.X):
             _same_width({self.width, batch.X.shape[1]})
         self.n_rows += length(batch)

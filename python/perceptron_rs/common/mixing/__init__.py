@@ -1,6 +1,6 @@
 """Iterative parameter mixing: the rule (shares), and epochs that follow it (rounds)."""
 
-from perceptron_rs.common.mixing.rounds import Mixed, bounds, in_threads, is_whole, make_pass
+from perceptron_rs.common.mixing.rounds import Mixed, bounds, cuts, in_threads, is_whole, make_pass
 from perceptron_rs.common.mixing.shares import (
     MIXINGS,
     Change,
@@ -24,6 +24,7 @@ __all__ = [
     "added",
     "bounds",
     "changed",
+    "cuts",
     "in_threads",
     "is_whole",
     "joined",

@@ -16,7 +16,7 @@ from perceptron_rs.common.mixing.shares import Share, changed, mix, share
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import Chain, Data, Epoch, Linear, State
 
-__all__ = ["Mixed", "Pass", "Round", "bounds", "in_threads", "is_whole", "make_pass"]
+__all__ = ["Mixed", "Pass", "Round", "bounds", "cuts", "in_threads", "is_whole", "make_pass"]
 
 
 class Pass(NamedTuple):
@@ -124,3 +124,16 @@ def bounds(n_partitions: Any, n: int) -> NDArray[np.int64]:
                 f"examples, {n}; got {n_partitions!r:.80}"
             )
     return np.cumsum([0, *lengths], dtype=np.int64)
+
+
+def cuts(n_partitions: Any, n: int, rows: NDArray[Any] | None) -> NDArray[np.int64]:
+    """Return where each partition of n examples begins, and the end, if just these ``rows`` are learnt from.
+
+    A number cuts the examples that are learnt from into equal parts, as if there were no others; lengths are
+    those of parts of all examples.
+    """
+    if rows is None or np.ndim(n_partitions):
+        return bounds(n_partitions, n)
+    found = np.append(rows, n)[bounds(n_partitions, len(rows))].astype(np.int64)
+    found[0] = 0
+    return found

@@ -15,6 +15,7 @@ __all__ = [
     "NOISE",
     "PARTITIONS",
     "PREDICTION",
+    "STOPPING",
     "UPDATES",
     "add_audit",
     "add_audit_key",
@@ -73,6 +74,20 @@ UPDATES = (
     CLASS_WEIGHT,
 )
 
+#: Of all that hold examples out.
+STOPPING = (
+    Option(
+        "early_stopping",
+        "hold examples out: stop when their score stops improving, and keep the best epoch",
+        SWITCH,
+    ),
+    Option(
+        "validation_fraction",
+        "share of the examples in the validation set (0.1)",
+        number(kinds.fraction),
+        needs={"early_stopping": (True,)},
+    ),
+)
 JOINT = (
     Option("multi_class", "one class against the rest, or all classes jointly (ovr)", one_of("ovr", "joint")),
     Option(

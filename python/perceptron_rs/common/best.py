@@ -1,0 +1,71 @@
+"""What each decision had learnt in its best epoch, put together from the states of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.settings import State
+
+__all__ = ["Best", "spliced"]
+
+#: Arrays that hold the entries of one plane after another, by the array that says where each plane's begin.
+_LISTS = {
+    "log_start": ("log_row", "log_t", "log_step", "log_norm"),
+    "kept_start": ("kept_row", "kept_number", "kept_step", "kept_factor"),
+}
+_SWAPS = ("swap_plane", "swap_epoch", "swap_t", "swap_errors")
+
+
+class Best:
+    """The state of a run in which each decision is as it was after its best epoch so far."""
+
+    state: State | None = None
+
+    def take(self, state: State, better: NDArray[np.bool_]) -> None:
+        """Take over from the state after an epoch the decisions for which no epoch was as good."""
+        if self.state is None or better.all():
+            self.state = state
+        elif better.any():
+            self.state = spliced(self.state, state, better)
+
+
+def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
+    """Return the state whose planes k are those of ``second`` where ``of_second[k]``, else of ``first``.
+
+    Each plane is a decision by itself, and both are states of one run.
+    """
+    found: State = {}
+    for name in first:
+        if name in _LISTS:
+            continue  # where they begin is known last
+        ends = _ends(first, name, len(of_second)), _ends(second, name, len(of_second))
+        if ends[0] is None or ends[1] is None:
+            aside = of_second.reshape(-1, *[1] * (first[name].ndim - 1))
+            found[name] = np.where(aside, second[name], first[name])
+            continue
+        parts = [
+            (second if which else first)[name][slice(*ends[which][k : k + 2])]
+            for k, which in enumerate(of_second.astype(np.intp).tolist())
+        ]
+        found[name] = np.concatenate(parts)
+    for start in _LISTS:
+        if start in first:
+            lengths = np.where(of_second, np.diff(second[start]), np.diff(first[start]))
+            found[start] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return found
+
+
+def _ends(state: State, name: str, planes: int) -> NDArray[Any] | None:
+    """Return where the entries of each plane begin, and the end; None if it has a row for each plane."""
+    if name in _SWAPS:
+        return np.searchsorted(state["swap_plane"], np.arange(planes + 1))
+    for start, names in _LISTS.items():
+        if name == "kept_factor" and start == "kept_start":
+            sizes = np.diff(state[start]) * bool(len(state[name]))  # of the other policies there are none
+            return np.concatenate([[0], np.cumsum(sizes * (sizes + 1) // 2)])
+        if name in names:
+            return state[start]
+    return None
