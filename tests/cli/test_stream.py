@@ -103,6 +103,22 @@ def test_a_model_goes_on_in_a_stream(call, tmp_path):
     assert load(again).coef_.tobytes() == load(whole).coef_.tobytes()
 
 
+def test_a_model_goes_on_with_some_of_its_classes(call, tmp_path):
+    """The same in memory and from a stream, also with one class, and with weights of any of the model's."""
+    path, few, first = tmp_path / "a.svm", tmp_path / "b.svm", tmp_path / "first"
+    path.write_text(svmlight(X, Y))
+    few.write_text(svmlight(X[Y == 1], Y[Y == 1]))
+    assert call("train", path, "--model", first, *EPOCHS).status == 0
+    for options in ((), ("--class-weight", "0=2", "--class-weight", "1=3"), ("--class-weight", "balanced")):
+        found = []
+        for how in (("--no-shuffle",), ("--stream",)):
+            out = ("--continue", first, "--model", tmp_path / "m", "--quiet")
+            assert call("train", few, *how, *options, *out).status == 0
+            found.append(load(tmp_path / "m"))
+        assert found[0].coef_.tobytes() == found[1].coef_.tobytes()
+        assert found[0].classes_.tolist() == load(first).classes_.tolist()
+
+
 def test_other_data_of_a_stream_is_named(call, tmp_path):
     path = tmp_path / "a.svm"
     path.write_text(svmlight(X, Y))

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+from perceptron_rs import (
+    AveragedPerceptron,
+    BudgetedKernelPerceptron,
+    KernelPerceptron,
+    Perceptron,
+    PocketPerceptron,
+    SequencePerceptron,
+    VotedPerceptron,
+)
 
 LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron)  # a warm start goes on from the last weights
 ALL = (*LEARNERS, PocketPerceptron)  # from the pocket's
@@ -115,3 +123,48 @@ def test_random_state(engine_name):
     assert fitted(np.random.RandomState(3)) == fitted(drawn)
     assert fitted(np.int64(4)) == fitted(4)
     assert fitted(4) != fitted(5)
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, KernelPerceptron, BudgetedKernelPerceptron])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("n_left", [1, 2])
+def test_a_fit_goes_on_with_some_of_the_classes(engine_name, learner, classes, n_left):
+    X, y = data(classes)
+    few = y < n_left
+    options = {"engine": engine_name, "shuffle": False, "tol": None, "max_iter": 1}
+    balanced = {"class_weight": "balanced"}  # a class without examples has a weight that none has
+    model, other = (learner(**options).fit(X, y) for _ in range(2))
+    model.set_params(warm_start=True).fit(X[few], y[few])
+    other.partial_fit(X[few], y[few])
+    assert model.classes_.tolist() == list(range(classes))
+    assert model.decision_function(X).tobytes() == other.decision_function(X).tobytes()
+    assert np.isfinite(model.set_params(**balanced).fit(X[few], y[few]).decision_function(X)).all()
+    before = model.decision_function(X).tobytes()
+    with pytest.raises(ValueError, match=r"not in classes_ .*: 7; set warm_start=False"):
+        model.fit(X[few], np.where(np.arange(few.sum()) == 3, 7, y[few]))
+    assert model.decision_function(X).tobytes() == before
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_a_stream_goes_on_with_some_of_the_classes(engine_name, learner):
+    X, y = data(3)
+    one = y == 2
+    options = {"engine": engine_name, "shuffle": False, "tol": None, "max_iter": 3, "warm_start": True}
+    model, other = (learner(**options).fit(X, y) for _ in range(2))
+    model.fit(X[one], y[one])
+    other.fit_stream((X[one], y[one]))
+    assert weights(model) == weights(other)
+
+
+def test_a_pocket_goes_on_with_one_class(engine_name):
+    X, y = data()
+    model = PocketPerceptron(engine=engine_name, warm_start=True, tol=None, max_iter=5).fit(X, y)
+    assert model.fit(X[y == 1], y[y == 1]).pocket_errors_.tolist() == [0.0]
+
+
+def test_sequences_go_on_with_one_tag(engine_name):
+    X, y = np.eye(4)[[0, 1, 2, 3, 0, 1]], np.array(["a", "b", "c", "a", "a", "b"])
+    model = SequencePerceptron(engine=engine_name, warm_start=True, max_iter=2).fit(X, y, lengths=[3, 3])
+    assert model.fit(X[:1], y[:1], lengths=[1]).classes_.tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match=r"not in classes_ .*: 'd'; set warm_start=False"):
+        model.fit(X[:2], np.array(["a", "d"]), lengths=[2])

@@ -88,7 +88,8 @@ def learner(arguments: Namespace, y: NDArray[Any] | None, before: Any = None) ->
     kind = LEARNERS[arguments.learner].kind
     parameters = chosen(arguments)
     if "class_weight" in parameters:
-        parameters["class_weight"] = _class_weights(parameters["class_weight"], y)
+        classes = y if before is None else before.classes_  # the data may hold some of them
+        parameters["class_weight"] = _class_weights(parameters["class_weight"], classes)
     if "n_jobs" in kind._get_param_names():
         parameters["n_jobs"] = getattr(arguments, "threads", None)
     parameters["engine"] = getattr(arguments, "engine", "rust")
