@@ -141,7 +141,7 @@ def test_warm_start_continues_the_epochs():
     assert whole.loss_curve_[2:] == parts.loss_curve_
     with pytest.raises(ValueError, match="hidden_layer_sizes need layers"):
         parts.set_params(hidden_layer_sizes=(5,)).fit(X, y)
-    with pytest.raises(ValueError, match="continues a fit with the classes"):
+    with pytest.raises(ValueError, match="not in classes_"):
         parts.fit(X, y + 1)
 
 

@@ -9,6 +9,7 @@ from perceptron_rs import (
     AveragedPerceptron,
     BudgetedKernelPerceptron,
     KernelPerceptron,
+    MultilayerPerceptron,
     Perceptron,
     PocketPerceptron,
     SequencePerceptron,
@@ -17,6 +18,7 @@ from perceptron_rs import (
 
 LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron)  # a warm start goes on from the last weights
 ALL = (*LEARNERS, PocketPerceptron)  # from the pocket's
+OTHERS = (KernelPerceptron, BudgetedKernelPerceptron, MultilayerPerceptron)
 
 
 def data(classes=2):
@@ -125,7 +127,9 @@ def test_random_state(engine_name):
     assert fitted(4) != fitted(5)
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS, KernelPerceptron, BudgetedKernelPerceptron])
+@pytest.mark.parametrize(
+    "learner", [*LEARNERS, KernelPerceptron, BudgetedKernelPerceptron, MultilayerPerceptron]
+)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("n_left", [1, 2])
 def test_a_fit_goes_on_with_some_of_the_classes(engine_name, learner, classes, n_left):

@@ -18,6 +18,8 @@ KINDS = [
     {"budget": 9, "budget_policy": "random", "random_state": 7},
     {"budget": 9, "budget_policy": "forgetron", "multi_class": "joint"},
     {"budget": 9, "budget_policy": "projectron", "projection_distance": 0.1},
+    {"early_stopping": True, "class_weight": "balanced"},
+    {"early_stopping": True, "multi_class": "joint", "budget": 9},
     {"prediction": "random", "random_state": 7, "margin_threshold": 0.5, "added_feature": 0.25},
 ]
 

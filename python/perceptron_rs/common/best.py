@@ -41,14 +41,14 @@ def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
     for name in first:
         if name in _LISTS:
             continue  # where they begin is known last
-        ends = _ends(first, name, len(of_second)), _ends(second, name, len(of_second))
-        if ends[0] is None or ends[1] is None:
+        begins, others = (_ends(state, name, len(of_second)) for state in (first, second))
+        if begins is None or others is None:
             aside = of_second.reshape(-1, *[1] * (first[name].ndim - 1))
             found[name] = np.where(aside, second[name], first[name])
             continue
         parts = [
-            (second if which else first)[name][slice(*ends[which][k : k + 2])]
-            for k, which in enumerate(of_second.astype(np.intp).tolist())
+            second[name][others[k] : others[k + 1]] if is_second else first[name][begins[k] : begins[k + 1]]
+            for k, is_second in enumerate(of_second.tolist())
         ]
         found[name] = np.concatenate(parts)
     for start in _LISTS:

@@ -30,6 +30,7 @@ __all__ = [
     "n_threads",
     "noise_settings",
     "refuse_balanced",
+    "refuse_early_stopping",
     "refuse_partitions",
     "validated",
 ]
@@ -87,8 +88,8 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
     scikit-learn validates no parameter in ``partial_fit`` once the estimator is fitted; those
     that ``partial_fit`` uses are therefore looked at here again.
     """
-    if for_partial_fit and getattr(estimator, "early_stopping", False):
-        raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+    if for_partial_fit:
+        refuse_early_stopping(estimator.early_stopping)
     if getattr(estimator, "multi_class", "ovr") not in ("ovr", "joint"):
         raise ValueError(f"multi_class must be 'ovr' or 'joint', got {estimator.multi_class!r:.80}")
     if is_joint(estimator):
@@ -144,6 +145,12 @@ def _check_joint(estimator: Any) -> None:
         value = getattr(estimator, name, 0)
         if value != 0:
             raise ValueError(f"{name}={value!r} is not available with multi_class='joint'; set {name}=0")
+
+
+def refuse_early_stopping(early_stopping: Any) -> None:
+    """Raise ValueError for a pass that would have to hold examples out."""
+    if early_stopping:
+        raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
 
 
 def refuse_partitions(n_partitions: Any) -> None:

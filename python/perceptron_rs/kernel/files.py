@@ -16,7 +16,7 @@ from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
 from perceptron_rs.kernel.fitting import check_terms, terms
 from perceptron_rs.kernel.kept import log_of, nothing
 from perceptron_rs.kernel.vectors import stored
-from perceptron_rs.models.taken import refuse_left, take, take_counts, take_rows
+from perceptron_rs.models.taken import refuse_left, take, take_counts, take_rows, take_scores
 from perceptron_rs.models.values import Tensors, is_count
 from perceptron_rs.settings import check_kept
 
@@ -47,8 +47,9 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     for name in _REPORTS:
         if f"{name}_" in vars(estimator):
             tensors[name] = np.ascontiguousarray(getattr(estimator, f"{name}_"), dtype=np.int64)
-    if "loss_curve_" in vars(estimator):  # not after a pass
-        tensors["loss_curve"] = np.array(estimator.loss_curve_, dtype=np.float64)
+    for name in ("loss_curve", "validation_scores"):
+        if f"{name}_" in vars(estimator):  # not after a pass
+            tensors[name] = np.array(getattr(estimator, f"{name}_"), dtype=np.float64)
     # The settled kernel: the parameter gamma may be "scale", which only the examples of the fit tell.
     tensors["kernel"] = np.array([spec.gamma, spec.coef0, spec.degree], dtype=np.float64)
     history = {name: int(getattr(estimator, place)) for name, place in _COUNTERS.items()}
@@ -81,7 +82,9 @@ def _checked(estimator: Any, tensors: Tensors, history: Any) -> dict[str, Any]:
     seen = take_counts(left, "seen", (planes,))
     if is_joint(estimator) and (seen != seen[0]).any():
         raise ValueError("the tensor seen must hold one number for all classes of a joint decision")
-    _check_reports(left, history, 1 if is_joint(estimator) else planes)
+    decisions = 1 if is_joint(estimator) else planes
+    _check_reports(left, history, decisions)
+    scores = take_scores(left, (history["n_iter"], decisions))
     gamma, coef0, degree = take(left, "kernel", np.float64, (3,)).tolist()
     if not 1 <= degree < 2**31 or degree != int(degree):
         raise ValueError(f"the degree of its kernel must be a whole number of at least 1, got {degree}")
@@ -91,7 +94,7 @@ def _checked(estimator: Any, tensors: Tensors, history: Any) -> dict[str, Any]:
     found = take_mistakes(estimator, left, seen, len(rows["origin"]))
     refuse_left(left)
     found["_vectors"] |= rows
-    return found | {"_spec": spec, "_terms": terms(estimator), "n_seen_": seen}
+    return found | scores | {"_spec": spec, "_terms": terms(estimator), "n_seen_": seen}
 
 
 def _on_budget(estimator: Any) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, publish_report
-from perceptron_rs.common.early_stopping import Judge, Validation, selected, split
+from perceptron_rs.common.early_stopping import Judge, Validation, publish_scores, selected, split
 from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
@@ -100,9 +100,7 @@ def learn(
             raise ValueError(str(error)) from None
     note_end(model, report.stopped, int(report.n_iter.max()))
     publish_report(model, report, is_fit=method == "fit")
-    vars(model).pop("validation_scores_", None)
-    if held_out is not None:
-        model.validation_scores_ = np.array(held_out.scores)
+    publish_scores(model, held_out)
     return report
 
 

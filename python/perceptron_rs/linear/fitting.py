@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, follow, publish_report
-from perceptron_rs.common.early_stopping import Validation, selected, split
+from perceptron_rs.common.early_stopping import Validation, publish_scores, selected, split
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.mixing import Mixed, cuts, in_threads
@@ -199,9 +199,7 @@ def learn(
     note_end(estimator, report.stopped, int(report.n_iter.max()))
     publish(estimator, report.state)
     publish_report(estimator, report, is_fit=settle)
-    vars(estimator).pop("validation_scores_", None)
-    if held_out is not None:
-        estimator.validation_scores_ = np.array(held_out.scores).reshape(-1, settings.decisions)
+    publish_scores(estimator, held_out)
     return report
 
 
@@ -249,7 +247,7 @@ def learn_stream(estimator: Any, given: Any, classes: Any, options: Options) -> 
     )
     publish(estimator, report.state)
     publish_report(estimator, report, is_fit=True)
-    vars(estimator).pop("validation_scores_", None)
+    publish_scores(estimator, None)
     estimator._n_epochs += estimator.n_iter_
     task.end()
     return report

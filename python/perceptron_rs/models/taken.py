@@ -12,7 +12,7 @@ from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.engines import get_engine
 from perceptron_rs.models.values import LARGEST_COUNT
 
-__all__ = ["refuse_left", "take", "take_counts", "take_rows"]
+__all__ = ["refuse_left", "take", "take_counts", "take_rows", "take_scores"]
 
 
 def take(
@@ -46,6 +46,16 @@ def take_counts(left: dict[str, NDArray[Any]], name: str, shape: tuple[int | Non
     if not (array.min(initial=0) >= 0 and array.max(initial=0) <= LARGEST_COUNT):
         raise ValueError(f"the tensor {name} must hold counts of at most 2**53")
     return array
+
+
+def take_scores(left: dict[str, NDArray[Any]], shape: tuple[int, int]) -> dict[str, NDArray[np.float64]]:
+    """Return the attribute with the scores of examples that were held out, if any were; take them off."""
+    if "validation_scores" not in left:
+        return {}
+    array = take(left, "validation_scores", np.float64, shape)
+    if not (array.min(initial=0) >= 0 and array.max(initial=0) <= 1):
+        raise ValueError("the tensor validation_scores must hold shares from 0 to 1")
+    return {"validation_scores_": array}
 
 
 def take_rows(left: dict[str, NDArray[Any]], prefix: str, shape: tuple[int, int]) -> dict[str, NDArray[Any]]:

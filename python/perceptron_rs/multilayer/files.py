@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.models.taken import refuse_left, take, take_counts
+from perceptron_rs.models.taken import refuse_left, take, take_counts, take_scores
 from perceptron_rs.models.values import Tensors, is_count
 from perceptron_rs.multilayer.network import report_mistakes, sizes_of
 
@@ -25,6 +25,8 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     tensors: Tensors = {"loss_curve": np.array(estimator.loss_curve_, dtype=np.float64)}
     if hasattr(estimator, "mistakes_per_epoch_"):  # not if it is from a file of version 1
         tensors["mistakes_per_epoch"] = np.ascontiguousarray(estimator.mistakes_per_epoch_, dtype=np.int64)
+    if "validation_scores_" in vars(estimator):
+        tensors["validation_scores"] = np.array(estimator.validation_scores_, dtype=np.float64)
     for name in ("coefs", "intercepts"):
         for number, array in enumerate(getattr(estimator, f"{name}_")):
             tensors[f"{name}_{number}"] = np.ascontiguousarray(array, dtype=np.float64)
@@ -48,6 +50,7 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
         report_mistakes(estimator, tensors["mistakes_per_epoch"])
     for name, attribute in _COUNTERS.items():
         setattr(estimator, attribute, history[name])
+    vars(estimator).update(take_scores(dict(tensors), (history["n_iter"], 1)))
 
 
 def _outputs(estimator: Any) -> int:
@@ -70,5 +73,6 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> int:
         raise ValueError("the tensor loss_curve must hold a loss of 0 or more for each epoch")
     if "mistakes_per_epoch" in left:
         take_counts(left, "mistakes_per_epoch", (history["n_iter"], 1))
+    take_scores(left, (history["n_iter"], 1))
     refuse_left(left)
     return len(sizes) - 1

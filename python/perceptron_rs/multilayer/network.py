@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.common.driver import Schedule, drive
+from perceptron_rs.common.early_stopping import Validation, publish_scores, selected, split
+from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.common.planes import positive_labels
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.weights import class_counts, class_weights, sample_weights
-from perceptron_rs.engines import Engine
+from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.settings import Data, Network, State
 
 __all__ = ["Layers", "check_same_problem", "learn", "publish", "report_mistakes", "sizes_of", "state_of"]
@@ -47,13 +50,8 @@ def sizes_of(model: Any) -> tuple[int, ...]:
     return tuple(int(size) for size in sizes)
 
 
-def check_same_problem(model: Any, classes: NDArray[Any]) -> None:
+def check_same_problem(model: Any) -> None:
     """Raise if what was learnt before does not fit this call."""
-    if not np.array_equal(classes, model.classes_):
-        raise ValueError(
-            f"warm_start=True continues a fit with the classes {model.classes_.tolist()!r:.200}, "
-            f"but y holds {classes.tolist()!r:.200}; set warm_start=False"
-        )
     sizes = (model.n_features_in_, *sizes_of(model), model.n_outputs_)
     learnt = (len(model.coefs_[0]), *(len(intercept) for intercept in model.intercepts_))
     if sizes != learnt:
@@ -98,9 +96,11 @@ def learn(
     sample_weight: Any,
     *,
     method: Method,
-    seed: int | None,
+    seed: int,
+    shuffle: bool,
     max_iter: int,
     tol: float | None,
+    early_stopping: bool = False,
 ) -> str:
     """Learn, publish what was learnt, and return why it ended."""
     for name in ("alpha", "learning_rate_init"):
@@ -111,7 +111,7 @@ def learn(
         rate=float(model.learning_rate_init),
         alpha=float(model.alpha),
         batch_size=int(model.batch_size),
-        seed=seed,
+        seed=seed if shuffle else None,
     )
     schedule = Schedule(
         model._n_epochs,
@@ -124,9 +124,17 @@ def learn(
     together = weights_together(model, weights, labels)
     if together is not None:
         data.assert_finite_in(together == 0, model)  # the engine does not meet these rows
+    held_out = None
+    if early_stopping:
+        kept = None if together is None else np.flatnonzero(together)
+        others = split(engine, labels, kept, model.validation_fraction, seed)
+        held_out = validation(model, engine, selected(engine, data, others).rows, labels, weights, others)
+        together = np.ones(len(labels)) if together is None else together
+        together[others] = 0.0  # an example of weight 0 is not visited
     with recorded(model, method, data.stored, labels, weights):
         try:
-            report = drive(engine, Data(data.rows, labels, together), state_of(model), settings, schedule)
+            examples = Data(data.rows, labels, together)
+            report = drive(engine, examples, state_of(model), settings, schedule, held_out=held_out)
         except OverflowError as error:
             data.assert_finite(model)
             raise ValueError(str(error).replace("eta0", "learning_rate_init")) from None
@@ -135,4 +143,24 @@ def learn(
     model.loss_ = model.loss_curve_[-1]
     model.n_iter_ = len(model.loss_curve_)
     report_mistakes(model, report.mistakes)
+    publish_scores(model, held_out)
     return report.stopped[0]
+
+
+def validation(
+    model: Any,
+    engine: Engine,
+    rows: Rows,
+    labels: NDArray[np.uint32],
+    weights: NDArray[np.float64] | None,
+    others: NDArray[np.intp],
+) -> Validation:
+    """Return what judges a network by these ``rows``, which are the ``others`` of the examples."""
+
+    def judge(state: State) -> NDArray[np.float64]:
+        return engine.mlp_scores(
+            rows, state, activation=str(model.activation), probabilities=False, threads=n_threads(model)
+        )
+
+    positive = positive_labels(1) if model.n_outputs_ == 1 else None
+    return Validation(judge, labels[others], None if weights is None else weights[others], positive)

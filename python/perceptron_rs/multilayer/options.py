@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.kinds import Option, number, one_of
-from perceptron_rs.common.options.shared import CLASS_WEIGHT, epochs
+from perceptron_rs.common.options.shared import CLASS_WEIGHT, STOPPING, epochs
 
 __all__ = ["OPTIONS"]
 
 _ALL = (
     *epochs(200, "0.0001", 10),
+    *STOPPING,
     Option(
         "hidden_layer_sizes",
         "neurons in each hidden layer, such as 100 or 50,20 (100)",

@@ -15,8 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
 from perceptron_rs.audit.record import Method, begin_record
 from perceptron_rs.common.errors import restored_on_error
-from perceptron_rs.common.labels import check_classes, encode, encode_new, label_array, new_classes
-from perceptron_rs.common.parameters import draw_seed, n_threads, refuse_balanced
+from perceptron_rs.common.labels import (
+    check_classes,
+    encode,
+    encode_again,
+    encode_new,
+    label_array,
+    new_classes,
+)
+from perceptron_rs.common.parameters import draw_seed, n_threads, refuse_balanced, refuse_early_stopping
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
@@ -74,6 +81,13 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         training.
     warm_start : bool, default=False
         Whether ``fit`` continues from the previous call, with its weights and number of epochs.
+    early_stopping : bool, default=False
+        Whether to stop by the accuracy on a validation set instead of the training loss, and to keep the
+        weights of the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples, drawn by
+        ``random_state``. Training stops when its validation accuracy has not improved on the best one by at
+        least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/course/epochs`.
+    validation_fraction : float, default=0.1
+        Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=10
         Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
         ``tol``.
@@ -115,6 +129,8 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1), int64
         Number of mistakes in each epoch of the last call. Each example is judged before the step of its
         batch.
+    validation_scores_ : ndarray of shape (n_iter_, 1), float64
+        Accuracy on the validation set after each epoch. Only available with ``early_stopping=True``.
     converged_ : bool
         Whether the last epoch was without a mistake. This alone does not end training.
     n_layers_ : int
@@ -178,6 +194,8 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         "random_state": ["random_state"],
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "warm_start": ["boolean"],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_jobs": [Integral, None],
@@ -195,6 +213,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
     converged_: bool
     loss_: float
     loss_curve_: list[float]
+    validation_scores_: NDArray[np.float64]
     _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     def __init__(
@@ -210,6 +229,8 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         random_state: int | np.random.RandomState | None = 0,
         tol: float | None = 1e-4,
         warm_start: bool = False,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         class_weight: ClassWeight | None = None,
         n_jobs: int | None = None,
@@ -227,6 +248,8 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         self.random_state = random_state
         self.tol = tol
         self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -270,12 +293,13 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
             engine = get_engine(self.engine)
             going_on = self.warm_start and hasattr(self, "classes_")
             data = examples(self, engine, X, reset=True)
-            classes, labels = encode_new(label_array(self, y, data.rows.shape[0]))
+            y = label_array(self, y, data.rows.shape[0])
             seed = draw_seed(self.random_state)
             if going_on:
-                check_same_problem(self, classes)
+                labels = encode_again(y, self.classes_)
+                check_same_problem(self)
             else:
-                self.classes_ = classes
+                self.classes_, labels = encode_new(y)
                 self._start(engine, seed)
             stopped = learn(
                 self,
@@ -284,9 +308,11 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
                 labels,
                 sample_weight,
                 method="fit",
-                seed=seed if self.shuffle else None,
+                seed=seed,
+                shuffle=bool(self.shuffle),
                 max_iter=int(self.max_iter),
                 tol=self.tol,
+                early_stopping=bool(self.early_stopping),
             )
             self._n_epochs += self.n_iter_
         if self.tol is not None and stopped == "max_iter":
@@ -330,6 +356,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         with restored_on_error(self), standard():
             engine = get_engine(self.engine)
             refuse_balanced(self.class_weight)
+            refuse_early_stopping(self.early_stopping)
             first = not hasattr(self, "classes_")
             given = new_classes(classes, self)
             data = examples(self, engine, X, reset=first)
@@ -337,10 +364,11 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
             if first:
                 self.classes_ = given
                 self._start(engine, draw_seed(self.random_state))
-            check_same_problem(self, self.classes_)
+            check_same_problem(self)
             labels = encode(y, self.classes_)
             method: Method = "partial_fit"
-            learn(self, engine, data, labels, sample_weight, method=method, seed=None, max_iter=1, tol=None)
+            once: dict[str, Any] = {"seed": 0, "shuffle": False, "max_iter": 1, "tol": None}
+            learn(self, engine, data, labels, sample_weight, method=method, **once)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, encode_again, encode_new, label_array, new_classes
-from perceptron_rs.common.parameters import refuse_partitions
+from perceptron_rs.common.parameters import refuse_early_stopping, refuse_partitions
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.engines import State
 from perceptron_rs.features import AttributeEncoder
@@ -61,8 +61,7 @@ def pass_over(
     """Make one pass; return its report, the class indices of the tokens, and the lengths; X is `in_lists`."""
     with restored_on_error(model), standard():
         model._check_parameters()
-        if model.early_stopping:
-            raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+        refuse_early_stopping(model.early_stopping)
         refuse_partitions(model.n_partitions)
         first = not hasattr(model, "classes_")
         given = new_classes(classes, model, least=1)
