@@ -16,7 +16,6 @@ _LISTS = {
     "log_start": ("log_row", "log_t", "log_step", "log_norm"),
     "kept_start": ("kept_row", "kept_number", "kept_step", "kept_factor"),
 }
-_SWAPS = ("swap_plane", "swap_epoch", "swap_t", "swap_errors")
 
 
 class Best:
@@ -60,7 +59,7 @@ def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
 
 def _ends(state: State, name: str, planes: int) -> NDArray[Any] | None:
     """Return where the entries of each plane begin, and the end; None if it has a row for each plane."""
-    if name in _SWAPS:
+    if name.startswith("swap_"):  # of the planes, one after another
         return np.searchsorted(state["swap_plane"], np.arange(planes + 1))
     for start, names in _LISTS.items():
         if name == "kept_factor" and start == "kept_start":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.kinds import Option, number, one_of
+from perceptron_rs.common.options.kinds import SWITCH, Option, number, one_of
 from perceptron_rs.common.options.shared import (
     ADDED_FEATURE,
     JOINT,
