@@ -137,6 +137,18 @@ def test_a_key(call, trained, data, stream, tmp_path):
     assert "have no key; leave it out" in call("reproduce", plain, data, "--audit-key", key).err
 
 
+def test_learning_online(call, trained, data, tmp_path):
+    key = tmp_path / "key"
+    key.write_bytes(bytes(range(32)))
+    model, out = trained("--audit-key", key), tmp_path / "o"
+    answer = call("online", model, data, "--save", out)
+    assert "the model goes on from one whose digests have another key; name its file" in answer.err
+    assert call("online", model, data, "--save", out, "--audit-key", key).status == 0
+    assert [call["method"] for call in describe(out)["calls"]] == ["fit", "partial_fit"]
+    assert call("online", model, data, "--save", out, "--no-audit").status == 0
+    assert "calls" not in describe(out)
+
+
 def test_taggers(call, tmp_path):
     text, key = tmp_path / "text", tmp_path / "key"
     text.write_text("a\tD\nb\tN\n\n" * 3)

@@ -268,6 +268,7 @@ def _online(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave out lines that cannot be read, and those of other classes; their number is told",
     )
+    add_audit(command)
     _output(command, "print one JSON object for each example")
 
 

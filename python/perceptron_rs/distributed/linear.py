@@ -107,6 +107,7 @@ LINEAR = Family(
         ("early_stopping", False),
         ("track_mistakes", False),
         ("audit", False),
+        ("audit_key", None),
         ("added_feature", 0),
         ("max_mistakes_per_example", None),
     ),

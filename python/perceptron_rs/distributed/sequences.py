@@ -107,7 +107,13 @@ def columns_of(fact: Facts, vocabulary: dict[str, int]) -> NDArray[np.int64]:
 
 
 SEQUENCES = Family(
-    refused=(("n_partitions", 1), ("early_stopping", False), ("warm_start", False), ("audit", False)),
+    refused=(
+        ("n_partitions", 1),
+        ("early_stopping", False),
+        ("warm_start", False),
+        ("audit", False),
+        ("audit_key", None),
+    ),
     parse=lambda estimator: partial(parse, hash_columns=estimator.hash_columns),
     plan=plan,
 )

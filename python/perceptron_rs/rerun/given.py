@@ -366,6 +366,12 @@ def _parts(call: Call, begin: int) -> Iterator[slice]:
 
 def _other_attributes(expected: AttributeEncoder, found: AttributeEncoder) -> str | None:
     """Return in words the first attribute that is another one."""
+    if expected.n_columns != found.n_columns:
+        kinds = [
+            "a vocabulary" if n is None else f"{n} columns of a hash"
+            for n in (expected.n_columns, found.n_columns)
+        ]
+        return f"the model has {kinds[0]} of attributes, the training had {kinds[1]}"
     if expected.n_columns_ != found.n_columns_:
         return f"the model has learnt from {expected.n_columns_} attributes, got {found.n_columns_}"
     for column, (a, b) in enumerate(zip(expected.vocabulary_, found.vocabulary_, strict=True)):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.cli.errors import CommandError, UsageError, one_line
+from perceptron_rs.cli.learning import audited
 from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.cli.readers.data import Data
@@ -35,6 +36,8 @@ def run(arguments: Namespace) -> int:
             f"{arguments.model}: holds a {type(model).__name__}, which learns from all examples at once; "
             "train a perceptron"
         )
+    if model.audit or arguments.no_audit or arguments.audit_key is not None:
+        audited(model, arguments, goes_on=True)
     if arguments.save is not None:
         check_writable(Path(arguments.save), arguments.data)
     learning = Learning(model, arguments)
