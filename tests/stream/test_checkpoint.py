@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, digest, load
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, digest, load, reproduce
 from perceptron_rs.io import Source
 from perceptron_rs.models import files
 
@@ -90,10 +90,62 @@ def test_a_callback_is_told_of_each_epoch_once(tmp_path):
     )
     with pytest.raises(StoppedError):
         model.fit_stream(source(20), **options)
-    for _ in range(2):
-        model.fit_stream(source(), **options)
-        assert told == [0, 1, 2, 3]
-        assert model.n_iter_ == 4
+    model.fit_stream(source(), **options)
+    assert told == [0, 1, 2, 3]
+    assert model.n_iter_ == 4
+    model.fit_stream(source(), **options)
+    assert told == [0, 1, 2, 3, 3]  # it ended the run, so it is asked whether that is still the end
+    assert model.n_iter_ == 4
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_run_that_a_callback_ended_goes_on_if_nobody_ends_it(learner, tmp_path):
+    """It does not say that it is done, as if its own stopping rule had ended it."""
+    options = {"checkpoint": tmp_path / "run", "checkpoint_every": 0, "resume": True, "block_size": BLOCK}
+    given = {"max_iter": 5, "tol": None, "audit": True}
+    expected = clone(learner).set_params(**given).fit_stream(source(), block_size=BLOCK)
+    ended = clone(learner).set_params(**given, callback=lambda record: record.epoch == 1)
+    assert ended.fit_stream(source(), **options).n_iter_ == 2
+    found = clone(learner).set_params(**given).fit_stream(source(), **options)
+    assert story(found) == story(expected)
+    assert reproduce(found, X, Y)
+
+
+def test_a_checkpoint_knows_what_its_run_started_from(tmp_path):
+    """Of the same examples and parameters, but of a cold start, of a warm one, and of another warm one."""
+    warm = AveragedPerceptron(max_iter=2, tol=None, warm_start=True, audit=True)
+    options = {"block_size": BLOCK, "resume": True}
+    first, second = slice(0, 20), slice(20, 40)
+
+    def start(rows):
+        return clone(warm).fit_stream((X[rows], Y[rows]), classes=["a", "b", "c"], block_size=BLOCK)
+
+    makes = {
+        "cold": lambda: clone(warm).set_params(warm_start=False),
+        "first": lambda: start(first),
+        "second": lambda: start(second),
+    }
+    for name, make in makes.items():
+        model = make().fit_stream(source(), checkpoint=tmp_path / name, **options)
+        again = make().fit_stream(source(), checkpoint=tmp_path / name, **options)
+        assert story(again) == story(model)
+        for other, make_other in makes.items():
+            if other != name:
+                with pytest.raises(ValueError, match="is of a run with another start"):
+                    make_other().fit_stream(source(), checkpoint=tmp_path / name, **options)
+    given = np.concatenate([X[first], X]), np.concatenate([Y[first], Y])
+    goes_on = makes["first"]().fit_stream(source(), checkpoint=tmp_path / "first", **options)
+    assert reproduce(goes_on, *given)
+
+
+def test_a_middle_block_of_arrays_is_of_the_examples_too(tmp_path):
+    """The classes are given, so that no pass comes first."""
+    other = X.copy()
+    other[N // 2] += 1
+    options = {"checkpoint": tmp_path / "run", "block_size": BLOCK, "classes": ["a", "b", "c"]}
+    Perceptron(max_iter=2, tol=None).fit_stream((X, Y), **options)
+    with pytest.raises(ValueError, match="other examples"):
+        Perceptron(max_iter=3, tol=None).fit_stream((other, Y), resume=True, **options)
 
 
 @pytest.mark.parametrize("stop_at", [9, 10, 13])

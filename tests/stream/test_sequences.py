@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from perceptron_rs import SequencePerceptron, digest
+from perceptron_rs import SequencePerceptron, digest, reproduce
 from perceptron_rs.features import column_attributes, word_attributes
 from perceptron_rs.io import Source, open_sentences
 
@@ -147,3 +147,21 @@ def test_what_is_refused():
     model.fit_stream((ATTRIBUTES, TAGS), classes=["V", "N", "D"])
     with pytest.raises(ValueError, match="X contains NaN"):
         SequencePerceptron().fit_stream((np.where(X > 1, np.nan, X), Y, None, LENGTHS), block_size=7)
+
+
+def test_a_checkpoint_knows_its_start_and_its_attributes(tmp_path):
+    options = {"checkpoint": tmp_path / "run", "resume": True, "block_size": 5}
+    warm = SequencePerceptron(**SHORT, warm_start=True, audit=True).fit(ATTRIBUTES[:10], TAGS[:10])
+    again, other = clone(warm).fit(ATTRIBUTES[:10], TAGS[:10]), clone(warm).fit(ATTRIBUTES[5:25], TAGS[5:25])
+    warm.fit_stream((ATTRIBUTES, TAGS), **options)
+    again.fit_stream((ATTRIBUTES, TAGS), **options)
+    assert story(again) == story(warm)
+    for model in (other, clone(warm).set_params(warm_start=False)):
+        with pytest.raises(ValueError, match="is of a run with another"):
+            model.fit_stream((ATTRIBUTES, TAGS), **options)
+    ended = {"checkpoint": tmp_path / "ended", "resume": True, "block_size": 5}
+    model = SequencePerceptron(**SHORT, audit=True)
+    clone(model).set_params(callback=lambda record: True).fit_stream((ATTRIBUTES, TAGS), **ended)
+    goes_on = clone(model).fit_stream((ATTRIBUTES, TAGS), **ended)
+    assert story(goes_on) == story(clone(model).fit(ATTRIBUTES, TAGS))
+    assert reproduce(goes_on, ATTRIBUTES, TAGS)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.mixing import Mixed
 from perceptron_rs.common.progress import Observer
@@ -19,7 +20,7 @@ from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
 from perceptron_rs.settings import Chain, Epoch, Linear, State
-from perceptron_rs.stream.checkpoint import Checkpoint
+from perceptron_rs.stream.checkpoint import Checkpoint, start_of, watch_again
 from perceptron_rs.stream.run import Place
 
 #: Parameters that another run may change and yet go on from a checkpoint.
@@ -129,6 +130,11 @@ def fit(
         identity = identity_of(estimator, plan, digests)
         file = Checkpoint(checkpoint, 0.0, identity, resume=resume)
         place = (file.load() or (place, []))[0]
+        if len(place.done) > plan.schedule.max_iter:
+            raise ValueError(
+                f"max_iter={plan.schedule.max_iter} is less than the {len(place.done)} epochs of the "
+                f"checkpoint; raise it, or remove the checkpoint"
+            )
     done: list[Epoch] = []
 
     def make_round(state: State, number: int, ended: Collection[int]) -> tuple[State, Epoch, Sequence[State]]:
@@ -146,7 +152,9 @@ def fit(
             file.write(Place(made.state, tuple(done)))
         return made.state, made.epoch, []
 
-    watch = plan.observer if plan.observer.is_needed else None
+    watch = None
+    if plan.observer.is_needed:  # a checkpoint is written before it is asked
+        watch = watch_again(plan.observer, len(place.done), last_is_open=True)
     report = follow(Mixed(plan.state, make_round), plan.settings, plan.schedule, watch)
     plan.publish(report)
     estimator.partition_report_ = reports
@@ -158,7 +166,10 @@ def identity_of(estimator: Any, plan: Plan, digests: Sequence[str]) -> dict[str,
     given = type(estimator)._local._get_param_names()
     parameters = values_to_json({name: getattr(estimator, name) for name in given if name not in _NOT_OF_RUN})
     of = {
+        "learner": type(estimator).__name__,
         "parameters": parameters,
+        "arithmetic_version": ARITHMETIC_VERSION,
+        "start": start_of(plan.state, getattr(getattr(estimator, "encoder_", None), "vocabulary_", None)),
         "seed": plan.settings.seed,
         "classes": classes_to_json(estimator.classes_),
         "first_epoch": plan.schedule.first_epoch,

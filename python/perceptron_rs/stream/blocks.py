@@ -136,7 +136,7 @@ class Stream:
             return
         for number, batch in enumerate(map(glued, cut(map(plain, source.batches()), self.size))):
             n_rows += length(batch)
-            if not source.files:  # of files the time of change tells it
+            if self.is_summed or not source.files:  # else the time of change tells it
                 found = checksum(batch)
                 if number < len(self.sums) or not is_first:
                     self._compare(number, found)
@@ -155,7 +155,10 @@ class Stream:
     def goes_on_from(self, sums: list[int]) -> bool:
         """Whether a run whose blocks had these checksums saw the same; if unknown, this is seen later."""
         if self.is_summed and not self.sums and self.source.between is not None:
-            self.sums.append(checksum(self.batch(0)))  # no pass was needed, so the first block must do
+            # No pass was needed. Files tell of changes, but not whether they are read in another way.
+            assert self.n_blocks is not None
+            numbers = range(min(1, self.n_blocks) if self.source.files else self.n_blocks)
+            self.sums += [checksum(self.batch(number)) for number in numbers]
         if not self.sums:
             self.sums += sums
         both = min(len(sums), len(self.sums))

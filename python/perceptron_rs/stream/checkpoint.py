@@ -5,19 +5,24 @@ The file is of the kind of model files (`perceptron_rs.models.container`): safet
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from perceptron_rs.common.driver import Watch
+from perceptron_rs.engines import Run
 from perceptron_rs.models.container import pack, unpack
 from perceptron_rs.models.files import path_of, write_whole
-from perceptron_rs.settings import Epoch
+from perceptron_rs.settings import Epoch, State
 from perceptron_rs.stream.run import Place
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "start_of", "watch_again"]
 
 _STATE = "state_"
 
@@ -113,3 +118,38 @@ class Checkpoint:
         }
         write_whole(self.path, pack({"checkpoint": found}, tensors))
         self.last = time.monotonic()
+
+
+def watch_again(ask: Watch, n_told: int, *, last_is_open: bool) -> Watch:
+    """Return what sees each epoch of a run that goes on, of which ``n_told`` are told again.
+
+    ``ask`` is asked about those that are new. The others did not end the run; but of the last of them this
+    may be open, or have been the word of a callback: whether it is the end is for who asks now to say.
+    """
+    told = count(1)
+
+    def watch(
+        epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], run: Run
+    ) -> bool | NDArray[np.bool_]:
+        number = next(told)
+        is_known = number < n_told or (number == n_told and not last_is_open)
+        return False if is_known else ask(epoch, mistakes, losses, run)
+
+    return watch
+
+
+def start_of(state: State, vocabulary: Iterable[str] | None = None) -> str:
+    """Say in short what a run starts from: its state, and the attributes that its columns stand for."""
+    said = "nothing learnt"
+    if any(map(np.any, state.values())):
+        found = hashlib.blake2b(digest_size=16)
+        for name, array in sorted(state.items()):
+            found.update(repr((name, array.dtype.str, array.shape)).encode())
+            found.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        said = f"weights with the digest {found.hexdigest()}"
+    if vocabulary is not None:
+        found = hashlib.blake2b(digest_size=16)
+        for name in vocabulary:
+            found.update(repr(name).encode())
+        said += f", attributes with the digest {found.hexdigest()}"
+    return said

@@ -32,7 +32,7 @@ from perceptron_rs.stream.blocks import (
     plain,
 )
 from perceptron_rs.stream.cache import cached, compacted
-from perceptron_rs.stream.checkpoint import Checkpoint
+from perceptron_rs.stream.checkpoint import Checkpoint, start_of, watch_again
 from perceptron_rs.stream.run import Learner, Place, StreamRun
 
 __all__ = ["Options", "open_stream", "publish_columns", "refuse_in_stream", "run_stream"]
@@ -103,7 +103,7 @@ def open_stream(
     size = _block_size(source, options)
     if options.shuffle and source.between is None:
         raise ValueError("shuffle='block' reads blocks in any order, for which this source needs cache=")
-    stream = Stream(source, size, is_summed=options.checkpoint is not None and not source.files)
+    stream = Stream(source, size, is_summed=options.checkpoint is not None)
     width = source.n_features
     if classes is not None and width is not None and source.is_shifted is not None and not counts:
         stream.facts = Facts(int(width), classes, source.is_shifted, source.n_rows)
@@ -161,7 +161,7 @@ def run_stream(
     checkpoint, place = None, Place(state)
     ended: list[str] = []
     if options.checkpoint is not None:
-        identity = _identity(estimator, stream, settings, schedule, options)
+        identity = _identity(estimator, stream, state, settings, schedule, options)
         checkpoint = Checkpoint(
             options.checkpoint, float(options.checkpoint_every), identity, stream.sums, resume=options.resume
         )
@@ -192,13 +192,11 @@ def run_stream(
             ),
         )
 
-        def watch(epoch: int, mistakes: Any, losses: Any, _: Run) -> Any:
-            if run.is_again:
-                is_last = run.told == len(place.done)
-                return np.array([is_last and reason == "callback" for reason in ended or [""]])
-            observer.n_examples = run.n_examples
+        def ask(epoch: int, mistakes: Any, losses: Any, _: Run) -> Any:
+            observer.n_examples = run.n_examples or stream.facts.n_rows or 0  # 0: it is told again
             return observer(epoch, mistakes, losses, run) if observer.is_needed else False
 
+        watch = watch_again(ask, len(place.done), last_is_open="callback" in ended)
         try:
             report = follow(run, settings, schedule, watch)
         except OverflowError as error:
@@ -215,7 +213,12 @@ def run_stream(
 
 
 def _identity(
-    estimator: Any, stream: Stream, settings: Settings, schedule: Schedule, options: Options
+    estimator: Any,
+    stream: Stream,
+    state: State,
+    settings: Settings,
+    schedule: Schedule,
+    options: Options,
 ) -> dict[str, Any]:
     """Return what two runs have in common if one may go on from the other's checkpoint."""
     facts, source = stream.facts, stream.source
@@ -230,7 +233,9 @@ def _identity(
         "reading": source.reading,
         "n_features": facts.n_features,
         "classes": classes_to_json(facts.classes),
+        "start": start_of(state, getattr(getattr(estimator, "encoder_", None), "vocabulary_", None)),
         "seed": settings.seed,
+        "seed of the budget": getattr(settings, "policy_seed", None),
         "first_epoch": schedule.first_epoch,
     }
     plain = decode(encode(of))

@@ -110,7 +110,6 @@ class StreamRun:
         self.usual = replace(settings, track_activations=True) if isinstance(settings, Linear) else settings
         self.known: dict[int, Block] = {}
         self.told = 0  # epochs
-        self.is_again = False  # whether the last one was told again
         self.ended: list[int] = []
         self.last: Run | None = None  # of no examples, to end decisions
         self.n_examples = 0  # in the last epoch
@@ -118,8 +117,7 @@ class StreamRun:
     def epoch(self, number: int) -> Epoch:
         """Visit all examples once, block by block."""
         self.last = None
-        self.is_again = self.told < len(self.place.done)
-        if self.is_again:
+        if self.told < len(self.place.done):
             self.told += 1
             return self.place.done[self.told - 1]
         so_far = self.place.so_far
