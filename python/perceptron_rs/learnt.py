@@ -80,7 +80,7 @@ class Learnt:
     numbers : dict of str to ndarray
         What was learnt; of stored rows their digests, which do not depend on how they are stored.
     settings : dict
-        Classes, names, and the parameters that predicting reads, as JSON holds them.
+        Classes, names, and the parameters that predicting reads, as JSON holds them; or functions.
     """
 
     numbers: Arrays
@@ -88,8 +88,9 @@ class Learnt:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of all of it."""
-        return content_digest(self.settings, {name: _stored(array) for name, array in self.numbers.items()})
+        """SHA-256 of all of it; ValueError if there is a function that has no name."""
+        settings = {name: _named(name, value) for name, value in self.settings.items()}
+        return content_digest(settings, {name: _stored(array) for name, array in self.numbers.items()})
 
 
 def learnt(model: Any) -> Learnt:
@@ -104,7 +105,7 @@ def learnt(model: Any) -> Learnt:
     settings |= _of_data(model)
     return Learnt(
         {name: np.asarray(array) for name, array in numbers.items()},
-        {name: _json(name, value) for name, value in settings.items()},
+        {name: value if callable(value) else _json(value) for name, value in settings.items()},
     )
 
 
@@ -139,10 +140,14 @@ def _stored(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(np.int64) if array.dtype.kind in "bi" else array
 
 
-def _json(name: str, value: Any) -> Any:
-    """Return a value as JSON holds it; a function as the name that it can be imported by."""
+def _json(value: Any) -> Any:
+    return value if isinstance(value, dict | list) else plain(value)
+
+
+def _named(name: str, value: Any) -> Any:
+    """Return a function as the name that it can be imported by."""
     if not callable(value):
-        return value if isinstance(value, dict | list) else plain(value)
+        return value
     module, path = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
     found: Any = sys.modules.get(str(module))
     for part in path.split("."):
@@ -164,10 +169,17 @@ def arrays(model: Any) -> Arrays:
     names -= {name.partition("[")[0] for name in (*found.numbers, *found.settings)}
     others = {name: getattr(model, name) for name in sorted(names)}
     return (
-        {name: np.array(encode(value), dtype=object) for name, value in found.settings.items()}
+        {name: _object(value) for name, value in found.settings.items()}
         | found.numbers
         | {name: _array(value) for name, value in others.items()}
     )
+
+
+def _object(value: Any) -> NDArray[Any]:
+    """Return a setting as an array of one object: a function, or a JSON text."""
+    array = np.empty((), dtype=object)
+    array[()] = value if callable(value) else encode(value)
+    return array
 
 
 def _array(value: Any) -> NDArray[Any]:

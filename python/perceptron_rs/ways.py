@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_rs import _core
 from perceptron_rs.common.rows.storage import STORED, to_stored
-from perceptron_rs.learnt import Arrays, arrays, difference, learnt
+from perceptron_rs.learnt import Arrays, Learnt, arrays, difference, learnt
 
 __all__ = ["Way", "can_be_compared", "ways"]
 
@@ -29,9 +29,15 @@ class Way:
 
     path: Path
     found: Arrays | str
-    #: That of the model; of the text of an overflow.
-    digest: str
+    learnt: Learnt | str
     difference: str | None
+
+    @property
+    def digest(self) -> str:
+        """That of the model; of the text of an overflow."""
+        if isinstance(self.learnt, str):
+            return sha256(self.learnt.encode()).hexdigest()
+        return self.learnt.digest
 
 
 @dataclass(frozen=True)
@@ -88,16 +94,16 @@ def ways(
         if len(plain) < 2:
             plain.append(form)
         for path in _paths(form):
-            found, digest = _fit(estimator, path, y, weights, start)
+            found, own = _fit(estimator, path, y, weights, start)
             if first is None:
                 first, expected = path, found
-            yield Way(path, found, digest, difference(first, expected, path, found))
+            yield Way(path, found, own, difference(first, expected, path, found))
     assert first is not None
     for form in plain:
         for number in threads if hasattr(estimator, "n_jobs") else ():
             path = Path("rust", *form, threads=number)
-            found, digest = _fit(estimator, path, y, weights, start)
-            yield Way(path, found, digest, difference(first, expected, path, found))
+            found, own = _fit(estimator, path, y, weights, start)
+            yield Way(path, found, own, difference(first, expected, path, found))
 
     if not _has_batches(estimator) or isinstance(expected, str):
         return
@@ -106,15 +112,15 @@ def ways(
     whole = clone(estimator).set_params(max_iter=1, tol=None, shuffle=False, warm_start=False)
     kept = _visited(whole, y, weights)
     first = Path("reference", *plain[0], epochs=1)
-    found, digest = _fit(whole, first, y, weights, start)
+    found, own = _fit(whole, first, y, weights, start)
     expected = _learnt(found)
-    yield Way(first, expected, digest, None)
+    yield Way(first, expected, own, None)
     for size in batch_sizes:
         for engine in ("reference", "rust"):
             path = Path(engine, *plain[0], batches=size)
-            found, digest = _fit_batches(whole, path, y, weights, kept)
+            found, own = _fit_batches(whole, path, y, weights, kept)
             found = _learnt(found)
-            yield Way(path, found, digest, difference(first, expected, path, found))
+            yield Way(path, found, own, difference(first, expected, path, found))
 
 
 def _forms(X: Any) -> Iterator[tuple[str, Any]]:
@@ -165,8 +171,10 @@ def _instruction_set(name: str | None) -> Iterator[None]:
         _core._force_instruction_set(None)
 
 
-def _fit(estimator: Any, path: Path, y: Any, weights: Any, start: dict[str, Any]) -> tuple[Arrays | str, str]:
-    """Return what a fit has learnt, or the text of the overflow that ended it; and the digest of that."""
+def _fit(
+    estimator: Any, path: Path, y: Any, weights: Any, start: dict[str, Any]
+) -> tuple[Arrays | str, Learnt | str]:
+    """Return all that a fit leaves, and what predictions depend on; or twice the text of an overflow."""
     model = clone(estimator).set_params(engine=path.engine)
     if hasattr(model, "n_jobs"):
         model.n_jobs = path.threads
@@ -178,7 +186,7 @@ def _fit(estimator: Any, path: Path, y: Any, weights: Any, start: dict[str, Any]
         except ValueError as error:
             if _OVERFLOW not in str(error):
                 raise
-            return _overflowed(error)
+            return str(error), str(error)
         half = len(y) // 2 or 1
         found = {
             **arrays(model),
@@ -186,11 +194,7 @@ def _fit(estimator: Any, path: Path, y: Any, weights: Any, start: dict[str, Any]
             "decision_function(X)": _scores(model, path.X),
             "decision_function(batch)": _scores(model, path.X[:half]),
         }
-        return found, learnt(model).digest
-
-
-def _overflowed(error: ValueError) -> tuple[str, str]:
-    return str(error), sha256(str(error).encode()).hexdigest()
+        return found, learnt(model)
 
 
 def _scores(model: Any, X: Any) -> NDArray[Any]:
@@ -214,7 +218,9 @@ def _predictions(model: Any, X: Any) -> Arrays:
     return {f"prediction={kind}": _scores(other, X) for kind, other in asked.items()}
 
 
-def _fit_batches(estimator: Any, path: Path, y: Any, weights: Any, kept: Any) -> tuple[Arrays | str, str]:
+def _fit_batches(
+    estimator: Any, path: Path, y: Any, weights: Any, kept: Any
+) -> tuple[Arrays | str, Learnt | str]:
     model = clone(estimator).set_params(engine=path.engine)
     for begin in range(0, len(kept), path.batches or 1):
         rows = kept[begin : begin + (path.batches or 1)]
@@ -224,8 +230,8 @@ def _fit_batches(estimator: Any, path: Path, y: Any, weights: Any, kept: Any) ->
         except ValueError as error:
             if _OVERFLOW not in str(error):
                 raise
-            return _overflowed(error)
-    return arrays(model) | _predictions(model, path.X), learnt(model).digest
+            return str(error), str(error)
+    return arrays(model) | _predictions(model, path.X), learnt(model)
 
 
 def _has_batches(estimator: Any) -> bool:

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics.pairwise import linear_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.utils._param_validation import StrOptions
 
@@ -30,6 +31,7 @@ from perceptron_rs import (
 )
 from perceptron_rs.linear.voted import PREDICTIONS
 from perceptron_rs.models.input import INPUT, Input, Scale
+from perceptron_rs.testing import assert_parity
 
 rng = np.random.default_rng(4)
 X = rng.integers(-3, 4, (14, 3)) + rng.normal(size=(14, 3)).round(1)
@@ -258,6 +260,7 @@ def test_of_functions_the_name_counts():
     assert digest(a) != digest(b)
     with pytest.raises(ValueError, match="which a digest cannot name; define it by def in a module"):
         digest(KernelPerceptron(lambda A, B: product(A, B), max_iter=2).fit(X, TWO))
+    assert_parity(KernelPerceptron(lambda A, B: linear_kernel(A, B), max_iter=2), X, TWO)
 
 
 def feature(x, y):

@@ -8,7 +8,7 @@ find the labels of a few by trying. With a key, digests are keyed. ARITHMETIC.md
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -107,33 +107,40 @@ class _Open:
     """What the next examples are added to; nothing of it is ever written to a file or a pickle."""
 
     blank: Blake3  # with the key, if there is one
+    columns: int
     last: bytes | None  # the digest of the last `BLOCK` examples, which the rest may yet join
     rest: _Part
 
-    def block(self, columns: int) -> Block:
+    def block(self) -> Block:
         """Return the block that the examples so far are."""
         size, parts = 0, b""
         if self.last is not None:
             size, parts = BLOCK, self.last
         if self.rest.size:
-            size, parts = size + self.rest.size, parts + self.rest.digest(columns)
+            size, parts = size + self.rest.size, parts + self.rest.digest(self.columns)
         return size, _digest(self.blank, parts).hex()
 
 
-@dataclass(frozen=True, slots=True)
 class Digests:
-    """Digests of the blocks of all examples of a record.
+    """Digests of the blocks of all examples of a record; it never changes.
 
     Copies and comparisons are those of the blocks. A pickle, as a file, has the blocks alone: with what the
     next examples are added to, the digest of a few more would tell what they are.
+
+    Parameters
+    ----------
+    done : tuple of Block
+        The blocks that are complete.
+    key : str or None
+        The name of the key; None: there is none.
     """
 
-    blocks: tuple[Block, ...] = ()
-    #: The name of the key; None: there is none.
-    key: str | None = None
-    _open: _Open | None = field(default=None, repr=False, compare=False)
-    #: Those of the blocks that are complete.
-    _done: tuple[Block, ...] = field(default=(), repr=False, compare=False)
+    __slots__ = ("_done", "_open", "key")
+
+    def __init__(
+        self, done: tuple[Block, ...] = (), key: str | None = None, opened: _Open | None = None
+    ) -> None:
+        self._done, self.key, self._open = done, key, opened
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Digests, (self.blocks, self.key)
@@ -142,7 +149,22 @@ class Digests:
         return self
 
     def __deepcopy__(self, _: Any) -> Self:
-        return self  # nothing in it changes
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Digests) and (self.blocks, self.key) == (other.blocks, other.key)
+
+    def __hash__(self) -> int:
+        return hash((self.blocks, self.key))
+
+    def __repr__(self) -> str:
+        return f"Digests({self.blocks!r}, {self.key!r})"
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of all examples so far."""
+        last = None if self._open is None else self._open.block()
+        return _shown((*self._done, last) if last is not None and last[0] else self._done)
 
     @property
     def size(self) -> int:
@@ -151,8 +173,8 @@ class Digests:
 
     @property
     def has_any(self) -> bool:
-        """Whether some examples have a digest."""
-        return any(digest is not None for _, digest in self.blocks)
+        """Whether some examples have a digest, or will have one."""
+        return self._open is not None or any(digest is not None for _, digest in self._done)
 
     @property
     def has_gaps(self) -> bool:
@@ -202,10 +224,10 @@ class Digester:
         opened, self._done = before._open, before._done
         if opened is None:  # of a file
             blank = Blake3(key)
-            opened, self._done = _Open(blank, None, _Part(blank)), before.blocks
+            opened = _Open(blank, columns, None, _Part(blank))
         if begins and opened.last is not None:
-            self._done = (*self._done, opened.block(columns))
-            opened = _Open(opened.blank, None, _Part(opened.blank))
+            self._done = (*self._done, opened.block())
+            opened = _Open(opened.blank, columns, None, _Part(opened.blank))
         self._blank, self._last, self._rest = opened.blank, opened.last, opened.rest.copy()
 
     def add(self, examples: Examples, begin: int = 0, end: int | None = None) -> None:
@@ -223,10 +245,7 @@ class Digester:
 
     def end(self) -> Digests:
         """Return the digests after the last example of the call."""
-        opened = _Open(self._blank, self._last, self._rest)
-        last = opened.block(self.columns)
-        blocks = _shown((*self._done, last) if last[0] else self._done)
-        return Digests(blocks, self.name, opened, self._done)
+        return Digests(self._done, self.name, _Open(self._blank, self.columns, self._last, self._rest))
 
 
 class Comparison:

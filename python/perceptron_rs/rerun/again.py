@@ -114,7 +114,8 @@ def reproduce(
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     ValueError
-        If the model has no record of its training, or one that cannot be repeated.
+        If the model has no record of its training, or one that cannot be repeated; if ``audit_key`` is not
+        the key of its digests; or for functions that `digest` refuses.
 
     See Also
     --------
