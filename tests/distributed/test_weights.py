@@ -157,3 +157,14 @@ def test_a_penalty_needs_all_columns(monkeypatch):
     digest, encoding = partition.facts.digest, Encoding(np.arange(K))
     share = learn(partition, encoding, settings, digest, Weights(state, 0), "rust", "uniform", 0, ())
     assert (share.numbers["coef"][0].w < 1.0).mean() > 0.9  # also where no row has an entry
+
+
+def test_examples_of_weight_0_are_in_no_count():
+    """Which balanced weights are made of; their classes stay classes."""
+    X, y = rows(5)
+    weights = np.ones(len(y))
+    weights[y == 1] = 0.0
+    weights[np.flatnonzero(y == 0)[:2]] = 0.0
+    facts = read(0, parse, Batch(X, y, weights)).facts
+    assert facts.classes.tolist() == np.unique(y).tolist()
+    assert facts.counts.tolist() == [np.count_nonzero(weights[y == k]) for k in np.unique(y)]

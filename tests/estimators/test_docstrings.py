@@ -147,8 +147,8 @@ DESCRIPTIONS = {
     **dict.fromkeys(("alpha", "callback", "class_weight", "fit_intercept", "keep_on_interrupt"), 2),
     **dict.fromkeys(("max_iter", "min_count", "n_iter_no_change", "n_partitions", "prediction"), 2),
     **dict.fromkeys(("coef0", "gamma"), 2),
-    **dict.fromkeys(("early_stopping", "engine", "kernel", "n_jobs", "shuffle", "validation_fraction"), 3),
-    **dict.fromkeys(("eta0", "tol", "warm_start"), 4),
+    **dict.fromkeys(("engine", "kernel", "n_jobs", "shuffle", "validation_fraction"), 3),
+    **dict.fromkeys(("early_stopping", "eta0", "tol", "warm_start"), 4),
     "random_state": 6,
 }
 

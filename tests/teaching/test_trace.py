@@ -57,13 +57,17 @@ def test_the_last_step_of_each_class_ends_on_the_weights_of_fit(estimator, class
     model.fit(X, y)
     voted = isinstance(model, VotedPerceptron)
     pocket = isinstance(model, PocketPerceptron)
-    found = {step.label: step for step in steps}
     planes = (
         [model.classes_[1]]
         if classes == 2 and model.get_params().get("multi_class") != "joint"
         else model.classes_
     )
-    assert set(found) <= set(planes)
+    kept = np.full(len(planes), model.n_iter_)  # the epochs whose weights the fit has kept
+    if model.early_stopping:
+        kept = model.validation_scores_.argmax(axis=0) + 1
+    upto = dict(zip(planes, kept, strict=True))
+    found = {step.label: step for step in steps if step.epoch < upto[step.label]}
+    assert {step.label for step in steps} <= set(planes)
     if not pocket:  # which keeps the best vector of the run, not the last one
         coef = getattr(model, "coef_last_", model.coef_)
         intercept = getattr(model, "intercept_last_", model.intercept_)

@@ -188,7 +188,8 @@ def trace(
     """Fit a clone of a linear or kernel learner, and return its fit step by step.
 
     The steps are those of ``fit``, to the last bit, in either engine. The reference computes them, which is
-    slow on large data.
+    slow on large data. With ``early_stopping`` they go on after the best epoch, as the fit did before it
+    went back to what it had learnt by then.
 
     Parameters
     ----------
