@@ -86,8 +86,9 @@ def unpacked(
     Reading it raises ValueError, which names the file, if it is damaged or more than ``max_ratio`` allows. A
     file that is given by its path is closed with it; ``name`` is what errors call another one.
     """
-    is_path = isinstance(file, (str, os.PathLike))
-    opened: Any = Path(file).open("rb") if is_path else file  # noqa: SIM115  closed with the text
+    opened: Any = file
+    if is_path := isinstance(file, (str, os.PathLike)):
+        opened = Path(file).open("rb")  # noqa: SIM115  closed with the text
     try:
         return Unpacked(opened, str(file) if name is None else name, max_ratio, owns=is_path)
     except BaseException:

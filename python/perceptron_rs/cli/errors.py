@@ -38,5 +38,7 @@ def about(path: Path | str) -> Iterator[None]:
         raise
     except Exception as error:
         # Readers of damaged files raise what their parts raise: zlib.error, BadZipFile, struct.error, ...
-        text = one_line(error)
+        from perceptron_rs.cli.words import in_words_of_command
+
+        text = in_words_of_command(one_line(error))
         raise CommandError(text if str(path) in text else f"{path}: {text}") from error

@@ -134,6 +134,8 @@ def audit_key(arguments: Namespace) -> bytes | None:
 def is_stream(arguments: Namespace) -> bool:
     """Whether the examples are read in blocks; UsageError for an option that is about that, if not."""
     known = vars(arguments)
+    if known.get("resume") and known.get("checkpoint") is None:
+        raise UsageError("--resume has no effect without --checkpoint")
     if known.get("stream", False):
         return True
     for option in ("block_size", "cache", "checkpoint", "classes", "resume"):

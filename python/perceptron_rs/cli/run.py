@@ -95,13 +95,15 @@ def _run(argv: Sequence[str] | None) -> int:
     except UsageError as error:
         _complain(f"error: {one_line(error)}")
         return Status.WRONG_USAGE
-    except (CommandError, ValueError, TypeError, MemoryError, OverflowError) as error:
+    except CommandError as error:
         return _complain(f"error: {one_line(error)}")
+    except (ValueError, TypeError, MemoryError, OverflowError) as error:
+        return _complain(f"error: {_said(one_line(error))}")
     except OSError as error:
         if error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG):
             _silence_stdout(argv)
             return _complain(f"error: standard output: {one_line(error)}")
-        return _complain(f"error: {one_line(error)}")
+        return _complain(f"error: {_said(one_line(error))}")
 
 
 def _complain(text: str) -> int:
@@ -123,7 +125,14 @@ def _silence_stdout(argv: Sequence[str] | None) -> None:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    _complain(f"warning: {' '.join(str(message).split())}")
+    text = " ".join(str(message).split())
+    _complain(f"warning: {_said(text)}")
+
+
+def _said(text: str) -> str:
+    """Return a message of the package in the words of the command."""
+    words = import_module("perceptron_rs.cli.words")
+    return str(words.in_words_of_command(text))
 
 
 def _quiet(*_: object, **__: object) -> None:

@@ -327,7 +327,8 @@ def _is_of_core(file: Any) -> bool:
     if not isinstance(file, str) or not Path(file).is_file():
         return isinstance(file, str) and not Path(file).exists()  # it says so
     with open_text(file, math.inf, is_checked=False) as text:
-        packing = text.raw.source.packing
+        raw: Any = text.raw
+        packing = raw.source.packing
     return packing is None or (packing.name == "gzip" and file.endswith(".gz"))
 
 

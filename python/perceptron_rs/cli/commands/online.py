@@ -21,6 +21,7 @@ from perceptron_rs.cli.readers.data import Data
 from perceptron_rs.cli.readers.examples import blocks
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
+from perceptron_rs.cli.words import in_words_of_command
 from perceptron_rs.common.story import label_text, plain
 
 __all__ = ["run"]
@@ -78,6 +79,8 @@ class Learning:
                 sys.stdout.flush()
             if every is not None and self.learnt - self.saved >= every:
                 self.save()
+        if self.bad and not self.learnt:
+            raise CommandError(f"no line could be learnt from; the first: {self.bad[0]}")
 
     def answered(self, data: Data) -> Iterator[tuple[Data, list[int], int]]:
         """Give the examples with the numbers of their answers; those that cannot be learnt from are bad."""
@@ -85,7 +88,7 @@ class Learning:
             found, errors = self.model.predict_then_learn(data.X, data.labels)
         except ValueError as error:
             if len(data) == 1:
-                self.refuse(one_line(error))
+                self.refuse(in_words_of_command(one_line(error)))
                 return
         else:
             yield data, np.searchsorted(self.model.classes_, found).tolist(), errors

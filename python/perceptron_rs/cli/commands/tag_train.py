@@ -118,6 +118,8 @@ def _from_memory(arguments: Namespace, before: Any, times: list[float]) -> tuple
     else:
         encoder = before.encoder_
         X = encoder.transform(tokens)
+    if X.shape[1] == 0:
+        raise CommandError(f"--min-count {model.min_count} leaves no attribute; lower it")
     with redirect_stdout(sys.stderr):  # the estimator prints its progress; results are on standard output
         model.fit_encoded(encoder, X, y, lengths=lengths)
     model.template_ = template

@@ -154,6 +154,7 @@ def _blocks(
     # The parser of svmlight text looks at every byte.
     is_checked = form != "svmlight" and bad is None
     texts = text_blocks(path, max_ratio=wanted.max_ratio, is_checked=is_checked, records=records)
+    found: Iterator[Data]
     if bad is not None:
         found = (data for block in texts for data in without_bad(*block))
     elif may_wait and wanted.labels and form == "svmlight":  # other readers learn from the first lines
