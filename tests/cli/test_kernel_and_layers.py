@@ -142,7 +142,7 @@ def test_precomputed_values(call, tmp_path):
     assert out.split() == [str(label) for label in expected.predict(A[:7])]
     answer = call("train", *options, tmp_path / "some.npz", "--model", tmp_path / "n")
     assert (answer.status, answer.out) == (1, "")
-    assert "X must be a square matrix with kernel='precomputed', got shape (7, 60)" in answer.err
+    assert "the data must be a square matrix with --kernel precomputed, got shape (7, 60)" in answer.err
 
 
 @pytest.mark.parametrize("options", [KERNEL[:-2], LAYERS[:-2], BUDGETED, ("kernel", "--gamma", "auto")])

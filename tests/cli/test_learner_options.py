@@ -235,7 +235,8 @@ def test_what_the_estimator_refuses(refused, tmp_path, examples):
     line = refused(
         "train", examples[0], "--model", tmp_path / "m", "--multi-class", "joint", "--margin-threshold", 1
     )
-    assert line == "margin_threshold=1.0 is not available with multi_class='joint'; set margin_threshold=0"
+    said = "--margin-threshold 1.0 is not available with --multi-class joint; set --margin-threshold 0"
+    assert line == said
 
 
 def test_names_of_scikit_learn(call):
@@ -308,6 +309,14 @@ def test_start_from_the_text_of_a_joint_model(call, tmp_path):
     assert call("train", path, *options, "--epochs", 1, "--init-text", text).status == 0
     whole = Perceptron(multi_class="joint", tol=None, shuffle=False, max_iter=3).fit(X, y)
     assert modelfile.load_model(tmp_path / "m").coef_.tobytes() == whole.coef_.tobytes()
+
+
+def test_start_from_text_with_a_byte_order_mark(call, text_file, tmp_path):
+    assert call("train", text_file, "--model", tmp_path / "m", "--quiet").status == 0
+    text = call("inspect", tmp_path / "m", "--text").out
+    (tmp_path / "w.txt").write_text("\ufeff" + text, encoding="utf-8")
+    argv = ("train", text_file, "--init-text", tmp_path / "w.txt", "--model", tmp_path / "n", "--quiet")
+    assert call(*argv).status == 0
 
 
 @pytest.mark.parametrize("name", LEARNER_NAMES)

@@ -155,7 +155,7 @@ def test_a_matrix_of_kernel_values(call, refused, tmp_path, crossed, text_file):
     assert [answer.json["lower"] for answer in same] == [same[0].json["lower"]] * 2
     assert same[0].json["lower"] == pytest.approx(math.sqrt(2))  # sqrt(2) x1 x2 is 1 of the six features
     line = refused("margin", text_file, "--kernel", "precomputed")
-    assert line == "X must be a square matrix with kernel='precomputed', got shape (6, 3)"
+    assert line == "the data must be a square matrix with --kernel precomputed, got shape (6, 3)"
 
 
 @pytest.mark.parametrize("command", ["margin", "separable"])

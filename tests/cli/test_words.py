@@ -37,7 +37,7 @@ CALLS = [
     )),
     *(("train", name, "huge.svm") for name in ("averaged", "pocket", "kernel", "multilayer")),
     ("train", "averaged", "huge.svm", "--stream"), ("train", "one.svm"), ("train", "one.svm", "--stream"),
-    ("train", "a.svm", "--early-stopping"), ("parity", "one.svm"), ("trace", "huge.svm"),
+    ("parity", "one.svm"), ("trace", "huge.svm"),
     ("train", "a.svm", "--class-weight", "1=0", "--class-weight", "-1=0"),
     ("train", "a.svm", "--init-text", "a.svm"),
     *(("train", "averaged", "three.svm", "--continue", "plain", *stream) for stream in ((), ("--stream",))),

@@ -37,8 +37,8 @@ def _flag(name: str) -> str:
 
 
 def _set(name: str, value: str) -> str:
-    """Return how a parameter is given."""
-    if value == "True":
+    """Return how a parameter is given; without a value, its option."""
+    if value in ("", "True"):
         return _flag(name)
     return f"--no-{_flag(name)[2:]}" if value == "False" else f"{_flag(name)} {value.strip(chr(39))}"
 
@@ -54,7 +54,7 @@ _MESSAGES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         r"--continue knows the classes \1, but the data holds \2; train on all of them, without --continue",
     ),
     (
-        r"y contains labels that are not in classes_ (.*?): (.*); pass all classes .*",
+        r"y contains labels that are not in classes_ (.*?): (.*); (?:pass all classes|set warm_start).*",
         r"the data has labels that are none of the classes \1: \2; train on all classes from the beginning",
     ),
     (
@@ -134,16 +134,13 @@ def _flags() -> dict[str, str]:
 
 
 @cache
-def _patterns() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
-    """Return what a parameter is written as, alone or with a value, and how its option is written."""
-    found = []
-    for name, flag in _flags().items():
-        edge = r"(?<![\w'\"./-])"
-        given = re.compile(rf"{edge}{name}=([^\s;,)]*)")
-        found.append((given, lambda match, name=name: _set(name, match[1]) if match[1] else _flag(name)))
-        if "_" in name or name == "eta0":  # the others are words that a sentence may hold
-            alone = re.compile(rf"{edge}{name}(?![\w'\"./=-])")
-            found.append((alone, lambda match, flag=flag: flag))  # noqa: ARG005
+def _patterns() -> list[tuple[re.Pattern[str], str]]:
+    """Return what a parameter is written as, alone or with a value; and its name."""
+    found, edge = [], r"(?<![\w'\"./-])"
+    for name in _flags():
+        # Others than these are words that a sentence may hold.
+        alone = rf"|{edge}{name}(?![\w'\"./=-])" if "_" in name or name == "eta0" else ""
+        found.append((re.compile(rf"{edge}{name}=(?P<value>[^\s;,)]*){alone}"), name))
     return found
 
 
@@ -157,6 +154,6 @@ def in_words_of_command(text: str) -> str:
                 return (whole["place"] or "") + (said(inner) if callable(said) else inner.expand(said))
     for part, other in _PARTS:
         text = re.sub(part, other, text)
-    for option, written in _patterns():
-        text = option.sub(written, text)
+    for given, name in _patterns():
+        text = given.sub(lambda found, name=name: _set(name, found["value"] or ""), text)  # type: ignore[misc]
     return text

@@ -29,6 +29,7 @@ from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.models.classes import classes_from_json, classes_to_json
 from perceptron_rs.models.files import open_regular, write_whole
 from perceptron_rs.models.values import decode
+from perceptron_rs.text import open_text
 from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["dump_text", "read_text"]
@@ -150,8 +151,8 @@ def read_text(
     """
     if isinstance(file, str | os.PathLike):
         opened, _ = open_regular(file)
-        with opened:
-            return _read((line.decode("ascii", "replace") for line in opened), os.fspath(file), feature_names)
+        with opened, open_text(opened, name=os.fspath(file), is_checked=False) as text:
+            return _read((line.decode("ascii", "replace") for line in text), os.fspath(file), feature_names)
     return _read(iter(file), str(getattr(file, "name", "the text")), feature_names)
 
 

@@ -50,11 +50,6 @@ class Wanted:
     threads: int | None = None
     max_ratio: float | None = None  # how many times its size a .gz file may unpack to; None: the default
 
-    @property
-    def strings(self) -> bool:
-        """Whether the model's classes are strings."""
-        return self.label_kind == "U"
-
 
 def wanted(arguments: Namespace, *, labels: bool = True, model: Any = None) -> Wanted:
     """Return what the options and the model ask of the file."""
