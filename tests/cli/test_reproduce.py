@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,26 @@ def test_other_parameters(call, trained):
     answer = call("reproduce", path, data)
     assert answer.status == 1
     assert "other parameters: eta0 is 1.0 in the model, which was trained with 2.0;" in answer.out
+
+
+@pytest.mark.parametrize("stream", [(), ("--stream",)])
+@pytest.mark.parametrize("kind", ["standard", "maxabs"])
+def test_another_scale(call, trained, kind, stream):
+    """Also of a column that is 0 in all examples, which no run would show."""
+    A = np.column_stack([np.zeros(len(X)), X])
+    path, data = trained("--scale", kind, *stream, X=A)
+    answer = call("reproduce", path, data)
+    assert answer.status == 0, answer
+    model = load(path)
+    scale = model._input.scale
+    other = replace(scale, scale=(scale.scale[0] * 2, *scale.scale[1:]))
+    model._input = replace(model._input, scale=other)
+    model.save(path)
+    answer = call("reproduce", path, data)
+    assert answer.status == 1
+    text = f"the scale of column 0 is {other.scale[0]!r} in the model, and that of the data is "
+    assert f"{text}{scale.scale[0]!r}" in answer.out
+    assert "can be read only once" in call("reproduce", path, "-").err
 
 
 def test_the_other_engine(call, trained):

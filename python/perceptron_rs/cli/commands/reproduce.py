@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs.audit.digests import key_name
 from perceptron_rs.audit.record import RECORD, Call
@@ -23,12 +26,17 @@ from perceptron_rs.cli.readers.stream import Stream
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tagged_source
+from perceptron_rs.common.rows.sparse import Csr
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.models.input import ScaleFit
 
 if TYPE_CHECKING:
     from perceptron_rs.rerun import Reproduction
 
 __all__ = ["again", "run"]
+
+#: Scalers add up block by block, so their numbers depend on the blocks a little.
+_NEAR = 1e-9
 
 
 def run(arguments: Namespace) -> int:
@@ -63,7 +71,46 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
         given = _of_sentences(arguments, load_tagger(path, arguments.threads), calls)
     else:
         given = _of_examples(arguments, model, calls)
-    return model, reproduce(model, **given, engine=arguments.engine, audit_key=key)
+    answer = reproduce(model, **given, engine=arguments.engine, audit_key=key)
+    other = _other_scale(arguments, model, calls) if answer else None
+    if other is not None:
+        answer = replace(answer, equal=False, reason="numbers", message=f"other numbers: {other}")
+    return model, answer
+
+
+def _other_scale(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> str | None:
+    """Return in words where the scale of the model is not that of the data of its first call.
+
+    The examples are scaled as the model says, so nothing else shows it of a column that is always 0.
+    """
+    how = input_of(model)
+    if how is None or how.scale is None:
+        return None
+    wish, scale = replace(wanted(arguments, model=model), scale=None), how.scale
+    stream = Stream(arguments.data, wish, None, how.holdout)
+    fit, left = ScaleFit(scale.kind), calls[0].rows
+    for batch in stream.source.batches():
+        X = (batch.X.matrix() if isinstance(batch.X, Csr) else batch.X)[:left]
+        if issparse(X) == (scale.offset is not None):  # zeros were to stay zero, or not
+            X = X.toarray() if issparse(X) else csr_matrix(X)
+        if X.shape[0]:
+            fit.add(X)
+        left -= X.shape[0]
+    found = fit.scale()
+    for name, own, other, size in (
+        ("scale", scale.scale, found.scale, found.scale),
+        ("offset", scale.offset, found.offset, found.scale if scale.kind == "standard" else 1.0),
+    ):
+        if own is None or other is None:
+            continue
+        near = np.abs(np.subtract(own, other)) <= _NEAR * (np.abs(other) + np.abs(size))
+        if not near.all():
+            column = int(np.argmin(near))
+            return (
+                f"the {name} of column {column} is {own[column]!r} in the model, and that of the data is "
+                f"{other[column]!r}"
+            )
+    return None
 
 
 def _key(arguments: Namespace, calls: tuple[Call, ...]) -> bytes | None:
@@ -88,6 +135,11 @@ def _is_streamed(calls: tuple[Call, ...]) -> bool:
 
 def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:
     wish, share = wanted(arguments, model=model), getattr(input_of(model), "holdout", None)
+    if wish.scale is not None and is_read_once(arguments.data):
+        raise CommandError(
+            f"{name_of(arguments.data)}: can be read only once, but the scale of the model is compared with "
+            f"the data, too; name a file"
+        )
     if _is_streamed(calls):
         return {"X": Stream(arguments.data, wish, None, share).source}
     data = load(arguments.data, wish)
