@@ -92,6 +92,19 @@ def test_a_run_goes_on_from_its_checkpoint(call, tmp_path):
     assert load(tmp_path / "m").coef_.tobytes() == load(whole).coef_.tobytes()
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_more_features_than_a_stream_has(call, tmp_path, first):
+    path = tmp_path / "a.svm"
+    path.write_text(svmlight(X, Y, first=first))
+    for features in (4, 6):
+        argv = ("train", path, "--features", features, *EPOCHS, "--model")
+        assert call(*argv, tmp_path / "m", "--stream").status == 0
+        assert call(*argv, tmp_path / "n", "--no-shuffle").status == 0
+        assert load(tmp_path / "m").coef_.tobytes() == load(tmp_path / "n").coef_.tobytes()
+    refused = call("train", path, "--features", 3, "--stream", "--model", tmp_path / "m")
+    assert (refused.status, "--features is 3" in refused.err) == (1, True), refused.err
+
+
 def test_a_model_goes_on_in_a_stream(call, tmp_path):
     path, first, again, whole = (tmp_path / name for name in ("a.svm", "first", "again", "whole"))
     path.write_text(svmlight(X, Y))

@@ -161,7 +161,7 @@ def _train(command: argparse.ArgumentParser) -> None:
         help="hold out this share of the examples, evenly spaced, and say how well they are predicted",
     )
     if LEARNERS[_learner(command)].in_streams:
-        add_stream(command)
+        add_stream(command, one_pass=True)
     if LEARNERS[_learner(command)].by_mistakes:
         kinds.add_keep_on_interrupt(command)
     _learning(command)

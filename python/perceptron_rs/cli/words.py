@@ -55,7 +55,19 @@ _MESSAGES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     ),
     (
         r"y contains labels that are not in classes_ (.*?): (.*); (?:pass all classes|set warm_start).*",
-        r"the data has labels that are none of the classes \1: \2; train on all classes from the beginning",
+        r"the data has labels that are none of the classes \1: \2; train on all, or name all in --classes",
+    ),
+    (
+        r"warm_start=True is not available with fit_stream of this learner.*",
+        "--continue cannot be combined with --stream for this learner; leave one of them out",
+    ),
+    (
+        r"sample_weight and class_weight must be above 0.*",
+        "a model of --class-weight LABEL=0 cannot learn from examples as they come; weigh each class",
+    ),
+    (
+        r"this (\w+) has no record of its training.*",
+        r"this \1 has no record of its training, as after --no-audit, or where it went on from such a model",
     ),
     (
         r"(?P<p>\w+)=(?P<v>.*) differs from the fit that the estimator continue., which had \w+=(?P<o>.*);.*",

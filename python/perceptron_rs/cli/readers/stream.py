@@ -40,7 +40,8 @@ class Stream:
         self.rows, self.data, self._holds_zero = 0, Data(np.zeros((0, 0))), False
         #: Whether the file is to tell if its columns count from 0: it is read as if they did.
         self._asks = self.form == "svmlight" and wanted.zero_based == "auto"
-        self.wanted = replace(wanted, zero_based=True) if self._asks else wanted
+        self._features = wanted.features  # which are one more where columns are counted as if from 0
+        self.wanted = replace(wanted, zero_based=True, features=None) if self._asks else wanted
         is_text = self.form in TEXT_TABLES
         #: Whether a pass must find what the labels are.
         kind_is_unknown = wanted.label_kind is None and wanted.beside is None
@@ -70,9 +71,10 @@ class Stream:
     @property
     def source(self) -> Source:
         """The examples that are learnt from."""
+        bits = self.wanted.hash_bits
         return Source(
             batches=self._learnt,
-            n_features=self.wanted.features or (1 << bits if (bits := self.wanted.hash_bits) else None),
+            n_features=self._features or self.wanted.features or (1 << bits if bits is not None else None),
             is_shifted=None if self._asks else False,
             files=() if is_read_once(self.place) else tuple(map(Path, files_of(self.place))),
             again=not is_read_once(self.place),
@@ -139,7 +141,7 @@ class Stream:
             for data in self._read(held_out=False):
                 width = max(width, data.shape[1])
             is_shifted = self._asks and not self._holds_zero
-            self._settle(is_shifted, width - is_shifted)
+            self._settle(is_shifted, self._features or width - is_shifted)
         for data in self._read(held_out=False):
             texts |= dict.fromkeys(data.hashed[1] if data.hashed else ())
             if fit is not None:

@@ -156,20 +156,21 @@ def kernels(
     )
 
 
-def add_stream(command: argparse.ArgumentParser) -> None:
-    """Add the options of a run over data that need not fit into memory."""
+def add_stream(command: argparse.ArgumentParser, *, one_pass: bool = False) -> None:
+    """Add the options of a run over data that need not fit into memory; ``one_pass``: of a pipe, too."""
     group = command.add_argument_group("data larger than memory")
+    if one_pass:
+        group.add_argument(
+            "--classes",
+            type=kinds.names,
+            metavar="LABEL,...",
+            help="all labels, which else a pass finds out; with --epochs 1 and --features, a pipe will do",
+        )
     group.add_argument(
         "--stream",
         action="store_true",
         help="read DATA in blocks, once for each epoch, in its own order, or with --shuffle and --cache in "
         "shuffled blocks",
-    )
-    group.add_argument(
-        "--classes",
-        type=kinds.names,
-        metavar="LABEL,...",
-        help="all labels, which a pass finds out otherwise; with --epochs 1 and --features, a pipe will do",
     )
     group.add_argument(
         "--block-size",
