@@ -41,18 +41,21 @@ def test_what_evidence_says(call, trained, data, tmp_path):
     found = json.loads(answer.out)
     assert found["verdict"] == {"equal": True, "reason": None, "message": "equal to the last bit"}
     own = digest(load(model))
-    assert found["model"] == {
+    description = describe(model)
+    names = ("format_version", "written_by", "arithmetic_version", "calls")
+    assert found["model"] == {name: description[name] for name in names} | {
+        "starts_from_weights": False,
         "file": "m",
         "bytes": model.stat().st_size,
         "sha256": sha256(model),
         "estimator": "AveragedPerceptron",
-        "arithmetic_versions": [ARITHMETIC_VERSION],
         "digest": own,
         "digest_again": own,
     }
     assert found["data"] == [{"file": "a.svm", "bytes": data.stat().st_size, "sha256": sha256(data)}]
     assert found["digests"] == describe(model)["digests"]
     run = found["run"]
+    assert run["arithmetic_version"] == ARITHMETIC_VERSION
     assert (run["engine"], run["perceptron_rs"]) == ("rust", __version__)
     assert run["instruction_set"] in _core._instruction_sets()
     assert run["libraries"]["numpy"] == np.__version__

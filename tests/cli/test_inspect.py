@@ -62,6 +62,9 @@ def test_the_record(call, tmp_path):
         f"digests     1 of 9 examples, with the key {document['digests']['key']}",
         "estimator   Perceptron",
     ]
+    Perceptron(audit=True).fit(X, Y, coef_init=np.ones((1, 3))).save(tmp_path / "n")
+    line = "record      fit of 6 examples with 3 columns, from weights that it was given\n"
+    assert line in call("inspect", tmp_path / "n").out
     model.set_params(audit=False, audit_key=None).partial_fit(X, Y).save(tmp_path / "m")
     assert "record      none: the training cannot be repeated\n" in call("inspect", tmp_path / "m").out
     assert call("inspect", tmp_path / "m", "--json").json["calls"] is None

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.audit.record import RECORD, Call
 from perceptron_rs.cli.errors import CommandError, about
 from perceptron_rs.cli.readers.source import Place, files_of
 from perceptron_rs.models.input import INPUT, Input
@@ -145,14 +146,16 @@ def format_name() -> str:
     return "safetensors"
 
 
-def read_record(path: Path) -> dict[str, Any]:
-    """Return what a model file says of its versions and of the training: calls, and digests of examples."""
+def read_record(path: Path, model: Any) -> dict[str, Any]:
+    """Return what the file of a model says of its versions and of the training, as JSON."""
     from perceptron_rs.models.container import read_document
 
     with about(path):
         document = read_document(path)
     names = ("format_version", "written_by", "arithmetic_version", "calls", "digests")
-    return {name: document.get(name) for name in names}
+    calls: tuple[Call, ...] = getattr(model, RECORD, ())
+    start = bool(calls and calls[0].start)
+    return {name: document.get(name) for name in names} | {"starts_from_weights": start}
 
 
 def dump_text(model: Any, file: TextIO) -> None:

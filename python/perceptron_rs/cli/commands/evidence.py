@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs import _core
-from perceptron_rs.audit.record import RECORD, Call
 from perceptron_rs.cli.commands.reproduce import again
 from perceptron_rs.cli.errors import CommandError, about
+from perceptron_rs.cli.modelfile import read_record
 from perceptron_rs.cli.readers.source import files_of, is_read_once, name_of
 from perceptron_rs.cli.status import Status
 from perceptron_rs.models.files import write_whole
@@ -45,22 +45,20 @@ def run(arguments: Namespace) -> int:
     for path, seen in zip(files, before, strict=True):
         if _file(path) != seen:
             raise CommandError(f"{path}: changed while it was read; the evidence would be of neither")
-    calls: tuple[Call, ...] = getattr(model, RECORD)
-    digests, engine = calls[-1].digests, arguments.engine or model.engine
+    record, engine = read_record(files[0], model), arguments.engine or model.engine
+    digests = record.pop("digests")
     evidence = {
         "evidence_version": VERSION,
         "verdict": {"equal": answer.equal, "reason": answer.reason, "message": answer.message},
         "model": before[0]
         | {
             "estimator": type(model).__name__,
-            "arithmetic_versions": sorted({call.arithmetic for call in calls}),
             "digest": answer.digest,
             "digest_again": answer.digest_again,
-        },
+        }
+        | record,
         "data": before[1:],
-        "digests": None
-        if digests is None
-        else {"key": digests.key, "blocks": [list(block) for block in digests.blocks]},
+        "digests": digests,
         "run": {
             "engine": engine,
             # The core takes the widest; the reference is NumPy's business.

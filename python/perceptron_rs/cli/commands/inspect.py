@@ -34,7 +34,7 @@ def run(arguments: Namespace) -> int:
         return 0
     shown = learner.part("story")
     story = shown.describe(model, arguments.top) | {"format": format_name(), "bytes": path.stat().st_size}
-    story |= {"digest": digest(model)} | read_record(path)
+    story |= {"digest": digest(model)} | read_record(path, model)
     if arguments.json:
         print(json.dumps(story, default=str))
     else:
@@ -57,6 +57,8 @@ def _record(story: dict[str, Any]) -> list[str]:
         line = f"record      {call['method']} of {number} examples with {call['n_features']} columns"
         line += f", {together} calls" if together > 1 else ""
         lines.append(line + (f", ended by {call['ended'][0]}" if "ended" in call else ""))
+    if story["starts_from_weights"]:
+        lines[2] += ", from weights that it was given"
     if len(calls) > _CALLS:
         lines.append(f"record      and {len(calls) - _CALLS} more, which --json shows")
     if not story["calls"]:
