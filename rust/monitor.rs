@@ -45,6 +45,17 @@ pub fn mapped<T, U>(values: &[T], f: impl Fn(&T) -> U, monitor: &dyn Monitor) ->
     Ok(made)
 }
 
+/// Whether all numbers are as they should be.
+pub fn all<T>(values: &[T], f: impl Fn(&T) -> bool, monitor: &dyn Monitor) -> Result<bool> {
+    for piece in values.chunks(NUMBERS) {
+        monitor.pause()?;
+        if !piece.iter().all(&f) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// A vector of `len` copies of a value.
 pub fn filled<T: Clone>(value: &T, len: usize, monitor: &dyn Monitor) -> Result<Vec<T>> {
     let mut values = Vec::new();

@@ -1,5 +1,6 @@
 //! However much there is to do, the monitor is asked on the way: no Ctrl-C waits for the end.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -19,7 +20,7 @@ use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Flow, Learner, Monitor, Places, Problem, scores, votes};
-use perceptron_rs::rows::{Csr, Dense, Rows, settled};
+use perceptron_rs::rows::{Arranged, Csr, Dense, Rows, settled};
 use perceptron_rs::structured::{Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, decode};
 
 #[derive(Default)]
@@ -149,9 +150,15 @@ fn averages_and_arranged_weights_of_a_large_model() {
         at_each_question(|monitor| average([&w, &w], &[3; PLANES], WIDE, monitor, &mut means).is_err());
     assert!(asked >= OFTEN && means.iter().all(|&mean| mean == 1.125), "{asked}");
     let rows = Csr::new(&[0, 1], &[7], &[0.5], WIDE).expect("a matrix");
+    // For many rows in another form, for a few as they stand.
     let asked = Asked::default();
-    let weights = rows.arrange(&w, PLANES, &asked);
+    let weights = rows.arrange(w[..].into(), PLANES, 8 * WIDE, &asked);
     assert!(weights.is_ok() && asked.times() >= OFTEN, "{}", asked.times());
+    let weights = rows.arrange(w[..].into(), PLANES, 8, &());
+    assert!(matches!(weights, Ok(Arranged::ByPlane(Cow::Borrowed(there))) if there.as_ptr() == w.as_ptr()));
+    let dense = Dense::new(&w, PLANES, WIDE).expect("a matrix");
+    let weights = dense.arrange(w[..].into(), PLANES, PLANES, &());
+    assert!(matches!(weights, Ok(Arranged::ByPlane(Cow::Borrowed(there))) if there.as_ptr() == w.as_ptr()));
 }
 
 #[test]
@@ -448,20 +455,20 @@ fn threads_on_a_budget() {
     assert_eq!(seen.0.lock().expect("no panic").len(), 2);
 }
 
-/// Before one pass over all columns.
+/// Before each few of the planes that read them.
 #[test]
-fn scores_of_few_rows() {
-    let (w, values) = ([1.0; 300], [0.5; 100]);
-    let rows = Dense::new(&values, 1, 100).expect("a matrix");
-    for planes in [1, 3] {
-        let (coef, intercept, mut out) = (&w[..100 * planes], &[0.0; 3][..planes], [0.0; 3]);
-        let asked = at_each_question(|monitor| {
-            let done = scores(&rows, coef, intercept, 1, monitor, &mut out[..planes]);
-            assert!(matches!(done, Ok(()) | Err(Error::Interrupted)), "{done:?}");
-            done.is_err()
-        });
-        assert_eq!((asked, out[planes - 1]), (planes, 50.0));
-    }
+fn scores_of_long_rows() {
+    const LONG: usize = NUMBERS;
+    let (w, values) = (vec![1.0; 9 * LONG], vec![0.5; 2 * LONG]);
+    let rows = Dense::new(&values, 2, LONG).expect("a matrix");
+    let (intercept, mut out) = ([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], [0.0; 18]);
+    let asked = at_each_question(|monitor| {
+        let done = scores(&rows, &w, &intercept, 1, monitor, &mut out);
+        assert!(matches!(done, Ok(()) | Err(Error::Interrupted)), "{done:?}");
+        done.is_err()
+    });
+    let wanted: Vec<f64> = intercept.iter().map(|b| LONG as f64 / 2.0 + b).collect();
+    assert_eq!((asked, &out[..9], &out[9..]), (3 + 2, &wanted[..], &wanted[..]));
 }
 
 /// For each 16 of long rows.

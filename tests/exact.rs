@@ -111,7 +111,7 @@ fn weights_at_the_limit() {
 fn scores_of_bytes_without_columns() {
     let rows = Dense::<u8>::new(&[], 3, 0).expect("shape");
     for intercept in [&[0.5][..], &[0.5, -2.0]] {
-        let weights = rows.arrange(&[], intercept.len(), &()).expect("memory");
+        let weights = rows.arrange([][..].into(), intercept.len(), 3, &()).expect("memory");
         let mut out = vec![0.0; 3 * intercept.len()];
         rows.scores(0..3, &weights, intercept, &mut out).expect("shapes");
         assert_eq!(out, intercept.repeat(3));

@@ -66,8 +66,8 @@ fn interrupted_anywhere() {
         let whole = fit(&case, check, false, &never).expect("nobody interrupts");
         assert_eq!(whole.floats("pocket_errors"), [errors(&case, &whole)]);
         let asked = never.asked.load(Ordering::Relaxed);
-        // It is asked after each block, and when the start weights are taken and arranged.
-        let start_count = n.div_ceil(16) + 2;
+        // It is asked after each block, and when the start weights are taken.
+        let start_count = n.div_ceil(16) + 1;
         assert!(asked > 4 * start_count, "{check:?}: not asked in counts");
         let (mut in_counts, mut best) = (0, n as f64 + 1.0);
         for at in 0..asked {

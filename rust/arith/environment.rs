@@ -4,7 +4,8 @@
 //! A process may arrive with another mode, left on by another library. So each thread has two: that of
 //! whoever called, and ours. [`standard`] computes in ours; [`foreign`] gives theirs back while code of
 //! theirs runs in the midst of it, and takes ours again. What such code leaves on is theirs: it is
-//! in force when they go on, and never while we compute. Exception flags go with the modes.
+//! in force when they go on, and never while we compute. Exceptions, which we mask, and their flags go with
+//! the modes.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -15,21 +16,24 @@ pub const STANDARD: u64 = 0x1F80;
 #[cfg(not(target_arch = "x86_64"))]
 pub const STANDARD: u64 = 0;
 
-/// Sets the control register of the calling thread and returns its previous content. No exception is
-/// ever unmasked. On an architecture without an implementation it does nothing and returns 0.
+/// Sets the control register of the calling thread and returns its previous content, each to the last bit:
+/// which exceptions are masked, and on x86 which have been raised, too. On an architecture without an
+/// implementation it does nothing and returns 0.
 ///
 /// Private to the project: the functions below and tests are the only callers.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[must_use = "the previous mode must be put back"]
 pub fn swap_control(control: u64) -> u64 {
-    let new = (control as u32) & 0xFFFF | STANDARD as u32;
+    let new = (control as u32) & 0xFFFF;
     let mut old = 0_u32;
     // SAFETY: both instructions touch only MXCSR and the two locals pointed to. The mask above
-    // keeps the reserved upper bits 0, so `ldmxcsr` cannot fault. The asm blocks are not `nomem`,
-    // so no load or store moves across them; what keeps arithmetic in its place stands at `apart`.
+    // keeps the reserved upper bits 0, so `ldmxcsr` cannot fault; it raises no exception either, though
+    // one be unmasked and its flag set. These flags are among those that `preserves_flags` means, so the
+    // second block does not promise it. The asm blocks are not `nomem`, so no load or store moves across
+    // them; what keeps arithmetic in its place stands at `apart`.
     unsafe {
         std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut old, options(nostack, preserves_flags));
-        std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const new, options(nostack, preserves_flags));
+        std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const new, options(nostack));
     }
     u64::from(old)
 }
@@ -38,11 +42,11 @@ pub fn swap_control(control: u64) -> u64 {
 #[must_use = "the previous mode must be put back"]
 pub fn swap_control(control: u64) -> u64 {
     let old: u64;
-    // SAFETY: both instructions touch only FPCR. Bits that are not rounding mode, flush-to-zero or
-    // default-NaN are cleared, so no trap is enabled. What keeps arithmetic in its place stands at `apart`.
+    // SAFETY: both instructions touch only FPCR, and neither the flags of conditions nor those of exceptions,
+    // which stand elsewhere. What keeps arithmetic in its place stands at `apart`.
     unsafe {
         std::arch::asm!("mrs {}, fpcr", out(reg) old, options(nostack, preserves_flags));
-        std::arch::asm!("msr fpcr, {}", in(reg) control & 0x07C8_0000, options(nostack, preserves_flags));
+        std::arch::asm!("msr fpcr, {}", in(reg) control, options(nostack, preserves_flags));
     }
     old
 }
@@ -174,10 +178,18 @@ mod tests {
         assert_eq!(left & MODE_BITS, FTZ_DAZ_UP & MODE_BITS);
     }
 
+    /// Divisions by zero end a process that has unmasked them, but not while we compute.
     #[test]
-    fn exceptions_stay_masked() {
-        let before = swap_control(0);
-        let inside = swap_control(before);
-        assert_eq!(inside & MODE_BITS, STANDARD);
+    fn exceptions_are_masked_for_us_and_unmasked_again() {
+        const FLAGS: u64 = 0x3F;
+        for theirs in [0x1D80, 0x0000, STANDARD | 0x20, STANDARD | FLAGS, 0x9D85] {
+            let before = swap_control(theirs);
+            let (quotient, within) = standard(|| {
+                let quotient = black_box(1.0) / black_box(0.0);
+                (quotient, foreign(|| swap_control(theirs)))
+            });
+            let left = swap_control(before);
+            assert_eq!((quotient, within, left), (f64::INFINITY, theirs, theirs), "{theirs:#x}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::memory::{collected, filled, matrix, tried};
 use crate::online::Monitor;
 use crate::online::threads::{each, worthwhile};
-use crate::rows::{Listed, Matrix, Renamed, Weights, arranged_otherwise, row_entries, strip};
+use crate::rows::{Arranged, Listed, Matrix, Renamed, arranged_otherwise, row_entries, strip};
 
 /// Bytes of the rows in i16 that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
@@ -171,7 +171,7 @@ pub enum Side {
     Whole(Packed<i16>),
     Wide(Packed<f64>),
     /// As weights, for [`Rows::scores`] of the other side, which has arranged them.
-    Weights(Weights, Vec<f64>),
+    Weights(Arranged<'static>, Vec<f64>),
     Listed(Listed),
     /// Numbers of rows that stay where they are.
     Numbers(Vec<u32>),
@@ -198,7 +198,10 @@ impl Side {
         for (w, &row) in coef.chunks_mut(d.max(1)).zip(numbers) {
             rows.axpy(row as usize, 1.0, w);
         }
-        Ok(Self::Weights(others.arrange(&coef, numbers.len(), &())?, filled(0.0, numbers.len())?))
+        Ok(Self::Weights(
+            others.arrange(coef.into(), numbers.len(), count, &())?,
+            filled(0.0, numbers.len())?,
+        ))
     }
 
     /// Lays rows out as a tile.

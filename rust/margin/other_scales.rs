@@ -29,6 +29,12 @@ pub fn decide(
 ) -> Result<Solution> {
     let means = (problem.threads, problem.monitor);
     let other = |bias, unit| Problem::new(problem.rows, problem.labels, bias, problem.found, unit, means);
+    if problem.bias == Bias::Augmented && problem.is_of_one_class() {
+        // All on one side of a plane that the features have no part in.
+        let (coef, b) = (filled(0.0, problem.columns())?, problem.sign(0) / 2.0);
+        let (lower, intercept) = lower_end(problem, lengths, &coef, Some(b))?;
+        return Ok(Solution { status: "separable", lower, coef, intercept, ..solution });
+    }
     let mut others = vec![];
     if found.lower > 0.0 {
         // It was left at the first plane that seemed to separate.

@@ -118,6 +118,12 @@ impl<'a> Problem<'a> {
         self.columns() + usize::from(self.bias == Bias::Augmented)
     }
 
+    /// Whether all labels are equal: then there is one plane that separates, and no free bias to look for.
+    #[must_use]
+    pub fn is_of_one_class(&self) -> bool {
+        self.labels.iter().all(|label| *label == self.labels[0])
+    }
+
     #[must_use]
     pub fn groups(&self) -> usize {
         if self.bias == Bias::Free { 2 } else { 1 }
@@ -227,7 +233,7 @@ impl<'a> Problem<'a> {
     /// The first row of each group.
     ///
     /// # Panics
-    /// If a group has none.
+    /// If a group has none: a problem of one class is never asked for with a free bias.
     pub fn firsts(&self) -> Result<Vec<u32>> {
         let first = |g| (0..self.len()).find(|&row| self.group(row) == g).expect("a row of each group");
         collected((0..self.groups()).map(|g| first(g) as u32))

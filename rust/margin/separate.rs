@@ -97,7 +97,7 @@ fn certified(
     let problem = Problem::new(rows, labels, bias, survey(rows, monitor)?, None, (threads, monitor))?;
     let lengths = Lengths::new(&problem)?;
     let mut work = Work::new(max_steps, monitor);
-    let mut solution = if bias == Bias::Free && labels.iter().all(|label| *label == labels[0]) {
+    let mut solution = if bias == Bias::Free && problem.is_of_one_class() {
         Solution {
             status: "one_class",
             lower: f64::INFINITY,

@@ -40,20 +40,49 @@ struct AveragedRule<'a> {
     fit_intercept: bool,
     /// False after a t*c that overflowed: a row without entries would hide it.
     finite: bool,
+    by_plane: ByPlane,
+}
+
+/// Places of a log plane by plane, so that one u stays in cache; those of a plane in the order of the log.
+#[derive(Default)]
+struct ByPlane {
+    places: Vec<usize>,
+    /// Where the next mistake of each plane goes.
+    next: Vec<usize>,
+}
+
+impl ByPlane {
+    fn sort(&mut self, log: &[Mistake], first: usize, planes: usize) -> Result<()> {
+        self.places.clear();
+        self.places.try_resize(log.len(), 0)?;
+        self.next.clear();
+        self.next.try_resize(planes + 1, 0)?;
+        for mistake in log {
+            self.next[mistake.plane as usize - first + 1] += 1;
+        }
+        for k in 1..planes {
+            self.next[k] += self.next[k - 1];
+        }
+        for (place, mistake) in log.iter().enumerate() {
+            let next = &mut self.next[mistake.plane as usize - first];
+            self.places[*next] = place;
+            *next += 1;
+        }
+        Ok(())
+    }
 }
 
 impl Rule for AveragedRule<'_> {
     fn absorb(&mut self, _visit: &Visit, log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {
-        // Plane by plane, so that one u stays in cache; within a plane in the order of the log.
-        for k in 0..self.intercept.len() {
-            let u = &mut self.coef[k * self.columns..][..self.columns];
-            for mistake in log.iter().filter(|mistake| mistake.plane as usize == self.first + k) {
-                let tc = timed(mistake.t, mistake.c);
-                self.finite &= tc.is_finite();
-                self.rows.axpy(mistake.row as usize, tc, u);
-                if self.fit_intercept {
-                    self.intercept[k] += tc;
-                }
+        self.by_plane.sort(log, self.first, self.intercept.len())?;
+        for &place in &self.by_plane.places {
+            let mistake = &log[place];
+            let k = mistake.plane as usize - self.first;
+            let tc = timed(mistake.t, mistake.c);
+            self.finite &= tc.is_finite();
+            self.rows.axpy(mistake.row as usize, tc, &mut self.coef[k * self.columns..][..self.columns]);
+            if self.fit_intercept {
+                self.intercept[k] += tc;
             }
         }
         Ok(())
@@ -105,6 +134,7 @@ impl Learner for Averaged {
                 intercept: intercept_here,
                 fit_intercept,
                 finite: true,
+                by_plane: ByPlane::default(),
             })?)?;
         }
         Ok(rules)

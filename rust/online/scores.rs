@@ -1,12 +1,13 @@
 //! Activations of many rows, split over threads by rows.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::threads::{each, worthwhile};
 use crate::error::{Error, Result};
 use crate::memory::filled;
 use crate::monitor::Monitor;
-use crate::rows::Rows;
+use crate::rows::{Rows, row_entries};
 
 /// Products between two looks at the monitor: some milliseconds.
 pub(super) const PRODUCTS: usize = 1 << 22;
@@ -34,10 +35,10 @@ pub fn scores(
     }
     assert_eq!(out.len(), n * planes);
     let threads = worthwhile(threads, rows.entries(0..n).saturating_mul(planes));
-    if rows.entries(0..n) <= rows.columns() {
-        return plane_by_plane(rows, coef, intercept, threads, monitor, out);
+    if n < threads || row_entries(rows).saturating_mul(planes) > PRODUCTS {
+        return in_groups(rows, coef, intercept, threads, monitor, out);
     }
-    let weights = rows.arrange(coef, planes, monitor)?;
+    let weights = rows.arrange(Cow::Borrowed(coef), planes, n, monitor)?;
     let strip = n.div_ceil(threads);
     let strips = out.chunks_mut(strip * planes).enumerate();
     each(strips, threads, monitor, |(i, out)| {
@@ -48,9 +49,8 @@ pub fn scores(
     })
 }
 
-/// The same for rows that have fewer entries than there are columns: the weights are read where they stand,
-/// for to arrange them would take longer.
-fn plane_by_plane(
+/// The same for fewer rows than threads, or for very long ones: some planes after another.
+fn in_groups(
     rows: &dyn Rows,
     coef: &[f64],
     intercept: &[f64],
@@ -59,17 +59,19 @@ fn plane_by_plane(
     out: &mut [f64],
 ) -> Result<()> {
     let (n, d, planes) = (rows.len(), rows.columns(), intercept.len());
-    if planes == 1 {
-        monitor.pause()?;
-        return rows.scores_of_one(0..n, coef, intercept[0], out);
-    }
+    let group = (PRODUCTS / row_entries(rows).max(1)).clamp(1, planes.div_ceil(threads));
     let mut scores = filled(0.0, n * planes)?;
-    each(scores.chunks_mut(n.max(1)).enumerate(), threads, monitor, |(k, scores)| {
-        rows.scores_of_one(0..n, &coef[k * d..][..d], intercept[k], scores)
+    each(scores.chunks_mut((n * group).max(1)).enumerate(), threads, monitor, |(i, scores)| {
+        let own = i * group..i * group + scores.len() / n;
+        let coef = Cow::Borrowed(&coef[own.start * d..own.end * d]);
+        let weights = rows.arrange(coef, own.len(), n, monitor)?;
+        in_strips(rows, 0..n, own.len(), monitor, scores, |range, out| {
+            rows.scores(range, &weights, &intercept[own.clone()], out)
+        })
     })?;
-    for (i, out) in out.chunks_mut(planes).enumerate() {
-        for (out, score) in out.iter_mut().zip(scores[i..].iter().step_by(n)) {
-            *out = *score;
+    for (i, scores) in scores.chunks((n * group).max(1)).enumerate() {
+        for (out, scores) in out.chunks_mut(planes).zip(scores.chunks(scores.len() / n)) {
+            out[i * group..][..scores.len()].copy_from_slice(scores);
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 //! The vectors are made again from the log, a few at a time, for a block of rows at a time: they
 //! never lie in memory together. Where rule 10 holds they are not made at all.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::scores::{PRODUCTS, in_strips};
@@ -14,7 +15,7 @@ use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled, refill};
 use crate::monitor::{Monitor, NUMBERS, copied, mapped};
-use crate::rows::{Ballot, Narrow, Rows, Weights};
+use crate::rows::{Arranged, Ballot, Narrow, Rows};
 
 /// Rows of a block: many, for the vectors are made again for each block.
 const BLOCK: usize = 256;
@@ -155,7 +156,7 @@ struct PlaneVotes<'a> {
 }
 
 impl PlaneVotes<'_> {
-    fn scores(&self, weights: &Weights, intercept: &[f64], out: &mut [f64]) -> Result<()> {
+    fn scores(&self, weights: &Arranged, intercept: &[f64], out: &mut [f64]) -> Result<()> {
         in_strips(self.rows, self.range.clone(), intercept.len(), self.monitor, out, |range, out| {
             self.rows.scores(range, weights, intercept, out)
         })
@@ -180,7 +181,8 @@ impl PlaneVotes<'_> {
         let (coef, intercept) = vectors.start(self.number, self.monitor)?;
         let (first, counts) = vectors.counts(self.number);
         let mut activations = filled(0.0, self.range.len())?;
-        self.scores(&rows.arrange(&coef, 1, self.monitor)?, &[intercept], &mut activations)?;
+        let weights = rows.arrange(coef.into(), 1, self.range.len(), self.monitor)?;
+        self.scores(&weights, &[intercept], &mut activations)?;
         tally(&activations, &[first], sums);
         let log = vectors.log.entries(self.number);
         let (mut steps, mut scratch) = (Vec::new(), Vec::new());
@@ -219,8 +221,12 @@ impl PlaneVotes<'_> {
         let (mut intercept, mut votes) = (filled(b, 1)?, filled(first, 1)?);
         let mut activations = filled(0.0, width * self.range.len())?;
         let mut count = |coef: &mut Vec<f64>, intercept: &mut Vec<f64>, votes: &mut Vec<i64>| {
+            self.monitor.pause()?;
             let activations = &mut activations[..votes.len() * self.range.len()];
-            self.scores(&self.rows.arrange(coef, votes.len(), self.monitor)?, intercept, activations)?;
+            let coef_here = Cow::Borrowed(&coef[..]);
+            let weights = self.rows.arrange(coef_here, votes.len(), self.range.len(), self.monitor)?;
+            self.scores(&weights, intercept, activations)?;
+            drop(weights);
             coef.clear();
             intercept.clear();
             let finite = tally(activations, votes, sums);

@@ -1,5 +1,6 @@
 //! CSR rows with sorted, unique columns, in any of the seven storage types and two index types.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::ballot::SPARSEST;
@@ -7,7 +8,7 @@ use super::csr_loops::{Counts, Float, exact_product, products};
 use super::entries::{Chosen, Entries, Renamed};
 use super::facts::Facts;
 use super::learn::Learn;
-use super::planes::{Magnitude, Planes, Weights, by_column, column_stride};
+use super::planes::{Arranged, MANY, Magnitude, Planes, Weights, by_column, column_stride};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, make_room, rows_in_block};
@@ -19,10 +20,10 @@ use crate::arith::value::{Index, One, Value};
 use crate::audit;
 use crate::error::Result;
 use crate::memory::{collected, refill};
-use crate::monitor::{Monitor, copied};
+use crate::monitor::{Monitor, all, mapped};
 
 /// So many columns for each entry are many: to go over all weights takes longer than to look for some.
-const MANY: usize = 16;
+const MANY_COLUMNS: usize = 16;
 
 #[derive(Clone, Copy)]
 pub struct Csr<'a, T, I> {
@@ -58,15 +59,26 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         Csr::again(self.indptr, self.indices, room, self.columns, self.facts)
     }
 
-    /// Activations of some rows, from weights d x stride.
-    fn activations(&self, range: Range<usize>, w: &[f64], intercept: &[f64], out: &mut [f64]) {
-        let planes = intercept.len();
-        let stride = column_stride(planes);
-        for (row, sums) in range.zip(out.chunks_mut(planes)) {
-            products(self.row(row), w, stride, sums);
+    /// Activations of some rows, from what `fill` makes of each.
+    fn activations(
+        &self,
+        range: Range<usize>,
+        intercept: &[f64],
+        out: &mut [f64],
+        fill: impl Fn((&[I], &[T]), &mut [f64]),
+    ) {
+        for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
+            fill(self.row(row), sums);
             for (sum, b) in sums.iter_mut().zip(intercept) {
                 *sum += b;
             }
+        }
+    }
+
+    /// `w·x` of a row for planes one after another.
+    fn plane_by_plane(&self, (columns, values): (&[I], &[T]), w: &[f64], sums: &mut [f64]) {
+        for (k, sum) in sums.iter_mut().enumerate() {
+            *sum = dot_entries(columns, values, &w[k * self.columns..][..self.columns]);
         }
     }
 
@@ -157,19 +169,29 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         axpy_entries(c, columns, values, out, (1, 0));
     }
 
-    fn arrange(&self, coef: &[f64], planes: usize, monitor: &dyn Monitor) -> Result<Weights> {
-        let limit = self.facts.magnitude.map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
-        if let (Some(limit), 1) = (limit, planes)
-            && coef.iter().all(|w| w.fract() == 0.0 && w.abs() <= limit)
-        {
-            return Ok(Weights::Counts { w: collected(coef.iter().map(|&w| w as i32))?, stride: 1 });
+    fn arrange<'a>(
+        &self,
+        coef: Cow<'a, [f64]>,
+        planes: usize,
+        count: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Arranged<'a>> {
+        let entries = self.values.len() / self.len().max(1);
+        if entries.saturating_mul(count) / MANY < self.columns {
+            return Ok(Arranged::ByPlane(coef));
         }
-        let stride = column_stride(planes);
-        let w = match stride {
-            1 => copied(coef, monitor)?,
-            _ => by_column(coef, self.columns, stride, |w| w, monitor)?,
-        };
-        Ok(Weights::ByColumn { w, stride })
+        if planes > 1 {
+            let stride = column_stride(planes);
+            let w = by_column(&coef, self.columns, stride, |w| w, monitor)?;
+            return Ok(Arranged::ByColumn { w, stride });
+        }
+        let limit = self.facts.magnitude.map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
+        if let Some(limit) = limit
+            && all(&coef, |w| w.fract() == 0.0 && w.abs() <= limit, monitor)?
+        {
+            return Ok(Arranged::Counts(mapped(&coef, |&w| w as i32, monitor)?));
+        }
+        Ok(Arranged::ByPlane(coef))
     }
 
     fn entries(&self, rows: Range<usize>) -> usize {
@@ -185,23 +207,28 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     fn scores(
         &self,
         range: Range<usize>,
-        weights: &Weights,
+        weights: &Arranged,
         intercept: &[f64],
         out: &mut [f64],
     ) -> Result<()> {
         match weights {
-            Weights::ByColumn { w, .. } => self.activations(range, w, intercept, out),
-            Weights::Counts { w, .. } if self.facts.ones => {
+            Arranged::ByColumn { w, stride } => {
+                self.activations(range, intercept, out, |row, sums| products(row, w, *stride, sums));
+            }
+            Arranged::ByPlane(w) => {
+                self.activations(range, intercept, out, |row, sums| self.plane_by_plane(row, w, sums));
+            }
+            Arranged::Counts(w) if self.facts.ones => {
                 self.of_ones(&mut vec![]).exact_activations(range, w, intercept[0], out);
             }
-            Weights::Counts { w, .. } => self.exact_activations(range, w, intercept[0], out),
-            Weights::ByPlane(_) | Weights::Halves(_) => return Err(arranged_otherwise()),
+            Arranged::Counts(w) => self.exact_activations(range, w, intercept[0], out),
+            Arranged::Halves(_) => return Err(arranged_otherwise()),
         }
         Ok(())
     }
 
     fn scores_of_one(&self, range: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
-        self.activations(range, w, &[b], out);
+        self.activations(range, &[b], out, |row, sums| self.plane_by_plane(row, w, sums));
         Ok(())
     }
 }
@@ -231,7 +258,7 @@ impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
     fn over_own_columns(&self, work: &mut dyn FnMut(&dyn Matrix, Chosen) -> Result<()>) -> Result<bool> {
         let entries = self.values.len();
         // Places are below eight times the number of entries.
-        if entries > self.columns / MANY || entries > i32::MAX as usize / 8 {
+        if entries > self.columns / MANY_COLUMNS || entries > i32::MAX as usize / 8 {
             return Ok(false);
         }
         let mut chosen = Chosen::new(entries)?;

@@ -1,12 +1,13 @@
 //! Dense rows, C-contiguous, in any of the seven storage types.
 
 use std::array::from_fn;
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::entries::{Chosen, Entries, Renamed};
 use super::learn::{Learn, LoopBody};
 use super::pending::{Ages, Settle};
-use super::planes::{Magnitude, Planes, Weights, halves};
+use super::planes::{Arranged, MANY, Magnitude, Planes, Weights, halves};
 use super::prefetch::{Hint, Hints, prefetch, prefetch_into};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
@@ -22,7 +23,7 @@ use crate::arith::value::Value;
 use crate::audit;
 use crate::error::{Error, Result};
 use crate::memory::filled;
-use crate::monitor::{Monitor, copied};
+use crate::monitor::{Monitor, all};
 
 #[derive(Clone, Copy)]
 pub struct Dense<'a, T> {
@@ -240,7 +241,7 @@ impl<T: Value> Plane<T> for &Halves {
     }
 }
 
-/// The forms of [`Weights`] that suit dense rows.
+/// The forms of [`Arranged`] that suit dense rows.
 enum Form<'a> {
     ByPlane(&'a [f64]),
     Halves(&'a [Halves]),
@@ -483,13 +484,19 @@ impl<T: Value> Rows for Dense<'_, T> {
         }
     }
 
-    fn arrange(&self, coef: &[f64], _planes: usize, monitor: &dyn Monitor) -> Result<Weights> {
+    fn arrange<'a>(
+        &self,
+        coef: Cow<'a, [f64]>,
+        _planes: usize,
+        count: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Arranged<'a>> {
         let limit = f64::from(weight_limit(self.byte_magnitude().row, LARGEST_SUM));
         let exact = |w: &f64| w.fract() == 0.0 && w.abs() <= limit;
-        if T::BYTE && !coef.is_empty() && coef.iter().all(exact) {
-            return halves(coef, self.columns, monitor);
+        if T::BYTE && count >= MANY && !coef.is_empty() && all(&coef, exact, monitor)? {
+            return Ok(Arranged::Halves(halves(&coef, self.columns, monitor)?));
         }
-        Ok(Weights::ByPlane(copied(coef, monitor)?))
+        Ok(Arranged::ByPlane(coef))
     }
 
     fn entries(&self, rows: Range<usize>) -> usize {
@@ -503,13 +510,13 @@ impl<T: Value> Rows for Dense<'_, T> {
     fn scores(
         &self,
         rows: Range<usize>,
-        weights: &Weights,
+        weights: &Arranged,
         intercept: &[f64],
         out: &mut [f64],
     ) -> Result<()> {
         let weights = match weights {
-            Weights::ByPlane(w) => Form::ByPlane(w),
-            Weights::Halves(w) => Form::Halves(w),
+            Arranged::ByPlane(w) => Form::ByPlane(w),
+            Arranged::Halves(w) => Form::Halves(w),
             _ => return Err(arranged_otherwise()),
         };
         dispatch(Scores { rows: self, range: rows, weights, intercept, out })

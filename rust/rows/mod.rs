@@ -20,6 +20,7 @@ mod scaled;
 mod survey;
 mod visit;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
@@ -34,7 +35,7 @@ pub use joint::Spread;
 pub(crate) use learn::{Learn, LoopBody};
 pub use noise::{Noise, Tolerance};
 pub use pending::settled;
-pub use planes::{Activations, Head, Magnitude, Planes, Weights, in_tiles};
+pub use planes::{Activations, Arranged, Head, Magnitude, Planes, Weights, in_tiles};
 pub(crate) use prefetch::{Hint, prefetch};
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
@@ -87,8 +88,14 @@ pub trait Rows: Examples {
         self.axpy(row, 1.0, out);
     }
 
-    /// Weights (K x columns) in the form that [`Rows::scores`] is fastest on.
-    fn arrange(&self, coef: &[f64], planes: usize, monitor: &dyn Monitor) -> Result<Weights>;
+    /// Weights (K x columns) in the form that [`Rows::scores`] of `count` rows is fastest on.
+    fn arrange<'a>(
+        &self,
+        coef: Cow<'a, [f64]>,
+        planes: usize,
+        count: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Arranged<'a>>;
 
     /// How many values of some rows are stored.
     fn entries(&self, rows: Range<usize>) -> usize;
@@ -98,8 +105,13 @@ pub trait Rows: Examples {
     fn narrow(&self, row: usize, out: &mut [i16]) -> bool;
 
     /// Activations of some rows under all planes, row by row, by rule 3 (or 10: the same bits).
-    fn scores(&self, rows: Range<usize>, weights: &Weights, intercept: &[f64], out: &mut [f64])
-    -> Result<()>;
+    fn scores(
+        &self,
+        rows: Range<usize>,
+        weights: &Arranged,
+        intercept: &[f64],
+        out: &mut [f64],
+    ) -> Result<()>;
 
     /// Activations of some rows under one plane, by rule 3.
     fn scores_of_one(&self, rows: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()>;

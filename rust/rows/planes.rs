@@ -1,5 +1,6 @@
 //! The weights of one or more planes, in the form that a leaf trains on.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::arranged_otherwise;
@@ -57,6 +58,21 @@ pub enum Weights {
     /// Exact integers for CSR rows, d x stride.
     Counts { w: Vec<i32>, stride: usize },
 }
+
+/// Weights of K planes over d columns for scores alone: where they stand, if that is as fast.
+pub enum Arranged<'a> {
+    /// K x d.
+    ByPlane(Cow<'a, [f64]>),
+    /// d x stride.
+    ByColumn { w: Vec<f64>, stride: usize },
+    /// Exact integers for dense bytes.
+    Halves(Vec<Halves>),
+    /// Exact integers of one plane, for CSR rows.
+    Counts(Vec<i32>),
+}
+
+/// Values per column, of all the rows to be scored, from which another form of the weights is worth making.
+pub(super) const MANY: usize = 8;
 
 /// Activations of examples at their visit, before the update: n x width, from plane `first` on.
 #[derive(Debug, Clone, PartialEq)]
@@ -276,7 +292,7 @@ impl Planes {
         self.make_by_plane(monitor)?;
         let d = self.columns;
         if let Some(w) = self.integers(limit) {
-            self.weights = halves(w, d, monitor)?;
+            self.weights = Weights::Halves(halves(w, d, monitor)?);
         }
         Ok(())
     }
@@ -372,12 +388,12 @@ pub fn in_tiles(
     Ok(())
 }
 
-/// Integers (K x columns) as [`Weights::Halves`].
-pub(super) fn halves(w: &[f64], columns: usize, monitor: &dyn Monitor) -> Result<Weights> {
+/// Integers, K x columns, each in two halves.
+pub(super) fn halves(w: &[f64], columns: usize, monitor: &dyn Monitor) -> Result<Vec<Halves>> {
     let mut planes = Vec::new();
     for w in w.chunks(columns) {
         monitor.pause()?;
         planes.try_push(Halves::new(w)?)?;
     }
-    Ok(Weights::Halves(planes))
+    Ok(planes)
 }
